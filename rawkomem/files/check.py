@@ -8,7 +8,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from ..model.entries import Entry, Memory
 from ..model.errors import RawkoError
@@ -78,11 +78,12 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
 
 
 def check_repository(
-    layout: Layout, more: Callable[[Sequence[Entry]], Sequence[Problem]] = lambda entries: ()
+    layout: Layout,
+    more: Callable[[Mapping[str, Sequence[Entry]]], Sequence[Problem]] = lambda about: (),
 ) -> list[Checked]:
     """Check every file, then names, ids and references across all files; return one result per file, by path.
 
-    `more` returns further Problems of all entries.
+    `more` returns further Problems; its argument is memory id → the entries about it.
     """
     seen = sweep(layout)
     readings = {
@@ -90,9 +91,10 @@ def check_repository(
         for path in stamps_in(seen.listing)
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
-    memories = _folded(entries)
+    about = by_memory(entries)
+    memories = _folded(about)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
-    across += [*_broken_links(memories), *_contradicted(memories), *more(entries)]
+    across += [*_broken_links(memories), *_contradicted(memories), *more(about)]
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}
@@ -151,7 +153,7 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
             *twice,
             *_ids_twice(entries),
             *_dangling(entries, known),
-            *_broken_links(_folded(entries), elsewhere),
+            *_broken_links(_folded(by_memory(entries)), elsewhere),
         ],
     )
 
@@ -307,10 +309,15 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
     ]
 
 
-def _folded(entries: Sequence[Entry]) -> list[Memory]:
+def by_memory(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Return memory id → the entries about it."""
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
+    return about
+
+
+def _folded(about: Mapping[str, Sequence[Entry]]) -> list[Memory]:
     return [memory for memory in map(fold, about.values()) if memory]
 
 

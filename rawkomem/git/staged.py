@@ -15,7 +15,7 @@ from typing import Any
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
-from ..files.check import MARKERS_HINT, marker_problems
+from ..files.check import MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
 from ..files.reading import decode_file, implicit_id, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
@@ -196,10 +196,10 @@ def missing_files(layout: Layout) -> list[Problem]:
         return []
     missing: Counter[str] = Counter()
     for line in listed:
-        mark, name = line[0], line[2:].removeprefix(root)
-        area = name.partition("/")[0]
-        is_gone = mark == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area))
-        missing[area] += area in AREAS and is_memory_name(name.rpartition("/")[2]) and is_gone
+        path = line[2:].removeprefix(root)
+        area = path.partition("/")[0]
+        if line[0] == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area)):
+            missing[area] += is_memory(path)
     return [
         error(
             "not-checked-out",
@@ -207,7 +207,7 @@ def missing_files(layout: Layout) -> list[Problem]:
             f"run 'git sparse-checkout disable' or 'git restore {root}{area}'",
             path=area,
         )
-        for area, number in sorted(missing.items())
+        for area, number in missing.items()
         if number
     ]
 
@@ -376,52 +376,36 @@ def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
     return replace(after, **fields, extra=extra)
 
 
-def replaced_values(edit: Edit, before: Memory, after: Memory) -> dict[str, Any]:
+def replaced_values(edit: Edit, before: Memory | None, after: Memory | None) -> dict[str, Any]:
     """Return the edited values that have no effect, because a later entry replaces them; None for a removed key.
 
     `before` and `after` are the memory without and with the edit.
     """
-    if edit.new is None or not (edit.old.creates or edit.old.kind == "amend"):
+    if not (edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")):
         return {}
     old, new, was, now = (_values_of(said) for said in (edit.old, edit.new, before, after))
-    edited = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     return {
         key: new.get(key)
-        for key in edited
-        if now.get(key) == was.get(key) and now.get(key) != new.get(key)
+        for key in {**old, **new}
+        if old.get(key) != new.get(key) != now.get(key) == was.get(key)
     }
-
-
-def _values_without_effect(edit: Edit, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return `replaced_values` of an edit; `entries` are all entries about the memory, with the edit."""
-    unedited = [edit.old if entry.id == edit.old.id else entry for entry in entries]
-    before, after = fold(unedited), fold(entries)
-    return replaced_values(edit, before, after) if before and after else {}
 
 
 def _values_of(said: Entry | Memory) -> dict[str, Any]:
     return {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
 
 
-def edits_without_effect(layout: Layout, entries: Iterable[Entry]) -> list[Problem]:
+def edits_without_effect(layout: Layout, about: Mapping[str, Sequence[Entry]]) -> list[Problem]:
     """Return a Problem for each memory whose file was edited after the amendments that replace the edited text.
 
-    `entries` are all entries on disk. The time of an earlier version is that of its commit.
+    `about` is id → all entries about a memory on disk.
     """
-    about: dict[str, list[Entry]] = {}
-    for entry in entries:
-        about.setdefault(entry.target, []).append(entry)
     amends = {id: [e for e in some if e.kind == "amend"] for id, some in about.items()}
     created = [e for some in about.values() for e in some if e.creates and amends[e.id]]
-    versions = _committed_versions(layout, {e.path for e in created})
+    versions = _committed_versions(layout, {e.path for e in created}) if created else []
     found = []
     for new in created:
-        old = [
-            (at, entry)
-            for at, data in versions.get(new.path, ())
-            for entry in _entries(data, new.path)
-            if entry.id == new.id
-        ]
+        old = [(at, entry) for at, entry in versions if entry.id == new.id]
         for amend in amends[new.id] if old else ():
             known = [entry for at, entry in old if at <= amend.at] or [old[0][1]]
             if _is_ignored(Edit(known[-1], new), about[new.id], amend):
@@ -435,51 +419,44 @@ def edits_without_effect(layout: Layout, entries: Iterable[Entry]) -> list[Probl
 def _is_ignored(edit: Edit, entries: Sequence[Entry], amend: Entry) -> bool:
     """Tell whether the memory has values of an amendment where its file was edited after that amendment."""
     earlier = [entry for entry in entries if entry.at <= amend.at or entry.creates]
-    versions = ([entry for entry in earlier if entry.id != amend.id], earlier, entries)
-    without, after, now = (_values_of(memory) for memory in map(fold, versions) if memory)
+    unedited = [edit.old if entry.id == edit.old.id else entry for entry in earlier]
+    unamended = [entry for entry in earlier if entry.id != amend.id]
+    before, without, after, now = map(fold, (unedited, unamended, earlier, entries))
+    assert without and after and now  # an entry creates the memory
+    values = [_values_of(memory) for memory in (without, after, now)]
     return any(
-        without.get(key) != after.get(key) == now.get(key)
-        for key in _values_without_effect(edit, earlier)
+        values[0].get(key) != values[1].get(key) == values[2].get(key)
+        for key in replaced_values(edit, before, after)
     )
 
 
-def _committed_versions(
-    layout: Layout, paths: Collection[str]
-) -> dict[str, list[tuple[int, bytes]]]:
-    """Return path → (time, bytes) of each committed version of some files, by time; empty without git."""
-    if not paths:
-        return {}
+def _committed_versions(layout: Layout, paths: Iterable[str]) -> list[tuple[int, Entry]]:
+    """Return (time of the commit, entry) of each committed version of some files, by time; empty without git."""
+    versions: list[tuple[int, str]] = []  # time, blob and path
     try:
         tree = work_tree(layout.project)
         root = tree.path(layout.root) + "/"
-        names = [root + path for path in sorted(paths)]
-        words = ("-c", "core.quotePath=false", LITERAL_PATHS, *LOG, "--format=commit %at")
-        log = tree.git.run(*words, "--", *names).decode("utf-8", "surrogateescape")
-        at = 0
-        versions: list[tuple[int, str, str]] = []  # time, path, blob
-        for line in log.split("\n"):
-            if line.startswith("commit "):
-                at = (int(line.split(" ")[1]) + 1) * 1000 - 1  # git's times are whole seconds
-            elif line.startswith(":") and (after := raw_change(line, "").after):
-                blob, path = after.split(" ", 1)
-                versions.append((at, path.removeprefix(root), blob))
-        blobs = dict(read_blobs(tree.git, {blob for *_, blob in versions}))
+        words = ("-c", "core.quotePath=false", LITERAL_PATHS, *LOG, "--format=%x00%at", "--")
+        log = tree.git.run(*words, *(root + path for path in paths))
+        for commit in log.decode("utf-8", "surrogateescape").split("\0")[1:]:
+            seconds, *lines = commit.split("\n")
+            changes = [raw_change(line, "").after for line in lines if line.startswith(":")]
+            versions += [(int(seconds), after) for after in changes if after]
+        blobs = dict(read_blobs(tree.git, {after.partition(" ")[0] for _, after in versions}))
     except GitFailed:
-        return {}
-    found: dict[str, list[tuple[int, bytes]]] = {}
-    for at, path, blob in sorted(versions, key=lambda one: one[0]):
-        if blob in blobs:
-            found.setdefault(path, []).append((at, blobs[blob]))
+        return []
+    found = []
+    for at, after in sorted(versions, key=lambda version: version[0]):
+        blob, _, name = after.partition(" ")
+        end = (at + 1) * 1000 - 1  # git's times are whole seconds
+        entries = _entries(blobs.get(blob, b""), name.removeprefix(root))
+        found += [(end, entry) for entry in entries]
     return found
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
     """Return memory id → its entries in some files."""
-    found: dict[str, list[Entry]] = {}
-    for path, data in files.items():
-        for entry in _entries(data, path):
-            found.setdefault(entry.target, []).append(entry)
-    return found
+    return by_memory(entry for path, data in files.items() for entry in _entries(data, path))
 
 
 # Find problems that must not be committed: secrets, broken files, rewritten history,
@@ -600,18 +577,20 @@ def _history(commit: Commit) -> list[Problem]:
     An edit without effect is an error, except during a merge, when `--as-amendment` cannot run.
     """
     edits = edits_of(commit)
+    old = {edit.old.id: edit.old for edit in edits}
     about = entries_by_memory(commit.staged.everything) if edits else {}
     found = []
     for edit in edits:
-        left = _left_by(commit, edit.old) if edit.new is None else ((), ())
-        problem = edit_problem(edit, *left)
-        if _values_without_effect(edit, about.get(edit.old.target, ())):
-            problem = replace(
-                problem, code=NO_EFFECT, message=f"{problem.message}; {REPLACED}", hint=WINS_HINT
-            )
+        problem = edit_problem(
+            edit, *(_left_by(commit, edit.old) if edit.new is None else ((), ()))
+        )
+        allowed = not commit.append_only
+        entries = about.get(edit.old.target, [])
+        unedited = [old.get(entry.id, entry) for entry in entries]
+        if replaced_values(edit, fold(unedited), fold(entries)):
+            message = f"{problem.message}; {REPLACED}"
+            problem = replace(problem, code=NO_EFFECT, message=message, hint=WINS_HINT)
             allowed = len(commit.staged.parents) > 1
-        else:
-            allowed = not commit.append_only
         found.append(replace(problem, level=WARNING) if allowed else problem)
     return found
 

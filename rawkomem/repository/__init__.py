@@ -408,9 +408,9 @@ class Repository:
             *page,
             *check_repository(
                 self.layout,
-                lambda entries: [
+                lambda about: [
                     *missing_files(self.layout),
-                    *edits_without_effect(self.layout, entries),
+                    *edits_without_effect(self.layout, about),
                 ],
             ),
         ]
