@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import sha256
 from itertools import islice, takewhile
 
-from ..format.blocks import append_holds, cut_pieces, join_entry
+from ..format.blocks import append_holds, cut_pieces, join_entry, with_id
 from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
@@ -31,7 +31,7 @@ from .layout import (
     stamps_in,
     sweep,
 )
-from .reading import QUARANTINE, Reading, decode_file, read_data
+from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
 from .replace import Replacing, refuse_links, remove_leftovers
 
 # Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
@@ -150,13 +150,14 @@ def write_locked(
     }
     texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
     new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]
-    shared = tracked({entry.path for entry in new if entry.changes and entry.path})
+    homes = {entry.about: entry.path for entry in new if entry.changes and entry.path}
+    shared = tracked({*homes.values()})
     new = [replace(e, path=change_path(e)) if e.changes and e.path in shared else e for e in new]
     steps = _steps([(entry, texts[entry.id][0]) for entry in new])
     if new:
         before(new)
     paths: dict[str, str] = {}
-    _write_all(layout, steps, paths, warn)
+    _write_all(layout, steps, paths, warn, homes)
     placed = {entry.id: replace(entry, path=paths[entry.id]) for entry in new}
     return [
         Written(
@@ -238,11 +239,18 @@ def _write_all(
     todo: list[Step],
     paths: dict[str, str],
     warn: Callable[[str], None] | None = None,
+    homes: Mapping[str, str] | None = None,
 ) -> None:
-    """Write all steps together and put each entry's path into `paths`; retry if another program saves a file."""
+    """Write all steps together and put each entry's path into `paths`; retry if another program saves a file.
+
+    `homes` is id → file of the changed memories.
+    """
     for _ in range(MAX_RETRIES):
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
+        for id, path in (homes or {}).items():
+            if id.partition("#")[0] == implicit_id(path):
+                _write_id(files, layout.path(path), path, id)
         for entries, text in todo:
             is_new = entries[0].creates and not entries[0].path
             path = (
@@ -259,6 +267,24 @@ def _write_all(
     raise Refused(
         f"{path} keeps changing while we write", "close the program that saves it, then try again"
     )
+
+
+def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
+    """Stage an `id` line for a memory without one, so that its changes find it after its file is renamed.
+
+    The line changes neither ids nor digests of the file; where it would, no line is written.
+    """
+    data = b"" if os.path.islink(file) else files.read(file) or b""
+    entries = read_data(data, path, advice=False).entries
+    lines = [entry.line for entry in entries if entry.id == id and "id" not in entry.given]
+    if len(lines) != 1:
+        return
+    rows = data.decode().split("\n")
+    above, below = rows[: lines[0] - 1], rows[lines[0] - 1 :]
+    named = "\n".join([*above, with_id("\n".join(below), id)]).encode()
+    after = read_data(named, path, advice=False).entries
+    if [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]:
+        files.put(file, named)
 
 
 def append_text(layout: Layout, path: str, text: str) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from ..model.entries import Entry, Memory
 from ..model.errors import RawkoError
@@ -52,10 +52,8 @@ UNSAFE_NAME = re.compile(
     r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
 )  # not allowed on Windows
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
+MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
-NO_MEMORY_HINT = (
-    "correct the id; if the memory's file was removed, restore that file or remove this entry"
-)
 MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
 
 
@@ -79,16 +77,24 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
     ]
 
 
-def check_repository(layout: Layout) -> list[Checked]:
-    """Check every file, then names, ids and references across all files; return one result per file, by path."""
+def check_repository(
+    layout: Layout,
+    more: Callable[[Mapping[str, Sequence[Entry]]], Sequence[Problem]] = lambda about: (),
+) -> list[Checked]:
+    """Check every file, then names, ids and references across all files; return one result per file, by path.
+
+    `more` returns further Problems; its argument is memory id → the entries about it.
+    """
     seen = sweep(layout)
     readings = {
-        path: _with_rules(read_file(layout.path(path), path)) for path in stamps_in(seen.listing)
+        path: _with_rules(read_file(layout.path(path), path), error)
+        for path in stamps_in(seen.listing)
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
-    memories = _folded(entries)
+    about = by_memory(entries)
+    memories = _folded(about)
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
-    across += [*_broken_links(memories), *_contradicted(memories)]
+    across += [*_broken_links(memories), *_contradicted(memories), *more(about)]
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}
@@ -147,7 +153,7 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
             *twice,
             *_ids_twice(entries),
             *_dangling(entries, known),
-            *_broken_links(_folded(entries), elsewhere),
+            *_broken_links(_folded(by_memory(entries)), elsewhere),
         ],
     )
 
@@ -176,15 +182,26 @@ def _markdown_in(path: str) -> list[str]:
     return found
 
 
-def _with_rules(reading: Reading) -> Reading:
+def _with_rules(reading: Reading, marked: Callable[..., Problem] = warning) -> Reading:
+    """Return a reading with the Problems of its name and content; `marked` makes those of conflict markers."""
     name = os.path.basename(reading.path)
     named = [
         p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)
     ]
     problems = [*named, *(p for entry in reading.entries for p in _content_problems(entry))]
+    placed = (replace(problem, path=reading.path) for problem in problems)
     return replace(
-        reading, problems=(*reading.problems, *(replace(p, path=reading.path) for p in problems))
+        reading, problems=(*reading.problems, *placed, *marker_problems(reading, marked))
     )
+
+
+def marker_problems(reading: Reading, marked: Callable[..., Problem] = error) -> list[Problem]:
+    """Return a Problem for each entry with merge conflict markers in its text."""
+    lines = [entry.line for entry in reading.entries if entry.conflicted]
+    return [
+        marked("conflict-markers", "merge conflict markers", MARKERS_HINT, line, reading.path)
+        for line in lines
+    ]
 
 
 def _name_problems(name: str) -> list[Problem]:
@@ -281,7 +298,8 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
         warning(
             "about-nothing",
             f"about {entry.about!r}: no such memory",
-            NO_MEMORY_HINT,
+            f"correct the id; if the memory's file was renamed, write 'id: {entry.about}' below its first line; "
+            "if it was removed, restore it or remove this entry",
             entry.line,
             path=entry.path,
             quote=entry.about,
@@ -291,10 +309,15 @@ def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[P
     ]
 
 
-def _folded(entries: Sequence[Entry]) -> list[Memory]:
+def by_memory(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Return memory id → the entries about it."""
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
+    return about
+
+
+def _folded(about: Mapping[str, Sequence[Entry]]) -> list[Memory]:
     return [memory for memory in map(fold, about.values()) if memory]
 
 

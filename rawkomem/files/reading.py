@@ -7,10 +7,9 @@ from __future__ import annotations
 import time
 import unicodedata
 
-from ..format.blocks import digest_at
 from ..format.entries import read_entries
 from ..model.entries import Entry
-from ..model.ids import safe_id
+from ..model.ids import placed_id, safe_id
 from ..model.values import ERROR, WARNING, Problem, error, record, replace, warning
 from .layout import AREAS, MAX_FILE_BYTES, read_bytes
 
@@ -73,19 +72,17 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
     text, refused, odd = decode_file(data)
     if refused:
         return Reading(path, (), (replace(refused, path=path),))
-    entries, problems = read_entries(text, advice, log=path.startswith(LOG_AREA))
+    stem = implicit_id(path)
+    entries, problems = read_entries(text, advice, path.startswith(LOG_AREA), stem)
     if not entries:
         problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
-    stem = implicit_id(path)
     placed: list[Entry] = []
     latest = 0
     for number, entry in enumerate(entries, 1):
         at = entry.at or (latest if entry.changes else 0)
         latest = at or latest
-        name = entry.id or (stem if number == 1 else f"{stem}#{number}")
-        placed.append(
-            replace(entry, id=name, at=at, path=path, digest=digest_at(entry.digest, path))
-        )
+        name = entry.id or placed_id(stem, number)
+        placed.append(replace(entry, id=name, at=at, path=path))
     return Reading(
         path,
         tuple(placed),

@@ -251,7 +251,7 @@ def _stamp(file: str) -> Stamp | None:
 
 GIT_FOLDER = ".git"
 FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # environment variable: 1 allows links out of a project
-UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files, which are in the folder of the new file
+UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files
 
 
 def remove_unfinished(folder: str) -> None:
@@ -311,17 +311,19 @@ def read_whole(path: str, within: str = "") -> bytes | None:
     return data
 
 
-def replace_whole(path: str, data: bytes, executable: bool = False, within: str = "") -> None:
+def replace_whole(
+    path: str, data: bytes, executable: bool = False, within: str = "", beside: str = ""
+) -> None:
     """Write a file atomically; follow a link and keep its permissions. Raises OSError.
 
-    `within` is a folder that no link may lead out of.
+    `within` is a folder that no link may lead out of, `beside` a folder for the temporary file on the same disk.
     """
     if within:
         refuse_exit(path, within)
     file = os.path.realpath(path)
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=UNFINISHED_PREFIX)
+    descriptor, temporary = tempfile.mkstemp(dir=beside or folder, prefix=UNFINISHED_PREFIX)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)

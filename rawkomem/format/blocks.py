@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ..model.values import Problem, error, record, warning
 from .fields import LLMOS_MARKS, Field, Unreadable
-from .frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
+from .frontmatter import MAX_FRONTMATTER_BYTES, emit_fields, read_frontmatter
 
 # Split a file into blocks: one frontmatter and its body each.
 #
@@ -112,20 +112,24 @@ def _contents(blocks: list[Block]) -> list[tuple[object, str]]:
     ]
 
 
-def digest_of(block: Block) -> str:
-    """Return a digest of a block's fields and body, independent of line ends; it starts with ~ if there is no id."""
-    ((fields, body),) = _contents([block])
-    own = block.fields.get("id") if block.fields else None
-    return ("" if own and str(own.value).strip() else NO_ID) + _hash(repr((fields, body)))
+def digest_of(block: Block, id: str = "") -> str:
+    """Return a digest of a block's fields and body, independent of line ends.
+
+    A block without an id gets the digest that it would have with `id`; without both, the digest starts with ~.
+    """
+    fields = {key: field.value for key, field in (block.fields or {}).items()}
+    id = str(fields.pop("id", "")).strip() or id
+    said = repr(({"id": id, **fields}, block.body))
+    return ("" if id else NO_ID) + sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def digest_at(digest: str, path: str) -> str:
-    """Return the digest of a block in a file. Without an id in the block, the path is part of its digest."""
-    return _hash(f"{digest} {path}") if digest.startswith(NO_ID) and path else digest
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def with_id(text: str, id: str) -> str:
+    """Return an entry's text with an `id` as the first key of its frontmatter."""
+    opening, newline, rest = text.partition("\n")
+    line = emit_fields({"id": id})
+    return (
+        opening + newline + (line.replace("\n", "\r\n") if opening.endswith("\r") else line) + rest
+    )
 
 
 def join_entry(text: str, entry: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.ids import ID_LENGTH, is_id, safe_id
+from ..model.ids import ID_LENGTH, is_id, placed_id, safe_id
 from ..model.values import (
     CHANGES,
     CREATES,
@@ -200,20 +200,22 @@ LONG_TITLE_CHARS = 300
 
 
 def read_entries(
-    text: str, advice: bool = True, log: bool = False
+    text: str, advice: bool = True, log: bool = False, stem: str = ""
 ) -> tuple[list[Entry], list[Problem]]:
     """Return all entries of a text with \\n line ends, with ids as written, and all Problems ordered by line.
 
-    Without `advice`, leave out warnings that do not change an entry. A `log` may have an older format.
+    Without `advice`, leave out warnings that do not change an entry. A `log` may have an older format. Entries without
+    an id are named by their place: `stem`, `stem#2` and so on; their digests depend on it.
     """
     entries: list[Entry] = []
     blocks: list[Block] = []
     problems: list[Problem] = []
     if log and not text.lstrip().startswith("---"):
         blocks, problems = read_log(text)
-    for block in blocks or split_blocks(text):
+    for number, block in enumerate(blocks or split_blocks(text), 1):
         entry, odd = _read_block(block, advice)
-        entries.append(entry if blocks else replace(entry, digest=digest_of(block)))
+        digest = "" if blocks else digest_of(block, placed_id(stem, number))
+        entries.append(replace(entry, digest=digest))
         problems.extend(odd)
     return entries, sorted(problems, key=lambda problem: problem.line)
 
@@ -224,7 +226,7 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
         clean(block.body).strip("\n").rstrip()
     )  # removed characters may leave spaces at the edges
     conflicted = bool(CONFLICT_MARKER.search(body))
-    problems += _body_problems(block, conflicted) if advice else []
+    problems += _body_problems(block) if advice else []
     secrets = _secret_problems(block)
     if block.fields is None:
         entry = unchecked(Entry, body=body, draft=True, line=block.line)
@@ -249,7 +251,7 @@ def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
     }
 
 
-def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
+def _body_problems(block: Block) -> list[Problem]:
     line = block.body_line
     problems = [
         warning(
@@ -260,11 +262,6 @@ def _body_problems(block: Block, conflicted: bool) -> list[Problem]:
         )
         for at, what in hidden_characters(block.body, harmless=False)
     ]
-    if conflicted:
-        hint = "resolve it; not injected until then"
-        problems.append(
-            warning("conflict-markers", "merge conflict markers in the body", hint, line)
-        )
     comment = block.body.find("<!--")
     if comment >= 0 and "\n---" in block.body[comment:]:
         at = line + block.body.count("\n", 0, comment)

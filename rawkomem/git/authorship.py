@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import AREAS, Layout
-from ..files.reading import decode_file
-from ..format.blocks import digest_at, digest_of, split_blocks
+from ..files.reading import decode_file, implicit_id
+from ..format.blocks import digest_of, split_blocks
+from ..model.ids import placed_id
 from ..model.values import record
 from ..state.committers import AUTHORS, HIDDEN_AUTHOR
 from .head import cut_off_at, find_git
@@ -22,8 +23,8 @@ from .runner import FILE_MODE, Git, GitFailed, own_tree
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
 LIST = ("rev-list", "--reverse", "--topo-order", "--full-history")
-SHOW = ("diff-tree", "--stdin", "--root", "-r", "-c", "--raw", "--no-abbrev", "--no-renames",
-        "--format=commit %H %an <%ae>%x09%cn <%ce>")  # fmt: skip
+SHOW = ("diff-tree", "--stdin", "--root", "-r", "-c", "--raw", "--no-abbrev", "--no-renames")
+NAMES = "--format=commit %H %an <%ae>%x09%cn <%ce>"
 
 Digests = tuple[str, ...]
 Place = tuple[str, str]  # path of a file, digest of an entry in it
@@ -197,7 +198,7 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
     )  # a shallow clone's first commits seem to add all older files
     areas = [root + area for area in AREAS]
     listed = git.run(*LIST, span, "--", *areas)
-    log = git.run(*SHOW, "--", *areas, given=listed).decode("utf-8", "surrogateescape")
+    log = git.run(*SHOW, NAMES, "--", *areas, given=listed).decode("utf-8", "surrogateescape")
     commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
@@ -211,11 +212,11 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
                 )
             )
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            commits[-1][2].append(_change(line, root))
+            commits[-1][2].append(raw_change(line, root))
     return commits
 
 
-def _change(line: str, root: str) -> Change:
+def raw_change(line: str, root: str) -> Change:
     """Parse a line of `git diff-tree --raw`: a colon for each parent, modes, blobs, a path; `root` is `.rawko` there."""
     facts, _, path = line.partition("\t")
     parents = len(facts) - len(facts.lstrip(":"))
@@ -270,8 +271,8 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
-    """Return a digest of each entry in a file, independent of line ends; without an id, the digest includes `path`."""
+    """Return a digest of each entry in a file, independent of line ends; without an id, it depends on `path`."""
     text, refused, _ = decode_file(data)
-    return (
-        () if refused else tuple(digest_at(digest_of(block), path) for block in split_blocks(text))
-    )
+    blocks = [] if refused else split_blocks(text)
+    stem = implicit_id(path)
+    return tuple(digest_of(block, placed_id(stem, n)) for n, block in enumerate(blocks, 1))

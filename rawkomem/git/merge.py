@@ -15,13 +15,14 @@ from typing import TypeVar
 
 from ..files.layout import AREAS, FOLDER, MAX_FILE_BYTES
 from ..files.reading import decode_file, read_data
-from ..files.replace import replace_whole
-from ..format.blocks import CLOSING, Piece, cut_pieces, glue_pieces
+from ..files.replace import remove_unfinished, replace_whole
+from ..format.blocks import CLOSING, Piece, cut_pieces, glue_pieces, with_id
 from ..format.frontmatter import emit_fields
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import order_key
-from ..model.values import record
+from ..model.values import record, replace
+from .head import find_git
 from .runner import Git, GitFailed
 
 # Read one version of a memory file for a merge, entry by entry; an entry has the same key in all
@@ -99,9 +100,10 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
     nameless = {key: item for key, item in base.items.items() if not item.named}
     same = {item.text: key for key, item in nameless.items()}
     unchanged = {same[item.text] for item in items if item.text in same}
-    places = {item.entry.id: key for key, item in nameless.items() if key not in unchanged}
+    ids = {item.entry.id: key for key, item in nameless.items()}
+    places = {id: key for id, key in ids.items() if key not in unchanged}
     return {
-        f"id {item.entry.id}"
+        ids.get(item.entry.id) or f"id {item.entry.id}"
         if item.named
         else same.get(item.text)
         or places.get(item.entry.id)
@@ -190,7 +192,28 @@ def merge_entries(
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
     if origin is None or sides[0] is None or sides[1] is None:
         return None
-    return _Merge(origin, sides[0], sides[1]).result(path, marker)
+    return _Merge(*_named_alike([origin, sides[0], sides[1]])).result(path, marker)
+
+
+def _named_alike(versions: Sequence[Version]) -> list[Version]:
+    """Return the versions with an id in each entry that has one in some version, so that only other edits differ."""
+    ids = {
+        key: item.entry.id
+        for version in versions
+        for key, item in version.items.items()
+        if item.named
+    }
+
+    def named(key: str, item: Item) -> Item:
+        if item.named or key not in ids:
+            return item
+        piece = replace(item.piece, text=with_id(item.text, ids[key]))
+        return replace(item, piece=piece, named=True)
+
+    return [
+        replace(version, items={key: named(key, item) for key, item in version.items.items()})
+        for version in versions
+    ]
 
 
 class _Merge:
@@ -356,7 +379,7 @@ def merge_files(
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
     try:
-        replace_whole(ours, merged.data)
+        _replace(ours, merged.data)
     except OSError as failure:
         raise Unwritable(
             f"cannot write {ours}: {failure.strerror}", "check permissions and free space"
@@ -368,6 +391,17 @@ def merge_files(
             "keep one side between the markers, then git add",
         )
     return None
+
+
+def _replace(file: str, data: bytes) -> None:
+    """Write a file atomically, with the temporary file in git's folder: a killed driver leaves nothing in the project."""
+    git = find_git(os.path.dirname(file))
+    try:
+        if git:
+            remove_unfinished(git.own)
+        replace_whole(file, data, beside=git.own if git else "")
+    except OSError:
+        replace_whole(file, data)  # git's folder is on another disk
 
 
 def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:

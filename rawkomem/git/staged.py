@@ -9,18 +9,33 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
+from ..files.check import MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
 from ..files.reading import decode_file, read_data
 from ..format.blocks import append_holds, cut_pieces, join_entry
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.values import ACTIVE, ERROR, KEPT_BOTH, WARNING, Problem, error, now, record, replace
+from ..model.ids import order_key
+from ..model.values import (
+    ACTIVE,
+    ERROR,
+    KEPT_BOTH,
+    WARNING,
+    Problem,
+    error,
+    now,
+    record,
+    replace,
+    warning,
+)
 from ..redaction.find import find_secrets
 from ..state.changes import AMENDABLE, HERITAGE, Names, plan_delete, references
 from ..state.claims import (
@@ -35,9 +50,10 @@ from ..state.fold import REGISTRY, fold
 from ..state.history import edit_in_words, entries_toward
 from ..state.housekeeping import is_comparable
 from ..state.trust import DERIVED, derived_from, weak_sources
+from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.language import identity
-from .authorship import digests_in, read_blobs
+from .authorship import LIST, SHOW, digests_in, raw_change, read_blobs
 from .citations import GONE, STALE, Citations
 from .runner import FILE_MODE, Git, GitFailed, work_tree
 
@@ -52,6 +68,7 @@ MAX_WORDS = 50  # for more, all files are parsed, which is quicker
 MERGED_PREFIX = (
     "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
 )
+NOT_CHECKED_OUT = "S"  # mark of a file that a sparse checkout leaves out
 
 
 class Staged:
@@ -218,6 +235,32 @@ def staged_layouts(folder: str) -> list[Layout]:
     return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
 
 
+def missing_files(layout: Layout) -> list[Problem]:
+    """Return a Problem for each folder of memories whose tracked files are not checked out; empty without git."""
+    try:
+        tree = work_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        listed = tree.git.names("ls-files", "-t", "-z", "--", root)
+    except GitFailed:
+        return []
+    missing: Counter[str] = Counter()
+    for line in listed:
+        path = line[2:].removeprefix(root)
+        area = path.partition("/")[0]
+        if line[0] == NOT_CHECKED_OUT or not os.path.isdir(layout.path(area)):
+            missing[area] += is_memory(path)
+    return [
+        error(
+            "not-checked-out",
+            f"not checked out: {counted(number, 'tracked file')} of {area}/, so these entries do not count",
+            f"run 'git sparse-checkout disable' or 'git restore {root}{area}'",
+            path=area,
+        )
+        for area, number in missing.items()
+        if number
+    ]
+
+
 def _differing(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     return [path for path, blob in one.items() if other.get(path) != blob]
 
@@ -241,9 +284,16 @@ def is_memory(path: str) -> bool:
 # append the new.
 
 AMEND_HINT = "to keep the old text as history, run: rawkomem check --staged --as-amendment"
+NO_EFFECT = "edit-without-effect"
+REPLACED = "an amendment replaces the edited text, so the edit has no effect"
+WINS_HINT = "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
+AGAIN_HINT = (
+    "write the text that is right with 'rawkomem amend ID --edit', or restore the text in the file"
+)
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
 MAX_DEPENDING = 5  # memories that a message names
+EDITED_FIELDS = (*AMENDABLE.values(), "body")
 
 
 @record
@@ -254,20 +304,16 @@ class Edit:
     new: Entry | None = None
 
 
-def edit_problem(
-    edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str], allowed: bool
-) -> Problem:
-    """Return the Problem of an edit: a warning if edits are `allowed`, else an error.
+def edit_problem(edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
+    """Return the Problem of an edit, an error.
 
     For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
     """
     old, new = edit.old, edit.new
     if new is None:
-        problem = _removed(old, depending, left)
-    else:
-        message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
-        problem = error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
-    return replace(problem, level=WARNING) if allowed else problem
+        return _removed(old, depending, left)
+    message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
+    return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
 
 
 def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
@@ -374,35 +420,103 @@ def plan_amendments(
                 else ()
             )
         else:
-            _refuse_replaced([edit for edit in edits if edit.old.target == id], after)
-            entries += entries_toward(before, after, BY_HAND, by)
+            edited = [edit for edit in edits if edit.old.target == id]
+            entries += entries_toward(before, _with_edits(before, after, edited), BY_HAND, by)
     return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
 
 
-def _refuse_replaced(edits: Sequence[Edit], after: Memory) -> None:
-    """Raise Refused if a later entry replaces the edited text: an amendment with that text would change the memory."""
-    for old, new in ((edit.old, edit.new) for edit in edits if edit.new is not None):
-        if not (old.creates or old.kind == "amend"):
-            continue
-        fields = [
-            field
-            for field in (*AMENDABLE.values(), "body")
-            if getattr(old, field) != getattr(new, field)
-        ]
-        if any(getattr(after, field) != getattr(new, field) for field in fields):
-            raise Refused(
-                f"you edited words of {old.id} that a later entry replaces",
-                f"edit that entry instead, or {_undo_hint(old.path)}",
-            )
+def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
+    """Return the memory after the edits, with the edited values that a later entry replaces."""
+    values: dict[str, Any] = {}
+    for edit in sorted(edits, key=lambda edit: order_key(edit.old.at, edit.old.id)):
+        values |= replaced_values(edit, before, after)
+    fields = {field: values.pop(field) for field in EDITED_FIELDS if field in values}
+    extra = {key: value for key, value in {**after.extra, **values}.items() if value is not None}
+    return replace(after, **fields, extra=extra)
+
+
+def replaced_values(edit: Edit, before: Memory | None, after: Memory | None) -> dict[str, Any]:
+    """Return the edited values that have no effect, because a later entry replaces them; None for a removed key.
+
+    `before` and `after` are the memory without and with the edit.
+    """
+    if not (edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")):
+        return {}
+    old, new, was, now = (_values_of(said) for said in (edit.old, edit.new, before, after))
+    return {
+        key: new.get(key)
+        for key in {**old, **new}
+        if old.get(key) != new.get(key) != now.get(key) == was.get(key)
+    }
+
+
+def _values_of(said: Entry | Memory) -> dict[str, Any]:
+    return {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
+
+
+def edits_without_effect(layout: Layout, about: Mapping[str, Sequence[Entry]]) -> list[Problem]:
+    """Return a Problem for each memory whose file was edited after the amendments that replace the edited text.
+
+    `about` is id → all entries about a memory on disk.
+    """
+    amends = {id: [e for e in some if e.kind == "amend"] for id, some in about.items()}
+    created = [e for some in about.values() for e in some if e.creates and amends[e.id]]
+    versions = _committed_versions(layout, {e.path for e in created}) if created else []
+    found = []
+    for new in created:
+        old = [(at, entry) for at, entry in versions if entry.id == new.id]
+        for amend in amends[new.id] if old else ():
+            known = [entry for at, entry in old if at <= amend.at] or [old[0][1]]
+            if _is_ignored(Edit(known[-1], new), about[new.id], amend):
+                message = f"{_name_of_entry(new)} was edited after {amend.id}: {REPLACED}"
+                hint = f"correct the memory with 'rawkomem amend {new.id} --edit', or restore the text of the file"
+                found.append(warning(NO_EFFECT, message, hint, new.line, new.path))
+                break
+    return found
+
+
+def _is_ignored(edit: Edit, entries: Sequence[Entry], amend: Entry) -> bool:
+    """Tell whether the memory has values of an amendment where its file was edited after that amendment."""
+    earlier = [entry for entry in entries if entry.at <= amend.at or entry.creates]
+    unedited = [edit.old if entry.id == edit.old.id else entry for entry in earlier]
+    unamended = [entry for entry in earlier if entry.id != amend.id]
+    before, without, after, now = map(fold, (unedited, unamended, earlier, entries))
+    assert without and after and now  # an entry creates the memory
+    values = [_values_of(memory) for memory in (without, after, now)]
+    return any(
+        values[0].get(key) != values[1].get(key) == values[2].get(key)
+        for key in replaced_values(edit, before, after)
+    )
+
+
+def _committed_versions(layout: Layout, paths: Iterable[str]) -> list[tuple[int, Entry]]:
+    """Return (time of the commit, entry) of each committed version of some files, by time; empty without git."""
+    versions: list[tuple[int, str]] = []  # time, blob and path
+    try:
+        tree = work_tree(layout.project)
+        root = tree.path(layout.root) + "/"
+        files = [root + path for path in paths]
+        listed = tree.git.run(*LIST, "HEAD", "--", *files)
+        log = tree.git.run(*SHOW, "--format=%x00%at", "--", *files, given=listed)
+        for commit in log.decode("utf-8", "surrogateescape").split("\0")[1:]:
+            seconds, *lines = commit.split("\n")
+            changes = [raw_change(line, root).after for line in lines if line.startswith(":")]
+            versions += [(int(seconds), after) for after in changes if after]
+        blobs = dict(read_blobs(tree.git, {after.partition(" ")[0] for _, after in versions}))
+    except GitFailed:
+        return []
+    found = []
+    for at, after in sorted(versions, key=lambda version: version[0]):
+        blob, _, name = after.partition(" ")
+        end = (at + 1) * 1000 - 1  # git's times are whole seconds
+        entries = _entries(blobs.get(blob, b""), name)
+        found += [(end, entry) for entry in entries]
+    return found
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
     """Return memory id → its entries in some files."""
-    found: dict[str, list[Entry]] = {}
-    for path, data in files.items():
-        for entry in _entries(data, path):
-            found.setdefault(entry.target, []).append(entry)
-    return found
+    return by_memory(entry for path, data in files.items() for entry in _entries(data, path))
 
 
 # Find problems that must not be committed: secrets, broken files, rewritten history,
@@ -415,7 +529,6 @@ Registry = Mapping[str, Predicate]
 SKIP_VARIABLE = (
     "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
 )
-MARKERS_HINT = "keep one side, then git add"
 LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem scrub' redacts a text"
 SETTLE_HINT = (
     "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
@@ -487,24 +600,32 @@ def _frontmatter(commit: Commit) -> list[Problem]:
     for path, data in commit.changed().items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
-        marked = [entry.line for entry in reading.entries if entry.conflicted]
-        found += [
-            error("conflict-markers", "merge conflict markers", MARKERS_HINT, line, path)
-            for line in marked
-        ]
+        found += marker_problems(reading)
     return found
 
 
 def _history(commit: Commit) -> list[Problem]:
-    """Return a Problem for each committed entry that this commit changes or removes."""
-    return [
-        edit_problem(
-            edit,
-            *(_left_by(commit, edit.old) if edit.new is None else ((), ())),
-            not commit.append_only,
+    """Return a Problem for each committed entry that this commit changes or removes.
+
+    An edit without effect is an error, except during a merge, when `--as-amendment` cannot run.
+    """
+    edits = edits_of(commit)
+    old = {edit.old.id: edit.old for edit in edits}
+    about = entries_by_memory(commit.staged.everything) if edits else {}
+    found = []
+    for edit in edits:
+        problem = edit_problem(
+            edit, *(_left_by(commit, edit.old) if edit.new is None else ((), ()))
         )
-        for edit in edits_of(commit)
-    ]
+        allowed = not commit.append_only
+        entries = about.get(edit.old.target, [])
+        unedited = [old.get(entry.id, entry) for entry in entries]
+        if replaced_values(edit, fold(unedited), fold(entries)):
+            message = f"{problem.message}; {REPLACED}"
+            problem = replace(problem, code=NO_EFFECT, message=message, hint=WINS_HINT)
+            allowed = len(commit.staged.parents) > 1
+        found.append(replace(problem, level=WARNING) if allowed else problem)
+    return found
 
 
 def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
@@ -535,11 +656,11 @@ def edits_of(commit: Commit) -> list[Edit]:
         there = {entry.id: entry for entry in now.values()}
         for digest, entry in entries.items():
             taken = digest in base and any(digest not in parent for parent in parents)
-            lost = (
-                digest not in now and not taken and not (entry.id in settled and entry.id in there)
-            )
-            if lost and digest not in commit.all_digests:
-                found.setdefault(digest, Edit(entry, there.get(entry.id)))
+            new = there.get(entry.id)
+            lost = digest not in now and not taken and not (entry.id in settled and new)
+            named = new is not None and entry.digest == new.digest != ""  # only its id was added
+            if lost and not named and digest not in commit.all_digests:
+                found.setdefault(digest, Edit(entry, new))
     return [edit for edit in found.values() if edit.old.target not in commit.purged]
 
 

@@ -61,7 +61,7 @@ class SyncReport:
     left: int = 0  # files left for the next sync, because this sync had used up its time
 
 
-SCHEMA_VERSION = "16"
+SCHEMA_VERSION = "17"
 UNREAD = (
     "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
 )

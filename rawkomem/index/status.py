@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from ..model.values import Problem, record
 from .index import Index
 from .memories import pending_conflicts
 from .stores.database import BROKEN, first, in_memory
-
-if TYPE_CHECKING:
-    pass
-
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
 MACHINE_BUSY = "the machine is busy"
@@ -78,6 +73,10 @@ def status(index: Index) -> Status:
 
 
 def _status_once(index: Index) -> Status:
+    from ..git.staged import (
+        missing_files,  # not needed by the background process, which imports this file
+    )
+
     index.refresh()
     catalogue = index.catalogue
     indexed, entries, memories = catalogue.counts()
@@ -110,7 +109,7 @@ def _status_once(index: Index) -> Status:
         quarantined=first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[
             0
         ],
-        problems=seen.problems,
+        problems=(*seen.problems, *missing_files(index.layout)),
         deep=deep,
         documents=documents,
         deep_seconds_left=round(

@@ -118,6 +118,11 @@ def is_id(text: str) -> bool:
     return plain and (text[0].isalnum() or text[0] in ID_STARTS or not text[0].isascii())
 
 
+def placed_id(stem: str, number: int) -> str:
+    """Return the id of the entry at a place in a file, if the entry has none: `stem`, `stem#2` and so on."""
+    return f"{stem}#{number}" if stem and number > 1 else stem
+
+
 def safe_id(text: str) -> str:
     """Return a text as a valid id: invalid signs become hyphens, and a hash is added so that ids stay distinct.
 

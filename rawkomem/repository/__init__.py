@@ -401,9 +401,19 @@ class Repository:
         """Return the problems of each file, including MEMORY.md if it exists."""
         from ..files.check import check_page, check_repository
         from ..files.replace import PAGE
+        from ..git.staged import edits_without_effect, missing_files
 
         page = check_page(self.layout, lambda: self.core.writer.contents(self.layout.path(PAGE)))
-        return [*page, *check_repository(self.layout)]
+        return [
+            *page,
+            *check_repository(
+                self.layout,
+                lambda about: [
+                    *missing_files(self.layout),
+                    *edits_without_effect(self.layout, about),
+                ],
+            ),
+        ]
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

@@ -153,6 +153,7 @@ def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
           "path", "line")  # fmt: skip
+CONFLICTED = "conflicted"  # status of a memory with conflict markers in its text
 MAX_COUNT_DIGITS = 6  # of a number in a file
 ARCHIVE = (
     "archive/"  # a file in this folder is archived without an entry; moving it back undoes that
@@ -212,6 +213,8 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
             fields |= REGISTRY[entry.kind].reduce(fields, entry)
             fields["updated"] = max(fields["updated"], entry.at)
             fields["entries"] += 1
+            if entry.conflicted and fields["status"] == ACTIVE:
+                fields["status"] = CONFLICTED
     return Memory(**fields)
 
 
@@ -243,7 +246,7 @@ def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> t
 
 
 def _created_fields(entry: Entry) -> Fields:
-    status = DRAFT_STATUS if entry.draft else "conflicted" if entry.conflicted else ACTIVE
+    status = DRAFT_STATUS if entry.draft else CONFLICTED if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
     newer = next(iter(ids_in(entry, "supersededBy")), "")
     return {

@@ -284,12 +284,61 @@ def test_what_no_entry_can_say_is_refused_and_nothing_changes(started, memories,
     assert (memories / "cache.md").read_bytes() == mine
 
 
-def test_an_edit_of_words_that_a_later_entry_replaced_is_refused(started, memories, git, repository):
+def test_an_edit_of_words_that_an_amendment_replaced_becomes_the_newest_version(started, memories, git, repository):
+    repository.amend("mem_1_a", Entry(title="Keys", extra={"owner": "bob"}))
+    git.commit()
+    edit(memories, git, ("title: Cache keys", "title: Cache names"), ("owner: ada\n", ""))
+    ((level, message),) = history_of(repository)
+    assert level == "error" and "has no effect" in message
+    repository.edits.as_amendments()
+    memory = repository.get("mem_1_a")
+    assert (memory.title, "owner" in memory.extra) == ("Cache names", False)
+    assert history_of(repository) == [] and unheeded(repository) == []
+
+
+def unheeded(repository) -> list[str]:
+    problems = [problem for file in repository.check() for problem in file.problems]
+    return [problem.path for problem in problems if problem.code == "edit-without-effect"]
+
+
+def test_an_edit_beside_an_amendment_has_an_effect(started, memories, git, repository):
     repository.amend("mem_1_a", title="Keys")
     git.commit()
-    edit(memories, git, ("title: Cache keys", "title: Cache names"))
-    with pytest.raises(Refused, match="that a later entry replaces"):
-        repository.edits.as_amendments()
+    edit(memories, git, ("rout ", "route "))
+    assert [level for level, _ in history_of(repository)] == ["warning"] and unheeded(repository) == []
+    git("commit", "-qm", "edit", "--no-verify")
+    assert repository.get("mem_1_a").body.endswith("route and the language.") and unheeded(repository) == []
+
+
+def test_check_reports_an_edit_without_effect_until_it_is_resolved(started, memories, git, repository):
+    """Also where no hook runs: before the commit, after it, and after later changes of other fields."""
+    repository.amend("mem_1_a", body="Keys hold the tenant.")
+    assert unheeded(repository) == [], "an amendment is no edit"
+    git.commit()
+    edit(memories, git, ("rout ", "route "))
+    assert unheeded(repository) == ["memories/cache.md"]
+    git("commit", "-qm", "edit", "--no-verify")
+    repository.amend("mem_1_a", title="Keys")
+    assert unheeded(repository) == ["memories/cache.md"]
+    edit(memories, git, ("route ", "rout "))
+    assert unheeded(repository) == [], "the text of the file is restored"
+    edit(memories, git, ("rout ", "route "))
+    newer = started / ".rawko" / "changes" / "newer.md"
+    newer.write_text("---\nkind: amend\nid: amend_9\nabout: mem_1_a\nat: 2098-01-01\n---\n\nKeys hold the route.\n")
+    assert unheeded(repository) == [], "a newer amendment says what is right"
+
+
+def test_a_merge_with_an_edit_without_effect_is_not_refused(started, memories, git, repository):
+    """In a merge, `--as-amendment` cannot run: the hook warns, and `check` reports the edit afterwards."""
+    git("checkout", "-qb", "side")
+    (memories / "new.md").write_text(OTHER)
+    git.commit()
+    git("checkout", "-q", "main")
+    repository.amend("mem_1_a", body="Keys hold the tenant.")
+    git.commit()
+    git("merge", "-q", "--no-commit", "--no-ff", "side")
+    edit(memories, git, ("rout ", "route "))
+    assert [level for level, _ in history_of(repository)] == ["warning"]
 
 
 def test_unstaged_text_is_never_replaced(started, memories, git, repository):

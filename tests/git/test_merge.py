@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 from rawkomem.files.reading import read_data
@@ -254,3 +256,22 @@ def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypa
     with pytest.raises(Unwritable):
         merge_files(*map(str, files))
     assert sorted(tmp_path.iterdir()) == sorted(files) and files[1].read_text() == file(A, B)
+
+
+def test_a_killed_driver_leaves_nothing_in_the_project(project, git):
+    """The temporary file is in git's folder, and the next merge removes it."""
+    files = [project / f".merge_file_{side}" for side in ("base", "ours", "theirs")]
+    for file, text in zip(files, ("", "---\nid: a\ntitle: A\n---\n", "---\nid: b\ntitle: B\n---\n"), strict=True):
+        file.write_text(text)
+    before = {*os.listdir(project)}
+    names = [str(file) for file in files]
+    killed = "import os; os.replace = lambda *a: os.kill(os.getpid(), 9)"
+    merge = f"from rawkomem.git.merge import merge_files; merge_files(*{names!r}, '.rawko/memories/a.md')"
+    assert subprocess.run([sys.executable, "-c", f"{killed}; {merge}"], check=False).returncode == -9
+    assert {*os.listdir(project)} == before and left_in(project / ".git")
+    subprocess.run([sys.executable, "-c", merge], check=True)
+    assert not left_in(project / ".git") and "title: B" in files[1].read_text()
+
+
+def left_in(folder) -> list[str]:
+    return [name for name in os.listdir(folder) if name.startswith(".rawkomem-")]

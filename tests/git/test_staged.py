@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 
 import pytest
 from rawkomem.files.layout import Layout
@@ -99,6 +100,7 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     assert found(started) == {
         "history": [
             ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: text: 1 word removed, 1 word added"
+            "; an amendment replaces the edited text, so the edit has no effect"
         ]
     }
     (memories / "deploy.md").write_text(GOOD)
@@ -285,3 +287,44 @@ def test_no_spelling_hides_an_id_from_the_search_for_files():
                 hidden += entry.target.encode() not in data
                 assert _may_hold(data, "memories/q.md", [entry.target.partition("#")[0].lower().encode()]), data
     assert hidden > 20
+
+
+def test_check_and_status_report_changes_that_a_sparse_checkout_leaves_out(
+    started, memories, git, rawkomem, repository
+):
+    """Without `.rawko/changes`, a deleted memory seems to be in use."""
+    repository.delete("mem_1_a", "gone")
+    git.commit()
+    git("sparse-checkout", "set", "--no-cone", "/*", "!/.rawko/changes/")
+    told = rawkomem("check", check=1)
+    assert "not checked out: 1 tracked file of changes/" in told.stdout and "git sparse-checkout" in told.stdout
+    assert "not checked out: 1 tracked file of changes/" in rawkomem("status").stderr
+    git("sparse-checkout", "disable")
+    assert "not checked out" not in rawkomem("check").stdout
+
+
+MARKED = "<<<<<<< HEAD\nPush a tag.\n=======\nPush to main.\n>>>>>>> one\n"
+
+
+@pytest.mark.parametrize("where", ["memory", "amendment"])
+def test_committed_conflict_markers_are_an_error_and_are_not_injected(started, memories, git, rawkomem, where):
+    """As `git rebase --continue` commits them if no hook runs."""
+    marked = (
+        GOOD.replace("Push to main.\n", MARKED) if where == "memory" else GOOD + AMEND.replace("Push a tag.\n", MARKED)
+    )
+    (memories / "deploy.md").write_text(marked)
+    git("commit", "-qam", "continued", "--no-verify")
+    assert "error   merge conflict markers" in rawkomem("check", check=1).stdout
+    assert rawkomem("inject", "deploy the service").stdout == ""
+    (memories / "deploy.md").write_text(GOOD)
+    git("commit", "-qam", "resolved")
+    assert "Push to main." in rawkomem("inject", "deploy the service").stdout
+
+
+def test_check_reports_that_the_memories_were_deleted_from_disk(started, memories, git, rawkomem):
+    shutil.rmtree(memories)
+    told = rawkomem("check", check=1)
+    assert "not checked out: 1 tracked file of memories/" in told.stdout
+    assert "git restore .rawko/memories" in told.stdout
+    git("restore", ".rawko/memories")
+    assert "not checked out" not in rawkomem("check").stdout

@@ -37,7 +37,8 @@ def entries_in(data: bytes, path: str):
 
 def said(entry):
     """What an entry says, wherever it stands; one without an id of its own is named by its place."""
-    return repr(replace(entry, id=entry.id if "id" in entry.given else "", path="", line=0, leaks=False))
+    own = {} if "id" in entry.given else {"id": "", "digest": ""}
+    return repr(replace(entry, path="", line=0, leaks=False, **own))
 
 
 def expected(pair: Pair) -> dict[str, list[str]]:

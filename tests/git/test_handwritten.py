@@ -1,0 +1,134 @@
+"""Files that a person wrote without an `id`: the first change writes the id, and a rename keeps every change."""
+
+from __future__ import annotations
+
+import pytest
+from rawkomem.files.reading import read_data
+from rawkomem.git.merge import merge_entries
+from rawkomem.repository import Repository
+
+from tests.git.gitting import AGENT
+
+NOTES = "---\ntitle: Deploy host\nwhenToUse: deploy\n---\n\nDeploy from the harbor host.\n"
+NAMED = NOTES.replace("---\n", "---\nid: notes\n", 1)
+
+
+@pytest.fixture
+def notes(memories, git):
+    """A committed file that a person wrote."""
+    (memories / "notes.md").write_text(NOTES)
+    git.commit()
+    return memories / "notes.md"
+
+
+@pytest.fixture
+def repository(project):
+    """The repository of `project`, opened by a person."""
+    with Repository.open(str(project), via="person") as opened:
+        yield opened
+
+
+def test_a_renamed_file_keeps_deletion_amendments_and_votes(notes, memories, git, repository):
+    repository.feedback("notes", "helpful")
+    repository.amend("notes", title="Where we deploy")
+    repository.delete("notes", "moved away")
+    git.commit()
+    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
+    git("commit", "-qm", "rename")
+    memory = repository.get("notes")
+    assert (memory.status, memory.title, memory.helpful) == ("deleted", "Where we deploy", 1)
+    assert repository.inject("deploy the service").text == ""
+    assert repository.get("notes").path == "memories/deploy-host.md"
+
+
+def test_the_id_is_written_once_and_nothing_else_changes(notes, repository):
+    repository.feedback("notes", "helpful")
+    assert notes.read_text() == NAMED
+    repository.feedback("notes", "helpful")
+    assert notes.read_text() == NAMED and repository.get("notes").helpful == 2
+
+
+def test_the_id_changes_neither_who_vouches_nor_history(notes, git, rawkomem, repository):
+    """Also where an agent makes the first change: the text is still the person's."""
+    assert repository.get("notes").vouched
+    with Repository.open(str(notes.parents[2]), via="agent") as agents:
+        agents.feedback("notes", "helpful")
+    assert notes.read_text() == NAMED and repository.get("notes").vouched
+    git("add", "-A")
+    assert repository.edits.check((), agent=True)["history"] == []
+    git("commit", "-qm", "a vote", by=AGENT)
+    assert repository.get("notes").vouched
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NOTES.replace("\n", "\r\n"),
+        "\ufeff" + NOTES,
+        "\n\n" + NOTES,
+        NOTES.replace("title: Deploy host\nwhenToUse: deploy", "{title: Deploy host}"),
+        NOTES.replace("title:", "id:\ntitle:"),
+        f"{NOTES}\n---\n\n{NOTES.replace('host', 'port')}",
+    ],
+    ids=["crlf", "byte order mark", "blank lines", "flow", "empty id", "two memories"],
+)
+@pytest.mark.parametrize("name", ["notes", "Überblick 日本", "a b", "12", "yes", "x'y", "sub/~odd"])
+def test_whatever_the_file_looks_like_its_entries_keep_ids_and_digests(memories, git, repository, text, name):
+    file = memories / f"{name}.md"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(text.encode())
+    git.commit()
+    path = f"memories/{name}.md"
+    before = read_data(file.read_bytes(), path).entries
+    for entry in before:
+        if not entry.draft:
+            repository.feedback(entry.id, "helpful")
+    after = read_data(file.read_bytes(), path).entries
+    assert [(e.id, e.digest, e.body) for e in after] == [(e.id, e.digest, e.body) for e in before]
+    if "{" not in text and "id:\n" not in text:
+        assert all("id" in entry.given for entry in after)
+
+
+def test_branches_that_both_write_the_id_merge_without_a_driver(notes, git, repository):
+    for branch in ("one", "two"):
+        git("checkout", "-q", "-b", branch, "main")
+        repository.feedback("notes", "helpful")
+        if branch == "two":
+            notes.write_text(notes.read_text().replace("harbor", "river"))
+        git.commit()
+    git("merge", "-q", "--no-edit", "one")
+    memory = repository.get("notes")
+    assert (memory.helpful, memory.body) == (2, "Deploy from the river host.")
+
+
+def test_a_branch_that_renames_and_a_branch_that_deletes_merge_without_a_driver(notes, git, repository):
+    git("checkout", "-qb", "side")
+    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
+    git.commit()
+    git("checkout", "-q", "main")
+    repository.delete("notes", "gone")
+    git.commit()
+    git("merge", "-q", "--no-edit", "side")
+    assert repository.get("notes").status == "deleted"
+    assert repository.get("notes").path == "memories/deploy-host.md"
+
+
+@pytest.mark.parametrize("edited", [NOTES.replace("Deploy host", "Host"), NOTES.replace("harbor", "river")])
+def test_the_driver_merges_an_id_with_an_edit(edited):
+    wanted = edited.replace("---\n", "---\nid: notes\n", 1)
+    for ours, theirs in ((NAMED, edited), (edited, NAMED), (NAMED, wanted)):
+        merged = merge_entries(NOTES.encode(), ours.encode(), theirs.encode(), ".rawko/memories/notes.md")
+        assert merged is not None and (merged.data.decode(), merged.conflicts) == (wanted, ())
+
+
+def test_check_reports_changes_of_a_file_that_was_renamed_without_its_id(notes, memories, git, rawkomem, repository):
+    repository.delete("notes", "gone")
+    notes.write_text(NOTES)  # as an earlier version left it
+    git.commit()
+    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
+    told = rawkomem("check").stdout
+    assert "about 'notes': no such memory" in told and "write 'id: notes'" in told
+    file = memories / "deploy-host.md"
+    file.write_text(NAMED)
+    assert "no such memory" not in rawkomem("check").stdout
+    assert repository.get("notes").status == "deleted"
