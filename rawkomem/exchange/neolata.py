@@ -734,11 +734,19 @@ class Leaving:
     trust: Callable[[Memory], Trust]
 
 
+def _as_superseded(memory: Memory) -> Memory:
+    """Return a memory that neolata superseded as superseded, also if the other memory is not in use here."""
+    state = _imported_state(memory)
+    if memory.status != ACTIVE or not memory.superseded_at or state.get("status") != "superseded":
+        return memory
+    return replace(memory, status="superseded", superseded_by=str(state.get("supersededBy", "")))
+
+
 def neolata_files(
     memories: Sequence[Memory], project: str, trust: Callable[[Memory], Trust]
 ) -> dict[str, str]:
     """Return file name → text of the folder. neolata computes vectors and similarity links itself."""
-    plain = [memory for memory in memories if memory.kind != "episode"]
+    plain = [_as_superseded(memory) for memory in memories if memory.kind != "episode"]
     kept = {memory.id: json_object(memory.extra.get(KEPT_KEY)) for memory in memories}
     names = {id: str(fields.get("id", id)) for id, fields in kept.items()}
     newer: dict[str, list[str]] = {}

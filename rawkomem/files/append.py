@@ -129,13 +129,15 @@ def write_locked(
     plan: Plan,
     warn: Callable[[str], None],
     may_be_retry: Callable[[Entry], bool],
+    still_holds: Callable[[Entry], bool],
     before: Callable[[Sequence[Entry]], None],
     tracked: Callable[[Collection[str]], Collection[str]],
 ) -> list[Written]:
     """Append the plan's entries for a caller that holds the write lock; on a failure, none of them is stored.
 
     `warn` is called with a message if something fails after the entries are in place. `may_be_retry` returns True for
-    an entry that may repeat a killed command: if an identical entry was stored a few minutes ago, that one is returned.
+    an entry that may repeat a killed command: if an identical entry was stored a few minutes ago, and `still_holds`
+    returns True for that entry, it is returned.
     `before` is called with the final entries and their digests right before they are written. `tracked` returns the
     paths that git tracks: a change of a memory in such a file gets a file of its own, so that branches cannot conflict.
     """
@@ -146,7 +148,7 @@ def write_locked(
     known = {
         e.id: same
         for e in redacted
-        if may_be_retry(e) and (same := _stored_before(layout, e, redacted))
+        if may_be_retry(e) and (same := _stored_before(layout, e, redacted)) and still_holds(same)
     }
     texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
     new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]

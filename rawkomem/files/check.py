@@ -28,7 +28,7 @@ from ..model.values import (
 from ..redaction.find import redact
 from ..state.changes import HERITAGE, SUPERSEDES, Names, references
 from ..state.contradictions import contradictions
-from ..state.fold import fold
+from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
 from ..text.chunks import counted
 from .append import is_change_file
@@ -318,7 +318,8 @@ def by_memory(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _folded(about: Mapping[str, Sequence[Entry]]) -> list[Memory]:
-    return [memory for memory in map(fold, about.values()) if memory]
+    together = FoldTogether(lambda id: about.get(id, ()))
+    return [memory for memory in map(together.memory, about) if memory]
 
 
 def _contradicted(memories: Sequence[Memory]) -> list[Problem]:

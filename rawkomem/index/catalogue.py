@@ -4,8 +4,9 @@ from, and who committed what.
 meta      fingerprint (schema, chunker, embedder), listing (the sweep that the index was built from), the embedder's
           name and dimensions, the inode of the database
 files     one row per Markdown file: its stamp, the hash of its bytes, and the verdict of `check`
-entries   one row per entry: the memory that it is about, its file, a digest of its content, and the entry as redacted
-          JSON. When a file changes, its memories are folded again from these rows
+entries   one row per entry: the memory that it is about, its file, a digest of its content, the memory that supersedes
+          it (`newer`), and the entry as redacted JSON. When a file changes, its memories are folded again from these
+          rows, with the memories that they supersede
 memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
           of the document in the store). A memory with an unchanged digest is not embedded again
 conditions  one row per whenToUse condition: its memory, the parsed condition, packed, and the size of a regex
@@ -27,6 +28,7 @@ vouched for, or no longer are, is folded again.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -73,9 +75,10 @@ MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 CATALOGUE_SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT, hash TEXT, verdict TEXT, entries INTEGER) WITHOUT ROWID;
-CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, doc TEXT,
+CREATE TABLE entries (path TEXT, number INTEGER, id TEXT, target TEXT, digest TEXT, newer TEXT, doc TEXT,
                       PRIMARY KEY (path, number)) WITHOUT ROWID;
 CREATE INDEX entries_target ON entries (target, id);
+CREATE INDEX entries_newer ON entries (newer, target) WHERE newer != '';
 CREATE TABLE memories (id TEXT PRIMARY KEY, kind TEXT, status TEXT, title TEXT, importance TEXT, created INTEGER,
                        updated INTEGER, by TEXT, path TEXT, line INTEGER, valid_from INTEGER, valid_until INTEGER,
                        vouched INTEGER, waiting INTEGER, doc TEXT, digest TEXT) WITHOUT ROWID;
@@ -95,6 +98,12 @@ CREATE INDEX stems_condition ON stems (condition);
 CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITHOUT ROWID;
 CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
+"""
+WITH_SUPERSEDED = """
+WITH RECURSIVE found (id) AS (
+    SELECT value FROM json_each(?)
+    UNION SELECT target FROM found CROSS JOIN entries INDEXED BY entries_newer ON newer = found.id AND newer != ''
+) SELECT id FROM found
 """
 STATES = "memories INDEXED BY memories_state"  # this index has few pages; the table's pages hold whole memories
 CATALOGUE_TABLES = (
@@ -179,17 +188,17 @@ class Catalogue:
         hash: str,
         verdict: str,
         entries: Sequence[Entry],
-        docs: Sequence[str] = (),
+        docs: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """Store a file and its entries with their JSON (`docs`)."""
+        """Store a file and its entries, each with the last columns of its row: `newer` and `doc`."""
         self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
         row = (path, stamp, hash, verdict, len(entries))
         self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", row)
         numbered = [
-            (path, number, entry.id, entry.target, entry.digest, doc)
+            (path, number, entry.id, entry.target, entry.digest, *doc)
             for number, (entry, doc) in enumerate(zip(entries, docs, strict=True))
         ]
-        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", numbered)
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", numbered)
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file."""
@@ -203,6 +212,10 @@ class Catalogue:
     def targets_of(self, path: str) -> set[str]:
         """Return the memories that a file's entries are about."""
         return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
+
+    def with_superseded(self, ids: Iterable[str]) -> set[str]:
+        """Return these memories and all that an entry declares as superseded by one of them, directly or not."""
+        return set(self._texts(WITH_SUPERSEDED, json.dumps([*ids])))
 
     def paths_about(self, target: str) -> set[str]:
         """Return the files that hold entries about a memory."""

@@ -27,9 +27,9 @@ from ..model.ids import slug
 from ..model.values import as_dict, record, replace, unchecked
 from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
-from ..state.changes import references
+from ..state.changes import newer_in, references
 from ..state.facets import facets_of
-from ..state.fold import fold
+from ..state.fold import FoldTogether
 from ..text.chunks import cut_chunks
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
@@ -354,7 +354,7 @@ class Ingest:
                     self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
                 continue
             targets |= self.catalogue.targets_of(path) | {e.target for e in reading.entries}
-            docs = [pack_entry(entry) for entry in reading.entries]
+            docs = [(newer_in(entry), pack_entry(entry)) for entry in reading.entries]
             self.catalogue.put_file(path, stamp, hash, reading.verdict, reading.entries, docs)
             done += 1
         for path in gone:
@@ -373,17 +373,12 @@ class Ingest:
 
     def fold_again(self, targets: set[str]) -> None:
         """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
-        targets = targets - {""}
+        targets = self.catalogue.with_superseded(targets - {""})
         paths = self.catalogue.paths_of(targets)
-        vouches = vouching_of(self.layout, self.catalogue.db)
+        folding = FoldTogether(self._entries_about, vouching_of(self.layout, self.catalogue.db))
         dropped: list[str] = []
         for target in sorted(targets):
-            entries = []
-            for fields in json.loads(f"[{','.join(self.catalogue.entry_docs(target))}]"):
-                for name in ENTRY_TUPLES & fields.keys():
-                    fields[name] = tuple(fields[name])
-                entries.append(unchecked(Entry, **fields))
-            memory = fold(entries, vouches)
+            memory = folding.memory(target)
             if memory is None:
                 self.catalogue.forget_memory(target)
                 drop_conditions(self.catalogue.db, target)
@@ -402,6 +397,14 @@ class Ingest:
         self.store.put(
             self._documents([fresh for path in sorted(paths) for fresh in self._differing(path)])
         )
+
+    def _entries_about(self, target: str) -> list[Entry]:
+        entries = []
+        for fields in json.loads(f"[{','.join(self.catalogue.entry_docs(target))}]"):
+            for name in ENTRY_TUPLES & fields.keys():
+                fields[name] = tuple(fields[name])
+            entries.append(unchecked(Entry, **fields))
+        return entries
 
     def _differing(self, path: str) -> list[Fresh]:
         """Return the memories of a file whose documents differ from those in the store."""

@@ -16,7 +16,7 @@ from ..files.layout import Layout, read_bytes
 from ..files.reading import Reading, read_data
 from ..model.entries import Entry, Memory
 from ..redaction.entries import redact_entry
-from ..state.fold import Vouches, fold
+from ..state.fold import FoldTogether, Vouches
 from ..text.conditions import Fired, Situation, fires, read_condition
 
 if TYPE_CHECKING:
@@ -96,8 +96,15 @@ class Past:
 
     def memory(self, id: str) -> Memory | None:
         """Return the memory at that time; None before it was created. An entry without a time counts as oldest."""
-        return fold(
-            (entry for entry in self.entries_about(id) if entry.at <= self.at), self.vouches
+        return self.together().memory(id)
+
+    def together(self) -> FoldTogether:
+        """Return what folds memories as of that time; without a time, as of now."""
+        return FoldTogether(
+            lambda id: [
+                entry for entry in self.entries_about(id) if not self.at or entry.at <= self.at
+            ],
+            self.vouches,
         )
 
     def entries_about(self, id: str) -> list[Entry]:

@@ -119,6 +119,7 @@ class Memory:
     valid_until: int = 0
     supersedes: tuple[str, ...] = ()
     superseded_by: str = ""
+    superseded_at: int = 0  # when that was decided; also if it has no effect
     conflicts_with: tuple[
         str, ...
     ] = ()  # ids of contradicting memories; state/changes.py finds open conflicts

@@ -225,15 +225,21 @@ class Repository:
         return add_many(self, entries, on_conflict, via)
 
     def amend(
-        self, name: str, entry: Entry | None = None, via: str = "", **fields: Unpack[Changes]
+        self,
+        name: str,
+        entry: Entry | None = None,
+        via: str = "",
+        one_by_one: bool = False,
+        **fields: Unpack[Changes],
     ) -> Written:
         """Change only the fields that you pass, by appending an entry; the earlier text stays in the file as history.
 
-        If you pass an Entry, the fields that differ from their defaults are changed.
+        If you pass an Entry, the fields that differ from their defaults are changed. A list replaces the old one; with
+        `one_by_one`, the entry adds and removes single values, so that changes in two branches are both kept.
         """
         from .writing import amend
 
-        return amend(self, name, entry, fields, via)
+        return amend(self, name, entry, fields, via, one_by_one)
 
     def delete(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hide a memory by appending a tombstone; its text stays in the file and in history."""

@@ -167,7 +167,7 @@ class Beliefs(Wing):
         self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False
     ) -> Written:
         """Replace the memory `old` by the memory `new`."""
-        get, said = self._repo.get, (self._core.find, reason, by, self._value, anyway)
+        get, said = self._repo.get, (reason, by, self._value, anyway)
         return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
 
     def validity(
@@ -197,9 +197,9 @@ class Beliefs(Wing):
 
         def read() -> Proposal:
             id = core.resolve(name)
-            vouches = core.vouching()
-            memory = core.whole([id])[0]
-            found = fold_proposed(core.entries(id), vouches) if vouches else None
+            vouches, together = core.vouching(), core.together()
+            memory = together.memory(id) or core.whole([id])[0]
+            found = fold_proposed(together.entries(id), vouches) if vouches else None
             return (
                 Proposal(memory, found[0], found[1].proposed)
                 if found

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
+    from ..state.fold import FoldTogether
     from ..state.history import Step
     from . import Repository
     from .writing import Writer
@@ -367,10 +368,16 @@ class Core:
         from ..state.history import history
 
         def read() -> Sequence[Step]:
-            past = self._past()
-            return history(past.entries_about(self.resolve(name)), past.vouches)
+            id = self.resolve(name)
+            together = self.together()
+            together.memory(id)
+            return history(together.entries(id), self.vouching())
 
         return self.read(read)
+
+    def together(self) -> FoldTogether:
+        """Return what folds memories that supersede one another. Call it only inside `read`."""
+        return self._past().together()
 
     def vouching(self, strict: bool = False) -> Callable[[Entry], bool] | None:
         """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""

@@ -22,7 +22,7 @@ from ..git.runner import people_here, tracked_files
 from ..index.stores.database import DatabaseError
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
-from ..model.values import CREATES, GROUPS, RECORDED, now, record, replace
+from ..model.values import ACTIVE, CREATES, GROUPS, RECORDED, now, record, replace
 from ..redaction.entries import anonymize_entry
 from ..state.changes import plan_amend
 from ..state.claims import (
@@ -94,6 +94,7 @@ class Writer:
                 plan,
                 core.warn,
                 lambda entry: given_ids is not None and entry.id not in given_ids,
+                self._still_holds,
                 lambda entries: self._note_arrivals(entries, via),
                 lambda paths: tracked_files(core.layout, paths),
             )
@@ -133,6 +134,12 @@ class Writer:
             self.joins = outer
             if not outer:
                 self.change = ""
+
+    def _still_holds(self, stored: Entry) -> bool:
+        """Return whether a memory is in use and says what the entry that created it says; True for an amendment."""
+        memory = self._core.read(lambda: self._core.find(stored.target))
+        is_in_use = memory is not None and memory.status == ACTIVE
+        return stored.changes or (is_in_use and _told_in(memory) == _told_in(stored))
 
     def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
         """Record the entries for `undo`, under the write lock."""
@@ -310,17 +317,8 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
         return
 
 
-def _told_in(what: Entry | Memory) -> tuple[object, ...]:
-    fields = (
-        what.by,
-        what.when,
-        what.tags,
-        what.importance,
-        what.related,
-        what.found_in,
-        what.source,
-    )
-    return what.kind, what.body.strip(), *fields
+def _told_in(what: Entry | Memory | None) -> tuple[object, ...]:
+    return tuple(str(getattr(what, name)).strip() for name in ("kind", "body", "by", *KEY_OF_FLAG))
 
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
@@ -426,12 +424,17 @@ def add_many(
 
 
 def amend(
-    repo: Repository, name: str, entry: Entry | None, fields: Mapping[str, object], via: str
+    repo: Repository,
+    name: str,
+    entry: Entry | None,
+    fields: Mapping[str, object],
+    via: str,
+    one_by_one: bool,
 ) -> Written:
-    """Append an entry that changes a memory."""
+    """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
     made = amendment(entry, fields)
     _check_conditions(repo.core, [made])
-    plan = plan_amend(repo.get(name), made)
+    plan = plan_amend(repo.get(name), made, one_by_one)
     given = _given_ids([entry] if entry else [])
     return repo.core.writer.write_decided(lambda: plan, via, given)[0]
 

@@ -157,12 +157,22 @@ def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
 AMENDABLE = {key: field for field, key in KEY_OF_FLAG.items()}
+LISTS = (
+    "whenToUse",
+    "tags",
+    "relatedMemories",
+)  # keys whose values are added and removed one by one
+ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tagsAdded`
+LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
 REMOVES, BODY = "removes", "body"
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
 
 
-def plan_amend(memory: Memory, entry: Entry) -> Plan:
-    """Plan to change a memory: the keys in `given`, and the body if it is not empty."""
+def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
+    """Plan to change a memory: the keys in `given`, and the body if it is not empty.
+
+    With `one_by_one`, the entry says which values each list gains and loses, so that two branches both keep theirs.
+    """
     check_in_use(memory)
     if any(key in entry.extra for key in FIXED_KEYS):
         raise Refused(
@@ -175,7 +185,22 @@ def plan_amend(memory: Memory, entry: Entry) -> Plan:
             "name what to change, such as --title 'A better title' or --body, or add --edit",
         )
     check_entry(entry)
+    entry = _one_by_one(memory, entry) if one_by_one else entry
     return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+
+
+def _one_by_one(memory: Memory, entry: Entry) -> Entry:
+    """Return an entry that adds and removes single values instead of setting whole lists."""
+    said = dict(entry.extra)
+    for key in LISTS:
+        known, wanted = getattr(memory, AMENDABLE[key]), getattr(entry, AMENDABLE[key])
+        if key in entry.given:
+            removed = [value for value in known if value not in wanted]
+            added = [value for value in wanted if value not in known]
+            said |= {f"{key}{ADDED}": added or ([] if removed else [*wanted])}
+            said |= {f"{key}{REMOVED}": removed} if removed else {}
+    given = tuple(key for key in entry.given if key not in LISTS)
+    return replace(entry, extra=said, given=given, when=(), tags=(), related=())
 
 
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
@@ -188,15 +213,23 @@ def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
 
 def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
     """Set the keys of the entry. Earlier reviews no longer count, because they approved other text."""
-    named = {
+    named: Fields = {
         AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE
     }
+    for name, (key, end) in LIST_CHANGES.items():
+        if values := ids_in(entry, name):
+            field = AMENDABLE[key]
+            known = {**fields, **named}[field]
+            kept = [value for value in known if value not in values]
+            named[field] = tuple(kept if end == REMOVED else dict.fromkeys((*known, *values)))
     removed = ids_in(entry, REMOVES)
     body = {"body": entry.body} if entry.body else {"body": ""} if BODY in removed else {}
     changed = {
-        key: value for key, value in entry.extra.items() if key not in (*FIXED_KEYS, REMOVES)
+        key: value
+        for key, value in entry.extra.items()
+        if key not in (*FIXED_KEYS, REMOVES, *LIST_CHANGES)
     }
-    kept = {
+    others = {
         key: value
         for key, value in fields["extra"].items()
         if key not in removed or key in FIXED_KEYS
@@ -211,13 +244,14 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
         **at,
         "amended_in": amended,
         "reviewed_in": (),
-        "extra": {**kept, **changed},
+        "extra": {**others, **changed},
     }
 
 
 def _tell_amend(entry: Entry) -> str:
     named = tuple(key for key in entry.given if key in AMENDABLE)
-    extra = tuple(key for key in entry.extra if key not in (*FIXED_KEYS, REMOVES, *named))
+    known = (*FIXED_KEYS, REMOVES, *LIST_CHANGES, *named)
+    extra = tuple(key for key in entry.extra if key not in known)
     removed = tuple("text" if key == BODY else key for key in ids_in(entry, REMOVES))
     changed = (*named, *extra, *(("text",) if entry.body else ()))
     said = [
@@ -225,13 +259,24 @@ def _tell_amend(entry: Entry) -> str:
         for word, keys in (("changed", changed), ("removed", removed))
         if keys
     ]
+    said += [
+        f"{end.lower()} {key}: {names_or_nothing(values)}"
+        for name, (key, end) in LIST_CHANGES.items()
+        if (values := ids_in(entry, name))
+    ]
     return ", ".join(said) or "changed nothing"
 
 
 AMEND_KIND = Change(
     _reduce_amend,
     _tell_amend,
-    {REMOVES: Key("Keys that the memory no longer has; body: its text", texts_schema())},
+    {
+        REMOVES: Key("Keys that the memory no longer has; body: its text", texts_schema()),
+        **{
+            name: Key(f"Values of {key} that are {end.lower()}", texts_schema())
+            for name, (key, end) in LIST_CHANGES.items()
+        },
+    },
 )
 
 
@@ -638,6 +683,7 @@ REINFORCE_KIND = Change(_reduce_reinforce, lambda entry: "found true again", {"r
 # supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore`
 # undoes a supersede.
 
+NOT_IN_USE = "supersededByNotInUse"  # key in the copy that `without_effect` makes; no file has it
 TRUST_DECIMALS = 6  # for comparing trust, so that tiny differences in age do not count
 
 
@@ -687,10 +733,10 @@ def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:
 
 
 def plan_supersede(
-    old: Memory, new: Memory, find: Find, reason: str, by: str, trust: Trust, anyway: bool = False
+    old: Memory, new: Memory, reason: str, by: str, trust: Trust, anyway: bool = False
 ) -> Plan:
     """Plan to replace `old` by `new`; raise Refused if `new` is trusted less, unless `anyway` is set."""
-    if any(memory.id == old.id for memory in replacement_chain(new.id, find)):
+    if old.id in (new.id, new.superseded_by):
         raise Refused(
             f"{old.id} would supersede itself", "name the old memory first, then the new one"
         )
@@ -708,13 +754,30 @@ def plan_supersede(
     return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
 
 
+def newer_in(entry: Entry) -> str:
+    """Return the id of the memory that supersedes an entry's memory; empty if the entry names none."""
+    return next(iter(ids_in(entry, "supersededBy")), "")
+
+
+def without_effect(entry: Entry) -> Entry:
+    """Return an entry whose `supersededBy` changes nothing, because the memory that it names is not in use."""
+    kept = {key: entry.extra[key] for key in entry.extra if key not in names_of_key("supersededBy")}
+    said = {NOT_IN_USE: newer_in(entry)} if entry.changes else {}
+    return replace(entry, extra={**kept, **said})
+
+
 def _reduce_supersede(fields: Fields, entry: Entry) -> Fields:
-    newer = str(said_under(entry.extra, "supersededBy"))
-    return {**with_status("superseded")(fields, entry), "superseded_by": newer} if newer else {}
+    newer = newer_in(entry)
+    if not newer:
+        return {"superseded_at": fields.get("superseded_at") or entry.at}
+    changed = {"superseded_by": newer, "superseded_at": entry.at}
+    return {**with_status("superseded")(fields, entry), **changed}
 
 
 def _tell_supersede(entry: Entry) -> str:
-    return f"superseded by {said_under(entry.extra, 'supersededBy') or 'nothing'}"
+    if other := entry.extra.get(NOT_IN_USE):
+        return f"superseded by {other}, which is not in use: no effect"
+    return f"superseded by {newer_in(entry) or 'nothing'}"
 
 
 SUPERSEDE_KIND = Change(

@@ -33,8 +33,11 @@ from .changes import (
     VALIDITY_KIND,
     archiving,
     linking,
+    newer_in,
     outweighs,
+    replacement_chain,
     superseding,
+    without_effect,
 )
 from .facets import IMPORTED
 from .plans import (
@@ -165,8 +168,7 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
 
     With `vouches`, changes that nobody vouches for do not change a memory that a person vouches for (state/fold.py).
     """
-    ordered = in_fold_order(entries, vouches)
-    creating = next((entry for entry in ordered if entry.creates), None)
+    ordered, creating = in_fold_order(entries, vouches)
     if creating is None:
         return None
     if vouches is None:
@@ -178,10 +180,66 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
     )
 
 
+class FoldTogether:
+    """Folds memories that supersede one another, each from the entries that `about` returns for its id.
+
+    A memory is superseded only if its chain of replacements ends in an active memory: a `supersededBy` that names a
+    memory out of use has no effect. In a cycle, the earliest one has no effect. If a memory and its replacement both
+    wait for a review, it stays superseded.
+    """
+
+    def __init__(self, about: Callable[[str], Iterable[Entry]], vouches: Vouches | None = None):
+        self._about = about
+        self._vouches = vouches
+        self._without_effect: set[tuple[str, str]] = set()  # (memory, named memory)
+        self._folded: dict[str, Memory | None] = {}
+
+    def memory(self, id: str) -> Memory | None:
+        """Return a memory; None if no entry creates it."""
+        while chain := replacement_chain(id, self._alone):
+            if not any(self._loses(memory, chain[-1]) for memory in _doubtful(chain)):
+                return chain[0]
+        return None
+
+    def entries(self, id: str) -> list[Entry]:
+        """Return the entries about a memory, those that are known to have no effect by `without_effect`."""
+        return [
+            without_effect(entry) if (id, newer_in(entry)) in self._without_effect else entry
+            for entry in self._about(id)
+        ]
+
+    def _alone(self, id: str) -> Memory | None:
+        if id not in self._folded:
+            self._folded[id] = fold(self.entries(id), self._vouches)
+        return self._folded[id]
+
+    def _loses(self, old: Memory, last: Memory) -> bool:
+        """Take the effect from what superseded a memory, unless it and the last replacement both wait for a review."""
+        self._without_effect.add((old.id, old.superseded_by))
+        del self._folded[old.id]
+        alone = self._alone(old.id)
+        if alone and alone.status == last.status == "quarantined":
+            self._without_effect.remove((old.id, old.superseded_by))
+            self._folded[old.id] = old
+            return False
+        return True
+
+
+def _doubtful(chain: Sequence[Memory]) -> Sequence[Memory]:
+    """Return the memories of a chain whose `superseded_by` may have no effect; empty if the chain is sound."""
+    last = chain[-1]
+    if not last.superseded_by:
+        return () if last.status == ACTIVE else chain[-2::-1]  # nearest to the last one first
+    ids = [memory.id for memory in chain]
+    if last.superseded_by not in ids:  # that memory does not exist
+        return (last,)
+    cycle = chain[ids.index(last.superseded_by) :]
+    return (min(cycle, key=lambda memory: order_key(memory.superseded_at, memory.id)),)
+
+
 def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, Split] | None:
     """Return the memory as it would be with all proposed changes, and the split of its changes; None as `fold`."""
-    ordered = in_fold_order(entries, vouches)
-    creating = next((entry for entry in ordered if entry.creates), None)
+    ordered, creating = in_fold_order(entries, vouches)
     if creating is None:
         return None
     parts = split_changes(creating, ordered, vouches)
@@ -191,9 +249,13 @@ def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, S
     ), parts
 
 
-def in_fold_order(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Entry]:
-    """Return the entries in the order of the fold, one per id."""
-    return sorted(_as_set(entries, vouches), key=lambda entry: order_key(entry.at, entry.id))
+def in_fold_order(
+    entries: Iterable[Entry], vouches: Vouches | None = None
+) -> tuple[list[Entry], Entry | None]:
+    """Return the entries in the order of the fold, one per id, and the one that creates the memory."""
+    kept = _as_set(entries, vouches)
+    ordered = sorted(kept, key=lambda entry: order_key(entry.at, entry.id))
+    return ordered, next((entry for entry in ordered if entry.creates), None)
 
 
 def new_memory(entry: Entry) -> Memory:
@@ -248,7 +310,7 @@ def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> t
 def _created_fields(entry: Entry) -> Fields:
     status = DRAFT_STATUS if entry.draft else CONFLICTED if entry.conflicted else ACTIVE
     put_away = status == ACTIVE and entry.path.startswith(ARCHIVE)
-    newer = next(iter(ids_in(entry, "supersededBy")), "")
+    newer = newer_in(entry)
     return {
         **{name: getattr(entry, name) for name in COPIED},
         "status": "archived"
@@ -264,6 +326,7 @@ def _created_fields(entry: Entry) -> Fields:
         "supersedes": ids_in(entry, "supersedes"),
         "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
+        "superseded_at": entry.at if newer else 0,
         "repeated": _times_observed(entry) - 1,
         "first_observed": time_of(extra_value(entry.extra, "firstObservedAt")) or entry.at,
         "last_observed": time_of(extra_value(entry.extra, "lastObservedAt")) or entry.at,
@@ -609,7 +672,7 @@ def _reduce_review(fields: Fields, entry: Entry) -> Fields:
         **with_status(status)(fields, entry),
         **with_conflicts(fields, entry),
         "retracted": not activated,
-        "superseded_by": "" if activated else fields.get("superseded_by", ""),
+        **({"superseded_by": "", "superseded_at": 0} if activated else {}),
         "reviewed_in": (*fields.get("reviewed_in", ()), entry.id) if activated else (),
     }
 

@@ -141,7 +141,7 @@ def _words_around(words: list[str], first: bool, last: bool) -> list[str]:
 
 # Fields that a history does not show, because they follow from other fields.
 HIDDEN_FIELDS = ("entries", "updated", "amended", "path", "line", "first_observed", "last_observed", "votes",
-               "vouched", "proposed", "retracted", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
+               "vouched", "proposed", "retracted", "superseded_at", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
 @record
@@ -156,8 +156,7 @@ class Step:
 
 def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
     """Return the steps of a memory, oldest first; entries before its creation changed nothing."""
-    ordered = in_fold_order(entries, vouches)
-    creating = next((entry for entry in ordered if entry.creates), None)
+    ordered, creating = in_fold_order(entries, vouches)
     counting = (
         {entry.id for entry in split_changes(creating, ordered, vouches).counting}
         if vouches and creating

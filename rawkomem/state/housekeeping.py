@@ -429,7 +429,8 @@ def linked_memories(census: Census) -> dict[str, set[str]]:
 def plan_prune(census: Census, by: str = "") -> Plan:
     """Plan to archive decayed, long superseded, and disputed memories of low trust; and to remove dangling links.
 
-    Critical memories and memories that a person vouches for are never archived.
+    Critical memories and memories that a person vouches for are never archived. A decayed memory stays while a memory
+    that it superseded is not archived, because that one would be in use again.
     """
     outlook = decay_outlook(census, FADED_BELOW)
     done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
@@ -441,6 +442,10 @@ def plan_prune(census: Census, by: str = "") -> Plan:
             done.append((memory, f"prune: superseded {counted(round(days), 'day')} ago"))
         elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
+    gone = {memory.id for memory, _ in done}
+    hidden = (one for one in census.memories.values() if one.status == "superseded")
+    held = {one.superseded_by for one in hidden if one.id not in gone}
+    done = [(memory, reason) for memory, reason in done if memory.id not in held]
     leaving = {memory.id for memory, _ in done}
     staying = [memory for id, memory in sorted(census.memories.items()) if id not in leaving]
     cleaned = list(_without_dangling_links(staying, census.memories.values(), by))

@@ -10,4 +10,4 @@ from rawkomem.model.entries import Plan
 
 def write_plan(layout: Layout, plan: Plan) -> list[Written]:
     with lock(layout, "write"):
-        return write_locked(layout, plan, print, lambda entry: False, lambda entries: None, lambda paths: ())
+        return write_locked(layout, plan, print, lambda entry: False, bool, lambda entries: None, lambda paths: ())

@@ -11,13 +11,14 @@ from rawkomem.files.reading import read_data
 from rawkomem.model.errors import RawkoError
 from rawkomem.model.values import DAY, iso
 from rawkomem.repository import Repository
-from rawkomem.state.fold import fold
+from rawkomem.state.fold import FoldTogether
 
 from tests.commands import cases
 from tests.git.gitting import Git
 
 START = 1_767_225_600_000  # 2026-01-01
-STEPS = {"add": 2, "amend": 4, "vote": 6, "link": 2, "archive": 1, "delete": 1, "review": 2, "reinforce": 2}
+STEPS = {"add": 2, "amend": 4, "vote": 6, "link": 2, "archive": 1, "delete": 1, "review": 2, "reinforce": 2,
+         "supersede": 4, "tag": 3}  # fmt: skip
 
 
 class History:
@@ -73,6 +74,11 @@ class History:
                 repository.feedback(id, self.source.choice(["helpful", "harmful"]), by="ada")
             elif kind == "link":
                 repository.graph.link(id, other, "related")
+            elif kind == "supersede":
+                repository.beliefs.supersede(id, other, "newer", anyway=True)
+            elif kind == "tag":
+                tags = (*repository.get(id).tags, f"tag-{self.source.randrange(10**6)}")
+                repository.amend(id, tags=tags, one_by_one=True)
             elif kind == "archive":
                 repository.beliefs.archive(id, "old")
             elif kind == "delete":
@@ -114,7 +120,8 @@ def memories(entries: dict) -> dict[str, object]:
     about: dict[str, list] = {}
     for entry in entries.values():
         about.setdefault(entry.target, []).append(entry)
-    return {id: fold(some) for id, some in about.items()}
+    folding = FoldTogether(lambda id: about.get(id, ()))
+    return {id: folding.memory(id) for id in about}
 
 
 def merge_pair(folder, seed: int, patch) -> int:
@@ -129,7 +136,11 @@ def merge_pair(folder, seed: int, patch) -> int:
     assert memories(one) == memories(other)
     history.repository.sync()
     for id in history.base_ids:
-        assert history.repository.get(id).entries == memories(one)[id].entries
+        memory, expected = history.repository.get(id), memories(one)[id]
+        assert (memory.entries, memory.status, memory.tags) == (expected.entries, expected.status, expected.tags)
+        assert {tag for entry in one.values() if entry.about == id for tag in entry.extra.get("tagsAdded", ())} == {
+            *memory.tags
+        }
     history.repository.close()
     shutil.rmtree(folder)
     return sum(entry.path.startswith("changes/") for entry in one.values())

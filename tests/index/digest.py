@@ -18,7 +18,7 @@ PASSAGE_PLACE, PASSAGE_DOCUMENT = "d.id, p.number", "LEFT JOIN documents d ON d.
 DIGEST_PARTS = {
     "fingerprint": "SELECT value FROM meta WHERE key = 'fingerprint'",
     "files": "SELECT path, hash, verdict, entries FROM files",
-    "entries": "SELECT path, number, id, target, digest, doc FROM entries",
+    "entries": "SELECT path, number, id, target, digest, newer, doc FROM entries",
     "memories": "SELECT * FROM memories",
     "documents": f"SELECT {', '.join(COLUMNS)} FROM documents",
     "passages": f"SELECT {PASSAGE_PLACE}, p.field, p.alone, p.heading, p.line, p.text FROM passages p {PASSAGE_DOCUMENT}",

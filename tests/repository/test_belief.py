@@ -113,12 +113,30 @@ def test_a_supersession_can_be_taken_back(repository, keys, on_day):
     assert repository.get(keys, at).status == "superseded"
 
 
+def test_a_superseded_memory_is_in_use_while_its_replacement_is_not(repository, keys, on_day):
+    newer = repository.add(
+        Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")
+    ).entry.id
+    on_day(2)
+    repository.beliefs.supersede(keys, newer)
+    for day, put_away in enumerate((repository.delete, repository.beliefs.archive, repository.beliefs.quarantine), 3):
+        at = on_day(day)
+        put_away(newer, "wrong")
+        assert (repository.get(keys).status, repository.get(keys).superseded_by) == ("active", "")
+        assert keys in found(repository) and repository.get(keys, at - 1).status == "superseded"
+        assert repository.history(keys)[-1].told == f"superseded by {newer}, which is not in use: no effect"
+        repository.beliefs.restore(newer)
+        assert repository.get(keys).superseded_by == newer and keys not in found(repository)
+    repository.lifecycle.purge(newer)
+    assert keys in found(repository)
+
+
 def test_circles_are_refused(repository, on_day):
     a, b, c = (repository.add(Entry(title=f"Number {n}")).entry.id for n in range(3))
     repository.beliefs.supersede(a, b)
     repository.beliefs.supersede(b, c)
-    for new in (c, b, a):
-        with pytest.raises(Refused, match="supersede itself"):
+    for new, why in ((c, "supersede itself"), (b, "supersede itself"), (a, "is superseded")):
+        with pytest.raises(Refused, match=why):
             repository.beliefs.supersede(c, new)
     repository.beliefs.archive(repository.add(Entry(title="Archived"), "quarantine").entry.id)
     with pytest.raises(Refused, match="archived"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import apsw
@@ -83,6 +84,18 @@ def test_files_of_one_plan_change_together_or_not_at_all(repository, memories, m
         repository.core.writer.write(Plan((change, *new), "a test"))
     assert len(renames) >= 3 and [file.name for file in memories.glob("*.md")] == ["one.md"]
     assert (memories / "one.md").read_bytes() == before and os.listdir(memories.parent / "local/tmp") == []
+
+
+def test_only_a_memory_that_is_in_use_and_says_the_same_is_stored_already(rawkomem):
+    for n, change in enumerate((("delete", "--yes"), ("archive",), ("amend", "--title", "Moved"), ("undo",))):
+        add = ("add", "--title", f"Parcel {n}", "--body", "Parcels leave at noon.", "--json")
+        first = json.loads(rawkomem(*add).stdout)
+        again = json.loads(rawkomem(*add).stdout)
+        assert (again["id"], first["again"], again["again"]) == (first["id"], False, True)
+        rawkomem(change[0], *([] if change[0] == "undo" else [first["id"]]), *change[1:])
+        stored = json.loads(rawkomem(*add).stdout)
+        assert stored["id"] != first["id"] and not stored["again"], change
+        assert f"Parcel {n}" in rawkomem("list").stdout, change
 
 
 def test_whoever_was_killed_before_the_answer_may_try_again(rawkomem, memories, monkeypatch):

@@ -1,4 +1,4 @@
-"""Random pairs of branch histories of a memory repository, and real git to merge them in one repository."""
+"""Random branch histories of a memory repository, and real git to merge them in one repository."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import os
 import random
 import subprocess
 import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import SEPARATOR
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.git.merge import merge_files
-from rawkomem.model.entries import Entry
+from rawkomem.model.entries import Entry, Memory, Plan
 from rawkomem.model.errors import RawkoError
-from rawkomem.model.values import iso
+from rawkomem.model.values import ACTIVE, iso, replace
+from rawkomem.state.changes import plan_amend, plan_archive, plan_delete, plan_supersede
+from rawkomem.state.fold import FoldTogether, Review, plan_dispute, plan_quarantine, plan_restore
+from rawkomem.state.housekeeping import Census, plan_dedupe
 
 START = 1_767_225_600_000  # 2026-01-01
 FOLDERS = (
@@ -142,20 +147,151 @@ class Pair:
         return (mark + SEPARATOR.join(texts).replace("\n", newline)).encode()
 
 
+STEPS = {"supersede": 5, "delete": 2, "archive": 2, "dispute": 1, "quarantine": 1, "restore": 2, "amend": 2, "tag": 3,
+         "add": 1, "edit": 1, "rename": 1, "consolidate": 2}  # fmt: skip
+COPIED = ("Topics keep messages for seven days.", "Push to staging first.", "The pool has nine workers.")
+
+
+def place_in(path: str) -> str:
+    """The path below the repository that holds a file."""
+    return path.partition(".rawko/")[2]
+
+
+def folded(files: dict[str, bytes]) -> dict[tuple[str, str], Memory | None]:
+    """The memories of each repository in a tree."""
+    about: dict[tuple[str, str], list[Entry]] = {}
+    for path, data in files.items():
+        for entry in read_data(data, place_in(path), advice=False).entries:
+            assert not (entry.draft or entry.conflicted), (path, data)
+            about.setdefault((path.partition(".rawko/")[0], entry.target), []).append(entry)
+    homes = {home: FoldTogether(lambda id, home=home: about.get((home, id), ())) for home, _ in about}
+    return {(home, id): homes[home].memory(id) for home, id in about}
+
+
+class Decisions(Pair):
+    """Two or three branches that decide about the same memories, each by what it knows, as the commands plan it.
+
+    With `apart`, each change has a file of its own, so that git merges without a driver; else the memory's file has it.
+    """
+
+    def __init__(self, seed: int, apart: bool):
+        self.source, self.apart = random.Random(seed), apart
+        self.count, self.style = 0, {}
+        self.base = {}
+        self.decided: set[str] = set()  # memories that a decision of their own took out of use
+        self.tagged: dict[str, set[str]] = {}  # memory → tags that one branch added
+        self.untagged: set[str] = set()
+        for _ in range(self.source.randint(2, 4)):
+            self._remember(self.base, "base")
+        shares = [(path, texts[0]) for path, texts in self.base.items()]
+        sides = ("ours", "theirs", "third")[: self.source.randint(2, 3)]
+        self.commits = {side: self._decide(side, shares[number :: len(sides)]) for number, side in enumerate(sides)}
+
+    def _decide(self, side: str, own: list[tuple[str, str]]) -> list[Files]:
+        """The files after each commit. A branch edits and renames only files that are its own."""
+        files, commits = {path: list(texts) for path, texts in self.base.items()}, []
+        self.clock = START + 3_600_000
+        for _ in range(self.source.randint(1, 3)):
+            for _ in range(self.source.randint(1, 3)):
+                self.clock += self.source.randint(0, 2) * 60_000  # two branches may decide at the same time
+                self._step(files, side, own)
+            commits.append({path: list(texts) for path, texts in files.items()})
+        return commits
+
+    def _step(self, files: Files, side: str, own: list[tuple[str, str]]) -> None:
+        kind = self.source.choices(list(STEPS), STEPS.values())[0]
+        known = folded({path: self.bytes_of(path, texts) for path, texts in files.items()})
+        memories = {id: memory for (_, id), memory in known.items() if memory}
+        if kind == "add":
+            self._remember(files, side)
+        elif kind in ("edit", "rename") and own:
+            path, text = own.pop()
+            if kind == "edit" and text in files[path]:
+                files[path][files[path].index(text)] = f"{text.rstrip()} Edited by {side}.\n"
+            elif kind == "rename" and self.apart:  # git does not find a renamed file that others made much longer
+                files[path.replace("memories/", "memories/moved-")] = files.pop(path)
+        elif kind not in ("edit", "rename"):
+            try:
+                plan = self._plan(kind, side, memories)
+            except RawkoError:
+                return  # such as a deleted memory, which nothing supersedes
+            for entry in plan.entries:
+                self._write(files, side, entry, memories[entry.about])
+
+    def _plan(self, kind: str, side: str, memories: dict[str, Memory]) -> Plan:
+        memory, other = (self.source.choice(list(memories.values())) for _ in range(2))
+        trust = {id: self.source.choice((0.1, 0.5, 0.9)) for id in memories}
+
+        def believed(memory: Memory) -> float:
+            return trust[memory.id]
+
+        def alike(ids: Sequence[str], *_: object) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+            for place, id in enumerate(ids):
+                yield id, [(other, 1.0) for other in ids[place + 1 :] if memories[other].body == memories[id].body]
+
+        if kind == "supersede":
+            return plan_supersede(memory, other, "newer", side, believed, anyway=True)
+        if kind == "consolidate":
+            return plan_dedupe(Census(memories, self.clock, believed), alike, side)
+        if kind == "restore":
+            return plan_restore(Review(memory, (), "", "still true", side, believed))
+        if kind == "amend":
+            return plan_amend(memory, Entry(body=f"{memory.body} As {side} says.", by=side))
+        if kind == "tag":
+            tag, gone = f"{side}-{self.count}", self.source.choice((*memory.tags, ""))
+            tags = (*(one for one in memory.tags if one != gone), tag)
+            plan = plan_amend(memory, Entry(tags=tags, given=("tags",), by=side), one_by_one=True)
+            self.tagged.setdefault(memory.id, set()).add(tag)
+            self.untagged.add(gone)
+            return plan
+        plans = {"delete": plan_delete, "archive": plan_archive, "quarantine": plan_quarantine}
+        plan = plans[kind](memory, "wrong", side) if kind in plans else plan_dispute(memory, "no", side, lambda _: 0.0)
+        self.decided.add(memory.id)
+        return plan
+
+    def _write(self, files: Files, side: str, entry: Entry, memory: Memory) -> None:
+        self.count += 1
+        entry = replace(entry, id=f"{entry.kind}_{self.count}_{side}", at=max(self.clock, memory.updated + 1))
+        path = f".rawko/changes/2026-01/{entry.id}.md" if self.apart else f".rawko/{memory.path}"
+        files.setdefault(path, []).append(emit_entry(entry))
+
+    def _remember(self, files: Files, side: str) -> None:
+        self.count += 1
+        id = f"mem_{self.count}_{side}"
+        title = self.source.choice(("Kafka", "Deploy"))
+        entry = Entry(
+            id=id, title=title, tags=("base",), at=START + self.count, by=side, body=self.source.choice(COPIED)
+        )
+        files[f".rawko/memories/{id}.md"] = [emit_entry(entry)]
+
+    def check(self, memories: dict[str, Memory]) -> None:
+        """Nothing vanishes: a memory out of use was put away itself, or replaced by one in use; every tag is kept."""
+        for id, memory in memories.items():
+            newest = memory
+            while newest.status != ACTIVE and newest.superseded_by:
+                newest = memories[newest.superseded_by]
+            put_away = id in self.decided and memory.status in (newest.status, "superseded")
+            put_away &= memory.status != "superseded" or newest.status == "quarantined"
+            assert newest.status == ACTIVE or put_away, (memory, newest)
+            assert self.tagged.get(id, set()) - self.untagged <= {*memory.tags}, memory
+
+
 class Forge:
     """A bare repository that holds all pairs, merged by real git. The driver is a script that asks this process."""
 
-    def __init__(self, folder: Path, driver: str = ""):
+    def __init__(self, folder: Path, driver: str = "", plain: bool = False):
         self.folder = folder
         self.environment = {
             **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_SYSTEM": os.devnull,
+            **{f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
         }
         folder.mkdir()
         self.git("init", "-q", "--bare")
-        (folder / "info" / "attributes").write_text("*.md merge=rawkomem\n")
-        self.git("config", "merge.rawkomem.driver", driver or f"{self._answering()} %O %A %B %L %P")
+        if not plain:
+            (folder / "info" / "attributes").write_text("*.md merge=rawkomem\n")
+            self.git("config", "merge.rawkomem.driver", driver or f"{self._answering()} %O %A %B %L %P")
         self._contents = None
 
     def git(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
@@ -210,6 +346,15 @@ class Forge:
         """The tree of a merge, and whether it had no conflict."""
         told = self.git("merge-tree", "--write-tree", ours, theirs, fine=(0, 1)).decode()
         return told.split("\n")[0], "CONFLICT" not in told
+
+    def merge_all(self, tips: Sequence[str]) -> dict[str, bytes]:
+        """The files after merging some branches in this order; no merge may conflict."""
+        commit = tips[0]
+        for tip in tips[1:]:
+            tree, clean = self.merge(commit, tip)
+            assert clean, f"{tips}: {self.git('merge-tree', '--write-tree', commit, tip, fine=(1,))!r}"
+            commit = self.git("commit-tree", tree, "-p", commit, "-p", tip, "-m", "x").decode().strip()
+        return self.files(tree)
 
     def files(self, tree: str) -> dict[str, bytes]:
         """What a tree holds."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from itertools import permutations
 
 import pytest
 from rawkomem.files.reading import read_data
 from rawkomem.model.values import replace
-from rawkomem.state.fold import fold
 
 from tests.conftest import ROOT
-from tests.torture.branches import Forge, Pair
+from tests.torture.branches import Decisions, Forge, Pair, folded, place_in
 
 PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "8"))
+DECISIONS = 6
 MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "1000"))
 
 
@@ -25,12 +26,8 @@ def forge(tmp_path):
     forge.close()
 
 
-def place(path: str) -> str:
-    return path.partition(".rawko/")[2]
-
-
 def entries_in(data: bytes, path: str):
-    read = read_data(data, place(path), advice=False)
+    read = read_data(data, place_in(path), advice=False)
     assert not [entry for entry in read.entries if entry.draft or entry.conflicted], (path, data)
     return read.entries
 
@@ -51,15 +48,6 @@ def expected(pair: Pair) -> dict[str, list[str]]:
     return found
 
 
-def memories(files: dict[str, bytes]):
-    """The memories of each repository in a tree."""
-    about: dict[tuple[str, str], list] = {}
-    for path, data in files.items():
-        for entry in entries_in(data, path):
-            about.setdefault((path.partition(".rawko/")[0], entry.target), []).append(entry)
-    return {key: fold(entries) for key, entries in about.items()}
-
-
 def check(forge: Forge, number: int, pair: Pair) -> None:
     one, clean = forge.merge(f"ours-{number}", f"theirs-{number}")
     other, clean_too = forge.merge(f"theirs-{number}", f"ours-{number}")
@@ -68,11 +56,11 @@ def check(forge: Forge, number: int, pair: Pair) -> None:
     wanted = expected(pair)
     assert set(files) == set(wanted)
     for path, texts in wanted.items():
-        each = [said(read_data(text.encode(), place(path), advice=False).entries[0]) for text in texts]
+        each = [said(read_data(text.encode(), place_in(path), advice=False).entries[0]) for text in texts]
         assert Counter(map(said, entries_in(files[path], path))) == Counter(each), f"pair {number}: {path}"
         assert files[path].startswith(b"\xef\xbb\xbf") == (pair.style.get(path, ("", ""))[0] == "\ufeff")
         assert (b"\r\n" in files[path]) == (pair.style.get(path, ("", "\n"))[1] == "\r\n")
-    assert memories(files) == memories(forge.files(other))
+    assert folded(files) == folded(forge.files(other))
     assert one == other, f"pair {number}: the bytes depend on the order"
 
 
@@ -90,6 +78,30 @@ def test_branches_merge_without_conflict_or_loss(forge):
 @pytest.mark.slow
 def test_a_thousand_pairs(forge):
     merge_pairs(forge, MANY)
+
+
+def merge_decisions(folder, count: int, plain: bool) -> None:
+    """Merge histories in every order: the memories are the same, and none vanishes without a decision about it."""
+    forge = Forge(folder, plain=plain)
+    histories = {number: Decisions(number, apart=plain or number % 2 == 0) for number in range(count)}
+    forge.take_in(histories)
+    for number, history in histories.items():
+        orders = permutations(f"{side}-{number}" for side in history.commits)
+        first, *others = (folded(forge.merge_all(order)) for order in orders)
+        assert all(other == first for other in others), f"history {number}: the state depends on the order"
+        history.check({id: memory for (_, id), memory in first.items()})
+    forge.close()
+
+
+@pytest.mark.parametrize("plain", (True, False))
+def test_no_memory_vanishes_when_branches_decide_about_each_other(tmp_path, plain):
+    merge_decisions(tmp_path / "all.git", DECISIONS, plain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plain", (True, False))
+def test_none_vanishes_in_a_thousand_histories(tmp_path, plain):
+    merge_decisions(tmp_path / "all.git", MANY // 2, plain)
 
 
 def test_edits_of_one_entry_on_both_sides_are_loud(forge):

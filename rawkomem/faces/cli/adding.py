@@ -361,7 +361,8 @@ def amend_command(
             by=given["by"] or user_name(),
             **_fields_given(given),
         )
-        return repository.amend(id, _undoubted(repository, entry, given["anyway"], id))
+        made = _undoubted(repository, entry, given["anyway"], id)
+        return repository.amend(id, made, one_by_one=all_tags is None)
 
     written = _from_text(
         repository,
@@ -602,7 +603,7 @@ def say_stored(repository: Repository, stored: Stored, as_json: bool) -> None:
     redacted = any(item.redacted for item in stored.written)
     if as_json:
         say_json({**as_dict(outcome), "about": written.entry.about, "path": written.entry.path, "redacted": redacted,
-                  "why": stored.why})  # fmt: skip
+                  "again": stored.again, "why": stored.why})  # fmt: skip
     else:
         done = "stored already" if stored.again else OUTCOME_WORDS.get(outcome.what, "stored")
         say(done_line(done, outcome.id, written.entry.path))

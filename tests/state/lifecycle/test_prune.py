@@ -88,7 +88,9 @@ def test_what_a_person_vouches_for_is_in_no_plan():
     )
     entries = said("a", 500), said("b", 500), said("replaced", 500), superseded
     assert archived(plan_prune(census_of(*entries))) == ["a", "b", "replaced"]
-    assert archived(plan_prune(census_of(*entries, vouched={"a", "replaced"}))) == ["b"]
+    assert archived(plan_prune(census_of(*entries, vouched={"a"}))) == ["b", "replaced"]
+    # without `b`, the memory that it superseded would be in use again
+    assert archived(plan_prune(census_of(*entries, vouched={"a", "replaced"}))) == []
 
 
 def test_prune():
