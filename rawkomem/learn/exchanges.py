@@ -5,13 +5,12 @@ text do not count.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..model.values import record
 from ..text.clean import clean
 from ..text.language import language, statement_of
-from ..text.prompts import FENCED, HOST_TAGS, PERSON_TAGS, both_ends, read_prompt, without_tag
+from ..text.prompts import CLOSED, HOST_TAGS, PERSON_TAGS, both_ends, read_prompt, without_tag
 from ..text.prose import prose_lines, sentences
 from ..text.scripts import terms_of
 from .cues import cues
@@ -72,10 +71,11 @@ def spoken_by_agent(text: str) -> str:
 
 MAX_ELEMENTS = 20  # different elements of one message that are removed
 ELEMENT = re.compile(r"<([A-Za-z][\w.-]*)[ >]")
-QUOTED_SPAN = re.compile(r"[“\"]([^“”\"\n]{20,})[”\"]")
-MIN_SPAN_WORDS = 5  # of somebody else's words in quote marks; people put names into them, too
-MAX_DOCUMENT_WORDS = 80  # a text with headings and more words than this is a template or a document
+QUOTED_SPAN = re.compile(  # five words or more: people put names into quote marks, too
+    r"[“\"][^“”\"\s]+(?:[ \t]+[^“”\"\s]+){4,}[ \t]*[”\"]"
+)
 MIN_SIGNS = 2  # lines like "Subject: …" or "Best regards" that show a paste
+BLANKS = re.compile(r"\n{3,}")
 SPEAKER = re.compile(r"([\w.@-]+(?: [\w.@-]+)?): ")
 
 
@@ -89,70 +89,55 @@ def typed_in(text: str, whole: bool = False) -> str:
         if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
             text = without_tag(text, tag)[0]
     read = read_prompt(text)
-    own = "" if read.is_host else "\n".join(_own_lines(read.lines)).strip()
+    own = "" if read.is_host else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
     return own if whole else both_ends(own)
 
 
 def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the lines that a person wrote, without the words of others in them."""
-    opening, printed = (
+    """Yield the lines that a person wrote, without the words of others in them, and "" for all other lines."""
+    opening, output = (
         _opening(lines),
-        [n for n, (_, kind) in enumerate(lines) if kind not in ("", FENCED)],
+        [n for n, (_, kind) in enumerate(lines) if kind not in ("", CLOSED)],
     )
     last = max((n for n, (line, _) in enumerate(lines) if not line), default=-1) + 1
-    foreign = announced = small = (
-        False  # `small`: a paragraph of the paste starts with a small letter
-    )
-    above, above_kind = "", ""
+    foreign = announced = False
+    small = False  # whether a paragraph of the paste starts with a small letter
+    above = ("", "")
     for number, (line, kind) in enumerate(lines):
-        quoted = bool(kind) or line.lstrip().startswith(">")
-        if line and not quoted:
+        own = ""
+        if line and not kind:
             is_reply = bool(cues().REPLIES.match(line)) or (line[0].islower() and not small)
             foreign = (foreign or number == opening) and not (number == last > opening and is_reply)
-            small = small or (foreign and not above and line[0].islower())
-            is_output = above_kind not in ("", FENCED) or (
-                bool(printed) and printed[0] < number < printed[-1]
-            )
+            small = small or (foreign and not above[0] and line[0].islower())
             shown = announced and line[0] in " \t"
-            if not foreign and not shown and (is_reply or not is_output):
-                own = QUOTED_SPAN.sub(_without_words, line)
-                told = cues().TELLS.search(own)
-                yield own[: told.end()].rstrip() if told else own
-                leads = cues().LEADS_IN.search(own) and not _shows_its_end(lines[number + 1 :])
-                foreign = bool(told or leads)
-            announced = line.rstrip().endswith(":") or shown
-        elif not line:
-            yield ""
-        above, above_kind = line, kind
+            goes_on = bool(output) and (
+                above[1] not in ("", CLOSED) or output[0] < number < output[-1]
+            )
+            if not foreign and not shown and (is_reply or not goes_on):
+                own = QUOTED_SPAN.sub("“…”", line)
+                foreign = bool(cues().LEADS_IN.search(own)) and not any(
+                    kind for _, kind in lines[number + 1 : number + 3]
+                )
+                if told := cues().TELLS.search(own):
+                    own, foreign = own[: told.end()], True
+            announced = line.endswith(":") or shown
+        yield own
+        above = (line, line and kind)
 
 
 def _opening(lines: Sequence[tuple[str, str]]) -> int:
     """Return the number of the line that starts a paste without a known end; -1 if there is none."""
-    typed = [
-        (number, line.strip()) for number, (line, kind) in enumerate(lines) if line and not kind
-    ]
-    speakers = [(number, found[1]) for number, line in typed if (found := SPEAKER.match(line))]
-    times = Counter(name for _, name in speakers)
-    signs = [number for number, line in typed if cues().SIGNS.search(line)]
-    found = [number for number, line in typed if cues().OPENS.search(line)][:1]
+    typed = [(n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind]
+    speakers = [(n, found[1]) for n, line in typed if (found := SPEAKER.match(line))]
+    signs = [n for n, line in typed if cues().SIGNS.search(line)]
+    found = [n for n, line in typed if cues().OPENS.search(line)][:1]
     if len(signs) >= MIN_SIGNS:
         found.append(signs[0])
-    if len(times) > 1 and max(times.values()) > 1:
+    if 1 < len({name for _, name in speakers}) < len(speakers):
         found.append(speakers[0][0])
-    if any(cues().SIGNS_OFF.search(line) for _, line in typed):
-        found += [n for n, _ in typed if n and not lines[n - 1][0]][:1]
+    if signs and not found and cues().SIGNS_OFF.search(typed[-1][1]):
+        found = [n for n, _ in typed if n and not lines[n - 1][0]][:1]
     return min(found, default=-1)
-
-
-def _without_words(span: re.Match[str]) -> str:
-    return "“…”" if len(span[1].split()) >= MIN_SPAN_WORDS else span[0]
-
-
-def _shows_its_end(lines: Sequence[tuple[str, str]]) -> bool:
-    """Tell whether lines begin with a paste whose end is known: a fence, output, or quoted lines."""
-    return next(
-        (bool(kind) or line.lstrip().startswith(">") for line, kind in lines if line), False
-    )
 
 
 class HeardWords:

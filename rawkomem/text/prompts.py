@@ -69,7 +69,7 @@ PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machin
 MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
 CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
-OUTPUT, FENCED = "output", "fenced"  # other pasted lines; only a fence shows where it ends
+OUTPUT, CLOSED = "output", "closed"  # other pasted lines; fences and `>` show where they end
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
 HUNK_HEADS = (
     "index ",
@@ -211,12 +211,14 @@ def _marked_lines(text: str) -> tuple[tuple[str, str], ...]:
         kind = block
         before, fence = fence, _fence_after(fence, bare)
         if before or fence:
-            kind = FENCED
+            kind = CLOSED
         elif bare:
             kind = block = _pasted_block(block, line, bare, after_blank)
             is_item = bool(LIST_ITEM.match(bare))
             is_code = line.startswith(("    ", "\t")) and not (is_item or listed)
-            if is_code or _is_output(bare):
+            if bare[0] == ">" and not bare.startswith(">>>"):
+                kind = CLOSED
+            elif is_code or _is_output(bare):
                 kind = block or OUTPUT
             listed = not kind and (is_item or (listed and line[0] in " \t"))
         marked.append((line if bare else "", kind))
