@@ -69,8 +69,9 @@ def arrival() -> str:
 
 def agent_above() -> str:
     """Return the variable or the program that shows that an agent runs this process; empty if there is none."""
-    own, *ancestors = _lineage() or [None]
-    return _agent_variable() or agent_among(ancestors, own.terminal if own else "")
+    lineage = _lineage()
+    terminal = lineage[0].terminal if lineage else ""
+    return _agent_variable() or agent_among(lineage[1:], terminal)
 
 
 def is_piped_by_person() -> bool:

@@ -128,7 +128,7 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
 def _opening(lines: Sequence[tuple[str, str]]) -> int:
     """Return the number of the line that starts a paste without a known end; -1 if there is none."""
     typed = [(n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind]
-    speakers = [(n, found[1]) for n, line in typed if (found := SPEAKER.match(line))]
+    speakers = [(n, name[1]) for n, line in typed if (name := SPEAKER.match(line))]
     signs = [n for n, line in typed if cues().SIGNS.search(line)]
     found = [n for n, line in typed if cues().OPENS.search(line)][:1]
     if len(signs) >= MIN_SIGNS:
