@@ -44,7 +44,8 @@ def test_an_answer_to_something_else_agrees_to_nothing(before, said):
 
 
 @pytest.mark.parametrize(
-    "said", ["yes", "yup, do it", "ok, go ahead", "yes please", "sounds good!", "yes, read the limits from the settings"]
+    "said",
+    ["yes", "yup, do it", "ok, go ahead", "yes please", "sounds good!", "yes, read the limits from the settings"],
 )
 def test_an_answer_to_the_offer_agrees_to_the_statement_before_it(said):
     assert agreed_statement(said, f"The tests pass. {LIMITS} {OFFER}") == LIMITS
