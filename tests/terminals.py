@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from rawkomem.hosts.known_hosts import AGENT_VARIABLES
@@ -46,7 +48,15 @@ def scrubbed(**more: str) -> dict[str, str]:
 
 def typed(line: str, shown: str | Path = "/dev/null") -> str:
     """The line of a shell that runs a command at a pseudo-terminal of its own, with what that shows in a file."""
-    return f"script -qefc '{line}' {shown} </dev/null"
+    return f"{emulator()} -qefc '{line}' {shown} </dev/null"
+
+
+@cache
+def emulator() -> str:
+    """`script` under the name of a terminal emulator, which makes the terminals of people."""
+    link = Path(mkdtemp(prefix="rawkomem-emulator-")) / "konsole"
+    link.symlink_to(shutil.which("script") or "/usr/bin/script")
+    return str(link)
 
 
 def start(program: str, line: str, project: Path, env: dict[str, str]) -> Path:

@@ -39,7 +39,6 @@ from ..redaction.find import redact
 from ..repository import Repository
 from ..state.changes import Conflict
 from ..text.clean import one_line
-from ..text.prompts import read_prompt
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_item_id, safe_title
 from .hook_calls import note_learned
 from .known_hosts import END, LEARN, Call
@@ -136,9 +135,11 @@ def _safe_line(text: str) -> str:
 
 def note_typed(layout: Layout, call: Call) -> None:
     """Record the redacted prompt, and the path of the transcript: an agent may quote the person later."""
-    typed = read_prompt(call.prompt)
-    if not typed.is_host and not call.is_subagents:
-        note_prompt(layout, call.session, redact(typed.ask))
+    from ..learn.exchanges import typed_in  # not needed for the answer to a prompt
+
+    typed = typed_in(call.prompt)
+    if typed and not call.is_subagents:
+        note_prompt(layout, call.session, redact(typed))
     if call.transcript:
         note_transcript(layout, call.session, call.transcript)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from itertools import pairwise
 
 from ..model.values import record
@@ -19,7 +18,7 @@ from .known_hosts import AGENT_PROGRAMS, AGENT_VARIABLES
 PERSON, AGENT = "person", "agent"
 MAX_ANCESTORS = 64
 MAX_ARGUMENTS_BYTES = 4096
-PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,command="), 5
+PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command="), 5
 INIT, KEEPERS = (
     1,
     ("systemd", "init", "launchd"),
@@ -45,6 +44,9 @@ SERVERS = (
     "jupyter",
     "ttyd",
     "wetty",
+    "ptyHost",
+    "theia",
+    "asciinema",
 )  # programs that serve terminals to people
 
 
@@ -56,6 +58,8 @@ class Process:
     parent: int
     name: str
     arguments: tuple[str, ...]
+    terminal: str = ""  # the controlling terminal; empty if there is none
+    attended: bool = False  # in the foreground of its terminal, and reads from it
 
 
 def arrival() -> str:
@@ -65,7 +69,9 @@ def arrival() -> str:
 
 def agent_above() -> str:
     """Return the variable or the program that shows that an agent runs this process; empty if there is none."""
-    return _agent_variable() or agent_among(list(_ancestors()))
+    lineage = _lineage()
+    terminal = lineage[0].terminal if lineage else ""
+    return _agent_variable() or agent_among(lineage[1:], terminal)
 
 
 def is_piped_by_person() -> bool:
@@ -78,7 +84,7 @@ def known_agent() -> str:
 
     Unlike agent_above(), this does not count a detached terminal as an agent: people also commit in other programs.
     """
-    return _agent_variable() or _program_among(list(_ancestors()))
+    return _agent_variable() or _program_among(_lineage()[1:])
 
 
 def _agent_variable() -> str:
@@ -96,19 +102,28 @@ def _program_among(ancestors: list[Process]) -> str:
     )
 
 
-def agent_among(ancestors: list[Process]) -> str:
-    """Return the agent or the detached terminal among the ancestors of a process (nearest first); empty if none."""
-    program = _program_among(ancestors)
-    if program:
-        return program
+def agent_among(ancestors: list[Process], terminal: str = "") -> str:
+    """Return the agent or the program without a person among the ancestors of a process (nearest first).
+
+    The first ancestor with another terminal made the terminal of the process. If it is an interpreter, `expect` or the
+    like, no person sits there. A person may record their own terminal with `script`.
+    """
+    found = _program_among(ancestors)
+    for process in ancestors if terminal and not found else ():
+        if process.terminal != terminal:
+            if _is_detached(process) and not (process.name == "script" and process.attended):
+                return process.name
+            terminal = process.terminal
+        if not terminal:
+            break
     top = _topmost(ancestors)
-    if (
-        top
-        and _program_name(top.name) in DETACHED
-        and not any(server in " ".join(top.arguments) for server in SERVERS)
-    ):
-        return top.name
-    return ""
+    return found or (top.name if top and _is_detached(top) else "")
+
+
+def _is_detached(process: Process) -> bool:
+    """Tell whether a process can run commands at a terminal that no person sees."""
+    served = any(server in " ".join(process.arguments) for server in SERVERS)
+    return _program_name(process.name) in DETACHED and not served
 
 
 def _topmost(ancestors: list[Process]) -> Process | None:
@@ -165,18 +180,20 @@ def _package(script: str) -> str:
     return (parts[1:2] if parts and parts[0].startswith("@") else parts[:1] or [""])[0]
 
 
-def _ancestors() -> Iterator[Process]:
-    """Yield the parent, its parent, and so on, as far as they are visible; nothing on Windows."""
+def _lineage() -> list[Process]:
+    """Return this process, its parent, and so on, as far as they are visible; nothing on Windows."""
     if sys.platform == "win32":
-        return
+        return []
     listed = None if os.path.isdir("/proc/self") else _processes()
-    pid = os.getppid()
-    for _ in range(MAX_ANCESTORS):
+    found: list[Process] = []
+    pid = os.getpid()
+    while len(found) <= MAX_ANCESTORS:
         process = _process(pid) if listed is None else listed.get(pid)
         if process is None:
-            return
-        yield process
+            break
+        found.append(process)
         pid = process.parent
+    return found
 
 
 def _process(pid: int) -> Process | None:
@@ -189,7 +206,16 @@ def _process(pid: int) -> Process | None:
             )
     except OSError:
         return None
-    return Process(pid, int(rest.split()[1]), head.partition("(")[2], tuple(words))
+    _, parent, group, _, terminal, foreground, *_ = rest.split()
+    try:
+        reads = os.readlink(f"/proc/{pid}/fd/0").startswith(("/dev/pts/", "/dev/tty"))
+    except OSError:  # a process of another user
+        reads = False
+    is_attended = reads and group == foreground
+    name = head.partition("(")[2]
+    return Process(
+        pid, int(parent), name, tuple(words), terminal.strip("0") and terminal, is_attended
+    )
 
 
 def _processes() -> dict[int, Process]:
@@ -200,10 +226,12 @@ def _processes() -> dict[int, Process]:
         done = subprocess.run(PS, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False)
     except (OSError, subprocess.SubprocessError):
         return {}
-    rows = (line.split(None, 2) for line in done.stdout.splitlines())
+    rows = (line.split() for line in done.stdout.splitlines())
     found = (
-        Process(int(row[0]), int(row[1]), row[2].split()[0], tuple(row[2].split()))
+        Process(
+            int(row[0]), int(row[1]), row[5], tuple(row[5:]), row[4].strip("?-"), row[2] == row[3]
+        )
         for row in rows
-        if len(row) == 3
+        if len(row) > 5
     )
     return {process.pid: process for process in found}

@@ -143,17 +143,14 @@ QUALIFIES = re.compile(  # restricts or takes back an agreement
     re.IGNORECASE,
 )
 SENTENCE_END = re.compile(r"[.!?]\s|\n")
-# A negation in the sentence of a quote, before and after the quote. "No, …" at its start is an answer, not a negation.
-REVERSING = (
-    r"(?:no|not|never|nor|neither|nobody|without|cannot|avoid|stop|quit|forbid"
-    r"|(?:do|does|did|is|are|was|were|wo|would|ca|could|should|must|need|have|has|had)n'?t)\b"
-)
-NEGATED_BEFORE = re.compile(
-    rf"\b(?!no(?:pe)?[,!–—-]){REVERSING}(?:(?!\bbecause\b)[^.!?;:]|[.!?;:](?! ))*$|\b(?:instead of|rather than)\W*$",
-    re.IGNORECASE,
-)
-NEGATED_AFTER = re.compile(
-    rf"^(?! ?,? ?(?:not|never)\b)(?:(?!\b(?:because|since|so|and|but|or)\b)[^.!?;:,])*?\b{REVERSING}",
+REASON = re.compile(
+    r",? (?:because|'?cause|cuz|since|so that)\b", re.IGNORECASE
+)  # a quote may end before it
+ASSENT = re.compile(  # words of an answer that name no action of their own
+    r"\b(?:ok(?:ay)?|yes|yep|yup|yeah|sure|fine|great|perfect|right|correct|good|cool|nice|agreed|exactly|idea|call|point"
+    r"|sounds|makes? sense|that'?s|it|ship|lgtm|please|love|agree|you'?re|implement|option|first|second|third|latter"
+    r"|former|go|ahead|do|so|way|both|all|approach|plan|suggestion|recommendation|proceed|thanks?|thank you|absolutely"
+    r"|definitely|of course|now|let'?s|like|apply|make)\b",
     re.IGNORECASE,
 )
 # An agent's statement that becomes a draft if the person agrees to it.
@@ -164,10 +161,18 @@ PROPOSES = re.compile(
     re.IGNORECASE,
 )
 OFFERS = re.compile(
-    r"\b(?:want me to|shall i|should i|would you like|do you want|let me know|say the word|if you'?d (?:like|rather)"
-    r"|does that (?:sound|work)|ready to|i can|i'?ll)\b",
+    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me (?:know|look|check)|say the word"
+    r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b",
     re.IGNORECASE,
 )
+OFFER_WORDS = word_set("want would like know say word ready")
+# An offer to act on the statement before it: "Shall I do that?". "… for this task" names something else.
+REFERS = re.compile(
+    r"\b(?!for|in|on|to|with|of|at|about|from|into)\w+ (?:it|this|that|these|those|them|so|option|ahead)\b|\bproceed\b"
+    r"|\bthat (?:sound|work|way|shape)|#\d",
+    re.IGNORECASE,
+)
+CONTINUES = re.compile(r"(?:that|this|it|so|these|those|they|otherwise)\b", re.IGNORECASE)
 EXPLAINS = re.compile(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"
@@ -182,7 +187,48 @@ LEADS_IN = re.compile(
     r"|page"
     r"|comments?|reviewer|review|copilot|coderabbit|reply|replied|message|transcript|summari[sz]e|translate"
     r"|proofread|explain"
-    r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$",
+    r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$"
+    r"|\b(?:(?:text|content|copy|details|message|mail|log|output|transcript|notes|page|ticket|issue) (?:follows|below)"
+    r"|(?:see|pasted|copied) below)\W*$",
+    re.IGNORECASE,
+)
+# Words before somebody else's, in the same line: "translate to German: …", "the vendor said: …".
+TELLS = re.compile(
+    r"\b(?:translate|summari[sz]e|proofread|rephrase|reword|(?:review |commit )?(?:comment|message)|reply|e-?mail|snippet"
+    r"|(?<!i )(?<!we )(?<!you )(?:says?|said|wrote|writes|replied|told me|reads))\b[^:.!?]{0,60}: (?=\S)",
+    re.IGNORECASE,
+)
+# A line that starts a paste: a name with a time, a heading, a page's navigation, an element, a forwarded message.
+OPENS = any_of(
+    r"^\W?[\w.@][\w.@ -]{0,40}[ ,]+[\[(]?(?:(?:today|yesterday)(?: at)? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?:?$",
+    r"^\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?\]?[ -]+<?[\w.@ -]{1,30}>?:",
+    r"^<[\w.@-]+> |^<[A-Za-z][^<>]*>$|^#{1,6} \S|^(?://|/\*|<!--|\"\"\")",
+    r"^on .{4,80} wrote:$|^-* ?(?:begin )?(?:original|forwarded) message",
+    r"^home [>›»/] |^(?:[\w.-]+(?: [\w.-]+)? [>›»] ){2}|^[^|.!?`]{3,80} [|·] [^|.!?`]{2,40}$",
+    r"^(?:skip to (?:main )?content|table of contents|last (?:updated|modified|edited)|published on|posted (?:on|by)"
+    r"|\d+ min(?:utes?)? read|edit this page|on this page|all rights reserved|©)",
+    r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
+    r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
+)
+# Lines of which two show a paste: headers of e-mails, tickets and notes, greetings, farewells.
+SIGNS_OFF = re.compile(
+    r"^(?:thanks|thank you|cheers|best|regards|(?:best|kind|warm) (?:regards|wishes)|sincerely|yours)(?:,|, [\w .-]{2,30}|!? ?[–—-] ?\w+)?$"
+    r"|^--$",
+    re.IGNORECASE,
+)
+SIGNS = re.compile(
+    r"^\W{0,4}(?:from|to|cc|sent|date|subject|title|reporter|reported by|author|assignee|assigned to|owner|labels|milestone"
+    r"|body|description|status|priority|severity|component|environment|affects|version|type|project|created|updated"
+    r"|attendees|participants|present|agenda|topic|minutes|notes|summary|decisions?|action items|next steps"
+    r"|steps to reproduce|(?:expected|actual)(?: behaviou?r| results?)?|acceptance criteria|comments?|resolution|due)\W{0,2}:"
+    rf"|^(?:hi|hello|hey|dear|good (?:morning|afternoon))(?: \w+){{0,3}}[,!]$|^\[?[A-Z]{{2,10}}-\d+\b|{SIGNS_OFF.pattern}",
+    re.IGNORECASE,
+)
+# The start of a paragraph by which a person replies to a paste.
+REPLIES = re.compile(
+    r"(?:so|ok(?:ay)?|no|nope|yes|hmm|anyway|ignore|(?:the )?above|can you|could you|is (?:this|that|it)|are (?:these|those)"
+    r"|what (?:does|do|is|should)|why (?:does|do|is)|does (?:this|that|he|she|it)|in our case|for us|given (?:this|that)"
+    r"|based on (?:this|that)|that'?s what)\b",
     re.IGNORECASE,
 )
 SHORT_ASK = re.compile(
@@ -194,7 +240,8 @@ SHORT_ASK = re.compile(
 # Lead-ins of a sentence, which are left out of a title.
 MARKERS = re.compile(
     r"^(?:(?:actually|please|and|but|so|also|from now on|going forward|as agreed|hey|ah|oh|hmm)[,:.!\s]+"
-    r"|(?:ok(?:ay)?|agreed|decision|decided|no|nope|wrong|yes|yep|yup|yeah)(?:[,:;.!]+| [–—-])\s*"
+    r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah)(?:[,:;.!]+| [–—-])\s*"
+    r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
     rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
 )

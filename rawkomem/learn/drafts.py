@@ -28,7 +28,7 @@ from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .cues import FILED, cues, propose_asked_condition, propose_conditions
-from .exchanges import AGREES, OBJECTS, Exchange, agreed_statement, answer_to_agent, exchanges
+from .exchanges import OBJECTS, Exchange, answer_to_agent, exchanges
 from .turns import ASSISTANT, TOOL, Run, Turn
 
 # Make drafts from a session's tool calls: commands that failed and later passed, and edits of
@@ -221,7 +221,7 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> I
     for number, exchange in enumerate(spoken):
         said = redact(exchange.said)[:MAX_SAID_CHARS].strip()
         scored = score_of(exchange, first=number == 0)
-        statement = redact(agreed_statement(exchange.before)) if scored.kind == AGREED else ""
+        statement = redact(exchange.agreed) if scored.kind == AGREED else ""
         when = propose_conditions(f"{statement}\n{said}" if statement else said)
         if scored.kind == CORRECTION:
             when = (*when, *propose_asked_condition(redact(asked)))
@@ -254,7 +254,7 @@ def score_of(exchange: Exchange, first: bool = False) -> Scored:
     corrects = any(cue.kind == CORRECTION for cue in hits) or answer == OBJECTS
     if answer == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
-    agreed = answer == AGREES and bool(agreed_statement(exchange.before))
+    agreed = bool(cues().PROPOSES.search(exchange.agreed))
     if agreed:
         parts.append(("agrees with the agent", AGREED_SCORE))
     elif words < SHORT_WORDS:

@@ -5,20 +5,18 @@ text do not count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..model.values import record
-from ..text.clean import clean, one_line
+from ..text.clean import clean
 from ..text.language import language, statement_of
-from ..text.prompts import MAX_ASK_CHARS, MAX_READ_CHARS, read_prompt
-from ..text.prose import sentences
+from ..text.prompts import CLOSED, HOST_TAGS, PERSON_TAGS, both_ends, read_prompt, without_tag
+from ..text.prose import prose_lines, sentences
 from ..text.scripts import terms_of
 from .cues import cues
 from .turns import ASSISTANT, TOOL, USER, Turn
 
 # Split a session into exchanges: what a person typed, and what the agent said before it.
-#
-# Pasted text and repeated words of the agent do not count as the person's own words.
 
 MAX_BEFORE_CHARS = 4_000  # of the agent's last message: the end of it
 MAX_HEARD_CHARS = (
@@ -27,7 +25,6 @@ MAX_HEARD_CHARS = (
 MAX_RUNS = 400_000  # runs of words of one session that are remembered to recognize quotes
 RUN_WORDS = 5  # words per run: nobody repeats this many in a row by chance
 QUOTED_SHARE = 0.7  # a line is a quote if at least this share of its runs was said before
-MAX_DOCUMENT_WORDS = 80  # a text with headings and more words than this is a pasted document
 
 
 @record
@@ -36,11 +33,12 @@ class Exchange:
 
     number: int  # of the turn in the session, from 1
     said: str
-    before: str = ""  # the agent's words
+    before: str = ""  # the agent's words, without code
     at: int = 0
+    agreed: str = ""  # the agent's statement that the person agrees to
 
 
-def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
+def exchanges(turns: Sequence[Turn]) -> list[Exchange]:
     """Return the exchanges of a session, in order; turns in which the person typed nothing are skipped."""
     heard = HeardWords()
     found: list[Exchange] = []
@@ -52,65 +50,128 @@ def exchanges(turns: Iterable[Turn]) -> list[Exchange]:
         elif turn.role == USER:
             said = heard.without_quotes(typed_in(turn.text))
             if said:
-                found.append(Exchange(number, said, before.strip()[-MAX_BEFORE_CHARS:], turn.at))
+                before = spoken_by_agent(before)
+                agreed = agreed_statement(said, before, turns[:number])
+                found.append(Exchange(number, said, before, turn.at, agreed))
                 before = ""
     return found
 
 
-def typed_in(text: str, max_chars: int = MAX_ASK_CHARS) -> str:
-    """Return what a person typed in a turn, without markup, templates, pastes and quotes of other people."""
-    said = read_prompt(clean(text), max_chars)
-    if said.is_host or is_document(said.ask):
-        return ""
-    kept: list[str] = []
-    announced = False  # whether a line that ends in a colon came before
-    for line in said.ask.split("\n"):
-        shown = announced and line[:1] in (" ", "\t")
-        if not shown and not line.lstrip().startswith(">"):
-            kept.append(line)
-        if cues().LEADS_IN.search(line):
-            break  # treat all the rest as somebody else's text: its end is unknown
-        announced = line.rstrip().endswith(":") or (announced and (shown or not line.strip()))
-    return "\n".join(kept).strip()
+def spoken_by_agent(text: str) -> str:
+    """Return the end of an agent's message without code, in whole paragraphs."""
+    said = "\n".join(prose_lines("\n".join(map(str.strip, text.split("\n"))))).strip()
+    cut = said[-MAX_BEFORE_CHARS:]
+    return cut if cut == said else cut.partition("\n\n")[2].strip()
 
 
-def is_document(text: str) -> bool:
-    """Tell whether a text is long and has headings, like templates and pasted documents."""
-    has_heading = any(line.startswith(("# ", "## ", "### ")) for line in text.split("\n"))
-    return has_heading and len(text.split()) > MAX_DOCUMENT_WORDS
+# Find the lines of a turn that a person wrote.
+#
+# Fences, elements, quoted lines and output show where they end. Any other paste (an e-mail, a copied
+# page or chat) ends with the message, or before a last paragraph that reads like a reply to it.
+
+MAX_ELEMENTS = 20  # different elements of one message that are removed
+ELEMENT = re.compile(r"<([A-Za-z][\w.-]*)[ >]")
+QUOTED_SPAN = re.compile(  # five words or more: people put names into quote marks, too
+    r"[“\"][^“”\"\s]+(?:[ \t]+[^“”\"\s]+){4,}[ \t]*[”\"]"
+)
+MIN_SIGNS = 2  # lines like "Subject: …" or "Best regards" that show a paste
+BLANKS = re.compile(r"\n{3,}")
+SPEAKER = re.compile(r"([\w.@-]+(?: [\w.@-]+)?): ")
+
+
+def typed_in(text: str, whole: bool = False) -> str:
+    """Return what a person typed in a turn, without markup, templates, pastes and quotes of other people.
+
+    Of a long text, only the start and the end are returned, unless `whole` is set.
+    """
+    text = clean(text)
+    for tag in [*dict.fromkeys(ELEMENT.findall(text))][:MAX_ELEMENTS]:
+        if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
+            text = without_tag(text, tag)[0]
+    read = read_prompt(text)
+    own = "" if read.is_host else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
+    return own if whole else both_ends(own)
+
+
+def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines that a person wrote, without the words of others in them, and "" for all other lines."""
+    opening, output = (
+        _opening(lines),
+        [n for n, (_, kind) in enumerate(lines) if kind not in ("", CLOSED)],
+    )
+    last = max((n for n, (line, _) in enumerate(lines) if not line), default=-1) + 1
+    foreign = announced = False
+    small = False  # whether a paragraph of the paste starts with a small letter
+    above = ("", "")
+    for number, (line, kind) in enumerate(lines):
+        own = ""
+        if line and not kind:
+            is_reply = bool(cues().REPLIES.match(line)) or (line[0].islower() and not small)
+            foreign = (foreign or number == opening) and not (number == last > opening and is_reply)
+            small = small or (foreign and not above[0] and line[0].islower())
+            shown = announced and line[0] in " \t"
+            goes_on = bool(output) and (
+                above[1] not in ("", CLOSED) or output[0] < number < output[-1]
+            )
+            if not foreign and not shown and (is_reply or not goes_on):
+                own = QUOTED_SPAN.sub("“…”", line)
+                foreign = bool(cues().LEADS_IN.search(own)) and not any(
+                    kind for _, kind in lines[number + 1 : number + 3]
+                )
+                if told := cues().TELLS.search(own):
+                    own, foreign = own[: told.end()], True
+            announced = line.endswith(":") or shown
+        yield own
+        above = (line, line and kind)
+
+
+def _opening(lines: Sequence[tuple[str, str]]) -> int:
+    """Return the number of the line that starts a paste without a known end; -1 if there is none."""
+    typed = [(n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind]
+    speakers = [(n, name[1]) for n, line in typed if (name := SPEAKER.match(line))]
+    signs = [n for n, line in typed if cues().SIGNS.search(line)]
+    found = [n for n, line in typed if cues().OPENS.search(line)][:1]
+    if len(signs) >= MIN_SIGNS:
+        found.append(signs[0])
+    if 1 < len({name for _, name in speakers}) < len(speakers):
+        found.append(speakers[0][0])
+    if signs and not found and cues().SIGNS_OFF.search(typed[-1][1]):
+        found = [n for n, _ in typed if n and not lines[n - 1][0]][:1]
+    return min(found, default=-1)
 
 
 class HeardWords:
     """The runs of words that agents and tools said in a session."""
 
-    def __init__(self) -> None:
+    def __init__(self, run_words: int = RUN_WORDS) -> None:
         self._runs: set[int] = set()
+        self._run_words = run_words
 
     def add(self, text: str) -> None:
         if len(self._runs) < MAX_RUNS:
-            self._runs.update(_word_runs(text[:MAX_HEARD_CHARS]))
+            self._runs.update(self._word_runs(text[:MAX_HEARD_CHARS]))
 
     def without_quotes(self, text: str) -> str:
         """Return a text without the lines that mostly repeat what an agent or a tool said before."""
-        kept = [line for line in text.split("\n") if not self._is_quote(line)]
+        kept = [line for line in text.split("\n") if not self.has(line)]
         return "\n".join(kept).strip()
 
-    def _is_quote(self, line: str) -> bool:
-        runs = _word_runs(line)
+    def has(self, line: str) -> bool:
+        """Return whether a line mostly repeats what was said before."""
+        runs = self._word_runs(line)
         return bool(runs) and sum(run in self._runs for run in runs) >= QUOTED_SHARE * len(runs)
 
-
-def _word_runs(text: str) -> list[int]:
-    words = language().words(text)
-    return [hash(tuple(words[at : at + RUN_WORDS])) for at in range(len(words) - RUN_WORDS + 1)]
+    def _word_runs(self, text: str) -> list[int]:
+        words, size = language().words(text), self._run_words
+        return [hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)]
 
 
 # Decide whether a person's answer agrees with the agent, and with which of the agent's statements.
 
 AGREES, OBJECTS = "agrees", "objects"
 MAX_NOD_WORDS = 8  # in a longer turn, "ok" opens the next request instead of agreeing
-MAX_STATEMENT_CHARS = 400
-MAX_AGENT_SENTENCES = 12  # of the agent's last message, counted from its end, that are searched
+MIN_OFFER_SHARE = 0.5  # share of an offer's words that occur in the statement it is about
+PRINTED_RUN_WORDS = 3  # per run of a tool's output: an agent may repeat a short line of it
 
 
 def answer_to_agent(said: str) -> str:
@@ -124,73 +185,91 @@ def answer_to_agent(said: str) -> str:
     return AGREES if nods or cues().AGREES.search(first) else ""
 
 
-def agreed_statement(before: str) -> str:
-    """Return the agent's statement that a person agreed to: its last offer and the reason for it.
+def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
+    """Return the one statement of an agent that a person agrees to; empty if there is none.
 
-    The offer is a sentence like "Want me to …?". The reason is the last sentence before it that proposes or explains
-    something. Empty if the text has neither.
+    It is the last sentence, or the sentence before an offer to act on it ("Shall I do that?"), with the sentence that
+    it continues ("That makes …"). Nothing is agreed to if the answer names another action, or if a tool of these
+    turns printed the statement.
     """
-    spoken = sentences(before)[-MAX_AGENT_SENTENCES:]
-    at = next((at for at in reversed(range(len(spoken))) if cues().OFFERS.search(spoken[at])), None)
-    offer, before_offer = ("", spoken) if at is None else (spoken[at], spoken[:at])
-    proposal = next((one for one in reversed(before_offer) if cues().PROPOSES.search(one)), "")
-    return one_line(" ".join(part for part in (proposal, offer) if part), MAX_STATEMENT_CHARS)
+    if answer_to_agent(said) != AGREES:
+        return ""
+    spoken, offer = sentences(before), ""
+    while spoken and (cues().OFFERS.search(spoken[-1]) or spoken[-1].endswith("?")):
+        offer = f"{spoken.pop()} {offer}"
+    both = len(spoken) > 1 and cues().CONTINUES.match(spoken[-1])
+    said_last = spoken[-2:] if both else spoken[-1:]
+    statement = " ".join(said_last)
+    about, offered = _content_terms(statement), _content_terms(offer) - cues().OFFER_WORDS
+    if len(offered & about) < MIN_OFFER_SHARE * len(offered) and not cues().REFERS.search(offer):
+        return ""
+    answer = cues().SENTENCE_END.split(said.strip(), maxsplit=1)[0]
+    if _content_terms(cues().ASSENT.sub(" ", answer)) - about - _content_terms(offer):
+        return ""
+    printed = HeardWords(PRINTED_RUN_WORDS)
+    for turn in turns:
+        if turn.role == TOOL:
+            printed.add(turn.text)
+    return "" if any(map(printed.has, said_last)) else statement
 
 
 # Check a quote: a person must have typed it, or must have agreed to the agent who said it.
 #
-# Text that a person pasted or that the host wrote does not count. White space and the style of
-# quote marks are ignored. A quote that leaves out a negation of its sentence ("push to main" from
-# "never push to main") is rejected.
+# A quote is a whole sentence or several: "push to main" is no quote from "it is forbidden to push
+# to main". White space, the style of quote marks, lead-ins ("No, …") and reasons are ignored.
 
 MIN_QUOTE_WORDS = 3  # a shorter quote may occur by chance, so it must be the whole text
 MIN_QUOTE_SHARED_WORDS = (
     2  # content words of a quote that a memory must contain; all of them if there are fewer
 )
+SaidIn = Callable[[str, str], bool]  # whether a text, the second argument, contains a quote
 QUOTE_MARKS = str.maketrans(dict.fromkeys("‘’‚‛ʼ′", "'") | dict.fromkeys("“”„‟«»″", '"'))
 QUOTE_EDGES = " '\""  # stripped from both ends of a quote
-MAX_SENTENCE_CHARS = 400  # before and after a quote that are searched for a negation
+MAX_SENTENCE_CHARS = 400  # before and after a quote that are searched for the ends of its sentence
 LIST_ITEM = re.compile(
     r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)"
 )  # a sentence ends here without punctuation
 LIST_ITEM_END = " ; "
-END_MARKS = (".", "!", "?", ";", ":")
+SENTENCE_START = re.compile(
+    r".*(?:[.!?;…]\W*\s|[。！？])", re.DOTALL
+)  # all that is before a sentence
+SENTENCE_REST = re.compile(r".*?(?:[.!?;…](?=\W*(?:\s|$))|[。！？]|$)", re.DOTALL)
+STATEMENT_ENDS = ".!;…。！\"') "
+QUESTION_ENDS = ("?", "？", "؟")
 
 
-def find_quote(quote: str, turns: Sequence[Turn]) -> Turn | None:
+def find_quote(quote: str, turns: Sequence[Turn], said_in: SaidIn | None = None) -> Turn | None:
     """Return the first turn in which a person typed a quote; None if nobody did.
 
-    A line that a tool printed before counts as pasted, even without a code fence.
+    A line that a tool printed before counts as pasted, even without a code fence. By default, `said_in` is the
+    function is_said_in(), which wants whole sentences.
     """
+    said_in = said_in or is_said_in
     printed, heard = HeardWords(), 0
     for number, turn in enumerate(turns):
-        if turn.role == USER and is_said_in(quote, typed := typed_words(turn)):
+        if turn.role == USER and said_in(quote, typed := typed_in(turn.text, whole=True)):
             for one in turns[heard:number]:
                 if one.role == TOOL:
                     printed.add(one.text)
             heard = number
-            if is_said_in(quote, printed.without_quotes(typed)):
+            if said_in(quote, printed.without_quotes(typed)):
                 return turn
     return None
 
 
 def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
     """Return the agent's turn that holds a quote and the human turn that agrees to it; None if there are none."""
-    said: list[Turn] = []
-    for turn in turns:
-        if turn.role == ASSISTANT:
-            said.append(turn)
-        elif turn.role == USER and (typed := typed_words(turn)):
-            found = next((one for one in reversed(said) if is_said_in(quote, one.text)), None)
-            if found and answer_to_agent(typed) == AGREES:
-                return found, turn
-            said = []
+    said: Turn | None = None
+    for number, turn in enumerate(turns):
+        if turn.role == ASSISTANT and turn.text.strip():
+            said = turn
+        elif said and turn.role == USER and (typed := typed_in(turn.text, whole=True)):
+            if is_said_in(quote, said.text):
+                statement = agreed_statement(typed, spoken_by_agent(said.text), turns[:number])
+                if is_said_in(quote, statement):
+                    return said, turn
+            said = None
     return None
-
-
-def typed_words(turn: Turn) -> str:
-    """Return all that a person typed in a turn, without pastes and the host's own text."""
-    return typed_in(turn.text, MAX_READ_CHARS)
 
 
 def is_quoted(quote: str, text: str) -> bool:
@@ -199,12 +278,26 @@ def is_quoted(quote: str, text: str) -> bool:
 
 
 def is_said_in(quote: str, text: str) -> bool:
-    """Return whether a text contains a quote, and the rest of the quote's sentence has no negation."""
-    rests = (*_around_quote(quote, text), *_around_quote(quote, LIST_ITEM.sub(LIST_ITEM_END, text)))
-    return any(
-        not cues().NEGATED_BEFORE.search(one) and not cues().NEGATED_AFTER.search(other)
-        for one, other in rests
+    """Return whether a text contains a quote as whole sentences that are not all questions."""
+    asked = all(one.endswith(QUESTION_ENDS) for one in sentences(normalized_quote(quote)))
+    return not asked and any(
+        not cues().MARKERS.sub("", one).strip(" -*•") and (not other or cues().REASON.match(other))
+        for one, other in _rests_of_sentence(quote, text)
     )
+
+
+def whole_sentence(quote: str, text: str) -> str:
+    """Return a quote with the rest of its sentence in a text; empty if the text does not contain it."""
+    rests = _rests_of_sentence(quote, text)
+    return next((f"{one}{normalized_quote(quote)}{other}" for one, other in rests), "")
+
+
+def _rests_of_sentence(quote: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield what the sentence of a quote says before and after it, for each place where a text contains the quote."""
+    for form in (LIST_ITEM.sub(LIST_ITEM_END, text), text):
+        for before, after in _around_quote(quote, form):
+            rest = SENTENCE_REST.match(after)
+            yield SENTENCE_START.sub("", before), rest[0].rstrip(STATEMENT_ENDS) if rest else ""
 
 
 def is_about_quote(quote: str, text: str) -> bool:
@@ -229,7 +322,8 @@ def _around_quote(quote: str, text: str) -> Iterator[tuple[str, str]]:
             end = start + len(quote)
             cuts = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
             if not any(map(_is_inside, cuts)):
-                after = "" if quote.endswith(END_MARKS) else text[end : end + MAX_SENTENCE_CHARS]
+                is_ended = quote.endswith((*STATEMENT_ENDS[:6], *QUESTION_ENDS))
+                after = "" if is_ended else text[end : end + MAX_SENTENCE_CHARS]
                 yield text[max(0, start - MAX_SENTENCE_CHARS) : start], after
             start = text.find(quote, start + 1)
 

@@ -20,7 +20,14 @@ from ..text.conditions import REFUSED, read_condition
 from ..text.language import NEAR_DUPLICATE, says_same, statement_of
 from ..text.prompts import read_prompt
 from .cues import propose_conditions
-from .exchanges import agreed_quote, find_quote, normalized_quote, typed_words
+from .exchanges import (
+    agreed_quote,
+    find_quote,
+    is_quoted,
+    normalized_quote,
+    typed_in,
+    whole_sentence,
+)
 from .llm import Llm
 from .llm_answers import ask_for_json
 from .turns import ASSISTANT, USER, Run, Turn
@@ -75,7 +82,7 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
 def first_ask(chunks: Sequence[Chunk]) -> str:
     """Return the person's first words in a session, on one line; empty if there are none."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
-    return next((one_line(typed_words(turn), TASK_CHARS) for turn in turns), "")
+    return next((one_line(typed_in(turn.text, whole=True), TASK_CHARS) for turn in turns), "")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -104,7 +111,7 @@ def _exchange_parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
         if turn.role == ASSISTANT:
             before.append(turn)
             continue
-        typed = typed_words(turn)
+        typed = typed_in(turn.text, whole=True)
         if typed:
             yield from _exchange_chunks(before, turn, typed, read_prompt(turn.text).paste)
             before = []
@@ -344,18 +351,19 @@ def draft_from(
 
 
 def _typed_proof(quote: str, turns: Sequence[Turn], kind: str) -> Proof | None:
-    typed = find_quote(quote, turns)
+    typed = find_quote(quote, turns, is_quoted)
     if not typed:
         return None
     said = turns[: turns.index(typed)]
     last = said[-1].text if said and said[-1].role == ASSISTANT else ""
-    return typed, kind if kind in EXTRACTED_KINDS else FOUND, quote, shortened(last, BEFORE_CHARS)
+    whole = whole_sentence(quote, typed_in(typed.text, whole=True))
+    return typed, kind if kind in EXTRACTED_KINDS else FOUND, whole, shortened(last, BEFORE_CHARS)
 
 
 def _agreed_proof(quote: str, turns: Sequence[Turn]) -> Proof | None:
     agreed = agreed_quote(quote, turns)
     return (
-        (agreed[1], AGREED, shortened(typed_words(agreed[1]), BEFORE_CHARS), quote)
+        (agreed[1], AGREED, shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS), quote)
         if agreed
         else None
     )

@@ -23,7 +23,6 @@ from ..files.session_records import DROPPED, KEPT, checksum, told_to
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
-    MAX_DRAFT_BEFORE_CHARS,
     MIN_DRAFT_SCORE,
     QUOTE_KEY,
     choose_drafts,
@@ -381,7 +380,9 @@ class Remembering(Wing):
     def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
         """Keep a draft for an agent. It counts as said by a person if its quote is found, else as the agent's."""
         draft = self._repo.drafts.get(name)
-        proof = _last_words(draft.before) if draft.kind == AGREED else draft.said
+        proof = draft.said
+        if draft.kind == AGREED:
+            proof = draft.before if draft.model else draft.text.partition("\n\n")[0]
         text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
         try:
             self.check_quote(proof)
@@ -447,11 +448,6 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
     except (OSError, RawkoError):
         pass
     return ()
-
-
-def _last_words(before: str) -> str:
-    """Return an agent's words, without the first word if it may be cut."""
-    return before.partition(" ")[2] if len(before) >= MAX_DRAFT_BEFORE_CHARS - 1 else before
 
 
 # Learn from old transcripts, in files and folders, oldest first. The next run continues after an

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ..model.values import record
+from .chunks import fence_after
 from .clean import late_regex
 from .language import language, word_set
 
@@ -68,6 +69,7 @@ PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machin
 MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
 CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
 CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
+OUTPUT, CLOSED = "output", "closed"  # other pasted lines; fences and `>` show where they end
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
 HUNK_HEADS = (
     "index ",
@@ -87,6 +89,7 @@ MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
 MAX_READ_CHARS = (
     40_000  # half from the start, half from the end: people write before or after pasted text
 )
+MAX_FENCES_CHARS = 1_000_000  # that are searched for fences; after more, all counts as code
 MAX_ASK_CHARS = 2_000  # of a longer request, only the start and the end are used
 END_CHARS = 800  # … this many characters of each
 MAX_SENTENCES = 12  # that are compared separately
@@ -101,11 +104,14 @@ class SplitPrompt:
     paste: str = ""  # output, logs, diffs, code
     command: str = ""  # the name of a slash command
     is_host: bool = False  # the host wrote all of it
+    lines: tuple[
+        tuple[str, str], ...
+    ] = ()  # all lines with the kind of pasted block; empty if typed
 
 
-def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> SplitPrompt:
+def read_prompt(text: str) -> SplitPrompt:
     """Return the parts of a prompt: the person's request, pasted text, and the name of a slash command."""
-    text = _both_ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
+    text = both_ends(text, MAX_READ_CHARS, MAX_READ_CHARS // 2)
     if text.lstrip().startswith(NOTIFICATION):
         return SplitPrompt(is_host=True)
     bare, name, typed = without_markup(text)
@@ -114,12 +120,15 @@ def read_prompt(text: str, max_ask_chars: int = MAX_ASK_CHARS) -> SplitPrompt:
         return SplitPrompt(is_host=True)
     command, asked = _slash_command(bare)
     asked = f"{asked}\n{typed}".strip()
-    ask, paste = _asked_and_pasted(asked)
-    is_line = bool(paste) and paste == asked and "\n" not in paste
-    if is_line and (is_prose(paste) or not _is_prompt(paste)):
-        ask, paste = paste, ""
+    lines = _marked_lines(asked)
+    if len(lines) == 1 and (is_prose(asked) or not asked or not _is_prompt(asked)):
+        lines = ((asked, ""),)
+    ask, paste = (
+        "\n".join(x for x, kind in lines if bool(kind) == pasted).strip()
+        for pasted in (False, True)
+    )
     is_host = bare != text.strip() and not ask and not paste
-    return SplitPrompt(_both_ends(ask, max_ask_chars, END_CHARS), paste, command or name, is_host)
+    return SplitPrompt(both_ends(ask), paste, command or name, is_host, lines)
 
 
 def sentences_of(ask: str) -> list[str]:
@@ -153,13 +162,13 @@ def without_markup(text: str) -> tuple[str, str, str]:
     name, typed = "", list[str]()
     for tag in (*PERSON_TAGS, *HOST_TAGS) if "<" in text else ():
         if f"<{tag}" in text:
-            text, inside = _without_tag(text, tag)
+            text, inside = without_tag(text, tag)
             typed += inside if tag in PERSON_TAGS else []
             name = inside[-1].strip().lstrip("/") if inside and tag == COMMAND_TAG else name
     return text, name, "\n".join(typed).strip()
 
 
-def _without_tag(text: str, tag: str) -> tuple[str, list[str]]:
+def without_tag(text: str, tag: str) -> tuple[str, list[str]]:
     """Return a text without the elements of a tag, and the contents of each.
 
     A tag that is neither closed nor at the start of a line is kept: a person mentions it.
@@ -193,32 +202,28 @@ def _slash_command(text: str) -> tuple[str, str]:
     return name, text[1 + len(name) :].strip()
 
 
-def _asked_and_pasted(text: str) -> tuple[str, str]:
-    """Return the lines that a person wrote, and the pasted lines."""
-    ask: list[str] = []
-    paste: list[str] = []
+def _marked_lines(text: str) -> tuple[tuple[str, str], ...]:
+    """Return each line with the kind of pasted block that it belongs to; empty for what a person wrote."""
+    marked: list[tuple[str, str]] = []
     fence, block, after_blank, listed = "", "", True, False
     for line in text.split("\n"):
         bare = line.strip()
-        if fence or (bare.startswith(FENCES) and "```" not in bare[3:]):
-            fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
-            paste.append(line)
-        elif not bare:
-            after_blank = True
-            (paste if block else ask).append("")
-            continue
-        else:
-            block = _pasted_block(block, line, bare, after_blank)
+        kind = block
+        before, fence = fence, _fence_after(fence, bare)
+        if before or fence:
+            kind = CLOSED
+        elif bare:
+            kind = block = _pasted_block(block, line, bare, after_blank)
             is_item = bool(LIST_ITEM.match(bare))
-            printed = (
-                block
-                or _is_output(bare)
-                or (line.startswith(("    ", "\t")) and not (is_item or listed))
-            )
-            listed = not printed and (is_item or (listed and line[0] in " \t"))
-            (paste if printed else ask).append(line)
-        after_blank = False
-    return "\n".join(ask).strip(), "\n".join(paste).strip()
+            is_code = line.startswith(("    ", "\t")) and not (is_item or listed)
+            if bare[0] == ">" and not bare.startswith(">>>"):
+                kind = CLOSED
+            elif is_code or _is_output(bare):
+                kind = block or OUTPUT
+            listed = not kind and (is_item or (listed and line[0] in " \t"))
+        marked.append((line if bare else "", kind))
+        after_blank = not bare and not fence
+    return tuple(marked)
 
 
 def _pasted_block(block: str, line: str, bare: str, after_blank: bool) -> str:
@@ -300,8 +305,11 @@ def _is_code(line: str) -> bool:
     return not (language().is_stop(second) or is_prose(line))
 
 
-def _both_ends(text: str, limit: int, part: int) -> str:
-    """Return a text; if it is longer than `limit`, its first and last `part` characters, cut between words."""
+def both_ends(text: str, limit: int = MAX_ASK_CHARS, part: int = END_CHARS) -> str:
+    """Return a text; if it is longer than `limit`, its first and last `part` characters, cut between words.
+
+    A code fence that is open at a cut is closed there, or opened again: a cut turns no code into prose.
+    """
     if len(text) <= limit:
         return text
     head, tail = text[:part], text[-part:]
@@ -309,4 +317,21 @@ def _both_ends(text: str, limit: int, part: int) -> str:
         head = head[: len(head) - len(head.split()[-1])]
     if not (tail[0].isspace() or text[-part - 1].isspace()):
         tail = tail[len(tail.split()[0]) :]
-    return f"{head.rstrip()}\n{tail.lstrip()}"
+    before, after = (open_fence(one) for one in (head, text[: len(text) - len(tail)]))
+    return "\n".join(
+        filter(None, (head.rstrip(), before, after, tail.strip("\n") if after else tail.lstrip()))
+    )
+
+
+def open_fence(text: str) -> str:
+    """Return the code fence that is open at the end of a text; empty if there is none."""
+    has_fences = any(mark in text for mark in FENCES)
+    fence = FENCES[0] if has_fences and len(text) > MAX_FENCES_CHARS else ""
+    for line in text.split("\n") if has_fences and not fence else ():
+        fence = _fence_after(fence, line.strip())
+    return fence
+
+
+def _fence_after(fence: str, bare: str) -> str:
+    """Return the code fence that is open after this line, also in a list item. "```ls``` fails" opens none."""
+    return fence if not fence and "```" in bare[3:] else fence_after(fence, bare)

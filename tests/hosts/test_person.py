@@ -55,6 +55,53 @@ def test_a_pseudo_terminal_without_anybody_is_the_agents(project, repository):
     assert not is_verified(repository)
 
 
+MAKERS = {
+    "script": "script -qefc '{line}' /dev/null </dev/null",
+    "python": "{python} -c 'import pty, sys; pty.spawn(sys.argv[1:])' {line} </dev/null >/dev/null",
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_terminal_that_a_program_made_is_the_programs(maker, terminal, project, repository):
+    """A6: `script -qec "rawkomem review ID --activate"`, below a host that is on no list, in a person's terminal."""
+    line = MAKERS[maker].format(line=" ".join(quoted(ADD)), python=sys.executable)
+    (project / "agent.sh").write_text(line)
+    detached(terminal, typed(f"sh {project}/agent.sh"), project, scrubbed())
+    assert not is_verified(repository)
+
+
+def seated(*rows: tuple[str, str, bool]) -> list[Process]:
+    """Processes from the nearest to the topmost: name, terminal, and whether it reads from that terminal."""
+    top = len(rows) + 1
+    return [
+        Process(top - at, top - at - 1, name, (name,), where, attended)
+        for at, (name, where, attended) in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        ([("bash", "1", True), ("sshd", "", False)], ""),
+        ([("bash", "1", True), ("tmux: server", "", False)], ""),
+        ([("bash", "1", True), ("SCREEN", "", False)], ""),
+        ([("bash", "1", True), ("code", "", False)], ""),
+        ([("bash", "1", True), ("nvim", "2", True), ("bash", "2", True), ("foot", "", False)], ""),
+        ([("bash", "1", True), ("sudo", "2", True), ("zsh", "2", True), ("alacritty", "", False)], ""),
+        ([("bash", "1", True), ("script", "2", True), ("bash", "2", True), ("kitty", "", False)], ""),
+        ([("bash", "1", True), ("login", "1", True)], ""),
+        ([("bash", "1", True)], "bash"),
+        ([("script", "2", False), ("bash", "2", True), ("kitty", "", False)], "script"),
+        ([("sudo", "2", True), ("script", "", False), ("x", "3", True), ("kitty", "", False)], "script"),
+        ([("bash", "1", True), ("expect", "2", True), ("bash", "2", True), ("kitty", "", False)], "expect"),
+        ([("bash", "1", True), ("python3", "2", True), ("bash", "2", True), ("kitty", "", False)], "python3"),
+        ([("bash", "1", True), ("node", "", False), ("unknown-agent", "", False)], "node"),
+    ],
+)  # fmt: skip
+def test_who_made_the_terminal(rows, found):
+    assert agent_among(seated(*rows), "1") == found
+
+
 def test_a_pipe_is_a_programs(terminal, project, repository):
     detached(terminal, f"{' '.join(quoted(ADD))} | cat", project, scrubbed())
     assert not is_verified(repository)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import update_wrapper
 from typing import Any
@@ -386,6 +387,8 @@ def review_command(
         _show_waiting(repository, id, place, as_json=False)
         if not confirmed("Vouch for this?"):
             raise Abort
+    if repository.core.via != "person" and verdict in VOUCHING and os.isatty(1):
+        note("this counts as an agent's decision; to vouch for the memory yourself, commit it")
     if not verdict:
         _show_waiting(repository, id, place, as_json, how["limit"])
     elif verdict in PROPOSAL_VERDICTS:

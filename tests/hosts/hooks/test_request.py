@@ -127,7 +127,7 @@ def test_a_line_that_a_tool_printed_is_pasted_also_without_a_fence(is_written, a
         agent.remember(title="Signing", text=line, quote=line)
     agent.prompt("please always sign the releases with my own key")
     agent.remember(
-        title="Signing", text="Sign the releases with your own key.", quote="always sign the releases with my"
+        title="Signing", text="Sign the releases with your own key.", quote="always sign the releases with my own key"
     )
 
 
@@ -344,7 +344,8 @@ def test_a_quote_does_not_take_off_the_draft_that_says_the_opposite(agent, repos
     agent.answer("Yes.")
     agent.prompt("for unit tests use jest here")
     agent.remember(title="Unit tests", text="For unit tests, use jest here.", quote="for unit tests use jest here")
-    agent.remember(title="Jest is in use", text="You can use jest here as well.", quote="use jest here")
+    with pytest.raises(Refused, match="no person said"):
+        agent.remember(title="Jest is in use", text="You can use jest here as well.", quote="use jest here")
     assert [draft.kind for draft in repository.drafts.all()] == ["correction"]
 
 

@@ -9,7 +9,7 @@ import lzma
 from itertools import pairwise
 
 import pytest
-from rawkomem.learn.exchanges import find_quote, normalized_quote
+from rawkomem.learn.exchanges import find_quote, is_quoted, normalized_quote
 from rawkomem.learn.extraction import MAX_CHUNK_CHARS, chunks_of, first_ask, shortened
 from rawkomem.learn.transcripts import Transcript
 from rawkomem.learn.turns import Turn
@@ -96,6 +96,6 @@ def test_each_quote_of_a_person_in_real_sessions_can_be_found():
         for quote in (e["quote"] for gold in session["gold"] for e in gold["evidence"] if e["role"] == "user"):
             quotes += 1
             shown = [chunk for chunk, text in zip(chunks, texts, strict=True) if normalized_quote(quote) in text]
-            if not any(find_quote(quote, chunk.turns) for chunk in shown):
+            if not any(find_quote(quote, chunk.turns, is_quoted) for chunk in shown):
                 missed.append(quote)
     assert quotes >= 25 and missed == []

@@ -14,7 +14,7 @@ from rawkomem.recall.signals import filter_of
 from rawkomem.repository.maintenance import reasons_to_stay
 from rawkomem.state.plans import plan_add
 
-from tests.terminals import detached, scrubbed
+from tests.terminals import detached, emulator, scrubbed
 
 TEXTS = {
     "Sessions": "Redis caches the sessions of users for an hour, and the login page reads them from there.",
@@ -103,7 +103,7 @@ def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal
     env = scrubbed(RAWKOMEM_NOW="2026-06-01T12:00:00Z", RAWKOMEM_EMBEDDER="static")
     for answer, status in (("n", "active"), ("y", "archived")):
         line = f"{sys.executable} -m rawkomem tidy prune --apply"
-        detached(terminal, f"echo {answer} | script -qefc '{line}' {project}/shown", project, env)
+        detached(terminal, f"echo {answer} | {emulator()} -qefc '{line}' {project}/shown", project, env)
         shown = (project / "shown").read_text()
         assert "Write 1 entry? [y/N]" in shown and "- archive" in shown
         repository.sync()
