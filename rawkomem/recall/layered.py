@@ -141,18 +141,19 @@ class LayerUnion:
         return part.sources.view.believed.unverified([memory]).get(memory.id) if counts else None
 
     def memory(self, part: LayerPart, id: str) -> Memory | None:
-        """Return a layer's memory with its shown id; None if there is none."""
+        """Return a layer's memory with its shown id; None if there is none inside the filter."""
         key = (part.name, id)
         if key not in self._memories:
-            self._memories[key] = self._read(part, id)
+            found = self.ask(part, lambda: part.sources.view.memory(id), None)
+            self._memories[key] = self.named(part, found)
         return self._memories[key]
 
-    def _read(self, part: LayerPart, id: str) -> Memory | None:
-        memory = self.ask(part, lambda: part.sources.view.memory(id), None)
+    def named(self, part: LayerPart, memory: Memory | None) -> Memory | None:
+        """Return a layer's memory with its shown id, its layer, and whether a person vouches for it there."""
         if memory is None:
             return None
         vouched = memory.vouched if part is self.first else self.standing(part, memory) is None
-        return replace(memory, id=self.shown(part, id), layer=part.name, vouched=vouched)
+        return replace(memory, id=self.shown(part, memory.id), layer=part.name, vouched=vouched)
 
     def own(self, memory: Memory) -> tuple[LayerPart, Memory]:
         """Return the layer of a shown memory, and the memory with its id in that layer."""
@@ -387,6 +388,15 @@ class _LayeredSources(Sources):
                 found[memory.id] = standing
         return found
 
+    def opposed(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Return pairs of memories of the same layer."""
+        union, found = self.view.union, list[tuple[str, str]]()
+        for part, own in union.by_part(ids):
+            nothing: list[tuple[str, str]] = []
+            pairs = union.ask(part, lambda: part.sources.opposed(own), nothing)  # noqa: B023
+            found += [(own[one], union.shown(part, other)) for one, other in pairs]
+        return found
+
     def successors(self, memory: Memory) -> list[str]:
         part, own = self.view.union.own(memory)
         found: list[str] = self.view.union.ask(part, lambda: part.sources.successors(own), [])
@@ -423,6 +433,11 @@ class _LayeredView(View):
     def expect(self, ids: Sequence[str]) -> None:
         for part, own in self.union.by_part(ids):
             self.union.ask(part, lambda: part.sources.view.expect([*own]), None)  # noqa: B023
+
+    def whole(self, id: str) -> Memory | None:
+        part, own = self.union.place(id)
+        found = self.union.ask(part, lambda: part.sources.view.whole(own), None)
+        return self.union.named(part, found)
 
     def memory(self, id: str) -> Memory | None:
         return self.union.memory(*self.union.place(id))
