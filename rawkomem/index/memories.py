@@ -37,8 +37,9 @@ from ..text.conditions import (
     Fired,
     Situation,
     fires,
+    known_regex,
     pack_condition,
-    read_condition,
+    read_conditions,
     trigger_text,
     unpack_condition,
 )
@@ -121,7 +122,7 @@ def _row_facet(row: Row, column: str) -> object:
 START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
 MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
 MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
-MAX_REGEXES = 5_000  # regexes sorted per task; the time budget for trying them ends earlier
+MAX_REGEXES = 3_000  # regexes sorted per task; the time budget for trying them ends earlier
 REGEXES = """
 SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
 WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
@@ -130,7 +131,7 @@ WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
 
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
     """Store the conditions of a memory that has none in the index."""
-    for condition in map(read_condition, patterns):
+    for condition in read_conditions(patterns):
         if condition.form == REFUSED:
             continue
         values = (memory, pack_condition(condition), condition.size)
@@ -173,9 +174,8 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
             found[memory] = fired
     apart = replace(situation, engine=situation.engine.apart())
     for memory, packed, vouched in _regexes(db):
-        if memory not in found and (
-            fired := fires(unpack_condition(packed), situation if vouched else apart)
-        ):
+        regex = known_regex(packed)
+        if memory not in found and (fired := fires(regex, situation if vouched else apart)):
             found[memory] = fired
     return found
 

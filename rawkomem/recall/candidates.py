@@ -24,7 +24,7 @@ from ..text.conditions import (
     Fired,
     Situation,
     fires_on_subject,
-    read_condition,
+    read_conditions,
     situation_of,
     subject_text,
 )
@@ -384,11 +384,8 @@ def _with_doubts(
     marked = []
     for memory, signals in candidates:
         if memory.id in doubted:
-            firm = any(
-                fires_on_subject(read_condition(one), situation, about)
-                for one in memory.when
-                if signals.fired
-            )
+            conditions = read_conditions(memory.when) if signals.fired else ()
+            firm = any(fires_on_subject(one, situation, about) for one in conditions)
             faint = bool(signals.fired) and not firm
             signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
         marked.append((memory, signals))

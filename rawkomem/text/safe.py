@@ -96,10 +96,10 @@ LINE_OF_FRAME = late_regex(
     rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
 )  # also headings and their underlines
 LINE_OF_FRAME_IN_CODE = late_regex(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
-# A sign that opens a tag, a comment, words or facts of ours (`(critical, …`), or that closes a token.
+# A sign that opens a tag, a comment, an item of the fenced format (`<3fa9c1 …`), words or facts of ours (`(critical, …`), or that closes a token.
 _SPACES = rf"{{0,{SEEN_CHARS}}}"
 TAG_START = late_regex(
-    rf"<(?={_one_of(COMMENTS)}|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
+    rf"<(?={_one_of(COMMENTS)}|[0-9a-f]{{6}}\b|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
     rf"|\|(?=>)|\((?=[ *_]{_SPACES}{_one_of(IMPORTANCE_WORDS)}[ *_]{_SPACES},)"
 )
 
