@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..files.session_records import checksum
 from ..model.entries import Memory, Task
-from ..model.values import IMPORTANCE, record, replace
+from ..model.values import record, replace
 from ..text.chunks import count_tokens
 from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
@@ -49,21 +49,13 @@ def pack(
     cost: Callable[[Scored], int],
     shorter: Shorter = lambda item, budget: None,
 ) -> Packed:
-    """Choose items within the limits. Leave out those that are unimportant, twins of others, or too many.
+    """Choose items within the limits. Leave out those that are twins of others, or too many.
 
     Critical items are chosen first (SPEC-0009). Items that no person vouches for are chosen last, so that they do not
     displace others.
     """
     left = [item for item in ranked if item.out]
-    wanted: list[Scored] = []
-    least = IMPORTANCE.index(limits.min_importance)
-    for item in (item for item in ranked if not item.out):
-        importance = item.memory.importance
-        if IMPORTANCE.index(importance) >= least:
-            wanted.append(item)
-        else:
-            why = Reason("unimportant", (importance, limits.min_importance))
-            left.append(replace(item, out=why))
+    wanted = (item for item in ranked if not item.out)
     current = sorted(wanted, key=lambda item: bool(item.signals.unverified))
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
@@ -215,6 +207,7 @@ def _links_of(memory: Memory) -> Iterable[str]:
 
 # Leave out memories that the session has received before, to make room for others.
 
+MAX_COMPARED = 12  # items of the project that those of other layers may be copies of
 SESSION_BUDGETS = 5  # a session may spend this many prompt budgets until its context is compacted
 
 
@@ -259,7 +252,7 @@ def leave_out_received(gated: list[Scored], told: ReceivedKeys) -> list[Scored]:
 
 
 def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
-    """Mark a copy of an item that was received before. An unvouched copy does not stop a vouched item."""
+    """Mark a copy of one of the items `before`. An unvouched copy does not stop a vouched item."""
     body = "" if item.out else item.memory.body
     counting = (
         told.memory for told in before if item.signals.unverified or not told.signals.unverified
@@ -342,10 +335,8 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     candidates = with_evidence(sources, question, gather(sources, question, chosen))
     scored = score_candidates(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
-    if any(item.memory.layer for item in gated):
-        from .layered import mark_copies  # needed only with other layers
-
-        gated = mark_copies(gated)
+    own = [item for item in gated if not item.out and not item.memory.layer][:MAX_COMPARED]
+    gated = [_mark_copy(item, own) if item.memory.layer else item for item in gated]
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)

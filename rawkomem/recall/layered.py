@@ -25,7 +25,6 @@ from ..text.conditions import Fired, Situation
 from ..text.language import is_copy
 from .candidates import Sources
 from .relevance import NOBODY
-from .scoring import Reason, Scored
 from .search import Answer, Found, best_results
 from .signals import Spaces, nearest_passages
 
@@ -41,8 +40,6 @@ Near = Sequence[Sequence[Compared]]
 # The first layer is the project. If two layers have the same id, the memory of the later one is
 # shown as `layer:id`.
 
-MAX_COMPARED = 20  # items that are compared to find copies: more do not fit into a prompt
-COMPARED_CHARS = 1_000  # of a body that are compared before the full test for a copy
 PROJECT = "project"  # prefix of a project id that looks like an id of another layer
 ONLY_VOUCHED = Filter(vouched=1)  # the filter for vouched memories of all layers
 
@@ -258,30 +255,6 @@ class _CachedEmbedder:
         if new:
             self._known.update(zip(new, self._embedder.embed(new), strict=True))
         return [self._known[text] for text in texts]
-
-
-def mark_copies(gated: list[Scored]) -> list[Scored]:
-    """Mark items of other layers that are near copies of a project's memory that passed the gate."""
-    best = [item for item in gated if not item.out][:MAX_COMPARED]  # copies have similar scores
-    own = [item for item in best if not item.memory.layer]
-    words = {item.memory.id: frozenset(item.memory.body[:COMPARED_CHARS].split()) for item in best}
-    twins: dict[str, str] = {}
-    for item in (item for item in best if item.memory.layer and item.memory.body):
-        for other in own:
-            shared = len(words[item.memory.id] & words[other.memory.id])
-            vouched = item.signals.unverified or not other.signals.unverified
-            if (
-                vouched
-                and 2 * shared >= len(words[item.memory.id])
-                and is_copy(item.memory.body, other.memory.body)
-            ):
-                twins.setdefault(item.memory.id, other.memory.id)
-    return [
-        replace(item, out=Reason("twin", (twins[item.memory.id],)))
-        if item.memory.id in twins
-        else item
-        for item in gated
-    ]
 
 
 def marked_answers(answers: Iterable[Answer], union: LayerUnion, limit: int) -> tuple[Answer, ...]:

@@ -39,11 +39,10 @@ COPULAS = "是为為はがの이가는은"  # "is" between a word and its value 
 STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
 KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
 
-ASCII_SIGNS = {
-    "：": ":", "﹕": ":", "＝": "=", "→": ":", "⇒": ":", "➜": ":",
-    "\xa0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ",
-    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "『": '"', "』": '"',
-}  # fmt: skip
+ASCII_SIGNS = str.maketrans(
+    "：﹕＝→⇒➜\xa0\u202f\u2009\u3000’‘“”„«»「」『』",
+    '::=:::    \'\'"""""""""',
+)
 
 
 def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
@@ -67,9 +66,7 @@ def with_english_words(text: str) -> str:
     """Return the text with words for passwords and keys of other scripts in English; its length stays the same."""
     if text.isascii():
         return text
-    for character, plain in ASCII_SIGNS.items():
-        if character in text:
-            text = text.replace(character, plain)
+    text = text.translate(ASCII_SIGNS)
     if len(text.encode("latin-1", "ignore")) + sum(map(text.count, TYPOGRAPHY)) == len(text):
         return text  # no letter beyond Latin-1
     for character, words in WIDE_WORDS.items():

@@ -55,12 +55,13 @@ METADATA = (
     "not ver",
 )
 IMPORTANCE_WORDS = ("low", "medium", "high", "critical")
-TAGS = (  # start of the names of tags that a frame, a host or a chat template uses
-    "memory", "memories", "background", "system", "user", "assistant", "human", "developer", "tool", "instruction",
-    "context", "brief", "untrusted", "function_", "invoke", "parameter", "antml", "thinking", "environment_context",
-    "command-", "local-command", "bash-", "ide_", "task-notification", "start_of_turn", "end_of_turn", "s>", "sys>",
-    "|",
-)  # fmt: skip
+TAGS = tuple(  # start of the names of tags that a frame, a host or a chat template uses
+    """
+    memory memories background system user assistant human developer tool instruction context brief untrusted function_
+    invoke parameter antml thinking environment_context command- local-command bash- ide_ task-notification
+    start_of_turn end_of_turn s> sys> |
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
 BRACKETS = (  # … and of words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
     "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED, PERSON_SAID,
