@@ -237,8 +237,10 @@ def start_background(
         job.release()
     if not sys.executable:
         raise OSError(0, "the path of the Python interpreter is unknown")
+    from ..text.clean import one_line  # not needed to read a journal
+
     log = f"{job.path.removesuffix('.lock')}.log"
-    LineFile(log, MAX_LOG_BYTES).append(f"{iso(now())} start: {' '.join(arguments)}")
+    LineFile(log, MAX_LOG_BYTES).append(f"{iso(now())} start: {one_line(' '.join(arguments), 300)}")
     command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, *arguments]
     with open_private(log, "a") as errors:
         (_spawn if hasattr(os, "posix_spawn") else _popen)(command, stdin, errors.fileno())

@@ -15,6 +15,8 @@ triggers  texts, at least one of which must occur in a task for the condition to
 stems     stems of which some must occur, for conditions that are sentences
 claims    subject and predicate of each memory that makes a claim, to find memories that may contradict a new one
 conflicts pairs of memories: the first declares that it contradicts the second
+statements  checksums of each memory's sentences: two sentences with the same key and another stance may contradict each
+          other
 introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
 committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
 vouched     the digests of the entries in HEAD that a person committed
@@ -98,6 +100,8 @@ CREATE INDEX stems_condition ON stems (condition);
 CREATE TABLE claims (memory TEXT PRIMARY KEY, subject TEXT, predicate TEXT) WITHOUT ROWID;
 CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
+CREATE TABLE statements (memory TEXT, key INTEGER, stance INTEGER, PRIMARY KEY (memory, key, stance)) WITHOUT ROWID;
+CREATE INDEX statements_key ON statements (key, stance);
 """
 WITH_SUPERSEDED = """
 WITH RECURSIVE found (id) AS (
@@ -116,6 +120,7 @@ CATALOGUE_TABLES = (
     "stems",
     "claims",
     "conflicts",
+    "statements",
 )
 AUTHORSHIP_TABLES = (
     "introduced",
@@ -232,18 +237,17 @@ class Catalogue:
     def put_memory(self, memory: Memory, doc: str) -> None:
         """Store a folded memory. A deleted memory loses its digest, because the search store does not hold it."""
         values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
-        digest = "" if memory.status == "deleted" else self.digest(memory.id)
+        kept = "" if memory.status == "deleted" else memory.id
+        digest = "coalesce((SELECT digest FROM memories WHERE id = ?), '')"
         self.db.execute(
-            f"INSERT OR REPLACE INTO memories VALUES ({', '.join('?' * 16)})",
-            (*values, doc, digest),
+            f"INSERT OR REPLACE INTO memories VALUES ({'?, ' * 15}{digest})", (*values, doc, kept)
         )
 
     def is_new(self, id: str, digest: str) -> bool:
         """Tell whether a memory's document differs from the stored one; if so, set the digest of the new document."""
-        if first(self.db, "SELECT 1 FROM memories WHERE id = ? AND digest = ?", (id, digest)):
-            return False
-        self.db.execute("UPDATE memories SET digest = ? WHERE id = ?", (digest, id))
-        return True
+        values = (digest, id, digest)
+        self.db.execute("UPDATE memories SET digest = ? WHERE id = ? AND digest != ?", values)
+        return self.db.changes() > 0
 
     def digest(self, id: str) -> str:
         """Return the digest of a memory's document in the store; empty when there is none."""

@@ -136,14 +136,16 @@ class View:
         if not self.only.as_of:
             self._docs = self.catalogue.docs_of(ids)
 
+    def whole(self, id: str) -> Memory | None:
+        """Return a whole memory, also if it is outside the filter; None if it is unknown."""
+        if self.only.as_of or (self.strict and self._is_typed(id)):
+            return self._then(id)
+        doc = self._docs.get(id) or self.catalogue.doc(id)
+        return memory_of(doc) if doc else None
+
     def memory(self, id: str) -> Memory | None:
         """Return a whole memory; None if it is unknown or outside the filter."""
-
-        if self.only.as_of or (self.strict and self._is_typed(id)):
-            memory = self._then(id)
-        else:
-            doc = self._docs.get(id) or self.catalogue.doc(id)
-            memory = memory_of(doc) if doc else None
+        memory = self.whole(id)
         if memory is None or not passes_filter(memory, self.only, self.at, self._trust):
             return None
         return memory if not self.only.where or self._where(memory) else None

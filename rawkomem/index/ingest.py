@@ -35,8 +35,7 @@ from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .catalogue import UNREAD, Catalogue
 from .memories import (
-    drop_claim,
-    drop_conditions,
+    drop_facts,
     memory_of,
     put_claim,
     put_conditions,
@@ -379,16 +378,17 @@ class Ingest:
         dropped: list[str] = []
         for target in sorted(targets):
             memory = folding.memory(target)
+            doc = json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True) if memory else ""
+            before = self.catalogue.doc(target)
+            if before and doc != before:
+                drop_facts(self.catalogue.db, target)
             if memory is None:
                 self.catalogue.forget_memory(target)
-                drop_conditions(self.catalogue.db, target)
-                drop_claim(self.catalogue.db, target)
             else:
-                put_conditions(self.catalogue.db, target, memory.when)
-                put_claim(self.catalogue.db, memory)
-                self.catalogue.put_memory(
-                    memory, json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
-                )
+                if doc != before:
+                    put_conditions(self.catalogue.db, target, memory.when)
+                    put_claim(self.catalogue.db, memory)
+                self.catalogue.put_memory(memory, doc)
                 self.folded[target] = memory
                 paths.add(memory.path)
             if memory is None or memory.status == "deleted":

@@ -37,8 +37,9 @@ from ..text.conditions import (
     Fired,
     Situation,
     fires,
+    known_regex,
     pack_condition,
-    read_condition,
+    read_conditions,
     trigger_text,
     unpack_condition,
 )
@@ -121,7 +122,7 @@ def _row_facet(row: Row, column: str) -> object:
 START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
 MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
 MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
-MAX_REGEXES = 5_000  # regexes sorted per task; the time budget for trying them ends earlier
+MAX_REGEXES = 3_000  # regexes sorted per task; the time budget for trying them ends earlier
 REGEXES = """
 SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
 WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
@@ -129,9 +130,8 @@ WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
 
 
 def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
-    """Replace the stored conditions of a memory."""
-    drop_conditions(db, memory)
-    for condition in map(read_condition, patterns):
+    """Store the conditions of a memory that has none in the index."""
+    for condition in read_conditions(patterns):
         if condition.form == REFUSED:
             continue
         values = (memory, pack_condition(condition), condition.size)
@@ -144,12 +144,13 @@ def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) ->
             db.executemany("INSERT OR IGNORE INTO stems VALUES (?, ?)", stems)
 
 
-def drop_conditions(db: apsw.Connection, memory: str) -> None:
-    """Remove a memory's conditions."""
+def drop_facts(db: apsw.Connection, memory: str) -> None:
+    """Remove the conditions, the claim, the conflicts and the statements of a memory."""
     for row in rows(db, "SELECT n FROM conditions WHERE memory = ?", (memory,)):
         db.execute("DELETE FROM triggers WHERE condition = ?", row)
         db.execute("DELETE FROM stems WHERE condition = ?", row)
-    db.execute("DELETE FROM conditions WHERE memory = ?", (memory,))
+    for table in ("conditions", "claims", "conflicts", "statements"):
+        db.execute(f"DELETE FROM {table} WHERE memory = ?", (memory,))
 
 
 def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
@@ -173,9 +174,8 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
             found[memory] = fired
     apart = replace(situation, engine=situation.engine.apart())
     for memory, packed, vouched in _regexes(db):
-        if memory not in found and (
-            fired := fires(unpack_condition(packed), situation if vouched else apart)
-        ):
+        regex = known_regex(packed)
+        if memory not in found and (fired := fires(regex, situation if vouched else apart)):
             found[memory] = fired
     return found
 
@@ -208,8 +208,9 @@ def _trigger_keys(condition: Condition) -> set[str]:
 
 
 def put_claim(db: apsw.Connection, memory: Memory) -> None:
-    """Replace the stored claim and conflicts of a memory."""
-    drop_claim(db, memory.id)
+    """Store the claim, the conflicts and the statements of a memory that has none in the index."""
+    from ..state.contradictions import has_comparable_prose, prose_of, statement_keys
+
     if "claim" in memory.extra:
         from ..state.claims import read_claim  # few memories make a claim
 
@@ -218,12 +219,23 @@ def put_claim(db: apsw.Connection, memory: Memory) -> None:
             db.execute("INSERT INTO claims VALUES (?, ?, ?)", (memory.id, *claim.key))
     others = [(memory.id, other) for other in dict.fromkeys(memory.conflicts_with)]
     db.executemany("INSERT INTO conflicts VALUES (?, ?)", others)
+    if has_comparable_prose(memory):
+        said = [(memory.id, key, stance) for key, stance in statement_keys(prose_of(memory))]
+        db.executemany("INSERT INTO statements VALUES (?, ?, ?)", said)
 
 
-def drop_claim(db: apsw.Connection, id: str) -> None:
-    """Remove the claim and the conflicts of a memory."""
-    db.execute("DELETE FROM claims WHERE memory = ?", (id,))
-    db.execute("DELETE FROM conflicts WHERE memory = ?", (id,))
+MAX_OPPOSED = 100  # pairs whose sentences are compared for a prompt
+OPPOSED = f"""
+SELECT DISTINCT one.memory, other.memory FROM statements one
+JOIN statements other ON other.key = one.key AND other.stance != one.stance AND other.memory != one.memory
+JOIN {STATES} ON memories.id = other.memory AND status = 'active'
+WHERE one.memory IN ({{}}) LIMIT {MAX_OPPOSED}
+"""
+
+
+def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of memories, the first of them one of `ids`, with sentences that may contradict each other."""
+    return rows(db, OPPOSED.format(", ".join("?" * len(ids))), ids)
 
 
 def memories_claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]:

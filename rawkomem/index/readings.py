@@ -17,7 +17,7 @@ from ..files.reading import Reading, read_data
 from ..model.entries import Entry, Memory
 from ..redaction.entries import redact_entry
 from ..state.fold import FoldTogether, Vouches
-from ..text.conditions import Fired, Situation, fires, read_condition
+from ..text.conditions import Fired, Situation, fires, read_conditions
 
 if TYPE_CHECKING:
     from .catalogue import Catalogue
@@ -118,8 +118,8 @@ class Past:
         found: dict[str, Fired] = {}
         for id in ids:
             memory = self.memory(id)
-            for pattern in memory.when if memory else ():
-                if id not in found and (fired := fires(read_condition(pattern), situation)):
+            for condition in read_conditions(memory.when) if memory else ():
+                if id not in found and (fired := fires(condition, situation)):
                     found[id] = fired
         return found
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from ..embed.static import is_embeddable
 from ..index.catalogue import Row
 from ..index.index import View
+from ..index.memories import opposed
 from ..model.entries import Memory
 from ..model.filters import Filter
-from ..model.values import DAY, GROUPS, IMPORTANCE, record, replace
-from ..state.facets import claimed_about, claimed_for
+from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, record, replace
+from ..state.facets import claimed_about, claimed_for, is_valid
 from ..state.trust import Standing, derived_from
 from ..text.conditions import (
     PASTED,
@@ -23,13 +24,13 @@ from ..text.conditions import (
     Fired,
     Situation,
     fires_on_subject,
-    read_condition,
+    read_conditions,
     situation_of,
     subject_text,
 )
-from .relevance import CRITICAL, fired_beside, is_sure
+from .relevance import CRITICAL, fired_beside, is_sure, is_withdrawn, lesson_held_back
 from .scoring import Profile, Reason, Scored, score_candidates
-from .signals import Question, Signals, Spaces, find_signals
+from .signals import Limits, Question, Signals, Spaces, find_signals
 
 if TYPE_CHECKING:
     from ..git.citations import Cited
@@ -43,7 +44,6 @@ Candidate = tuple[Memory, Signals]
 MAX_RELEVANCE_GAP = (
     0.1  # between equals; the cosines of two wordings of one rule differ by this much
 )
-MAX_COMPARED = 12  # items whose sentences are compared: twice as many as are injected
 
 
 def best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
@@ -96,23 +96,60 @@ def is_critical(item: Scored) -> bool:
     return item.memory.importance == CRITICAL
 
 
-def without_outdated(items: Sequence[Scored]) -> tuple[list[Scored], list[Scored]]:
-    """Return the current items, and the items that a newer one contradicts, with the reason.
+def mark_outdated(items: Sequence[Scored], newer: Mapping[str, str]) -> list[Scored]:
+    """Return the items; mark those that a newer memory contradicts. `newer` is the result of `newer_by_outdated`.
 
-    The newer item takes the place of the older one in the order, if that place is better. A memory that no person
-    vouches for never makes a vouched one outdated.
+    A newer item takes the place of an older one in the order, if that place is better.
     """
-    newer = _newer_by_outdated(items[:MAX_COMPARED]) if len(items) > 1 else {}
-    if not newer:
-        return [*items], []
     by_id = {item.memory.id: item for item in items}
     current: dict[str, Scored] = {}
     for id in by_id:
-        while id in newer:
+        while newer.get(id) in by_id:
             id = newer[id]
         current.setdefault(id, by_id[id])
-    outdated = [replace(by_id[id], out=Reason("outdated", (other,))) for id, other in newer.items()]
-    return [*current.values()], outdated
+    ordered = {**current, **by_id}
+    return [
+        replace(item, out=item.out or Reason("outdated", (newer[id],))) if id in newer else item
+        for id, item in ordered.items()
+    ]
+
+
+def newer_by_outdated(
+    sources: Sources, memories: Iterable[Memory], limits: Limits
+) -> dict[str, str]:
+    """Return id of an outdated memory → id of the newest memory that contradicts it, whether that is injected or not.
+
+    A memory that must not be injected makes no other outdated, and a memory that no person vouches for makes no vouched
+    one outdated.
+    """
+    by_id = {memory.id: memory for memory in memories}
+    found: dict[str, Memory] = {}
+    for id, other in sources.opposed(by_id) if by_id else ():
+        older, newer = by_id[id], by_id.get(other) or sources.view.whole(other)
+        known = found.get(id, older)
+        if (
+            newer is None
+            or newer.worded <= known.worded
+            or not may_be_injected(sources, newer, limits)
+        ):
+            continue
+        if sources.unverified([newer]) and not sources.unverified([older]):
+            continue
+        from ..state.contradictions import disagreement, prose_of  # needed for few prompts
+
+        if disagreement(prose_of(newer), prose_of(older)):
+            found[id] = newer
+    return {id: newer.id for id, newer in found.items()}
+
+
+def may_be_injected(sources: Sources, memory: Memory, limits: Limits) -> bool:
+    """Return whether a memory is in use and neither withdrawn, nor made from a withdrawn one, nor a lesson held back."""
+    at = sources.view.at
+    if memory.status != ACTIVE or memory.kind in GROUPS or memory.path.startswith("archive/"):
+        return False
+    if not is_valid(memory, at) or is_withdrawn(memory) or lesson_held_back(memory, limits, at):
+        return False
+    return not any(source.holds_back for source in sources.view.believed.weak_sources(memory))
 
 
 def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
@@ -129,22 +166,6 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
             ordered.remove(item)
             ordered.insert(ordered.index(first), item)
     return tuple(ordered)
-
-
-def _newer_by_outdated(items: Sequence[Scored]) -> dict[str, str]:
-    """Return id of an outdated memory → id of the newest memory that contradicts it."""
-    from ..state.contradictions import contradictions
-
-    doubted = {item.memory.id for item in items if item.signals.unverified}
-    found: dict[str, Memory] = {}
-    for pair in contradictions(item.memory for item in items):
-        newer, older = pair.newer, pair.older
-        if newer.worded == older.worded or (newer.id in doubted and older.id not in doubted):
-            continue
-        known = found.get(older.id)
-        if known is None or newer.worded > known.worded:
-            found[older.id] = newer
-    return {id: newer.id for id, newer in found.items()}
 
 
 # Gather the candidates for a task: memories that share words or meaning with it, or whose
@@ -200,6 +221,10 @@ class Sources:
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return the standing of the memories that no person vouches for, by id; empty if vouching does not matter."""
         return self.view.believed.unverified(memories) if self.doubting else {}
+
+    def opposed(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Return pairs of memories, the first of them one of `ids`, that may contradict each other."""
+        return opposed(self.view.catalogue.db, [*ids])
 
     def successors(self, memory: Memory) -> list[str]:
         """Return the ids of the memories that undecided proposals name as successors of a memory."""
@@ -359,11 +384,8 @@ def _with_doubts(
     marked = []
     for memory, signals in candidates:
         if memory.id in doubted:
-            firm = any(
-                fires_on_subject(read_condition(one), situation, about)
-                for one in memory.when
-                if signals.fired
-            )
+            conditions = read_conditions(memory.when) if signals.fired else ()
+            firm = any(fires_on_subject(one, situation, about) for one in conditions)
             faint = bool(signals.fired) and not firm
             signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
         marked.append((memory, signals))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..files.session_records import checksum
 from ..model.entries import Memory, Task
-from ..model.values import GROUPS, IMPORTANCE, record, replace
+from ..model.values import record, replace
 from ..text.chunks import count_tokens
 from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
@@ -17,9 +17,11 @@ from .candidates import (
     corrections_first,
     gather,
     is_critical,
-    without_outdated,
+    mark_outdated,
+    may_be_injected,
+    newer_by_outdated,
 )
-from .relevance import gate, is_withdrawn, lesson_held_back, rests_on_withdrawn, with_evidence
+from .relevance import gate, with_evidence
 from .render import Page, finish, held, part_json, part_of
 from .scoring import Reason, Scored, profile_of, score_candidates
 from .signals import Limits, Signals, question_of_task
@@ -47,25 +49,14 @@ def pack(
     cost: Callable[[Scored], int],
     shorter: Shorter = lambda item, budget: None,
 ) -> Packed:
-    """Choose items within the limits. Leave out those that are unimportant, outdated, twins of others, or too many.
+    """Choose items within the limits. Leave out those that are twins of others, or too many.
 
     Critical items are chosen first (SPEC-0009). Items that no person vouches for are chosen last, so that they do not
     displace others.
     """
     left = [item for item in ranked if item.out]
-    wanted: list[Scored] = []
-    least = IMPORTANCE.index(limits.min_importance)
-    for item in (item for item in ranked if not item.out):
-        importance = item.memory.importance
-        if IMPORTANCE.index(importance) >= least:
-            wanted.append(item)
-        else:
-            why = Reason("unimportant", (importance, limits.min_importance))
-            left.append(replace(item, out=why))
-    current, outdated = without_outdated(
-        sorted(wanted, key=lambda item: bool(item.signals.unverified))
-    )
-    left += outdated
+    wanted = (item for item in ranked if not item.out)
+    current = sorted(wanted, key=lambda item: bool(item.signals.unverified))
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
         if len(kept) >= limits.max_injected:
@@ -194,20 +185,18 @@ def _linked_items(
     for item in items:
         for id in linked(item.memory):
             memory = sources.view.memory(id)
-            if memory is None or memory.status != "active" or memory.kind in GROUPS:
+            if memory is None or not may_be_injected(sources, memory, limits):
                 continue
-            if is_withdrawn(memory) or lesson_held_back(memory, limits, sources.view.at):
+            if newer_by_outdated(sources, [memory], limits):
                 continue
-            standing, weak = (
-                sources.unverified([memory]).get(id),
-                sources.view.believed.weak_sources(memory),
-            )
-            fired = Fired(LINK, item.memory.id)
             signals = Signals(
-                id, fired=fired, cited=sources.cited(memory), unverified=standing, weak=weak
+                id,
+                fired=Fired(LINK, item.memory.id),
+                cited=sources.cited(memory),
+                unverified=sources.unverified([memory]).get(id),
+                weak=sources.view.believed.weak_sources(memory),
             )
-            if not rests_on_withdrawn(signals):
-                yield Scored(memory, signals, item.score / 2, ())
+            yield Scored(memory, signals, item.score / 2, ())
 
 
 def _links_of(memory: Memory) -> Iterable[str]:
@@ -218,6 +207,7 @@ def _links_of(memory: Memory) -> Iterable[str]:
 
 # Leave out memories that the session has received before, to make room for others.
 
+MAX_COMPARED = 12  # items of the project that those of other layers may be copies of
 SESSION_BUDGETS = 5  # a session may spend this many prompt budgets until its context is compacted
 
 
@@ -262,7 +252,7 @@ def leave_out_received(gated: list[Scored], told: ReceivedKeys) -> list[Scored]:
 
 
 def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
-    """Mark a copy of an item that was received before. An unvouched copy does not stop a vouched item."""
+    """Mark a copy of one of the items `before`. An unvouched copy does not stop a vouched item."""
     body = "" if item.out else item.memory.body
     counting = (
         told.memory for told in before if item.signals.unverified or not told.signals.unverified
@@ -345,20 +335,20 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     candidates = with_evidence(sources, question, gather(sources, question, chosen))
     scored = score_candidates(candidates, chosen, question)
     gated = gate(scored, chosen, limits, question)
-    if any(item.memory.layer for item in gated):
-        from .layered import mark_copies  # needed only with other layers
-
-        gated = mark_copies(gated)
+    own = [item for item in gated if not item.out and not item.memory.layer][:MAX_COMPARED]
+    gated = [_mark_copy(item, own) if item.memory.layer else item for item in gated]
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    wanted, spared = best_first(gated, chosen.margin), 0
+    passed = [item.memory for item in gated if not item.out]
+    newer = newer_by_outdated(sources, passed, limits)  # before anything else is left out
+    wanted, spared = mark_outdated(best_first(gated, chosen.margin), newer), 0
     if sources.told:
         # needed only in a session that has received memories
 
         wanted, spared = (
             leave_out_received(wanted, sources.told),
-            tokens_saved(gated, sources.told, limits, page.cost),
+            tokens_saved(wanted, sources.told, limits, page.cost),
         )
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
     if sources.told:

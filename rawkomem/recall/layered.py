@@ -25,7 +25,6 @@ from ..text.conditions import Fired, Situation
 from ..text.language import is_copy
 from .candidates import Sources
 from .relevance import NOBODY
-from .scoring import Reason, Scored
 from .search import Answer, Found, best_results
 from .signals import Spaces, nearest_passages
 
@@ -41,8 +40,6 @@ Near = Sequence[Sequence[Compared]]
 # The first layer is the project. If two layers have the same id, the memory of the later one is
 # shown as `layer:id`.
 
-MAX_COMPARED = 20  # items that are compared to find copies: more do not fit into a prompt
-COMPARED_CHARS = 1_000  # of a body that are compared before the full test for a copy
 PROJECT = "project"  # prefix of a project id that looks like an id of another layer
 ONLY_VOUCHED = Filter(vouched=1)  # the filter for vouched memories of all layers
 
@@ -141,18 +138,19 @@ class LayerUnion:
         return part.sources.view.believed.unverified([memory]).get(memory.id) if counts else None
 
     def memory(self, part: LayerPart, id: str) -> Memory | None:
-        """Return a layer's memory with its shown id; None if there is none."""
+        """Return a layer's memory with its shown id; None if there is none inside the filter."""
         key = (part.name, id)
         if key not in self._memories:
-            self._memories[key] = self._read(part, id)
+            found = self.ask(part, lambda: part.sources.view.memory(id), None)
+            self._memories[key] = self.named(part, found)
         return self._memories[key]
 
-    def _read(self, part: LayerPart, id: str) -> Memory | None:
-        memory = self.ask(part, lambda: part.sources.view.memory(id), None)
+    def named(self, part: LayerPart, memory: Memory | None) -> Memory | None:
+        """Return a layer's memory with its shown id, its layer, and whether a person vouches for it there."""
         if memory is None:
             return None
         vouched = memory.vouched if part is self.first else self.standing(part, memory) is None
-        return replace(memory, id=self.shown(part, id), layer=part.name, vouched=vouched)
+        return replace(memory, id=self.shown(part, memory.id), layer=part.name, vouched=vouched)
 
     def own(self, memory: Memory) -> tuple[LayerPart, Memory]:
         """Return the layer of a shown memory, and the memory with its id in that layer."""
@@ -259,30 +257,6 @@ class _CachedEmbedder:
         return [self._known[text] for text in texts]
 
 
-def mark_copies(gated: list[Scored]) -> list[Scored]:
-    """Mark items of other layers that are near copies of a project's memory that passed the gate."""
-    best = [item for item in gated if not item.out][:MAX_COMPARED]  # copies have similar scores
-    own = [item for item in best if not item.memory.layer]
-    words = {item.memory.id: frozenset(item.memory.body[:COMPARED_CHARS].split()) for item in best}
-    twins: dict[str, str] = {}
-    for item in (item for item in best if item.memory.layer and item.memory.body):
-        for other in own:
-            shared = len(words[item.memory.id] & words[other.memory.id])
-            vouched = item.signals.unverified or not other.signals.unverified
-            if (
-                vouched
-                and 2 * shared >= len(words[item.memory.id])
-                and is_copy(item.memory.body, other.memory.body)
-            ):
-                twins.setdefault(item.memory.id, other.memory.id)
-    return [
-        replace(item, out=Reason("twin", (twins[item.memory.id],)))
-        if item.memory.id in twins
-        else item
-        for item in gated
-    ]
-
-
 def marked_answers(answers: Iterable[Answer], union: LayerUnion, limit: int) -> tuple[Answer, ...]:
     """Return answers with the layer of each result, without copies of project memories in other layers."""
     return tuple(
@@ -387,6 +361,15 @@ class _LayeredSources(Sources):
                 found[memory.id] = standing
         return found
 
+    def opposed(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """Return pairs of memories of the same layer."""
+        union, found = self.view.union, list[tuple[str, str]]()
+        for part, own in union.by_part(ids):
+            nothing: list[tuple[str, str]] = []
+            pairs = union.ask(part, lambda: part.sources.opposed(own), nothing)  # noqa: B023
+            found += [(own[one], union.shown(part, other)) for one, other in pairs]
+        return found
+
     def successors(self, memory: Memory) -> list[str]:
         part, own = self.view.union.own(memory)
         found: list[str] = self.view.union.ask(part, lambda: part.sources.successors(own), [])
@@ -423,6 +406,11 @@ class _LayeredView(View):
     def expect(self, ids: Sequence[str]) -> None:
         for part, own in self.union.by_part(ids):
             self.union.ask(part, lambda: part.sources.view.expect([*own]), None)  # noqa: B023
+
+    def whole(self, id: str) -> Memory | None:
+        part, own = self.union.place(id)
+        found = self.union.ask(part, lambda: part.sources.view.whole(own), None)
+        return self.union.named(part, found)
 
     def memory(self, id: str) -> Memory | None:
         return self.union.memory(*self.union.place(id))

@@ -24,7 +24,7 @@ from ..text.conditions import (
     Fired,
     fires,
     is_sentence,
-    read_condition,
+    read_conditions,
 )
 from ..text.language import language
 from .scoring import FIRED, Profile, Reason, Scored
@@ -371,7 +371,7 @@ class _Terms:
         found: list[tuple[str, bool]] = []
         if situation is None or said is None:
             return found
-        for condition in map(read_condition, memory.when):
+        for condition in read_conditions(memory.when):
             parts = (
                 [(part,) for part in condition.parts]
                 if condition.form == ALTERNATIVES

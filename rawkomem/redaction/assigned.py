@@ -34,15 +34,15 @@ Columns = dict[int, str]
 # Words in other languages; `wide` ones have letters beyond Latin-1. Forms that only add an ending are left out.
 WORDS = DATA["words"]
 TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 in English texts
+NO_PHRASE = frozenset(WORDS["no_phrase"])
 COPULAS = "是为為はがの이가는은"  # "is" between a word and its value without a blank
 STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
 KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
 
-ASCII_SIGNS = {
-    "：": ":", "﹕": ":", "＝": "=", "→": ":", "⇒": ":", "➜": ":",
-    "\xa0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ",
-    "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "「": '"', "」": '"', "『": '"', "』": '"',
-}  # fmt: skip
+ASCII_SIGNS = str.maketrans(
+    "：﹕＝→⇒➜\xa0\u202f\u2009\u3000’‘“”„«»「」『』",
+    '::=:::    \'\'"""""""""',
+)
 
 
 def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
@@ -66,9 +66,7 @@ def with_english_words(text: str) -> str:
     """Return the text with words for passwords and keys of other scripts in English; its length stays the same."""
     if text.isascii():
         return text
-    for character, plain in ASCII_SIGNS.items():
-        if character in text:
-            text = text.replace(character, plain)
+    text = text.translate(ASCII_SIGNS)
     if len(text.encode("latin-1", "ignore")) + sum(map(text.count, TYPOGRAPHY)) == len(text):
         return text  # no letter beyond Latin-1
     for character, words in WIDE_WORDS.items():
@@ -181,6 +179,13 @@ def names_secret(name: str) -> bool:
     )
 
 
+def is_plain_secret(key: str, value: str) -> bool:
+    """Return whether a line of a Kubernetes secret holds a password: of words, or with digits or symbols."""
+    if is_placeholder(value) or not NOT_THE_SECRET.isdisjoint(letter_runs(key)[-1:]):
+        return False
+    return is_chosen(value) or is_strong(value) or value.count(" ") > 1
+
+
 def names_password(key: str) -> bool:
     """Return whether a key names a password itself: `db_password`, not `password_changed`."""
     parts = letter_runs(key)
@@ -215,7 +220,9 @@ HEADER = (
     r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"'`]?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey|ssws) )"
     r"\s*([\w.~+/=:^#-]{8,})"
 )
-URL = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@\"'`<>]*:([^\s/\"'`<>]+)@[\w\[]"
+# Group 1: the user; 2: the password; 3: a host on the same machine.
+URL = r"[A-Za-z][A-Za-z0-9+.-]*://([^\s:/@\"'`<>]*):([^\s/\"'`<>]+)@(?:(localhost|127\.0\.0\.1)\b|[\w\[])"
+SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypassword")
 
 
 # Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`,
@@ -298,8 +305,10 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
                 yield *found.span(3), "authorization"
     if "://" in seen:
         for found in compiled(URL).finditer(data):
-            if not is_placeholder(_text(data, *found.span(1))):
-                yield *found.span(1), "url-password"
+            user, value = _text(data, *found.span(1)), _text(data, *found.span(2))
+            is_local = bool(found.group(3)) and value == user
+            if not (is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local):
+                yield *found.span(2), "url-password"
 
 
 def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
@@ -559,6 +568,11 @@ def _fits_place(value: str, test: str) -> bool:
     return True
 
 
+def _is_phrase(value: str) -> bool:
+    """Tell whether words after the word passphrase are one: none of them is a function word."""
+    return not NO_PHRASE.intersection(value.lower().replace("-", " ").split())
+
+
 # The tests of `places`; "any", "pair" and "sure" accept every value that is not a placeholder.
 PLACE_TESTS = {
     "strong": (is_strong, is_random),
@@ -568,6 +582,7 @@ PLACE_TESTS = {
     "shell": (is_random, is_keylike, is_chosen),
     "spoken": (is_spoken,),
     "spoken-key": (is_keylike,),
+    "phrase": (_is_phrase,),
 }
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from ..model.values import record
 from ..text.clean import visible_text
-from .assigned import find_assigned, find_in_tables, with_english_words
+from .assigned import find_assigned, find_in_tables, is_plain_secret, with_english_words
 from .rules import (
     LITERALS,
     PERSONAL_RULES,
@@ -47,8 +47,12 @@ BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
 
 KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
-KUBERNETES_DATA = r"(?m)^[\"']?(?:data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+KUBERNETES_DATA = r"(?m)^[\"']?(data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
 KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
+# A line below `stringData`. Group 1: the key; 2: the value.
+KUBERNETES_LINE = (
+    r"(?m)^[ \t]+[\"']?([\w.-]+)[\"']?:[ \t]+[\"']?([^\s\"'|>][^\"'\n]*[^\s\"'])[\"']?\s*$"
+)
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
@@ -113,12 +117,16 @@ def _of_a_key(line: bytes) -> bool:
 
 
 def find_kubernetes(data: bytes) -> Iterator[Hit]:
-    """Yield the base64 values under `data:` of a Kubernetes secret."""
-    if b"data" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
+    """Yield the base64 values under `data:` of a Kubernetes secret, and the passwords under `stringData:`."""
+    if b"ata" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
         return
     for block in compiled(KUBERNETES_DATA).finditer(data):
-        for value in compiled(KUBERNETES_VALUE).finditer(data, *block.span(1)):
+        for value in compiled(KUBERNETES_VALUE).finditer(data, *block.span(2)):
             yield *value.span(1), "kubernetes-secret"
+        lines = compiled(KUBERNETES_LINE) if block.group(1) == b"stringData" else None
+        for line in lines.finditer(data, *block.span(2)) if lines else ():
+            if is_plain_secret(*(line.group(part).decode("latin-1") for part in (1, 2))):
+                yield *line.span(2), "kubernetes-secret"
 
 
 # Finds secrets and personal data in a text, and redacts them.

@@ -7,9 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log2
 
+from .rules import DATA
+
 # Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
 # and code.
 
+VALUES = DATA["values"]  # lists of rules.json
 MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
 MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
 MIN_LETTERS_LENGTH = 16  # of letters alone: a shorter value may be an abbreviation
@@ -57,25 +60,9 @@ PAIRS = frozenset(
     """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
 )
 
-TEMPLATES = (  # starts of values that are filled in later
-    "some-", "${", "{{", "<%", "$(", "%(", "#{", "@{", "%{", "<", "&lt;", "[", "(", "{", "#", "\\", "...", "/", "~/",
-)  # fmt: skip
-TEMPLATE_PARTS = (
-    "[REDACTED_",
-    "%s",
-    "…",
-    "********",
-    "://",
-    "process.env",
-    "os.environ",
-    "secrets.",
-    "ENV[",
-)
-FILLED_IN = (
-    "example", "placeholder", "changeme", "change_me", "change-me", "your", "insert", "redacted", "dummy", "fake",
-    "todo", "replace", "not-set", "not_set", "notset", "password_here", "key_here", "token_here", "my-token",
-    "sample", "jbswy3dpehpk3pxp",  # the last is the one-time password seed of every tutorial
-)  # fmt: skip
+TEMPLATES = tuple(VALUES["templates"])  # starts of values that are filled in later
+TEMPLATE_PARTS = VALUES["template_parts"]
+FILLED_IN = VALUES["filled_in"]  # the last is the one-time password seed of every tutorial
 # Words in the place of a value: types, states, prose, and names of keys.
 NO_VALUES = frozenset(
     """
@@ -279,46 +266,12 @@ def is_code(value: str) -> bool:
 
 # Length of an IBAN by country, from the registry; a match of another length is not an IBAN.
 IBAN_LENGTHS = {
-    code: length
-    for length, codes in {
-        15: "NO", 16: "BE", 18: "DK FO FI GL NL SD FK", 19: "MK SI", 20: "AT BA EE KZ LT LU XK MN", 21: "CH HR LI LV",
-        22: "BH BG CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ TL OM SO", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
-        25: "LY PT ST", 26: "IS TR", 27: "BI DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
-        29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
-    }.items()
-    for code in codes.split()
-}  # fmt: skip
+    code: int(length) for length, codes in VALUES["ibans"].items() for code in codes.split()
+}
 
 # First digits and lengths of payment cards: Amex, Diners, JCB, Visa, Mastercard, Discover, UnionPay, Mir, Maestro.
-CARDS = (
-    ("34 37", (15,)),
-    ("300 301 302 303 304 305 36 38 39", (14,)),
-    ("352 353 354 355 356 357 358", (16,)),
-    ("4", (13, 16, 19)),
-    ("51 52 53 54 55 222 223 224 225 226 23 24 25 26 270 271 2720", (16,)),
-    ("6011 644 645 646 647 648 649 65", (16,)),
-    ("62", (16, 17, 18, 19)),
-    ("2200 2201 2202 2203 2204", (16,)),
-    ("5019 5610 637 638 639 6333 6334 6767 606282 508", (16,)),
-    ("5018 5020 5038 5893 6304 6331 6759 6761 6762 6763", (16, 18, 19)),
-)
-
-FILE_ENDINGS = (
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "svg",
-    "webp",
-    "css",
-    "js",
-    "ts",
-    "json",
-    "html",
-    "md",
-    "py",
-    "service",
-)
+CARDS = VALUES["cards"]
+FILE_ENDINGS = tuple(VALUES["file_endings"])
 LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
 PHONE_DIGITS = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses

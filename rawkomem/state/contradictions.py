@@ -1,7 +1,7 @@
 """Find memories with nearly equal sentences that contradict each other.
 
-The sentences have the same words, except for a number, a negation, or the object of "use X". Other contradictions
-need a claim: the rules prefer to miss a contradiction over a false alarm.
+The sentences have the same words, except for a number, a negation, the object of "use X", or what one of them rejects.
+Other contradictions need a claim: the rules prefer to miss a contradiction over a false alarm.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import combinations
+from zlib import crc32
 
 from ..model.entries import Memory
 from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, RECORDED, record
-from ..text.language import language, language_code, word_set
+from ..text.language import language, language_cache, language_code, word_set
 from ..text.prose import sentences
 
 # The words that reveal a contradiction between sentences, as data for each human language.
@@ -26,7 +27,7 @@ class Cues:
     conditions: frozenset[str] = frozenset()  # words that limit a sentence to certain cases
     choosing: frozenset[str] = frozenset()  # verbs whose object is a choice
     rejecting: frozenset[str] = frozenset()  # verbs whose object is no longer used
-    instead: frozenset[str] = frozenset()  # after a choice: what follows is not used
+    instead: frozenset[str] = frozenset()  # after a choice or a comma: what follows is not used
     bounds: frozenset[str] = frozenset()  # words that end an object
     adding: frozenset[str] = frozenset()  # words in sentences that allow other choices, too
     reasons: frozenset[str] = frozenset()  # words after which a sentence only gives a reason
@@ -110,6 +111,12 @@ class Statement:
         return self.frame | self.chosen | self.rejected
 
 
+Role = tuple[str, str, str]  # field of Cues that decides, stem, number
+ROLES = ("reasons", "instead", "negations", "choosing", "rejecting", "bounds")  # in this order
+MAX_KNOWN_WORDS = 20_000  # size of the cache
+_known_words: dict[str, Role] = language_cache()
+
+
 def read_statement(sentence: str) -> Statement | None:
     """Return the statement of a sentence; None for code and for a sentence that is too long."""
     plain = sentence.lower().replace("'", "").replace("’", "").replace("any more", "anymore")
@@ -117,40 +124,66 @@ def read_statement(sentence: str) -> Statement | None:
     words = [word for part in parts if (word := part.strip(EDGES))]
     if not 0 < len(words) <= MAX_SENTENCE_WORDS or any(sign in sentence for sign in CODE_SIGNS):
         return None
-    cues, spoken = known_cues(), language()
+    cues = known_cues()
     frame, chosen, rejected, numbers = set[str](), set[str](), set[str](), set[str]()
     place = frame  # the set that the next word belongs to
     negative = denied = False
     before = ""  # the word before, if it belongs to a set
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        value = _number(word, cues)
-        if word in cues.reasons:
-            break
-        if word == BREAK:
-            place, denied = frame, False
-        elif word in cues.instead and chosen:
-            place = rejected
-        elif word in cues.negations:
-            negative = denied = True
-        elif word in cues.choosing:
-            place = rejected if denied else chosen
-        elif word in cues.rejecting:
-            place, negative, denied = rejected, True, True
-        elif word in cues.bounds:
-            place = frame if place else place  # "instead of" goes on
-        elif value and (not before or not cues.units.isdisjoint((before, following))):
-            numbers.add(value)
-        elif value or word in cues.conditions or not spoken.is_stop(word):
-            place.add(word)
+    for at, word in enumerate(words):
+        role, stem, value = _known_words.get(word) or _read_word(word, cues)
+        if role == "instead" and not chosen and not (frame and words[at - 1] == BREAK):
+            role = "negations" if word in cues.negations else ""
+        if not role and stem and not (value and _is_value(before, words[at + 1 : at + 2], cues)):
+            place.add(stem)
             before = word
             continue
         before = ""
-    if cues.adding.intersection(words):
+        if role == "reasons":
+            break
+        if value and not role:
+            numbers.add(value)
+        elif role == BREAK:
+            place, denied = frame, False
+        elif role == "instead":
+            place = rejected
+        elif role == "negations":
+            negative = denied = True
+        elif role == "choosing":
+            place = rejected if denied else chosen
+        elif role == "rejecting":
+            place, negative, denied = rejected, True, True
+        elif role == "bounds":
+            place = frame if place else place  # "instead of" goes on
+    if not cues.adding.isdisjoint(words):
         frame, chosen = frame | chosen, set()
-    stems = [frozenset(spoken.roots([*part])) for part in (frame, chosen, rejected)]
     return Statement(
-        sentence, stems[0] - stems[1] - stems[2], stems[1], stems[2], frozenset(numbers), negative
+        sentence,
+        frozenset(frame - chosen - rejected),
+        frozenset(chosen),
+        frozenset(rejected),
+        frozenset(numbers),
+        negative,
     )
+
+
+def _is_value(before: str, after: list[str], cues: Cues) -> bool:
+    """Return whether a number after and before these words is a value, not a name as in "sprint 12"."""
+    return not before or not cues.units.isdisjoint((before, *after))
+
+
+def _read_word(word: str, cues: Cues) -> Role:
+    """Return the role of a word, its stem (empty for a function word), and its number."""
+    if len(_known_words) >= MAX_KNOWN_WORDS:
+        _known_words.clear()
+    role = BREAK if word == BREAK else ""
+    for name in ROLES:
+        if not role and word in getattr(cues, name):
+            role = name
+    value = _number(word, cues)
+    counts = value or word in cues.conditions or not language().is_stop(word)
+    stem = language().roots([word])[0] if counts else ""
+    _known_words[word] = role, stem, value
+    return _known_words[word]
 
 
 def _number(word: str, cues: Cues) -> str:
@@ -220,19 +253,43 @@ def has_comparable_prose(memory: Memory) -> bool:
 
 
 def _candidate_pairs(said: Iterable[Prose]) -> set[tuple[str, str]]:
-    """Return pairs of memories that may contradict each other: the words or the frame of a sentence are equal."""
-    groups: dict[object, list[str]] = {}
+    """Return pairs of memories that may contradict each other."""
+    groups: dict[int, list[tuple[str, int]]] = {}
     for one in said:
-        keys = {
-            key for statement in _all_statements(one) for key in (statement.words, statement.frame)
-        }
-        for key in keys:
-            groups.setdefault(key, []).append(one.id)
+        for key, stance in statement_keys(one):
+            groups.setdefault(key, []).append((one.id, stance))
     pairs: set[tuple[str, str]] = set()
     for group in groups.values():
         if len(pairs) < MAX_PAIRS:
-            pairs.update(combinations(sorted(group)[:MAX_GROUP], 2))
+            compared = combinations(sorted(group)[:MAX_GROUP], 2)
+            pairs.update((a[0], b[0]) for a, b in compared if a[0] != b[0] and a[1] != b[1])
     return pairs
+
+
+def statement_keys(said: Prose) -> set[tuple[int, int]]:
+    """Return (key, stance) of each sentence. Sentences that contradict each other have one key and two stances.
+
+    The index stores them, so that a prompt compares only the few memories that may contradict each other.
+    """
+    found = set()
+    for one in _all_statements(said):
+        found.add((_checksum("words", one.words), _checksum(one.is_negative, one.numbers)))
+        if one.chosen:
+            frame = _checksum("frame", one.frame) if one.frame else _checksum("title", said.title)
+            found.add((frame, _checksum("chosen", one.chosen)))
+        for rest in _without_one(one) if one.rejected else ():
+            found.add((_checksum("words", rest | one.rejected), _checksum("rejects", ())))
+    return found
+
+
+def _without_one(said: Statement) -> list[frozenset[str]]:
+    """Return the words of a statement without those that it rejects, also without its choice or one other word."""
+    kept = said.frame | said.chosen
+    return [kept, said.frame, *(kept - {word} for word in kept)]
+
+
+def _checksum(kind: object, words: Iterable[str]) -> int:
+    return crc32(f"{kind} {' '.join(sorted(words))}".encode(errors="replace"))
 
 
 def _all_statements(said: Prose) -> tuple[Statement, ...]:
@@ -241,7 +298,7 @@ def _all_statements(said: Prose) -> tuple[Statement, ...]:
 
 def prose_of(memory: Memory) -> Prose:
     """Return the statements of a memory."""
-    found = map(read_statement, sentences(memory.body[:MAX_BODY_CHARS])[:MAX_STATEMENTS])
+    found = map(read_statement, sentences(memory.body[:MAX_BODY_CHARS], MAX_STATEMENTS))
     return Prose(
         memory.id,
         frozenset(language().stems(memory.title)),
@@ -296,6 +353,8 @@ def overrules(one: Prose, other: Prose) -> bool:
 
 
 def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
+    if _rejects(one, other, tie) or _rejects(other, one, tie):
+        return True
     if one.words == other.words and len(one.words) >= (1 if tie else MIN_WORDS):
         if one.is_negative != other.is_negative:
             return one.numbers == other.numbers
@@ -314,3 +373,17 @@ def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
     if not tie and len(one.frame) < MIN_FRAME_WORDS:
         return False
     return max(len(one.chosen), len(other.chosen)) <= MAX_CHOICE_WORDS
+
+
+def _rejects(one: Statement, other: Statement, tie: str) -> bool:
+    """Return whether a statement says the same as another, but with other words instead of those that it rejects."""
+    rest = other.words - one.rejected
+    if other.is_negative or other.rejected or not one.rejected <= other.words:
+        return False
+    if (
+        not one.rejected
+        or one.numbers != other.numbers
+        or len(rest) < (1 if tie else MIN_FRAME_WORDS)
+    ):
+        return False
+    return rest in _without_one(one)

@@ -111,13 +111,13 @@ def _has_opener(text: str) -> bool:
 
 MAX_PATTERN_CHARS = 256  # a longer condition is a mistake or an attack
 MAX_RE2_BYTES = 2 << 20  # memory limit of one pattern, for its program and RE2's automaton
-MAX_PROGRAM_BYTES = (
-    192 << 10
-)  # for a pattern of 3,000 instructions, about 1 ms to compile; people's have about 50
-MAX_ENGINE_WORK = (
-    100_000  # instructions that one task may cost in compiling and searching: about 0.1 s
+MAX_PROGRAM_BYTES = 192 << 10  # 3,000 instructions, about 1 ms to compile; people's have about 50
+MAX_COMPILED = 2_000  # instructions of all regexes of a memory; later regexes are refused
+MAX_ENGINE_WORK = 60_000  # instructions that one task may cost in compiling and searching: 25 ms
+REGEX_WORK = 100  # instructions that RE2 compiles in the time that any regex costs
+STEPS_PER_INSTRUCTION = (
+    600  # characters × instructions that RE2 searches in the time of compiling one
 )
-CHARS_PER_INSTRUCTION = 50  # that RE2 searches while it compiles one instruction
 MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
 MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
 
@@ -179,6 +179,12 @@ TOO_LARGE = Note(
     "is a regex that takes too long to compile: it is not used",
     "use a smaller count than {1,60}",
 )
+TOO_MANY = replace(
+    TOO_LARGE,
+    code="many-regexes",
+    text="is a regex after others that take too long to compile together: it is not used",
+    hint="join the regexes of the memory, or write plain alternatives",
+)
 NO_RE2 = Note(
     "no-re2",
     "needs google-re2, which is not installed: it is matched as plain text",
@@ -217,7 +223,19 @@ def read_condition(pattern: str) -> Condition:
     return known_conditions[pattern]
 
 
-def _read_new(pattern: str) -> Condition:
+def read_conditions(patterns: Iterable[str]) -> list[Condition]:
+    """Return the parsed patterns of one memory. Refuse the regexes after those that use up MAX_COMPILED."""
+    left = MAX_COMPILED
+    found = []
+    for pattern in patterns:
+        condition = read_condition(pattern) if left > 0 else _read_new(pattern, compiles=False)
+        is_refused = TOO_LARGE in condition.notes or TOO_WIDE in condition.notes
+        left -= MAX_COMPILED if is_refused else condition.size
+        found.append(condition)
+    return found
+
+
+def _read_new(pattern: str, compiles: bool = True) -> Condition:
     text = " ".join(clean(pattern).split())
     if not text.strip("|"):
         return _refused_condition(text, Note("empty-condition", "is empty: it matches nothing"))
@@ -233,7 +251,7 @@ def _read_new(pattern: str) -> Condition:
     if is_sentence(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
         return Condition(text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text), note)
     if not is_file_glob(text):
-        found = _read_pattern(text)
+        found = _read_pattern(text, compiles)
         return replace(found, notes=note + found.notes)
     globs = tuple((glob,) for glob in globs_of(text))
     return (
@@ -259,16 +277,28 @@ def unpack_condition(packed: str) -> Condition:
     return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
 
 
+def known_regex(packed: str) -> Condition:
+    """Return the regex in a string from `pack_condition`; cache it, so that `read_condition` need not compile it."""
+    condition = unpack_condition(packed)
+    if not _regex_notes(condition.text):
+        known_conditions.setdefault(condition.text, condition)
+    return condition
+
+
+def _regex_notes(text: str) -> tuple[Note, ...]:
+    return (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
+
+
 def _refused_condition(text: str, *notes: Note) -> Condition:
     return Condition(text, REFUSED, notes=notes)
 
 
-def _read_pattern(text: str) -> Condition:
+def _read_pattern(text: str, compiles: bool) -> Condition:
     """Parse alternatives, a phrase, or pieces with gaps between them. Other patterns are regexes for the engine."""
     signs = _has_signs(text)
     gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
     if signs and any(c in METACHARACTERS for c in gapped):
-        return _read_regex(text)
+        return _read_regex(text) if compiles else _refused_condition(text, TOO_MANY)
     form = REGEX if signs else GLOB if GAP in gapped else ALTERNATIVES if "|" in gapped else PHRASE
     return _read_pieces(text, form, gapped)
 
@@ -370,7 +400,7 @@ def _prose(text: str) -> str:
 
 def _read_regex(text: str) -> Condition:
     parts = [part for part in text.split("|") if part.strip()]
-    notes = (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
+    notes = _regex_notes(text)
     source = _widen("|".join(parts))
     regex, why = _compile_regex(source, MAX_PROGRAM_BYTES)
     if TOO_LARGE in why:
@@ -409,7 +439,8 @@ class Engine:
 
     def finds(self, condition: Condition, text: str) -> bool:
         """Tell whether the regex of a condition matches a text. If the budget is used up, count it and return False."""
-        cost = condition.size + len(text) // CHARS_PER_INSTRUCTION
+        steps = condition.size * len(text) // STEPS_PER_INSTRUCTION
+        cost = REGEX_WORK + condition.size + steps
         if cost > self.left:
             self.skipped += 1
             return False
@@ -580,9 +611,10 @@ def condition_problems(patterns: Iterable[str], line: int = 1) -> list[Problem]:
         message = f"whenToUse has {len(given)} patterns: {MAX_PATTERNS} at most"
         hint = "join related words with | or keep the few that matter"
         found.append(error("too-many-conditions", message, hint, line))
-    for pattern in given[:MAX_PATTERNS]:
+    given = given[:MAX_PATTERNS]
+    for pattern, condition in zip(given, read_conditions(given), strict=True):
         shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
-        for note in read_condition(pattern).notes:
+        for note in condition.notes:
             found.append(
                 warning(
                     note.code, f"whenToUse {shown!r} {note.text}", note.hint, line, quote=pattern

@@ -5,6 +5,7 @@ subject, and text that reads like instructions to a model.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
@@ -60,8 +61,8 @@ def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     yield line[at:], False
 
 
-def sentences(body: str) -> list[str]:
-    """Return the sentences of a body in order, without headings, tables and code.
+def sentences(body: str, most: int = sys.maxsize) -> list[str]:
+    """Return the first sentences of a body in order, without headings, tables and code.
 
     Each list item is a sentence that starts with the heading or words before the list: "Do not: …" negates it.
     """
@@ -77,7 +78,9 @@ def sentences(body: str) -> list[str]:
         else:
             lead = parts.pop().rstrip(": ") if text.endswith(":") else ""
         found += parts
-    return found
+        if len(found) >= most:
+            break
+    return found[:most]
 
 
 def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
@@ -100,10 +103,10 @@ def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_sentences(text: str) -> Iterator[str]:
-    start = 0
+    start, abbreviations = 0, language().abbreviations
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]
-        if sentence.lower().endswith(language().abbreviations):
+        if sentence.lower().endswith(abbreviations):
             continue
         closing = text[end.start() : end.end()].rstrip()
         yield sentence.strip() + closing

@@ -55,12 +55,13 @@ METADATA = (
     "not ver",
 )
 IMPORTANCE_WORDS = ("low", "medium", "high", "critical")
-TAGS = (  # start of the names of tags that a frame, a host or a chat template uses
-    "memory", "memories", "background", "system", "user", "assistant", "human", "developer", "tool", "instruction",
-    "context", "brief", "untrusted", "function_", "invoke", "parameter", "antml", "thinking", "environment_context",
-    "command-", "local-command", "bash-", "ide_", "task-notification", "start_of_turn", "end_of_turn", "s>", "sys>",
-    "|",
-)  # fmt: skip
+TAGS = tuple(  # start of the names of tags that a frame, a host or a chat template uses
+    """
+    memory memories background system user assistant human developer tool instruction context brief untrusted function_
+    invoke parameter antml thinking environment_context command- local-command bash- ide_ task-notification
+    start_of_turn end_of_turn s> sys> |
+    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+)
 BRACKETS = (  # … and of words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
     "attention directive", "security notice", "untrusted input", VERIFIED, NOT_VERIFIED, PERSON_SAID,
@@ -96,10 +97,10 @@ LINE_OF_FRAME = late_regex(
     rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
 )  # also headings and their underlines
 LINE_OF_FRAME_IN_CODE = late_regex(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
-# A sign that opens a tag, a comment, words or facts of ours (`(critical, …`), or that closes a token.
+# A sign that opens a tag, a comment, an item of the fenced format (`<3fa9c1 …`), words or facts of ours (`(critical, …`), or that closes a token.
 _SPACES = rf"{{0,{SEEN_CHARS}}}"
 TAG_START = late_regex(
-    rf"<(?={_one_of(COMMENTS)}|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
+    rf"<(?={_one_of(COMMENTS)}|[0-9a-f]{{6}}\b|[ /<!?]{_SPACES}{_one_of(TAGS)})|\[(?= {_SPACES}{_one_of(BRACKETS)})"
     rf"|\|(?=>)|\((?=[ *_]{_SPACES}{_one_of(IMPORTANCE_WORDS)}[ *_]{_SPACES},)"
 )
 

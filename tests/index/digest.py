@@ -27,6 +27,7 @@ DIGEST_PARTS = {
     "stems": f"SELECT memory, place, stem FROM stems LEFT JOIN ({NUMBERED_CONDITIONS}) c ON c.n = condition",
     "claims": "SELECT memory, subject, predicate FROM claims",
     "conflicts": "SELECT memory, other FROM conflicts",
+    "statements": "SELECT memory, key, stance FROM statements",
     "fine": f"SELECT {PASSAGE_PLACE}, f.vector FROM fine f LEFT JOIN passages p ON p.n = f.n {PASSAGE_DOCUMENT}",
     "coarse": f"SELECT {PASSAGE_PLACE}, c.bits FROM coarse c LEFT JOIN passages p ON p.n = c.n {PASSAGE_DOCUMENT}",
 }

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from datetime import UTC
 
 import pytest
+from rawkomem.model.filters import Filter
 from rawkomem.model.values import now
 from rawkomem.repository import Repository
+from rawkomem.repository.injecting import note_injection
 
 from .order_cases import SUBJECTS
 
@@ -106,20 +111,67 @@ def test_the_stale_of_two_rules_for_one_thing_is_left_out_with_a_question(tmp_pa
     assert "superseded by a newer memory?" in injection.left_out[0].why_not
 
 
-def test_what_nobody_vouches_for_makes_nothing_outdated():
-    from rawkomem.model.values import replace
-    from rawkomem.recall.candidates import without_outdated
-    from rawkomem.state.trust import Standing
+CHARTS = [
+    ("old", "Chart library", "chart|plot", "We use matplotlib.", "high", 500),
+    ("new", "Chart library", "chart|plot", "We use plotly instead of matplotlib.", "low", 1),
+]
 
-    from .helpers import item, memory
 
-    old = item(memory("old", title="Queue", body="We use RabbitMQ.", created=1))
-    new = item(memory("new", title="Queue", body="We no longer use RabbitMQ.", created=2))
-    doubted = replace(new, signals=replace(new.signals, unverified=Standing()))
-    assert [one.memory.id for one in without_outdated([old, new])[0]] == ["new"]
-    assert not without_outdated([old, doubted])[1]
-    both = [replace(one, signals=replace(one.signals, unverified=Standing())) for one in (old, new)]
-    assert [one.memory.id for one in without_outdated(both)[1]] == ["old"]
+def ids_injected(repository, task="draw a chart", **options):
+    return [item.memory.id for item in repository.inject(task, **options).items]
+
+
+def test_an_outdated_memory_stays_out_when_the_newer_one_is_left_out_for_another_reason(tmp_path):
+    repository = made(tmp_path, CHARTS)
+    assert ids_injected(repository, min_importance="high") == []
+    assert ids_injected(repository, tag="none") == []
+    assert ids_injected(repository, only=Filter(ids=("old",))) == []
+    linking = text("Reports", "plots of reports", "Start with the template.", related="[old.md]")
+    (tmp_path / ".rawko/memories/link.md").write_text(linking)
+    assert "old" not in ids_injected(repository, "write reports with plots of reports")
+
+
+def test_a_second_prompt_does_not_get_what_a_newer_memory_contradicts(tmp_path):
+    repository = made(tmp_path, CHARTS)
+    for task, expected in (("draw a chart", ["new"]), ("plot a chart", []), ("another chart", [])):
+        injection = repository.inject(task, session="s")
+        note_injection(repository, injection, "s")
+        assert [item.memory.id for item in injection.items] == expected
+    for task, expected in (("draw a chart", True), ("plot a chart", False)):
+        asked = json.dumps({"session_id": "t", "prompt": task, "cwd": str(tmp_path)})
+        command = [sys.executable, "-m", "rawkomem", "hook", "claude", "prompt"]
+        answer = subprocess.check_output(command, input=asked, cwd=tmp_path, text=True)
+        assert ("We use plotly" in answer) == expected and "We use matplotlib" not in answer
+
+
+def test_what_nobody_vouches_for_makes_nothing_outdated(git, memories, repository):
+    write = {"old": ("We use RabbitMQ.", 2024), "new": ("We no longer use RabbitMQ.", 2026)}
+    for name in ("old", "new"):
+        body, year = write[name]
+        (memories / f"{name}.md").write_text(text("Queue", "queue", body, discoveredAt=f"{year}-01-01"))
+        if name == "old":
+            git.commit()
+    assert "old" in ids_injected(repository, "fix the queue")
+    git.commit()
+    assert ids_injected(repository, "fix the queue") == ["new"]
+
+
+def test_a_prompt_compares_only_memories_that_the_index_has_paired(tmp_path, monkeypatch):
+    from rawkomem.state import contradictions
+
+    rows = [(f"m{n}", f"Chart {n}", "chart|plot", f"We draw part {n} of the charts.", "low", 9) for n in range(9)]
+    repository = made(tmp_path, rows + CHARTS)
+    repository.sync()
+    read = []
+    prose_of = contradictions.prose_of
+    monkeypatch.setattr(contradictions, "prose_of", lambda memory: read.append(memory.id) or prose_of(memory))
+    assert "old" not in ids_injected(repository)
+    assert set(read) <= {"old", "new"}
+
+
+def text(title, when, body, **fields):
+    front = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    return f"---\ntitle: {title}\nwhenToUse: '{when}'\n{front}---\n\n{body}\n"
 
 
 def test_an_amendment_makes_a_memory_new_and_a_vote_does_not(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import string
 import sys
 import time
@@ -463,3 +464,59 @@ def test_a_short_key_is_found_by_its_name(text, secret):
 )  # fmt: skip
 def test_a_word_or_a_numbered_name_is_no_short_key(text):
     assert find_secrets(text) == []
+
+
+SENTENCES = {
+    "The password for the staging database on the old server is {}.": "Tr0ub4dor&3",
+    "Remember the password of the shared Wi-Fi in the office on the second floor: {}": "Mango#55lake",
+    "Das Passwort für den Datenbankserver im Keller lautet {}.": "Winter#2023",
+    "Das Kennwort des Administrators auf dem alten Rechner ist {}.": "Kaffee!77x",
+    "Le mot de passe du serveur de production pour Marie est {}.": "Soleil$2024",
+    "Pour le wifi des invités, le mot de passe du mois reste {}": "Baguette9!",
+    "La contraseña del servidor de correo para todos es {}.": "Verano#2024",
+    "La clave de acceso de la base de datos de pruebas es {}.": "Gato!9823",
+    "La password del database di produzione per il team è {}.": "Gelato!2024",
+    "La parola d'ordine del server vecchio è {}.": "Cavallo$77",
+    "A senha do servidor de produção para a equipe é {}.": "Praia#2024",
+    "A palavra-passe do administrador é {}.": "Lisboa!1755x",
+    "The passphrase that unlocks the backup disk is: {}": "velvet rocket pancake tiger",
+    "Die Passphrase lautet {}.": "blaue Katze tanzt leise",
+    'GPG passphrase: "{}"': "orbit-kettle-saffron-walnut",
+    'variable "db_admin_pw" {{\n  type    = string\n  default = "{}"\n}}\n': "teal-otter-19",
+    'variable "smtp_pass" {{\n  default = "{}"\n}}\n': "Nimbus#9kite",
+    "kind: Secret\nstringData:\n  alpha: {}\n  user: ada\n": "blue-horse-42!",
+    "kind: Secret\nstringData:\n  beta: '{}'\n": "correct horse battery staple",
+    "kind: Secret\nstringData:\n  app.yaml: |\n    host: db\n    pin: {}\n": "x9Q!kk20z",
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_passwords_in_longer_sentences_and_files(sentence):
+    secret = SENTENCES[sentence]
+    assert re.fullmatch(
+        re.escape(sentence.format("§")).replace("§", r"\[REDACTED_\w+\]\W?"), redact(sentence.format(secret))
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://user:password@localhost:5432/db",
+        "postgresql://postgres:postgres@localhost/test",
+        "amqp://guest:guest@127.0.0.1",
+        "The password for the login form is required and must be eight characters long.",
+        "The password for the database is rotated every 90 days.",
+        "Das Passwort für den Server ist abgelaufen.",
+        "Le mot de passe de l'utilisateur est obligatoire.",
+        "La contraseña del usuario es obligatoria.",
+        "La password dell'utente è obbligatoria.",
+        "A senha do usuário é obrigatória.",
+        "The passphrase for the key is asked when the machine boots.",
+        "passphrase: four random common words",
+        '{"command": "pwd && ls"}, {"parent": "3edcffde-6892-41c5-b83a-6860d3b69f75"}',
+        'variable "db_admin_pw" {\n  type = string\n  sensitive = true\n}',
+        "kind: Secret\nstringData:\n  username: ada99\n  host: ${DB_HOST}\n  password: <your password>\n",
+    ],
+)
+def test_sentences_about_passwords_and_sample_logins_stay(text):
+    assert redact(text) == text

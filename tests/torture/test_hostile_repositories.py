@@ -13,6 +13,7 @@ from rawkomem.format import blocks
 from rawkomem.index import index as indexing
 from rawkomem.index import sync
 from rawkomem.recall.signals import MAX_QUESTION_CHARS
+from rawkomem.text import conditions
 from rawkomem.text.conditions import MAX_ENGINE_WORK
 
 from tests import hostile
@@ -80,7 +81,7 @@ def test_a_hostile_repository_slows_no_command(name, memories, rawkomem):
 
 
 def test_regexes_beyond_the_budget_are_not_tried_and_counted(memories, rawkomem):
-    hostile.expensive_regexes(memories, 20)
+    hostile.expensive_regexes(memories, 60)
     said = rawkomem("inject", "deploy the service").stderr
     assert "regexes of whenToUse were not tried: together they take too long" in said
 
@@ -90,6 +91,48 @@ def test_one_authors_regexes_do_not_crowd_out_an_honest_one(memories, rawkomem):
     text = hostile.entry("honest", "Restart the queue.\n", r"'deploy\s+the\s+serv.ce'", "Queue")
     hostile.write(memories, "zz-honest", text)
     assert "Restart the queue." in rawkomem("inject", "deploy the service").stdout
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The instructions of each regex that RE2 has compiled, or those that it may have tried."""
+    sizes = []
+    compile_regex = conditions._compile_regex
+
+    def count(source, most):
+        found = compile_regex(source, most)
+        sizes.append(found[0].programsize if found[0] else 3_000)
+        return found
+
+    monkeypatch.setattr(conditions, "_compile_regex", count)
+    monkeypatch.setattr(conditions, "known_conditions", {})
+    monkeypatch.setattr(conditions, "_compiled_regexes", {})
+    return sizes
+
+
+@pytest.mark.parametrize("pattern", [hostile.REGEX, hostile.LARGE_REGEX, "'a.{{1,90}}{n}'", "'(b?){{1,60}}'"])
+def test_a_sync_and_a_prompt_compile_a_limited_number_of_instructions(pattern, memories, repository, compiled):
+    """200 files then take less than 2 s of processor time, and a prompt less than 50 ms."""
+    for file in range(10):
+        when = ", ".join(["deploy", *(pattern.format(n=f"x{file}y{number}") for number in range(31))])
+        hostile.write(memories, f"regex-{file}", hostile.entry(f"regex-{file}", when=when))
+    repository.sync()
+    assert sum(compiled) <= 10 * (conditions.MAX_COMPILED + 3_000)
+    compiled.clear()
+    repository.inject("deploy the service")
+    assert sum(compiled) <= 2 * MAX_ENGINE_WORK + 10 * 3_000
+
+
+def test_regexes_after_those_that_take_long_are_refused_and_reported(memories, rawkomem):
+    when = ", ".join(hostile.REGEX.format(n=number) for number in range(20))
+    hostile.write(memories, "many", hostile.entry("many", when=f"{when}, deploy"))
+    assert "is a regex after others that take too long to compile together" in rawkomem("check").stdout
+    assert "many" in rawkomem("inject", "deploy the service").stdout
+
+
+def test_thirty_ordinary_regexes_are_all_used():
+    patterns = [rf"deploy{number}[ -]?(it|now)\b" for number in range(32)]
+    assert all(condition.how == conditions.ENGINE for condition in conditions.read_conditions(patterns))
 
 
 def test_a_regex_that_is_too_large_is_refused_without_compiling_it(memories, rawkomem):

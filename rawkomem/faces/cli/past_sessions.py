@@ -32,7 +32,7 @@ from ...learn.llm import is_learning
 from ...learn.transcripts import MARKDOWN
 from ...learn.turns import RUN_RESULTS, Run
 from ...model.entries import AGREED, Draft, Memory
-from ...model.errors import NotFound, RawkoError
+from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository
 from ...repository.learning import Gone, Learned, Step, Taken
 from ...repository.writing import Stored
@@ -164,6 +164,10 @@ def learn_command(
     if is_learning():
         note("nothing is learned: rawkomem itself runs the model that started this command")
         return
+    for name in files:
+        if name != "-" and not os.path.isfile(name) and not os.path.isdir(name):
+            hint = "use '-' to read a transcript from standard input"
+            raise BadInput(f"{name} is neither a file nor a folder", hint)
     run = Run(told["agent"], told["task"], told["result"] or "", told["error"])
     if ask or len(files) > 1 or os.path.isdir(files[0]):
         gone = learn_transcripts(repository, files, run, ask=ask, again=again, dry_run=dry_run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -284,3 +285,10 @@ def test_errors_name_the_transcript(rawkomem, project):
     (project / "note.txt").write_text("hello", encoding="utf-8")
     assert "half.json is not valid JSON" in rawkomem("learn", "half.json", check=None).stderr
     assert "no words of a person in note.txt" in rawkomem("replay", "note.txt", check=None).stderr
+
+
+def test_learn_refuses_a_named_pipe_at_once(rawkomem, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    said = rawkomem("learn", str(pipe), check=2).stderr
+    assert "is neither a file nor a folder" in said and "use '-'" in said

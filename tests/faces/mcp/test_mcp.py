@@ -262,6 +262,19 @@ def test_fifty_calls_at_once(ask, stored):
     assert {f"Fact {number}" for number in range(1, 50, 2)} <= titles
 
 
+def test_a_second_recall_does_not_get_what_a_newer_memory_contradicts(ask, stored):
+    for name, day, body in (("old", "2024-01-01", "Use vitest."), ("new", "2026-01-01", "Use jest, never vitest.")):
+        said = f"title: Test runner\nwhenToUse: test runner\ndiscoveredAt: {day}"
+        (stored / f".rawko/memories/{name}.md").write_text(f"---\n{said}\n---\n\n{body}\n")
+
+    async def conversation(client):
+        tasks = ("start the test runner", "fix the test runner")
+        return [text_of(await client.call_tool("recall", {"task": task})) for task in tasks]
+
+    first, second = ask(conversation)
+    assert "Use jest" in first and "Use vitest" not in first + second
+
+
 def test_a_write_that_waits_does_not_hold_up_readers(ask, stored):
     async def conversation(client):
         done: list[str] = []

@@ -89,3 +89,11 @@ def test_a_process_with_threads_makes_no_copy():
     done: list[int] = []
     journal.do_unwaited(lambda: done.append(os.getpid()))
     assert done == [os.getpid()]
+
+
+def test_a_log_has_no_control_characters(layout, tmp_path):
+    out = tmp_path / "out"
+    assert start_background(layout, lock(layout, "learner"), "\x1b]0;owned\x07\n2026 forged", str(out))
+    assert until_written(out)
+    first = Path(layout.local, "heard.log").read_text().splitlines()[0]
+    assert first.isprintable() and first.endswith(f"2026 forged {out}")
