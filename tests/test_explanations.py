@@ -11,6 +11,7 @@ import pytest
 from rawkomem.files.check import NOT_IDEAL
 from rawkomem.files.reading import CUT_OFF
 from rawkomem.format.entries import NO_TITLE
+from rawkomem.git.staged import NO_EFFECT
 from rawkomem.recall.scoring import WHY_NOT
 
 from tests.conftest import ROOT
@@ -97,6 +98,7 @@ def test_the_format_page_lists_every_code_of_a_problem():
         NO_TITLE,
         CUT_OFF,
         NOT_IDEAL,
+        NO_EFFECT,
     }  # constants, because code decides by them
     page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
     table = page.partition("## Problem codes")[2].partition("\n## ")[0]

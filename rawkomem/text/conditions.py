@@ -179,11 +179,10 @@ TOO_LARGE = Note(
     "is a regex that takes too long to compile: it is not used",
     "use a smaller count than {1,60}",
 )
-TOO_MANY = replace(
-    TOO_LARGE,
-    code="many-regexes",
-    text="is a regex after others that take too long to compile together: it is not used",
-    hint="join the regexes of the memory, or write plain alternatives",
+TOO_MANY = Note(
+    "many-regexes",
+    "is a regex after others that take too long to compile together: it is not used",
+    "join the regexes of the memory, or write plain alternatives",
 )
 NO_RE2 = Note(
     "no-re2",

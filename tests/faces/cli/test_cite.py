@@ -26,7 +26,7 @@ def test_the_commands(rawkomem, project, memories, src):
     assert printed.startswith("src/a.py#first@")
     before = (memories / "citing.md").read_text()
     assert printed in rawkomem("cite", "citing", "src/a.py#first", "src/a.py:5-6").stdout
-    assert (memories / "citing.md").read_text().startswith(before)
+    assert (memories / "citing.md").read_text().startswith(before.replace("---\n", "---\nid: citing\n", 1))
     shown = rawkomem("show", "citing").stdout
     assert f"fresh   {printed}" in shown and "all fresh" in rawkomem("check", "--stale").stderr
     (src / "a.py").write_text(CODE.replace("return 1", "return 9"))

@@ -78,7 +78,7 @@ def test_every_reader(host, project, rawkomem):
         told = rawkomem("learn", "session", "--llm")
         assert "Oracle" not in str(server.seen), "what tools say is not shown"
     assert "draft  decision  Use Postgres" in told.stdout and "1 draft" in told.stderr
-    assert "person: use Postgres instead of MySQL" in told.stdout
+    assert "person: We decided to use Postgres instead of MySQL" in told.stdout
 
 
 def test_a_command_can_be_the_model(project, rawkomem):
