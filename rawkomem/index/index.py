@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ..files.journal import start_background
 from ..files.layout import Layout, Sweep, Sweeping, sweep
 from ..files.private import Lock, lock_in
-from ..files.session_records import Access, accesses
 from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
 from ..model.filters import Filter, asked
@@ -154,6 +153,7 @@ class View:
     def _where(self) -> Callable[[Memory], bool]:
         """Return the condition of the filter."""
         if self._condition is None:
+            from ..files.session_records import Access, accesses  # few questions have conditions
             from ..state.strength import FILTER_FIELDS, TIME_FIELDS, filter_columns
             from ..text.expression import parse_expression
 

@@ -34,12 +34,8 @@ from ..text.chunks import cut_chunks
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .catalogue import UNREAD, Catalogue
-from .memories import (
-    drop_facts,
-    memory_of,
-    put_claim,
-    put_conditions,
-)
+from .conditions import put_conditions
+from .memories import drop_facts, memory_of, put_claim
 from .readings import Read, read_for_index
 from .stores.database import first
 from .stores.protocol import SearchStore

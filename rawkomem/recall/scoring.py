@@ -15,7 +15,6 @@ from ..model.values import DAY, extra_value, read_time, record, replace
 from ..state.facets import type_of
 from ..state.trust import Standing, explain_trust
 from ..text.chunks import counted
-from ..text.conditions import WORDS
 from .signals import MAX_SIMILAR, MIN_SIMILARITY, SPECIALTIES, Question, Signals
 
 Facts = tuple[object, ...]
@@ -123,7 +122,7 @@ def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
             "whenToUse fired only on words that any task contains: ",
             signals.fired.sentence,
         )
-    return float(signals.fired.how != WORDS), ("whenToUse fired: ", signals.fired.sentence)
+    return float(not signals.fired.by_words), ("whenToUse fired: ", signals.fired.sentence)
 
 
 def _recency(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -430,7 +429,7 @@ def _lowered_by_doubts(signals: Signals, factors: Iterable[Factor], profile: Pro
         return signals
     share = math.prod(doubts)
     sure = (
-        signals.fired is not None and signals.fired.how != WORDS
+        signals.fired is not None and not signals.fired.by_words
     )  # a pattern that fired keeps its confidence
     return replace(
         signals,

@@ -17,7 +17,6 @@ from ..model.filters import Filter, Words, read_filter
 from ..model.values import IMPORTANCE, record, replace, unchecked
 from ..state.trust import Standing, Trust, Weak
 from ..text.clean import clean
-from ..text.conditions import Fired, Situation, situation_of
 from ..text.language import language
 from ..text.prompts import read_prompt, sentences_of
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ..embed.embedder import Embedder
     from ..git.citations import Cited
     from ..index.stores.protocol import SearchStore
+    from ..text.conditions import Fired, Situation
 
 Key = tuple[str, int]
 Three = tuple[float, float, float]
@@ -129,6 +129,7 @@ def question_of(text: str) -> Question:
 
 def question_of_task(task: Task, at: int) -> Question:
     """Return the question of a task: the request without pasted text, and the situations for its conditions."""
+    from ..text.conditions import situation_of  # a search needs none
 
     read = read_prompt(task.text)
     said = clean(read.ask)
@@ -153,6 +154,7 @@ def question_of_task(task: Task, at: int) -> Question:
 
 def _recent(task: Task) -> Situation | None:
     """Return the last exchange and the touched files: a short task like "yes, option A" refers to them."""
+    from ..text.conditions import situation_of
 
     said = clean(read_prompt(task.lately).ask) if task.lately else ""
     happened = "\n".join((said, *task.touched)).strip()

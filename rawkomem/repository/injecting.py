@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
-from ..index.memories import fired_by
+from ..index.conditions import fired_by
 from ..model.entries import Task
 from ..model.errors import BadInput, NotFound
 from ..model.filters import DEFAULT_FILTER, Filter

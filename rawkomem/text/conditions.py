@@ -523,6 +523,11 @@ class Fired:
     text: str = ""
 
     @property
+    def by_words(self) -> bool:
+        """Return whether words of a sentence fired it, which says less than a pattern."""
+        return self.how == WORDS
+
+    @property
     def sentence(self) -> str:
         """Return a description for people."""
         return (

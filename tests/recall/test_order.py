@@ -269,7 +269,7 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
     ],
 )  # fmt: skip
 def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, task):
-    from rawkomem.index.memories import fired_by
+    from rawkomem.index.conditions import fired_by
     from rawkomem.text.conditions import match_condition, situation_of
 
     assert match_condition(pattern, task)
@@ -294,7 +294,7 @@ def conditions(pattern):
     """Return the tables of the index with one condition, of a memory `one`."""
     import apsw
     from rawkomem.index.catalogue import CATALOGUE_SCHEMA
-    from rawkomem.index.memories import put_conditions
+    from rawkomem.index.conditions import put_conditions
 
     db = apsw.Connection(":memory:")
     db.execute(CATALOGUE_SCHEMA)

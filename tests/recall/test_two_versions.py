@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from rawkomem.index import memories as indexed
+from rawkomem.index import conditions as indexed
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.values import DAY, now

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from rawkomem.embed.providers import bundled_embedder
 from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from rawkomem.index.catalogue import Authors
+from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index
-from rawkomem.index.memories import fired_by
 from rawkomem.model.filters import Filter
 from rawkomem.text.conditions import situation_of
 

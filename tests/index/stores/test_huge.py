@@ -63,7 +63,7 @@ def test_frequent_words_are_left_out_where_rare_ones_tell(large, monkeypatch):
 
 
 def test_triggers_fire_by_their_first_letters_as_they_do_without(large, monkeypatch, memories):
-    from rawkomem.index import memories as conditions
+    from rawkomem.index import conditions
 
     for name, condition in {
         "a": "ab|x.*y",

@@ -1,0 +1,102 @@
+"""Stores parsed whenToUse conditions. SQLite finds conditions that may fire in a few milliseconds; `fires` decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..model.values import replace
+from ..text.conditions import (
+    PATHS,
+    PIECES,
+    REFUSED,
+    WORDS,
+    Condition,
+    Fired,
+    Situation,
+    fires,
+    known_regex,
+    pack_condition,
+    read_conditions,
+    trigger_text,
+    unpack_condition,
+)
+from .catalogue import STATES
+from .stores.database import rows
+
+if TYPE_CHECKING:
+    import apsw
+
+START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
+MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
+MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
+MAX_REGEXES = 3_000  # regexes sorted per task; the time budget for trying them ends earlier
+REGEXES = """
+SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
+WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
+"""
+
+
+def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) -> None:
+    """Store the conditions of a memory that has none in the index."""
+    for condition in read_conditions(patterns):
+        if condition.form == REFUSED:
+            continue
+        values = (memory, pack_condition(condition), condition.size)
+        db.execute("INSERT INTO conditions (memory, packed, size) VALUES (?, ?, ?)", values)
+        n = db.last_insert_rowid()
+        triggers = [(n, key, key[:START_CHARS]) for key in _trigger_keys(condition)]
+        db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", triggers)
+        if condition.how == WORDS:
+            stems = [(stem, n) for clause in condition.parts for stem in clause]
+            db.executemany("INSERT OR IGNORE INTO stems VALUES (?, ?)", stems)
+
+
+def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
+    """Return memory → the part of its first condition that fires in a situation."""
+    stems = sorted(situation.stems)
+    starts = {
+        situation.lower[at : at + size]
+        for at in range(len(situation.lower))
+        for size in range(START_CHARS + 1)
+    } | {""}
+    among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
+    sql = (
+        f"SELECT memory, packed FROM conditions JOIN {STATES} ON memories.id = conditions.memory"
+        f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0"
+        f" UNION ALL SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
+        f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
+    )
+    found: dict[str, Fired] = {}
+    for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
+        if memory not in found and (fired := fires(unpack_condition(packed), situation)):
+            found[memory] = fired
+    apart = replace(situation, engine=situation.engine.apart())
+    for memory, packed, vouched in _regexes(db):
+        regex = known_regex(packed)
+        if memory not in found and (fired := fires(regex, situation if vouched else apart)):
+            found[memory] = fired
+    return found
+
+
+def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
+    """Return (memory, condition, vouched) of regexes, in the order in which they are tried until a budget is spent.
+
+    Regexes of vouched memories come first. In each group, the smallest regex of every file comes first, then the second
+    smallest of every file, so that an author of many regexes does not crowd out the others.
+    """
+    turns: dict[str, int] = {}
+    found = []
+    for memory, packed, path, vouched in rows(db, REGEXES, (MAX_REGEXES,)):
+        turns[path] = turns.get(path, 0) + 1
+        found.append((not vouched, turns[path], memory, packed))
+    found.sort(key=lambda turn: turn[:2])
+    return [(memory, packed, not doubted) for doubted, _, memory, packed in found]
+
+
+def _trigger_keys(condition: Condition) -> set[str]:
+    if condition.how == PIECES:
+        return {trigger_text(pieces) for pieces in condition.parts}
+    return (
+        {condition.phrase} if condition.how == WORDS else {""} if condition.how == PATHS else set()
+    )
