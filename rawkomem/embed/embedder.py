@@ -6,10 +6,14 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Sequence
-from typing import Protocol
 
 from ..model.errors import RawkoError
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
+
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 AUTO_PROVIDER = "auto"  # static vectors at once; MiniLM's vectors are added in the background
 
@@ -22,7 +26,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return per text a normalized float32 little-endian vector of dims * 4 bytes; zeros if no word is known."""
-        ...
 
 
 @record

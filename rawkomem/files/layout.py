@@ -9,10 +9,13 @@ import os
 import stat
 import sys
 from stat import S_ISDIR, S_ISREG
-from typing import IO
 
 from ..model.errors import BadInput, NotFound, Refused
-from ..model.values import Problem, error, record, warning
+from ..model.values import TYPE_CHECKING, Problem, error, record, warning
+
+if TYPE_CHECKING:
+    from typing import IO
+
 
 # Name the paths of a repository, of its local folder, and of the user's folders.
 

@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 from errno import ENOENT
 from io import FileIO
 from stat import S_ISDIR
-from typing import TypeVar
 
 from ..model.errors import Busy, RawkoError, Refused, Unwritable
+from ..model.values import TYPE_CHECKING
 from .layout import (
     FILE_MODE,
     FOLDER,
@@ -34,7 +34,10 @@ from .layout import (
     try_lock,
 )
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 # Open files below `.rawko/local`: only in a folder that this user made on this machine, never

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from ..files.layout import Layout
 from ..files.private import LineFile, local_path, lock
 from ..files.session_records import checksum, is_number
 from ..model.errors import RawkoError
-from ..model.values import iso, now, record
+from ..model.values import TYPE_CHECKING, iso, now, record
 from ..recall.inject import Injection
 from ..text.chunks import counted
 from ..text.clean import one_line

@@ -34,7 +34,6 @@ import json
 import os
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -42,7 +41,7 @@ from ..files.private import seal_of
 from ..git.head import git_stamp
 from ..model.entries import Entry, Memory
 from ..model.errors import Busy, Unwritable
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
 from ..state.committers import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
 from .stores.database import first, open_database, rows
 

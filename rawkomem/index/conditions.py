@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from ..model.values import replace
+from ..model.values import TYPE_CHECKING, replace
 from ..text.conditions import (
     PATHS,
     PIECES,

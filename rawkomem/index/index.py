@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..files.journal import start_background
 from ..files.layout import Layout, Sweep, Sweeping, sweep
@@ -21,7 +20,7 @@ from ..files.private import Lock, lock_in
 from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
 from ..model.filters import Filter, asked
-from ..model.values import now, replace
+from ..model.values import TYPE_CHECKING, now, replace
 from ..state.facets import is_valid
 from ..text.chunks import CHUNKER, counted
 from ..text.language import language_code
@@ -31,13 +30,15 @@ from .stores.database import BROKEN, in_memory, index_path, open_database, remov
 from .stores.sqlite import COLUMNS, SqliteStore
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     import apsw
 
     from ..embed.embedder import Embedder
     from .readings import Past
     from .stores.protocol import OutsideStore, SearchStore
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
 
 OpenAuthors = Callable[[], Authors | None]
@@ -483,7 +484,7 @@ class Index:
                 _, answer, failure = self._ask(ask)
             if failure:
                 raise failure
-            return cast("T", answer)
+            return answer  # type: ignore[return-value]
         except RawkoError as failure:
             if not self._has_lost_embedder(failure):
                 raise

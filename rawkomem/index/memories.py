@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..files.layout import Layout
 from ..model.entries import Memory
 from ..model.filters import Filter, asked, passes_field
-from ..model.values import IMPORTANCE, RECORDED, replace, unchecked
+from ..model.values import IMPORTANCE, RECORDED, TYPE_CHECKING, replace, unchecked
 from ..state.committers import UNKNOWN
 from ..state.facets import facet_of, is_valid
 from ..state.trust import (

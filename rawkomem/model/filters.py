@@ -5,7 +5,6 @@ and docs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .errors import BadInput
 from .values import (
@@ -15,8 +14,8 @@ from .values import (
     NO_MOMENT,
     NO_TEXTS,
     STATUSES,
+    TYPE_CHECKING,
     TYPES,
-    Check,
     Number,
     Texts,
     as_dict,
@@ -33,6 +32,12 @@ from .values import (
     replace,
     some_of,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .values import Check
+
 
 Words = str | float | Sequence[str]
 

@@ -8,18 +8,27 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from .errors import BadInput
 
+TYPE_CHECKING = False  # the frequent commands import it from here, because importing `typing` takes a third of a start
 if TYPE_CHECKING:
+    from typing import Any, TypeVar, dataclass_transform
+
     from .entries import Value
+
+    T = TypeVar("T")
+    Check = Callable[[Any, str], Any]
+else:
+
+    def dataclass_transform(**_):
+        """Stand in for the decorator that tells type checkers about `record`."""
+        return lambda function: function
 
 
 # Frozen records: the parts of dataclasses that we use. Importing `dataclasses` would slow down
 # every command.
 
-T = TypeVar("T")
 MISSING = object()
 
 
@@ -354,8 +363,6 @@ def is_empty_value(value: object) -> bool:
 
 # The checks that records list in `__check__`: each returns a caller's value as the record stores
 # it, or raises BadInput.
-
-Check = Callable[[Any, str], Any]
 
 
 class Texts:

@@ -5,7 +5,6 @@ fired; order them and drop outdated ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..embed.static import is_embeddable
 from ..index.catalogue import Row
@@ -13,7 +12,7 @@ from ..index.index import View
 from ..index.memories import opposed
 from ..model.entries import Memory
 from ..model.filters import Filter
-from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, record, replace
+from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, TYPE_CHECKING, record, replace
 from ..state.facets import claimed_about, claimed_for, is_valid
 from ..state.trust import Standing, derived_from
 from ..text.conditions import (

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..embed.static import Rarity
 from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
 from ..model.entries import Memory
-from ..model.values import DAY, IMPORTANCE, record, replace
+from ..model.values import DAY, IMPORTANCE, TYPE_CHECKING, record, replace
 from ..text.conditions import (
     ALTERNATIVES,
     PASTED,

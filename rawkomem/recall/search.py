@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..index.catalogue import Row
 from ..index.index import View
 from ..index.stores.sqlite import WHEN
-from ..model.values import record, replace
+from ..model.values import TYPE_CHECKING, record, replace
 from ..text.chunks import cut_chunks
 from ..text.clean import one_line
 from .excerpt import excerpt, stems_of

@@ -9,12 +9,11 @@ itself, shows whether anything fits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit
 from ..model.entries import Task
 from ..model.filters import Filter, Words, read_filter
-from ..model.values import IMPORTANCE, record, replace, unchecked
+from ..model.values import IMPORTANCE, TYPE_CHECKING, record, replace, unchecked
 from ..state.trust import Standing, Trust, Weak
 from ..text.clean import clean
 from ..text.language import language

@@ -24,13 +24,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from ..files.layout import Layout, find_layout
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task, Value
 from ..model.errors import BadInput
 from ..model.filters import Filter, Words
+from ..model.values import TYPE_CHECKING
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
 from .settings import Settings

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
@@ -39,13 +38,15 @@ from ..model.errors import (
     WrittenUnseen,
 )
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
-from ..model.values import now, replace
+from ..model.values import TYPE_CHECKING, now, replace
 from ..recall.answer_cache import AnswerCache
 from ..recall.signals import DEFAULT_RESULTS, Spaces
 from ..text.clean import one_line
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from ..git.citations import Citations, Cited
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from . import Repository
     from .writing import Writer
 
-T = TypeVar("T")
+    T = TypeVar("T")
 
 
 # Load parts of the library on first use, so that a search does not import them.

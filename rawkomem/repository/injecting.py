@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..files.session_records import Told, last_access, note_told, note_use, told_to
 from ..index.conditions import fired_by
 from ..model.entries import Task
 from ..model.errors import BadInput, NotFound
 from ..model.filters import DEFAULT_FILTER, Filter
-from ..model.values import ACTIVE, IMPORTANCE, now, replace
+from ..model.values import ACTIVE, IMPORTANCE, TYPE_CHECKING, now, replace
 from ..recall.candidates import Sources
 from ..recall.inject import Injection, inject, received_key, session_budget, tokens_spent
 from ..recall.scoring import Reason, Scored

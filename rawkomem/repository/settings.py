@@ -7,7 +7,6 @@ from __future__ import annotations
 import marshal
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from ..embed.embedder import EmbedderSettings
 from ..files.journal import LEDGER_KEEP_DAYS
@@ -15,7 +14,7 @@ from ..files.layout import Layout, user_cache, user_config, user_repository_conf
 from ..index.stores.database import StoreSettings
 from ..model.errors import BadInput
 from ..model.user_settings import LlmSettings, SinkSettings
-from ..model.values import record, replace
+from ..model.values import TYPE_CHECKING, record, replace
 from ..recall.signals import (
     LESSON_DAYS,
     MAX_UNVERIFIED,
@@ -25,7 +24,10 @@ from ..recall.signals import (
     Limits,
 )
 
-Given = tuple[int, str, tuple[str, ...], Any]
+if TYPE_CHECKING:
+    from typing import Any
+
+    Given = tuple[int, str, tuple[str, ...], Any]
 
 
 # Numbers of the files; a later file overrides an earlier one.

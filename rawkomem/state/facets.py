@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
 
 from ..model.entries import Memory
 from ..model.filters import Facets
-from ..model.values import IMPORTANCE, extra_value, is_empty_value, names_of_key
+from ..model.values import IMPORTANCE, TYPE_CHECKING, extra_value, is_empty_value, names_of_key
 
+if TYPE_CHECKING:
+    from typing import Any, Protocol
 
-class Window(Protocol):
-    """Anything with a validity window."""
+    class Window(Protocol):
+        """Anything with a validity window."""
 
-    @property
-    def valid_from(self) -> int: ...
-    @property
-    def valid_until(self) -> int: ...
+        @property
+        def valid_from(self) -> int: ...
+        @property
+        def valid_until(self) -> int: ...
 
 
 FACET_COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]

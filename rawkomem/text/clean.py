@@ -6,8 +6,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Any
 from unicodedata import category, combining
+
+from ..model.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class _LatePattern:

@@ -5,13 +5,16 @@ whether it fires on a text, and says what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from ..model.values import Problem, error, record, replace, warning
+from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
 from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
 from .paths import fits_glob, is_file_glob, paths_in
 from .paths import spell_out_glob as globs_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 # Match conditions in natural language: do enough of a condition's specific words occur in a task?
 

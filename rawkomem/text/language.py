@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
 from unicodedata import category, normalize
 
 from ..model.errors import BadInput
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
 from .clean import late_regex
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 
 Stemmer = Callable[[Sequence[str]], list[str]]

@@ -39,11 +39,15 @@ import gc
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import NoReturn
 
 from ...model.errors import RawkoError, WrittenUnseen
+from ...model.values import TYPE_CHECKING
 from .options import parse_plain, run_of
 from .terminal import complain, say_written
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 
 OBJECTS_PER_COLLECTION = (
     100_000  # new objects before garbage collection; a hot command creates fewer

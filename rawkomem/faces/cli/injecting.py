@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from ...files.layout import read_stdin
 from ...model.entries import Task
+from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import Injection, injection_json
 from ...recall.relevance import explain_score
@@ -15,6 +15,10 @@ from ...recall.signals import filter_of
 from ...repository import Repository
 from ...text.clean import one_line
 from .terminal import note, say_json, tell_nothing
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
 

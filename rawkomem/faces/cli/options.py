@@ -10,10 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 from ...model.filters import FILTER_FIELDS
-from ...model.values import record, replace
+from ...model.values import TYPE_CHECKING, record, replace
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 Values = dict[str, object]
 

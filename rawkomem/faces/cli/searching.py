@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import layer_label
 from ...recall.search import Found, best_results, contributions, snippet
 from ...recall.signals import filter_of, question_of
 from ...repository import Repository
 from ...text.clean import one_line
 from .terminal import day, fields_of, note, paint, say, say_json, tell_nothing, wide
+
+if TYPE_CHECKING:
+    from typing import Any
+
 
 MAX_NEAREST = 3  # results to show if none fits
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TypeVar
 
 from ...files.layout import find_layout, source_layout
 from ...index.catalogue import SyncReport
 from ...index.stores.database import SQLITE
-from ...model.values import as_dict
+from ...model.values import TYPE_CHECKING, as_dict
 from ...repository import Repository
 from ...text.chunks import counted
 from .terminal import say, say_either
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 def run_sync(folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool) -> None:

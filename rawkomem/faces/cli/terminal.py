@@ -6,19 +6,20 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...model.entries import Memory
 from ...model.errors import RawkoError
 from ...model.filters import Filter
-from ...model.values import as_dict, iso
+from ...model.values import TYPE_CHECKING, as_dict, iso
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from ...repository import Repository
 
-T = TypeVar("T")
-U = TypeVar("U")
+    T = TypeVar("T")
+    U = TypeVar("U")
 
 
 JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning

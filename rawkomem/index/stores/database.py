@@ -11,17 +11,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from ...files.layout import Layout, user_cache
 from ...files.private import check_private, make_private_folder, open_private
 from ...model.errors import BadInput, IndexBroken
-from ...model.values import record
+from ...model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from typing import Any
 
     from .protocol import OutsideStore, StorePlugin
 

@@ -23,20 +23,22 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from math import log
-from typing import TYPE_CHECKING, TypeVar
 
 from ...model.entries import Memory
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
-from ...model.values import record, unchecked
+from ...model.values import TYPE_CHECKING, record, unchecked
 from ...text.language import hump_parts
 from .database import first, rows
 
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     import apsw
 
     from .bits import SqliteBits
 
-T = TypeVar("T", str, int, list[int])
+    T = TypeVar("T", str, int, list[int])
+
 Placed = tuple[int, int, int, str, "Passage"]
 
 
