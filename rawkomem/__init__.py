@@ -30,7 +30,6 @@ from __future__ import annotations
 
 __version__ = "0.1.0"  # defined only here; the first section of CHANGELOG.md describes it
 
-from importlib import import_module
 
 TYPE_CHECKING = False  # importing `typing` takes a third of a bare start
 if TYPE_CHECKING:
@@ -106,6 +105,8 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that `import rawkomem` stays fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'rawkomem' has no attribute {name!r}")
+    from importlib import import_module  # loads other modules that a command does not need
+
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

@@ -5,12 +5,12 @@ one that failed.
 from __future__ import annotations
 
 import _thread
-from collections.abc import Sequence
 
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Protocol
 else:
     Protocol = object

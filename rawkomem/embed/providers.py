@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..model.errors import BadInput, RawkoError
+from ..model.values import TYPE_CHECKING
 from .embedder import AUTO_PROVIDER, AbsentEmbedder, CachedEmbedder, Embedder, EmbedderSettings
 from .static import StaticEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 BUNDLED_PROVIDER = "static"
 MINILM, TRANSFORMERS = "minilm", "sentence-transformers"

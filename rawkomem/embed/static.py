@@ -13,11 +13,15 @@ import mmap
 import os
 import struct
 import sys
-from collections.abc import Callable, Sequence
 from io import FileIO
 from itertools import chain
 
 from ..model.errors import RawkoError
+from ..model.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 # The file of token vectors: sorted pieces, with a weight and an int8 row for each; only needed
 # parts are read.

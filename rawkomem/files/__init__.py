@@ -9,9 +9,9 @@
 `archive`: archive, bundles, rotation of the log, purge
 `check`: the rules of `rawkomem check`
 `watch`: file events
-`journal`: recalls, purges that have not finished, background processes
+`journal`: recalls, background processes
 `session_records`: what sessions received, usage counts, drafts
-`machine_records`: prompts, transcripts, changes, arrivals, saved searches
+`machine_records`: prompts, transcripts, changes, arrivals, saved searches, purges that have not finished
 `ledger`: the chain of operations
 `kept_texts`: unsaved texts, copies of edited files
 `installation`: new repositories, uninstalling, templates, documentation pages

@@ -1,25 +1,24 @@
-"""Note recalls and open purges on this machine, and start rawkomem in the background."""
+"""Note recalls on this machine, and start rawkomem in the background."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
 
-from ..model.errors import RawkoError, Unwritable
-from ..model.values import iso, now
+from ..model.errors import RawkoError
+from ..model.values import TYPE_CHECKING, iso, now
 from .layout import Layout
 from .private import (
     LineFile,
     Lock,
     append_to_spool,
-    local_path,
-    open_local,
     open_private,
-    replace_local,
     spool_line,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 
 # Keep the ledger: operations on memories as a chain of YAMO blocks in local append-only files.
 # The chain itself is in ledger.py.
@@ -78,82 +77,6 @@ def _without_secrets(text: str) -> str:
     from ..redaction.find import redact  # takes a quarter of a command's start time
 
     return redact(text)
-
-
-# Record which memories are being purged, one file each, so that the next command can finish a
-# purge after a crash.
-#
-# An intent contains only the memory's id. It is on disk before the first text is removed, and is
-# removed last.
-
-INTENTS_FOLDER = "purge"  # below .rawko/local
-MAX_ID_BYTES = 4_096
-
-
-def any_intents(layout: Layout) -> bool:
-    """Tell whether there may be an intent; one stat call, because every command asks."""
-    return os.path.isdir(os.path.join(layout.local, INTENTS_FOLDER))
-
-
-def note_intent(layout: Layout, id: str) -> None:
-    """Write an intent to disk; raise Unwritable if that fails."""
-    from .replace import make_folder, sync_folder
-
-    try:
-        folder = os.path.dirname(local_path(layout, _intent_name(id)))
-        make_folder(folder)
-        replace_local(layout, _intent_name(id), id.encode(), durable=True)
-        sync_folder(folder)
-    except OSError as failure:
-        hint = "nothing was removed; check permissions and free space"
-        raise Unwritable(f"cannot record the purge of {id}: {failure.strerror}", hint) from None
-
-
-def open_intents(layout: Layout) -> list[str]:
-    """Return the ids of memories whose purge has not finished."""
-    try:
-        names = sorted(os.listdir(os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))))
-    except FileNotFoundError:
-        return []
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot read the intents of purges: {failure.strerror}", "check permissions"
-        ) from None
-    found = []
-    for name in names:
-        with suppress(OSError), open_local(layout, f"{INTENTS_FOLDER}/{name}", "r") as stream:
-            id = stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
-            if id and _intent_name(id) == f"{INTENTS_FOLDER}/{name}":
-                found.append(id)
-    return found
-
-
-def close_intent(layout: Layout, id: str) -> None:
-    """Remove the intent of a finished purge."""
-    path = local_path(layout, _intent_name(id))
-    try:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-    except OSError as failure:
-        raise Unwritable(f"cannot remove {path}: {failure.strerror}", "check permissions") from None
-
-
-def clear_intents(layout: Layout) -> None:
-    """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
-    folder = os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))
-    with suppress(OSError):  # the next command tries again
-        for name in os.listdir(folder):
-            if name.endswith(".writing"):
-                os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
-
-
-def _intent_name(id: str) -> str:
-    from hashlib import (
-        sha256,  # hashed because an id may be a path; imported here because most commands have no intent
-    )
-
-    return f"{INTENTS_FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 
 
 # Start rawkomem as a detached process. A lock allows one process per job; its errors go to a log

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from errno import ENOENT
 from io import FileIO
 from stat import S_ISDIR
@@ -35,6 +33,7 @@ from .layout import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -207,7 +206,7 @@ class LineFile:
     def append(self, *lines: str) -> int:
         """Append lines with one write and return the size of the file in bytes."""
         data = _line_bytes(lines)
-        with self._reported():
+        with self:
             with open_private(self.path, "a+") as stream:
                 size = stream.seek(0, os.SEEK_END)
                 if size and stream.seek(size - 1) >= 0 and stream.read(1) != b"\n":
@@ -220,12 +219,12 @@ class LineFile:
 
     def replace(self, *lines: str) -> None:
         """Replace all lines atomically; without lines, remove the file."""
-        with self._reported():
+        with self:
             self._replace(_line_bytes(lines))
 
     def lines(self) -> list[str]:
         """Return all lines that are not empty; an empty list if there is no file."""
-        with self._reported():
+        with self:
             text = self._read().decode("utf-8", "replace")
         return [line for line in text.split("\n") if line]
 
@@ -235,7 +234,7 @@ class LineFile:
 
     def size(self) -> int:
         """Return the size of the file in bytes; 0 if there is none."""
-        with self._reported():
+        with self:
             return len(self._read())
 
     def _replace(self, data: bytes) -> None:
@@ -252,11 +251,11 @@ class LineFile:
         except FileNotFoundError:
             return b""
 
-    @contextmanager
-    def _reported(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as failure:
+    def __enter__(self) -> None:
+        """Begin work with the file that reports a failure of the system as Unwritable."""
+
+    def __exit__(self, kind: object, failure: object, trace: object) -> None:
+        if isinstance(failure, OSError):
             hint = "check that it is a plain file, its permissions, and free space"
             raise Unwritable(f"cannot use {self.path}: {failure.strerror}", hint) from None
 
@@ -407,10 +406,14 @@ class Lock:
         """Release the lock. Ignore errors: closing the file, or the end of the process, releases it, too."""
         stream, self.stream = self.stream, None
         if stream is not None:
-            with suppress(OSError):
+            try:
                 drop_lock(stream.fileno())
-            with suppress(OSError):
+            except OSError:
+                pass
+            try:
                 stream.close()
+            except OSError:
+                pass
 
 
 # Append operations to the spool, one line each, in microseconds; ledger.py hashes them into blocks
@@ -444,3 +447,13 @@ def append_to_spool(layout: Layout, lines: Iterable[str]) -> int:
             return LineFile(local_path(layout, SPOOL)).append(*lines)
     except RawkoError:
         return 0
+
+
+# Intents: the purges that have not finished (machine_records.py).
+
+INTENTS_FOLDER = "purge"  # below .rawko/local
+
+
+def any_intents(layout: Layout) -> bool:
+    """Tell whether there may be an intent; one stat call, because every command asks."""
+    return os.path.isdir(os.path.join(layout.local, INTENTS_FOLDER))

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import FileIO
 
 from ..model.entries import Draft
 from ..model.errors import NotFound, RawkoError
-from ..model.values import DAY, as_dict, now, record, replace
+from ..model.values import DAY, TYPE_CHECKING, as_dict, now, record, replace
 from .layout import Layout
 from .private import LineFile, local_path, open_local
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 Counts = dict[str, tuple[int, int]]
 

@@ -33,8 +33,8 @@ from ..learn.transcripts import Transcript
 from ..learn.turns import Run
 from ..model.errors import RawkoError
 from ..model.values import ACTIVE, IMPORTANCE, replace
-from ..recall.excerpt import Labels, in_brackets, labels_by_id
-from ..recall.render import fence_lines, held, new_nonce
+from ..recall.excerpt import Labels, in_brackets
+from ..recall.render import fence_lines, held, labels_by_id, new_nonce
 from ..redaction.find import redact
 from ..repository import Repository
 from ..state.changes import Conflict

@@ -30,10 +30,8 @@ vouched for, or no longer are, is folded again.
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -46,6 +44,8 @@ from ..state.committers import AGENTS, HIDDEN_AUTHOR, PERSON, author_state
 from .stores.database import first, open_database, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from ..git.authorship import History
     from .index import Index
 
@@ -219,6 +219,8 @@ class Catalogue:
 
     def with_superseded(self, ids: Iterable[str]) -> set[str]:
         """Return these memories and all that an entry declares as superseded by one of them, directly or not."""
+        import json  # a search does not need it
+
         return set(self._texts(WITH_SUPERSEDED, json.dumps([*ids])))
 
     def paths_about(self, target: str) -> set[str]:

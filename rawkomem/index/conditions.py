@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..model.values import TYPE_CHECKING, replace
 from ..text.conditions import (
     PATHS,
@@ -24,6 +22,8 @@ from .catalogue import STATES
 from .stores.database import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import apsw
 
 START_CHARS = 3  # characters at the start of a trigger, by which it is looked up

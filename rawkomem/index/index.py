@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 from ..files.journal import start_background
 from ..files.layout import Layout, Sweep, Sweeping, sweep
@@ -30,6 +28,8 @@ from .stores.database import BROKEN, in_memory, index_path, open_database, remov
 from .stores.sqlite import COLUMNS, SqliteStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from contextlib import AbstractContextManager
     from typing import TypeVar
 
     import apsw
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-
-OpenAuthors = Callable[[], Authors | None]
+    OpenAuthors = Callable[[], Authors | None]
 
 
 # Shows memories through a filter, now or as of a time. It checks what a store cannot: validity,
@@ -299,6 +298,7 @@ class Index:
         """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""
         if folder := self.beside(""):
             return lock_in(folder, purpose)
+        from contextlib import nullcontext  # only for a database in memory
 
         return nullcontext()
 

@@ -4,9 +4,6 @@ trust in a memory.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-
 from ..files.layout import Layout
 from ..model.entries import Memory
 from ..model.filters import Filter, asked, passes_field
@@ -31,6 +28,8 @@ from .catalogue import STATES, Authors, Catalogue, Row
 from .stores.database import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     import apsw
 
     from ..files.machine_records import Arrivals
@@ -48,6 +47,8 @@ MEMORY_TUPLES = [
 
 def memory_of(doc: str) -> Memory:
     """Return the memory that a catalogue row holds."""
+    import json  # a search does not need it
+
     fields = json.loads(doc)
     for name in MEMORY_TUPLES:
         fields[name] = tuple(fields[name])

@@ -4,8 +4,6 @@ about one id; plans and changes group entries; a task asks for memories; a draft
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from .values import (
     ACTIVE,
     CHANGES,
@@ -13,6 +11,7 @@ from .values import (
     DEFAULT_IMPORTANCE,
     NO_EXTRA,
     NO_TEXTS,
+    TYPE_CHECKING,
     Extra,
     Texts,
     checked_extra,
@@ -24,6 +23,10 @@ from .values import (
     checked_whole,
     record,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 Value = str | list["Value"] | dict[str, "Value"]
 

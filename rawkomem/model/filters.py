@@ -4,8 +4,6 @@ and docs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from .errors import BadInput
 from .values import (
     ACTIVE,
@@ -34,12 +32,12 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from .values import Check
 
-
-Words = str | float | Sequence[str]
+    Words = str | float | Sequence[str]
 
 
 READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default

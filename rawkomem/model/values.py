@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 
 from .errors import BadInput
 
 TYPE_CHECKING = False  # the frequent commands import it from here, because importing `typing` takes a third of a start
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, TypeVar, dataclass_transform
 
     from .entries import Value
@@ -548,6 +547,8 @@ class Problem:
     quote: str = ""  # the name, id or condition in the file that an editor highlights
 
 
-error = partial(Problem, ERROR)
-warning = partial(Problem, WARNING)
-style = partial(Problem, STYLE)
+def _problems(level: str) -> Callable[..., Problem]:
+    return lambda *given, **named: Problem(level, *given, **named)
+
+
+error, warning, style = map(_problems, LEVELS)

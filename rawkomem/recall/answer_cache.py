@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import time
 from _thread import allocate_lock  # importing `threading` would slow down every command
-from collections.abc import Callable, Hashable
+
+from ..model.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
 
 TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
 MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped

@@ -4,8 +4,6 @@ fired; order them and drop outdated ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-
 from ..embed.static import is_embeddable
 from ..index.catalogue import Row
 from ..index.index import View
@@ -32,6 +30,8 @@ from .scoring import Profile, Reason, Scored, score_candidates
 from .signals import Limits, Question, Signals, Spaces, find_signals
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
     from ..git.citations import Cited
     from ..index.stores.protocol import SearchStore
 

@@ -4,19 +4,15 @@ labels.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-
 from ..files.layout import PERSONAL
-from ..index.memories import Believed
-from ..model.entries import Memory
-from ..model.values import record, replace
-from ..state.trust import Standing
+from ..model.values import TYPE_CHECKING, record, replace
 from ..text.chunks import cut_chunks, fence_after
 from ..text.clean import clean, late_regex, one_line
 from ..text.language import identity, language
-from ..text.safe import NOT_VERIFIED, PERSON_SAID, VERIFIED, safe_item_id
-from .signals import Signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
 
 Path = tuple[str, ...]
 
@@ -31,8 +27,12 @@ MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sent
 MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending has at most 3
 MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
 CUT, STEP = "…", " › "
-# Group 1 is the first character after the white space; the marks of scripts without spaces need none.
-SENTENCE_END = late_regex(r"""[。！？]|[.!?…]["')\]”’*_`]*(?=\Z|\s{1,7}([^\s.,;:!?]))""")
+MARKS, WIDE_MARKS = (
+    ".!?…",
+    "。！？",
+)  # ends of sentences; scripts without spaces need none after them
+CLOSING = "\"')]”’*_`"  # may follow a mark
+MAX_SPACES = 7  # between two sentences
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 BULLETS = ("- ", "* ", "+ ", "|", ">")
@@ -40,10 +40,8 @@ PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
-LAYOUT_TAG = late_regex(
-    rf"</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>", re.IGNORECASE
-)
-ANCHOR = late_regex(r"</?a[ >]", re.IGNORECASE)
+LAYOUT_TAG = late_regex(rf"(?i)</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>")
+ANCHOR = late_regex(r"(?i)</?a[ >]")
 TAG = late_regex(r"<[^>]*>?")
 
 
@@ -363,19 +361,34 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int, str | None]]:
             before = text[cut:begun]
         if begun < end:
             yield begun, end, before
-        after = end
-        while after < len(text) and text[after].isspace():
-            after += 1
+        after = _skip(text, end, str.isspace)
         before, begun = "\n" if "\n" in text[end:after] else text[end:after][:1], after
 
 
 def _end_of_sentence(text: str, begun: int) -> int:
     """Return the end of the sentence that starts at `begun`: a mark, then white space, then no small letter."""
-    for end in SENTENCE_END.finditer(text, begun):
-        following = end[1]
-        if not following or not (following.islower() or _abbreviates(text, end.start())):
-            return end.end()
+    for at in range(begun, len(text)):
+        if text[at] in WIDE_MARKS:
+            return at + 1
+        if text[at] in MARKS:
+            end = _skip(text, at + 1, CLOSING.__contains__)
+            following = _skip(text, end, str.isspace)
+            next_begins = (
+                0 < following - end <= MAX_SPACES
+                and following < len(text)
+                and text[following] not in ".,;:!?"
+                and not text[following].islower()
+            )
+            if end == len(text) or (next_begins and not _abbreviates(text, at)):
+                return end
     return len(text)
+
+
+def _skip(text: str, at: int, skipped: Callable[[str], bool]) -> int:
+    """Return the position of the first character from `at` that is not skipped."""
+    while at < len(text) and skipped(text[at]):
+        at += 1
+    return at
 
 
 def _abbreviates(text: str, at: int) -> bool:
@@ -429,29 +442,9 @@ def _without_tags(line: str) -> str:
     return "" if ANCHOR.search(line) and not TAG.sub("", bare).strip() else bare
 
 
-# Label an item with its layer and whether a person vouches for it. Every format prints these
-# labels.
+# Labels of an item: its layer, and (see render.py) whether a person vouches for it.
 
 Labels = tuple[str, ...]
-PROPOSED = "a change is proposed"
-MAX_NAMED_SOURCES = 3  # weak sources that are named in the labels of an item
-
-
-def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
-    """Return the labels of an item: its layer, then its standing.
-
-    If nobody vouches for anything (`vouched` is false), only unverified memories of other layers get a standing.
-    """
-    standing = (
-        standing_label(signals.unverified)
-        if vouched or (memory.layer and signals.unverified)
-        else ()
-    )
-    weak = (
-        f"made from {safe_item_id(source.id)}, which is {source.why}"
-        for source in signals.weak[:MAX_NAMED_SOURCES]
-    )
-    return (*layer_label(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
 
 
 def layer_label(layer: str) -> Labels:
@@ -459,26 +452,6 @@ def layer_label(layer: str) -> Labels:
     return () if not layer else (layer,) if layer == PERSONAL else (f"from {layer}",)
 
 
-def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
-    """Return the labels of memories by id; empty if no person vouches for anything."""
-    if not (believed.authors and believed.authors.names_a_person()):
-        return {}
-    memories = [*memories]
-    doubted = believed.unverified(memories)
-    proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
-    return {
-        memory.id: (*standing_label(doubted.get(memory.id)), *proposed[memory.id])
-        for memory in memories
-    }
-
-
 def in_brackets(labels: Labels) -> str:
     """Return labels in brackets for the start of a line; empty if there are none."""
     return f"[{', '.join(labels)}] " if labels else ""
-
-
-def standing_label(doubted: Standing | None) -> Labels:
-    """Return the labels that say whether a person vouches for a memory, or said it in a session."""
-    if doubted is None:
-        return (VERIFIED,)
-    return (NOT_VERIFIED, PERSON_SAID) if doubted.said else (NOT_VERIFIED,)

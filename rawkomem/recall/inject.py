@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
 from ..files.session_records import checksum
 from ..model.entries import Memory, Task
-from ..model.values import record, replace
+from ..model.values import TYPE_CHECKING, record, replace
 from ..text.chunks import count_tokens
 from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
@@ -26,7 +24,12 @@ from .render import Page, finish, held, part_json, part_of
 from .scoring import Reason, Scored, profile_of, score_candidates
 from .signals import Limits, Signals, question_of_task
 
-Shorter = Callable[[Scored, int], Scored | None]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    Shorter = Callable[[Scored, int], Scored | None]
+
+
 ReceivedKeys = frozenset[str]
 
 

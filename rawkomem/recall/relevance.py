@@ -8,7 +8,6 @@ only from vouched memories. So nobody can change the result for these by adding 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
 
 from ..embed.static import Rarity
 from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
@@ -30,6 +29,8 @@ from .scoring import FIRED, Profile, Reason, Scored
 from .signals import THIN_WORDS, Limits, Question, Signals, embedded_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
     from ..embed.embedder import Embedder
     from ..index.stores.protocol import SearchStore
     from .candidates import Candidate, Sources

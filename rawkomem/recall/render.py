@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
 
+from ..index.memories import Believed
+from ..model.entries import Memory
 from ..model.errors import BadInput
-from ..model.values import iso, record, replace
+from ..model.values import TYPE_CHECKING, iso, record, replace
 from ..state.facets import category_of, imported_from
+from ..state.trust import Standing
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import (
@@ -24,6 +26,7 @@ from ..text.safe import (
     INJECTED_HEADING,
     INJECTED_LEAD,
     NOT_VERIFIED,
+    PERSON_SAID,
     VERIFIED,
     safe_body,
     safe_item_id,
@@ -31,9 +34,13 @@ from ..text.safe import (
     safe_name,
     safe_title,
 )
-from .excerpt import MAX_SHOWN_CHARS, Labels, excerpt, in_brackets, labels_of
+from .excerpt import MAX_SHOWN_CHARS, Labels, excerpt, in_brackets, layer_label
 from .scoring import Scored
-from .signals import Question
+from .signals import Question, Signals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
 
 # Separate the text of memories from the frame of a prompt, and redact the finished text.
 #
@@ -429,3 +436,47 @@ FORMS: dict[str, Callable[[Sequence[Part], str, str], str]] = {
     "plain": _plain,
     GROUPED: _grouped,
 }
+
+
+# Label an item with its layer and whether a person vouches for it. Every format prints these
+# labels.
+
+PROPOSED = "a change is proposed"
+MAX_NAMED_SOURCES = 3  # weak sources that are named in the labels of an item
+
+
+def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
+    """Return the labels of an item: its layer, then its standing.
+
+    If nobody vouches for anything (`vouched` is false), only unverified memories of other layers get a standing.
+    """
+    standing = (
+        standing_label(signals.unverified)
+        if vouched or (memory.layer and signals.unverified)
+        else ()
+    )
+    weak = (
+        f"made from {safe_item_id(source.id)}, which is {source.why}"
+        for source in signals.weak[:MAX_NAMED_SOURCES]
+    )
+    return (*layer_label(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
+
+
+def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
+    """Return the labels of memories by id; empty if no person vouches for anything."""
+    if not (believed.authors and believed.authors.names_a_person()):
+        return {}
+    memories = [*memories]
+    doubted = believed.unverified(memories)
+    proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
+    return {
+        memory.id: (*standing_label(doubted.get(memory.id)), *proposed[memory.id])
+        for memory in memories
+    }
+
+
+def standing_label(doubted: Standing | None) -> Labels:
+    """Return the labels that say whether a person vouches for a memory, or said it in a session."""
+    if doubted is None:
+        return (VERIFIED,)
+    return (NOT_VERIFIED, PERSON_SAID) if doubted.said else (NOT_VERIFIED,)

@@ -7,19 +7,21 @@ Also the reasons why a memory is not injected: a code for programs, and a senten
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 
 from ..model.entries import Memory
 from ..model.errors import BadInput
-from ..model.values import DAY, extra_value, read_time, record, replace
+from ..model.values import DAY, TYPE_CHECKING, extra_value, read_time, record, replace
 from ..state.facets import type_of
 from ..state.trust import Standing, explain_trust
 from ..text.chunks import counted
 from .signals import MAX_SIMILAR, MIN_SIMILARITY, SPECIALTIES, Question, Signals
 
-Facts = tuple[object, ...]
-Value = tuple[float, Facts] | None
-Compute = Callable[[Memory, Signals, Question], Value]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Facts = tuple[object, ...]
+    Value = tuple[float, Facts] | None
+    Compute = Callable[[Memory, Signals, Question], Value]
 
 
 # Define the reasons why a memory is not injected: a code for programs, and a sentence for people.

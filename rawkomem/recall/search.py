@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
 from ..index.catalogue import Row
 from ..index.index import View
 from ..index.stores.sqlite import WHEN
@@ -15,6 +13,8 @@ from .scoring import Factor, profile_of, score_candidates
 from .signals import Question, Signals, Spaces, find_signals, question_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from ..index.stores.protocol import SearchStore
 
 

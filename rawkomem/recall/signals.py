@@ -8,11 +8,9 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit
 from ..model.entries import Task
-from ..model.filters import Filter, Words, read_filter
+from ..model.filters import Filter, read_filter
 from ..model.values import IMPORTANCE, TYPE_CHECKING, record, replace, unchecked
 from ..state.trust import Standing, Trust, Weak
 from ..text.clean import clean
@@ -20,9 +18,12 @@ from ..text.language import language
 from ..text.prompts import read_prompt, sentences_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from ..embed.embedder import Embedder
     from ..git.citations import Cited
     from ..index.stores.protocol import SearchStore
+    from ..model.filters import Words
     from ..text.conditions import Fired, Situation
 
 Key = tuple[str, int]

@@ -22,26 +22,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
 from ..files.layout import Layout, find_layout
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task, Value
 from ..model.errors import BadInput
-from ..model.filters import Filter, Words
+from ..model.filters import Filter
 from ..model.values import TYPE_CHECKING
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Self, TypedDict, Unpack
 
     from ..files.append import Written
     from ..files.check import Checked
     from ..files.session_records import Told
     from ..index.summaries import Stats
+    from ..model.filters import Words
     from ..recall.inject import Injection, Prompt
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found

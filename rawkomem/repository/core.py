@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
-from ..files.journal import any_intents
 from ..files.layout import Layout, personal_root
+from ..files.private import any_intents
 from ..git.head import find_git
 from ..index.catalogue import Authors, Row
 from ..index.index import Index, View, fill_behind
@@ -45,6 +44,7 @@ from ..text.clean import one_line
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
     from ..git.citations import Citations, Cited

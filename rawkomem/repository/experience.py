@@ -52,8 +52,8 @@ from ..recall.earlier_tasks import (
     match_patterns,
     write_brief,
 )
-from ..recall.excerpt import labels_by_id
 from ..recall.relevance import lesson_held_back
+from ..recall.render import labels_by_id
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ..state.changes import HeritageChain, plan_heritage
 from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of

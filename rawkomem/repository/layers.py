@@ -28,9 +28,10 @@ from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.filters import Filter
 from ..model.values import now, record, replace
 from ..recall.candidates import Sources
-from ..recall.excerpt import Labels, labels_by_id, layer_label, standing_label
+from ..recall.excerpt import Labels, layer_label
 from ..recall.inject import Injection
 from ..recall.layered import PROJECT, LayerPart, LayerUnion, layered_sources, marked_answers
+from ..recall.render import labels_by_id, standing_label
 from ..recall.search import Answer, Found, search
 from ..text.chunks import counted
 from . import Repository

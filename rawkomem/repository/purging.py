@@ -18,10 +18,17 @@ from typing import TYPE_CHECKING
 
 from ..exchange.sinks import SinkQueue
 from ..files.archive import entries_about, purge_files
-from ..files.journal import clear_intents, close_intent, note_intent, open_intents
 from ..files.kept_texts import forget_edited, forget_unsaved
 from ..files.ledger import forget_in_ledger
-from ..files.machine_records import forget_prompts, forget_talks, note_purge
+from ..files.machine_records import (
+    clear_intents,
+    close_intent,
+    forget_prompts,
+    forget_talks,
+    note_intent,
+    note_purge,
+    open_intents,
+)
 from ..files.private import lock
 from ..files.replace import PAGE
 from ..files.session_records import Drafts

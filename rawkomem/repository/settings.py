@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import marshal
 import os
-from collections.abc import Callable, Iterable, Mapping
 
 from ..embed.embedder import EmbedderSettings
 from ..files.journal import LEDGER_KEEP_DAYS
@@ -25,6 +24,7 @@ from ..recall.signals import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     Given = tuple[int, str, tuple[str, ...], Any]

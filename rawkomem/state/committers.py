@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from ..model.values import TYPE_CHECKING
 from ..text.paths import fits_wildcards
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 

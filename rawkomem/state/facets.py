@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..model.entries import Memory
 from ..model.filters import Facets
 from ..model.values import IMPORTANCE, TYPE_CHECKING, extra_value, is_empty_value, names_of_key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Protocol
 
     class Window(Protocol):

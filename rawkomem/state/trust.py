@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-
 from ..model.entries import Entry, Memory, Value
-from ..model.values import ACTIVE, DAY, RECORDED, record, replace
+from ..model.values import ACTIVE, DAY, RECORDED, TYPE_CHECKING, record, replace
 from ..text.chunks import counted
 from .committers import AGENT, PERSON, UNCOMMITTED
 from .facets import is_valid
 
-Find = Callable[[str], Memory | None]
-Look = Callable[[str], tuple[float, Sequence[str]]]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Find = Callable[[str], Memory | None]
+    Look = Callable[[str], tuple[float, Sequence[str]]]
 
 
 # Memories made from other memories: record the sources (`derivedFrom`), look them up, and limit

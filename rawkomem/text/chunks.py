@@ -4,8 +4,6 @@ their nouns.
 
 from __future__ import annotations
 
-import re
-
 from ..model.values import record
 
 # Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
@@ -70,8 +68,8 @@ def cut_chunks(body: str) -> list[Chunk]:
 
 
 def _heading_level(line: str) -> int:
-    heading = re.match(r"(#{1,6})(?:[ \t]|\Z)", line)
-    return len(heading[1]) if heading else 0
+    level = len(line) - len(line.lstrip("#"))
+    return level if level <= 6 and line[level : level + 1] in ("", " ", "\t") else 0
 
 
 def fence_after(fence: str, line: str) -> str:

@@ -4,29 +4,31 @@ and living scripts are kept.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from unicodedata import category, combining
 
 from ..model.values import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 
 class _LatePattern:
-    def __init__(self, *given: Any):
-        self._given = given
+    def __init__(self, pattern: str):
+        self._pattern = pattern
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
+        import re  # a search without special characters uses no regex
+
+        found = getattr(re.compile(self._pattern), name)
         self.__dict__[name] = found  # the next use finds it here
         return found
 
 
-def late_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def late_regex(pattern: str) -> re.Pattern[str]:
     """Return a regex that is compiled when it is first used, because most commands need few of them."""
-    return _LatePattern(pattern, flags)  # type: ignore[return-value]
+    return _LatePattern(pattern)  # type: ignore[return-value]
 
 
 # Classify characters as ordinary, as invisible, or as depending on their neighbors, with small

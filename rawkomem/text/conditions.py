@@ -4,8 +4,6 @@ whether it fires on a text, and says what is wrong with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
 from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
@@ -13,6 +11,7 @@ from .paths import fits_glob, is_file_glob, paths_in
 from .paths import spell_out_glob as globs_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 

@@ -7,8 +7,6 @@ The data of a language is in `languages/<code>.py`. The search index uses FTS5's
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from unicodedata import category, normalize
 
 from ..model.errors import BadInput
@@ -16,12 +14,12 @@ from ..model.values import TYPE_CHECKING, record
 from .clean import late_regex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     T = TypeVar("T")
 
-
-Stemmer = Callable[[Sequence[str]], list[str]]
+    Stemmer = Callable[[Sequence[str]], list[str]]
 
 
 # Reduce words to stems: English with SQLite's FTS5, other languages by removing endings.
@@ -205,12 +203,13 @@ class Language:
     @property
     def generic_stems(self) -> frozenset[str]:
         """Return the stems of the generic words."""
-        return _all_stems(self.stemmer, self.generic_words)
+        key = self.stemmer, self.generic_words
+        if key not in _stems:
+            _stems[key] = frozenset(self.stemmer(list(self.generic_words)))
+        return _stems[key]
 
 
-@cache
-def _all_stems(stemmer: Stemmer, words: frozenset[str]) -> frozenset[str]:
-    return frozenset(stemmer(list(words)))
+_stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 
 
 # Does for ASCII what `_Letters` does for any text, but faster.

@@ -5,8 +5,6 @@ Conditions may fire on names in pasted text, but its meaning is ignored.
 
 from __future__ import annotations
 
-import re
-
 from ..model.values import record
 from .chunks import fence_after
 from .clean import late_regex
@@ -34,7 +32,7 @@ PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
-PLACEHOLDER = late_regex(rf"(?={'|'.join(map(re.escape, PLACEHOLDERS))})[^\]]*\]")
+PLACEHOLDER = late_regex("(?=" + "|".join(PLACEHOLDERS).replace("[", r"\[") + r")[^\]]*\]")
 ROOT_FOLDERS = word_set(  # of Unix systems: "/etc is full" is not a slash command
     """
     bin boot dev etc home lib mnt opt proc root sbin srv sys tmp usr var Applications Library Users
@@ -47,6 +45,8 @@ PREDICATES = word_set(  # words after a path that is the subject of a sentence: 
     route
     """
 )
+COMMAND_NAME = late_regex(r"[\w:-]+")
+BETWEEN_SENTENCES = late_regex(r"(?<=[.?!]) ")
 LIST_ITEM = late_regex(r"[-*•]|[0-9]*[.)]")
 PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
@@ -136,7 +136,7 @@ def sentences_of(ask: str) -> list[str]:
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
-        parts += [part for part in re.split(r"(?<=[.?!]) ", line) if any(map(str.isalnum, part))]
+        parts += [part for part in BETWEEN_SENTENCES.split(line) if any(map(str.isalnum, part))]
     joined: list[str] = []
     for part in parts:
         if joined and (
@@ -195,7 +195,7 @@ def _slash_command(text: str) -> tuple[str, str]:
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
-    if not re.fullmatch(r"[\w:-]+", name):
+    if not COMMAND_NAME.fullmatch(name):
         return "", text
     if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text

@@ -6,8 +6,9 @@ import os
 import stat
 
 import pytest
-from rawkomem.files.journal import any_intents, note_intent
 from rawkomem.files.layout import Layout
+from rawkomem.files.machine_records import note_intent
+from rawkomem.files.private import any_intents
 from rawkomem.repository import purging
 
 from tests.torture.faults import SECRET, VICTIM, holding, prepare

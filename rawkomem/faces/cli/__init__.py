@@ -38,7 +38,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
 
 from ...model.errors import RawkoError, WrittenUnseen
 from ...model.values import TYPE_CHECKING
@@ -46,6 +45,7 @@ from .options import parse_plain, run_of
 from .terminal import complain, say_written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 
@@ -88,17 +88,14 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
-            with _pager(command):
-                run_of(command)(folder, arguments, **values)
-            code = 0
+            code = _paged(command, lambda: run_of(command)(folder, arguments, **values) or 0)
         else:
             from .commands import (
                 run_click,  # importing click takes as long as three bare Python starts
             )
 
             gc.set_threshold(*USUAL_THRESHOLDS)  # because some of these commands are servers
-            with _pager(_command_in(argv)):
-                code = run_click(argv)
+            code = _paged(_command_in(argv), lambda: run_click(argv))
         sys.stdout.flush()
         return code
     except WrittenUnseen as failure:
@@ -118,13 +115,14 @@ def run(argv: list[str]) -> int:
         return complain(_system_error(failure))
 
 
-def _pager(command: str) -> AbstractContextManager[None]:
-    """Return a context that sends stdout to a pager if the command is in PAGED and stdout is a terminal."""
+def _paged(command: str, work: Callable[[], int]) -> int:
+    """Do the work of a command; send stdout to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
-        return nullcontext()
+        return work()
     from .pager import paged
 
-    return paged()
+    with paged():
+        return work()
 
 
 def _command_in(argv: list[str]) -> str:

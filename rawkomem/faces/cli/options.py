@@ -8,13 +8,13 @@ click, which uses the same data. Use an option as a decorator of a click command
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from importlib import import_module
+import sys
 
 from ...model.filters import FILTER_FIELDS
 from ...model.values import TYPE_CHECKING, record, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -293,5 +293,6 @@ def _put_value(option: Option, value: str, values: Values) -> bool:
 
 def run_of(command: str) -> Callable[..., None]:
     """Return the function that implements a frequent command: `run_` and the name of the command."""
-    module = import_module(FREQUENT[command].module)
-    return getattr(module, f"run_{command.replace('-', '_')}")  # type: ignore[no-any-return]
+    name = FREQUENT[command].module
+    __import__(name)  # importlib would load other modules
+    return getattr(sys.modules[name], f"run_{command.replace('-', '_')}")  # type: ignore[no-any-return]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
 from ...files.layout import find_layout, source_layout
 from ...index.catalogue import SyncReport
@@ -14,6 +13,7 @@ from ...text.chunks import counted
 from .terminal import say, say_either
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TypeVar
 
     T = TypeVar("T")

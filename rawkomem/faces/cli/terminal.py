@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...model.entries import Memory
 from ...model.errors import RawkoError
@@ -14,6 +12,7 @@ from ...model.values import TYPE_CHECKING, as_dict, iso
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from ...repository import Repository
@@ -67,6 +66,7 @@ def on_one_line(text: str) -> str:
 
 def say_json(value: object, versioned: bool = True) -> None:
     """Print data as JSON. An object starts with the schema version, unless `versioned` is false; see docs/json.md."""
+    import json  # a third of a bare start, with the regexes that it compiles
 
     if versioned and isinstance(value, dict):
         value = {"schema": JSON_SCHEMA_VERSION, **value}

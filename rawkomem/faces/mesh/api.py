@@ -25,8 +25,7 @@ from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.user_settings import LlmSettings
 from ...model.values import now, replace
 from ...recall.answer_cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
-from ...recall.excerpt import labels_by_id
-from ...recall.render import finish, held
+from ...recall.render import finish, held, labels_by_id
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
 from ...redaction.find import redact

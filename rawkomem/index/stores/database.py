@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
 
 import apsw
 
@@ -20,6 +19,7 @@ from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from importlib.metadata import EntryPoint
     from typing import Any
 

@@ -20,7 +20,6 @@ searched k times.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count
 from math import log
 
@@ -31,6 +30,7 @@ from ...text.language import hump_parts
 from .database import first, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import TypeVar
 
     import apsw

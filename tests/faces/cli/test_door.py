@@ -50,3 +50,4 @@ def test_a_frequent_command_loads_no_slow_module(name, project, memories, rawkom
     assert "rawkomem.model.values" in loaded and not loaded & BANNED
     assert THREADS not in loaded or name in ("feedback", "merge driver")  # these two start git
     assert "typing" not in loaded or name not in ("search", "inject", "sync", "prompt hook")
+    assert not loaded & {"re", "json", "contextlib"} or name not in ("search", "sync")
