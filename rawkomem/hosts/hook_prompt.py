@@ -104,8 +104,12 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
     """Return the last exchange and touched files from the last bytes of a transcript."""
     said = asked = ""
     touched: dict[str, None] = {}
+    calls, agents = ([mark for mark in marks if mark in end] for marks in (CALL_MARKS, AGENT_MARKS))
     for line in reversed(end.split(b"\n")):
-        if asked and not _has_mark(line, CALL_MARKS) and (said or not _has_mark(line, AGENT_MARKS)):
+        marks = calls if said else [*calls, *agents]
+        if asked and not any(map(line.__contains__, marks)):
+            if not marks:
+                break
             continue  # parsing the line would take ten times as long
         for who, what in reversed([*_parts_of_line(_read_line(line))]):
             if who == DID:
@@ -137,10 +141,6 @@ def transcript_tail(transcript: str, start: int = 0) -> bytes:
             return stream.read(MAX_TAIL_BYTES)
     except OSError:
         return b""
-
-
-def _has_mark(line: bytes, marks: tuple[bytes, ...]) -> bool:
-    return any(map(line.__contains__, marks))
 
 
 def _read_line(line: bytes) -> dict[str, object]:

@@ -46,8 +46,7 @@ PREDICATES = word_set(  # words after a path that is the subject of a sentence: 
     """
 )
 COMMAND_NAME = late_regex(r"[\w:-]+")
-BETWEEN_SENTENCES = late_regex(r"(?<=[.?!]) ")
-LIST_ITEM = late_regex(r"[-*•]|[0-9]*[.)]")
+DIGITS = "0123456789"
 PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
 )  # a file with a line number, such as `src/app.go:12:4:`
@@ -115,7 +114,7 @@ def read_prompt(text: str) -> SplitPrompt:
     if text.lstrip().startswith(NOTIFICATION):
         return SplitPrompt(is_host=True)
     bare, name, typed = without_markup(text)
-    bare = PLACEHOLDER.sub(" ", bare).strip()
+    bare = (PLACEHOLDER.sub(" ", bare) if "[" in bare else bare).strip()
     if is_notice(bare):
         return SplitPrompt(is_host=True)
     command, asked = _slash_command(bare)
@@ -136,7 +135,9 @@ def sentences_of(ask: str) -> list[str]:
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
-        parts += [part for part in BETWEEN_SENTENCES.split(line) if any(map(str.isalnum, part))]
+        for mark in ".?!":
+            line = line.replace(f"{mark} ", f"{mark}\n")
+        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
     joined: list[str] = []
     for part in parts:
         if joined and (
@@ -195,7 +196,7 @@ def _slash_command(text: str) -> tuple[str, str]:
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
-    if not COMMAND_NAME.fullmatch(name):
+    if not name or not COMMAND_NAME.fullmatch(name):
         return "", text
     if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text
@@ -214,7 +215,7 @@ def _marked_lines(text: str) -> tuple[tuple[str, str], ...]:
             kind = CLOSED
         elif bare:
             kind = block = _pasted_block(block, line, bare, after_blank)
-            is_item = bool(LIST_ITEM.match(bare))
+            is_item = bare[0] in "-*•" or bare.lstrip(DIGITS).startswith((".", ")"))
             is_code = line.startswith(("    ", "\t")) and not (is_item or listed)
             if bare[0] == ">" and not bare.startswith(">>>"):
                 kind = CLOSED
@@ -283,7 +284,7 @@ def _is_output(line: str) -> bool:
         first == "|" and line.count("|") > 1
     ):
         return True
-    if PLACE.match(start) or (
+    if (":" in start and PLACE.match(start)) or (
         sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
     ):
         return True

@@ -72,6 +72,7 @@ BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\
 QUOTES = BLANKS + ">＞›〉❯"  # may come before the first sign of a line
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
+OPENING = frozenset("<[|(")  # every match of TAG_START begins with one of these
 MAX_ID_CHARS = 120
 ELLIPSIS = "…"  # marks omitted text; it is read as three dots
 SEEN_CHARS = 200  # of a line, or after a sign, that are checked
@@ -151,8 +152,8 @@ def _defuse(line: str, code: bool = False) -> str:
     if not bare or bare.startswith("\\"):
         return line
     seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
-    if not seen:
-        return line
+    if not seen or (":" not in seen and seen[0] not in DECORATION):
+        return line  # without compiling the regexes
     if (LINE_OF_FRAME_IN_CODE if code else LINE_OF_FRAME).match(seen):
         return line[: len(line) - len(bare)] + "\\" + bare
     return line
@@ -161,6 +162,8 @@ def _defuse(line: str, code: bool = False) -> str:
 def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
     seen, places = _read_as(line)
+    if places is None and OPENING.isdisjoint(seen):
+        return line
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
     cuts = {at if places is None else places[at] for at in opened}
     cuts |= {place + 1 for place, sign in zip(places or (), seen, strict=False) if sign == "\n"}
