@@ -15,9 +15,9 @@ from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
 from ..redaction.entries import redact_entry, was_redacted
 from ..state.changes import archiving, superseding
-from ..state.facets import IMPORTED
 from ..state.fold import IMPORTED_STATE, after, new_memory, plan_quarantined
 from ..state.plans import plan_add
+from ..state.trust import IMPORTED
 from ..text.conditions import PATHS, read_condition, why_unusable
 from ..text.language import identity, is_copy, numbers_and_negations
 from .formats import FORMATS, Format

@@ -18,8 +18,8 @@ from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import now, replace
 from ..redaction.find import redact
-from ..state.facets import IMPORTED
 from ..state.plans import TAG_CHARS, check_by
+from ..state.trust import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.conditions import LANGUAGE, condition_problems, everyday_hits, read_condition
 from ..text.language import language, word_set

@@ -15,8 +15,8 @@ from ..learn.turns import Run
 from ..model.entries import Entry, Value
 from ..model.values import CREATES, IMPORTANCE, replace
 from ..state.changes import ENDS, RELATED
-from ..state.facets import IMPORTED
 from ..state.plans import TITLE_CHARS
+from ..state.trust import IMPORTED
 from ..text.clean import clean, one_line
 from .imported_entries import entry_from, importance_of, past_time, texts_in
 from .notes import OWN_ID

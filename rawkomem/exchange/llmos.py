@@ -20,8 +20,8 @@ from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
 from ..model.ids import holds_id, slug
 from ..model.values import record, replace
-from ..state.facets import category_of, type_of
 from ..state.runs import EXPERIENCE, TRACE
+from ..state.trust import category_of, type_of
 from ..text.chunks import fence_after
 from ..text.clean import one_line
 from .imported_entries import as_one_body

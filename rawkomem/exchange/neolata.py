@@ -31,11 +31,10 @@ from ..state.claims import (
     claim_of,
     read_claim,
 )
-from ..state.facets import EVENT_TIME, category_of
 from ..state.fold import IMPORTED_STATE, MAX_VOTES
 from ..state.plans import TITLE_CHARS
 from ..state.strength import IMPORTANCES
-from ..state.trust import Trust, compute_trust
+from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
 from ..text.clean import clean, one_line
 from .imported_entries import (
     as_one_body,

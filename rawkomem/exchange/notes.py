@@ -20,8 +20,8 @@ from ..learn.skills import FLAT_FIELD, in_fence
 from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
 from ..model.values import CREATES, IMPORTANCE, KEY_NAMES, is_empty_value, record, replace
-from ..state.facets import IMPORTED
 from ..state.fold import fold
+from ..state.trust import IMPORTED
 from ..text.clean import clean
 from ..text.prose import prose_lines
 from .imported_entries import (

@@ -14,7 +14,7 @@ from ..files.reading import decode_file
 from ..model.entries import Value
 from ..model.errors import BadInput, NotFound
 from ..model.values import now, record
-from ..state.facets import IMPORTED
+from ..state.trust import IMPORTED
 
 # Read a file or folder to import: its texts with their place and time, and a list of skipped
 # files.

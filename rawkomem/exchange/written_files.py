@@ -16,7 +16,7 @@ from ..model.errors import Refused, Unwritable
 from ..model.ids import file_stem, numbered_names
 from ..model.values import CREATES, iso, record, replace
 from ..state.changes import RELATED
-from ..state.facets import IMPORTED
+from ..state.trust import IMPORTED
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .json_stores import OWN_FORMAT

@@ -36,10 +36,9 @@ from ..format.yamo import (
 from ..model.entries import Entry
 from ..model.errors import Busy, RawkoError, Unwritable
 from ..model.values import DAY, Problem, as_dict, error, iso, now, record, replace
-from ..state.facets import type_of
 from ..state.fold import new_memory
 from ..state.strength import memory_type
-from ..state.trust import sources_in
+from ..state.trust import sources_in, type_of
 from ..text.chunks import counted
 from ..text.language import language
 from .layout import Layout

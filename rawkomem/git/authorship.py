@@ -17,7 +17,7 @@ from ..files.reading import decode_file, implicit_id
 from ..format.blocks import digest_of, split_blocks
 from ..model.ids import placed_id
 from ..model.values import record
-from ..state.committers import AUTHORS, HIDDEN_AUTHOR
+from ..state.trust import AUTHORS, HIDDEN_AUTHOR
 from .head import cut_off_at, find_git
 from .runner import FILE_MODE, Git, GitFailed, own_tree
 

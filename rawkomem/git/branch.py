@@ -16,8 +16,8 @@ from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
-from ..state.committers import AGENT, AGENTS, author_state
 from ..state.history import changed_keys
+from ..state.trust import AGENT, AGENTS, author_state
 from .head import find_git
 from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import (

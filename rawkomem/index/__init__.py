@@ -1,8 +1,7 @@
 """The index: a database derived from the files, from which every question is answered.
 
 `index`: opens it, keeps it up to date, and shows the memories inside a filter.
-`catalogue`: its tables of files, entries, memories and authors.
-`memories`: whole memories read back, claims, trust.
+`catalogue`: its tables of files, entries, memories and authors; whole memories read back, claims, trust.
 `conditions`: whenToUse conditions, and which of them fire for a task.
 `sync`: compares the files with the index and reads those that changed.
 `readings`: the entries of a file, of its new end, or as of a past time.

@@ -21,10 +21,9 @@ from ..embed.static import is_embeddable
 from ..files.private import make_private_folder
 from ..model.entries import Memory
 from ..model.errors import Busy, Unwritable
-from .catalogue import Catalogue
+from .catalogue import Catalogue, memory_of
 from .index import Index, worker_lock
 from .ingest import pieces_of, vectors_of
-from .memories import memory_of
 from .status import SECONDS_EACH, why_wait
 from .stores.database import BROKEN, check_database, first, open_database, remove_database
 from .stores.protocol import SearchStore

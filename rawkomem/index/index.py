@@ -19,11 +19,23 @@ from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
 from ..model.filters import Filter, asked
 from ..model.values import TYPE_CHECKING, now, replace
-from ..state.facets import is_valid
+from ..state.trust import is_valid
 from ..text.chunks import CHUNKER, counted
 from ..text.language import language_code
-from .catalogue import SCHEMA_VERSION, Authors, Catalogue, Row, SyncReport, own_inode
-from .memories import Believed, asks_for_facts, memory_of, passes_filter, row_of, rows_inside
+from .catalogue import (
+    SCHEMA_VERSION,
+    Authors,
+    Believed,
+    Catalogue,
+    Row,
+    SyncReport,
+    asks_for_facts,
+    memory_of,
+    own_inode,
+    passes_filter,
+    row_of,
+    rows_inside,
+)
 from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
 from .stores.sqlite import COLUMNS, SqliteStore
 

@@ -28,14 +28,13 @@ from ..model.values import as_dict, record, replace, unchecked
 from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
 from ..state.changes import newer_in, references
-from ..state.facets import facets_of
 from ..state.fold import FoldTogether
+from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
-from .catalogue import UNREAD, Catalogue
+from .catalogue import UNREAD, Catalogue, drop_facts, memory_of, put_claim
 from .conditions import put_conditions
-from .memories import drop_facts, memory_of, put_claim
 from .readings import Read, read_for_index
 from .stores.database import first
 from .stores.protocol import SearchStore

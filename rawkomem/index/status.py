@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from ..model.values import Problem, record
+from .catalogue import pending_conflicts
 from .index import Index
-from .memories import pending_conflicts
 from .stores.database import BROKEN, first, in_memory
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work

@@ -12,12 +12,11 @@ from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.filters import Filter
 from ..model.values import DAY, GROUPS, now, record
-from ..state.facets import is_valid
 from ..state.graph import Graph, build_graph
+from ..state.trust import is_valid
 from ..text.entities import entities_of, resolve_entity
-from .catalogue import Catalogue
+from .catalogue import Catalogue, memory_of
 from .index import View
-from .memories import memory_of
 from .stores.protocol import SearchStore
 
 # Counts the memories that a list shows: by kind, importance and tag, and how often each was used.

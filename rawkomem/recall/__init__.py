@@ -10,5 +10,4 @@
 `render`: the formats of a prompt, fences and redaction
 `layered`: recall from several layers as from one
 `earlier_tasks`: similar earlier tasks, and briefs
-`answer_cache`: answers of a long-lived process
 """

@@ -5,14 +5,12 @@ fired; order them and drop outdated ones.
 from __future__ import annotations
 
 from ..embed.static import is_embeddable
-from ..index.catalogue import Row
+from ..index.catalogue import Row, opposed
 from ..index.index import View
-from ..index.memories import opposed
 from ..model.entries import Memory
 from ..model.filters import Filter
 from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, TYPE_CHECKING, record, replace
-from ..state.facets import claimed_about, claimed_for, is_valid
-from ..state.trust import Standing, derived_from
+from ..state.trust import Standing, claimed_about, claimed_for, derived_from, is_valid
 from ..text.conditions import (
     PASTED,
     RECENT,

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 
 from ..embed.embedder import Embedder
 from ..git.citations import Cited
-from ..index.catalogue import Row
+from ..index.catalogue import Believed, Row
 from ..index.index import View
-from ..index.memories import Believed
 from ..index.stores.database import DatabaseError
 from ..index.stores.sqlite import DEEP, FIRST, Compared, Hit, Holders, idf
 from ..model.entries import Memory

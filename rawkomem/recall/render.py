@@ -11,12 +11,11 @@ import json
 import os
 import sys
 
-from ..index.memories import Believed
+from ..index.catalogue import Believed
 from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, iso, record, replace
-from ..state.facets import category_of, imported_from
-from ..state.trust import Standing
+from ..state.trust import Standing, category_of, imported_from
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import (

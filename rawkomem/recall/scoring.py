@@ -11,8 +11,7 @@ import math
 from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import DAY, TYPE_CHECKING, extra_value, read_time, record, replace
-from ..state.facets import type_of
-from ..state.trust import Standing, explain_trust
+from ..state.trust import Standing, explain_trust, type_of
 from ..text.chunks import counted
 from .signals import MAX_SIMILAR, MIN_SIMILARITY, SPECIALTIES, Question, Signals
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written
 from ..files.machine_records import PERSON, read_changes
-from ..index.memories import Believed, memories_claiming, pending_conflicts
+from ..index.catalogue import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import NotFound, Refused
 from ..model.filters import Filter
@@ -24,7 +24,6 @@ from ..state.changes import (
     replacement_chain,
 )
 from ..state.claims import Predicate, read_claim, read_registry, rivals_of
-from ..state.committers import UNKNOWN
 from ..state.contradictions import Contradiction, contradictions
 from ..state.fold import (
     REJECT,
@@ -53,7 +52,7 @@ from ..state.history import (
     replacements,
     why_not_in_use,
 )
-from ..state.trust import Trust, Weak, standing_of_entry, trust_of
+from ..state.trust import UNKNOWN, Trust, Weak, standing_of_entry, trust_of
 from .core import Wing, batches
 
 # Trust in memories: disputes, quarantine and review, supersession, validity, claims and their

@@ -26,15 +26,15 @@ from ..git.staged import (
     plan_amendments,
     restored_file,
 )
-from ..index.memories import memories_claiming
+from ..index.catalogue import memories_claiming
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.values import Problem, record, replace
 from ..state.changes import kept_both, superseding
 from ..state.claims import claim_of, rivals_of
-from ..state.committers import AGENT, AGENTS, author_state
 from ..state.contradictions import contradictions
 from ..state.housekeeping import is_comparable, missing_fact, same_subject
+from ..state.trust import AGENT, AGENTS, author_state
 from ..text.clean import one_line
 from ..text.language import NEAR_DUPLICATE, identity, says_same, statement_of
 from .core import Wing

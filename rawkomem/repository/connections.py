@@ -10,7 +10,7 @@ from ..files.append import Written
 from ..format.body import read_citation
 from ..git import citations
 from ..git.citations import Cited
-from ..index.memories import memory_of
+from ..index.catalogue import memory_of
 from ..index.summaries import load_graph, named_entities
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, NotFound, Refused

@@ -21,9 +21,8 @@ from ..model.entries import Memory
 from ..model.errors import BadInput, NotFound
 from ..model.filters import Filter
 from ..model.values import ACTIVE, record
-from ..state.facets import IMPORTED
 from ..state.strength import entry_row
-from ..state.trust import derived_from
+from ..state.trust import IMPORTED, derived_from
 
 if TYPE_CHECKING:
     from . import Repository

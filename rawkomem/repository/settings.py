@@ -45,7 +45,7 @@ class Settings:
     commits: bool = True  # whether a text that no person committed counts as written by an agent
     identities: tuple[
         str, ...
-    ] = ()  # commit authors that are agents, in addition to state/committers.py
+    ] = ()  # commit authors that are agents, in addition to state/trust.py
     predicates: tuple[
         tuple[str, tuple[tuple[str, str], ...]], ...
     ] = ()  # rules for claims, not checked yet

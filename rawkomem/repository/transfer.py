@@ -39,8 +39,8 @@ from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
-from ..state.facets import IMPORTED
 from ..state.plans import plan_add
+from ..state.trust import IMPORTED
 from .core import Wing, batches
 from .mesh_tables import SEAL_WAIT_S, export_yamo
 

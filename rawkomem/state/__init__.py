@@ -1,8 +1,6 @@
 """Pure functions that compute state from entries. No I/O.
 
-`facets`: the columns that filters compare, and the validity window
-`committers`: whether a person or an agent committed a text
-`trust`: trust in a memory, and the memories that it was made from
+`trust`: who committed a text, the columns that filters compare, trust in a memory and its sources
 `plans`: what a change is; plans and the checks of entries
 `changes`: names and references; the kinds of change from amend to validity
 `fold`: entries to Memory; vouching, dispute, quarantine, review

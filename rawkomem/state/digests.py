@@ -27,11 +27,10 @@ from ..text.prose import (
 )
 from .changes import MEMBER, Names, archiving, linking
 from .contradictions import contradictions, known_cues
-from .facets import is_valid
 from .graph import Graph, build_graph, clusters
 from .housekeeping import Census
 from .plans import plan_add
-from .trust import derived_from, inherited_texts, memory_by_source, with_sources
+from .trust import derived_from, inherited_texts, is_valid, memory_by_source, with_sources
 
 Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 

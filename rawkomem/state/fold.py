@@ -39,7 +39,6 @@ from .changes import (
     superseding,
     without_effect,
 )
-from .facets import IMPORTED
 from .plans import (
     CONFLICTS,
     REASON,
@@ -56,6 +55,7 @@ from .plans import (
     time_of,
     with_status,
 )
+from .trust import IMPORTED
 
 Vouches = Callable[[Entry], bool]
 

@@ -29,7 +29,6 @@ from .changes import (
     plan_delete,
     withdrawing,
 )
-from .facets import is_valid
 from .fold import (
     ACTIVATE,
     DISPUTED,
@@ -44,7 +43,7 @@ from .fold import (
 from .graph import Edge
 from .plans import Fields, entry_about
 from .plans import Trust as Believing
-from .trust import Trust, Weak
+from .trust import Trust, Weak, is_valid
 
 # Describe the difference between two versions of a memory or an entry.
 

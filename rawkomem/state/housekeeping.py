@@ -27,11 +27,10 @@ from .changes import (
     superseding,
 )
 from .claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, Registry, claim_of, rivals_of
-from .facets import session_of
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, fold, quarantining
 from .graph import build_graph
 from .strength import FADED_BELOW, WEAK_BELOW, Strength, strength_of
-from .trust import DERIVED, derived_from
+from .trust import DERIVED, derived_from, session_of
 
 Step = Callable[["Census"], Plan]
 

@@ -21,8 +21,8 @@ from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
 from ..text.expression import FieldValue
 from .changes import CHAIN
-from .facets import EVENT_TIME, category_of, session_of, type_of
 from .plans import time_of
+from .trust import EVENT_TIME, category_of, session_of, type_of
 
 # The strength of a memory: neolata's formula, except that `stability` can only slow decay down.
 # Pure.

@@ -5,7 +5,6 @@ and living scripts are kept.
 from __future__ import annotations
 
 from bisect import bisect_right
-from unicodedata import category, combining
 
 from ..model.values import TYPE_CHECKING
 
@@ -128,6 +127,8 @@ def _treatment(character: str) -> str:
     called = character_name(character)
     if called:
         return {"variation selector": STYLE, "tag character": TAG}.get(called, DROP)
+    from unicodedata import category, combining  # a megabyte of tables that most texts do not need
+
     return MARK if combining(character) or category(character) == "Me" else ""
 
 
@@ -261,6 +262,8 @@ def _in_context(text: str) -> str:
 def _joint_fits(character: str, out: list[str], after: str) -> bool:
     before = out[-1][-1] if out else ""
     if is_within(before, JOINING):
+        from unicodedata import combining
+
         return combining(before) == VIRAMA or is_within(after, JOINING)
     if before == EMOJI_STYLE and len(out) > 1:
         before = out[-2][-1]

@@ -7,7 +7,6 @@ The data of a language is in `languages/<code>.py`. The search index uses FTS5's
 from __future__ import annotations
 
 import os
-from unicodedata import category, normalize
 
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, record
@@ -155,6 +154,8 @@ class Language:
         text = text.lower()
         if text.isascii():
             return text.encode().translate(ASCII_WORDS).decode().split()
+        from unicodedata import normalize  # a megabyte of tables that most texts do not need
+
         return normalize("NFC", text).translate(_letters).split()
 
     def terms(self, text: str) -> list[str]:
@@ -222,6 +223,8 @@ class _Letters(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
+        from unicodedata import category
+
         kept = character.isalnum() or category(character)[0] == "M"
         self[code] = character if kept else " "
         return self[code]

@@ -37,7 +37,7 @@ def changed(tmp_path):
             if name not in ("model", "state", "filters.py", "facets.py", "__pycache__"):
                 os.symlink(os.path.join(PACKAGE, part, name), root / part / name)
     _write(root, "model/filters.py", FIELD, ROW, COLUMN)
-    _write(root, "state/facets.py", VALUE)
+    _write(root, "state/trust.py", VALUE)
     return str(root.parent)
 
 

@@ -9,8 +9,8 @@ from rawkomem.format.entries import ENTRY_FIELD_KEYS, read_entries
 from rawkomem.format.fields import near_key
 from rawkomem.model.values import KEPT_KEYS, KEY_ALIASES, KEY_NAMES, read_time, replace
 from rawkomem.recall.scoring import FACTORS
-from rawkomem.state.facets import facets_of
 from rawkomem.state.fold import fold
+from rawkomem.state.trust import facets_of
 
 from tests.commands import ROOT
 

@@ -8,7 +8,7 @@ from rawkomem.files.layout import Layout, is_text_path, read_bytes, stamps_in, s
 from rawkomem.files.reading import read_data
 from rawkomem.git.authorship import History, digests_in, read_history
 from rawkomem.git.head import git_stamp
-from rawkomem.state.committers import AGENTS, HIDDEN_AUTHOR, author_state
+from rawkomem.state.trust import AGENTS, HIDDEN_AUTHOR, author_state
 
 
 def provenance_of(layout: Layout, agents: Sequence[str] = AGENTS) -> tuple[dict[str, str], str]:

@@ -11,7 +11,7 @@ from rawkomem.git.authorship import History, read_history
 from rawkomem.git.head import git_stamp
 from rawkomem.git.runner import Git as OurGit
 from rawkomem.git.runner import GitFailed
-from rawkomem.state.committers import AGENT, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state
+from rawkomem.state.trust import AGENT, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state
 
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA

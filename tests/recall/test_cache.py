@@ -7,8 +7,8 @@ import time
 import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.model.filters import Filter
-from rawkomem.recall.answer_cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from rawkomem.repository import Repository
+from rawkomem.repository.core import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 
 from tests.torture.helpers import memory
 

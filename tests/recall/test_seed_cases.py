@@ -21,8 +21,7 @@ from rawkomem.recall.scoring import (
     profile_of,
 )
 from rawkomem.recall.signals import Question, Signals, question_of
-from rawkomem.state.facets import is_valid
-from rawkomem.state.trust import Standing, compute_trust, trust_of
+from rawkomem.state.trust import Standing, compute_trust, is_valid, trust_of
 from rawkomem.text.entities import matching_entities
 
 from tests.recall.helpers import DAY, NOW, item, memory

@@ -14,7 +14,7 @@ from rawkomem.files.archive import bundles, read_bundle
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout, stamps_in, sweep
 from rawkomem.files.reading import QUARANTINE, read_file
-from rawkomem.index.memories import memory_of
+from rawkomem.index.catalogue import memory_of
 from rawkomem.repository import Repository
 from rawkomem.state.trust import derived_from
 

@@ -19,9 +19,8 @@ from ...recall.excerpt import layer_label
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.claims import claim_of
-from ...state.facets import EVENT_TIME
 from ...state.strength import rfc_columns
-from ...state.trust import Trust
+from ...state.trust import EVENT_TIME, Trust
 from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.entities import resolve_entity

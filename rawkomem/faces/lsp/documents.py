@@ -19,7 +19,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ...files.layout import AREAS, MAX_FILE_BYTES, Layout, find_layout
 from ...files.reading import read_data, read_file
 from ...hosts.person import AGENT, PERSON, agent_above
-from ...index.memories import memory_of
+from ...index.catalogue import memory_of
 from ...model.entries import Entry, Memory
 from ...model.errors import NotFound
 from ...model.values import record

@@ -24,12 +24,12 @@ from ...model.entries import LESSON, Memory, Plan
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.user_settings import LlmSettings
 from ...model.values import now, replace
-from ...recall.answer_cache import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from ...recall.render import finish, held, labels_by_id
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
 from ...redaction.find import redact
 from ...repository import Repository
+from ...repository.core import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from ...repository.experience import DRAFTED, WAITING
 from ...repository.settings import Settings
 from ...repository.writing import Writer

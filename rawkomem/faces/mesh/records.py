@@ -28,10 +28,10 @@ from ...recall.render import finish, held, mesh_head
 from ...redaction.entries import redact_entry
 from ...redaction.scrubber import scrubbed_text
 from ...repository import Repository
-from ...state.facets import session_of, type_of
 from ...state.fold import new_memory
 from ...state.housekeeping import same_facts
 from ...state.strength import MEMORY_TYPES, metadata_of
+from ...state.trust import session_of, type_of
 from ...text.clean import one_line
 from ...text.language import DUPLICATE
 from ...text.prose import scan_for_injection

@@ -35,11 +35,10 @@ from ...repository import Repository
 from ...repository.beliefs import Proposal
 from ...state.changes import Names
 from ...state.claims import claim_of
-from ...state.facets import type_of
 from ...state.fold import reviewed_name
 from ...state.graph import Edge
 from ...state.history import Explained, Step
-from ...state.trust import Trust
+from ...state.trust import Trust, type_of
 from ...text.clean import clean, one_line
 from .page_changes import KINDS, LINK_TYPES, difference, version_of
 from .page_markdown import Meant

@@ -27,7 +27,7 @@ Missing = Callable[[int], tuple[str, list[Row]] | None]
 class SearchStore(Protocol):
     """Holds passages with their vectors. All data comes from files, so it may be lost at any time.
 
-    `columns` names the facets that it can filter by (state/facets.py); a filter on another facet is passed as ids.
+    `columns` names the facets that it can filter by (state/trust.py); a filter on another facet is passed as ids.
     `tells`: whether it keeps `Document.told` for other programs.
     """
 

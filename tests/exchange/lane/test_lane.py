@@ -11,7 +11,7 @@ from rawkomem.exchange.memory_lane import lane_id
 from rawkomem.model.errors import BadInput, RawkoError
 from rawkomem.model.values import read_time
 from rawkomem.recall.scoring import score_before
-from rawkomem.state.facets import type_of
+from rawkomem.state.trust import type_of
 from rawkomem.text.entities import entities_of
 
 from .database import AT, ROWS, build, metadata

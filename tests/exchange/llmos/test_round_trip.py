@@ -7,7 +7,7 @@ import json
 import pytest
 from rawkomem.exchange.llmos import origin_of
 from rawkomem.model.entries import Memory
-from rawkomem.state.facets import category_of
+from rawkomem.state.trust import category_of
 
 from .folder import FILES, LOG, read, write
 

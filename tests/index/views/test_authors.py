@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rawkomem.index.catalogue import Authors
 from rawkomem.index.stores.database import rows
-from rawkomem.state.committers import AGENT, PERSON, UNCOMMITTED, UNKNOWN
+from rawkomem.state.trust import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA

@@ -6,8 +6,7 @@ import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.values import DAY
 from rawkomem.state.changes import outweighs
-from rawkomem.state.committers import UNKNOWN
-from rawkomem.state.trust import standing_of_entry, trust_of
+from rawkomem.state.trust import UNKNOWN, standing_of_entry, trust_of
 
 NOW = 1_790_000_000_000
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from rawkomem.model.entries import Entry, Memory
-from rawkomem.state.committers import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 from rawkomem.state.fold import fold
 from rawkomem.state.trust import (
+    AGENT,
     BASE_TRUST,
+    PERSON,
+    UNCOMMITTED,
+    UNKNOWN,
     Standing,
     claimed_source,
     explain_trust,
