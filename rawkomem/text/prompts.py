@@ -46,6 +46,7 @@ PREDICATES = word_set(  # words after a path that is the subject of a sentence: 
     """
 )
 COMMAND_NAME = late_regex(r"[\w:-]+")
+BETWEEN_SENTENCES = late_regex(r"(?<=[.?!]) ")
 DIGITS = "0123456789"
 PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
@@ -135,9 +136,7 @@ def sentences_of(ask: str) -> list[str]:
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
-        for mark in ".?!":
-            line = line.replace(f"{mark} ", f"{mark}\n")
-        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+        parts += [part for part in BETWEEN_SENTENCES.split(line) if any(map(str.isalnum, part))]
     joined: list[str] = []
     for part in parts:
         if joined and (
@@ -196,7 +195,7 @@ def _slash_command(text: str) -> tuple[str, str]:
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
-    if not name or not COMMAND_NAME.fullmatch(name):
+    if not COMMAND_NAME.fullmatch(name):
         return "", text
     if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text
@@ -284,7 +283,7 @@ def _is_output(line: str) -> bool:
         first == "|" and line.count("|") > 1
     ):
         return True
-    if (":" in start and PLACE.match(start)) or (
+    if PLACE.match(start) or (
         sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
     ):
         return True
