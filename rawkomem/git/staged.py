@@ -665,7 +665,7 @@ def edits_of(commit: Commit) -> list[Edit]:
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """Return digest → entry of these files and of files in bundles; an older log counts as one entry."""
+    """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
     pairs = (
         zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files)
     )

@@ -28,8 +28,8 @@ from ..format.yamo import (
     AGENT_PREFIX,
     UNNAMED_AGENT,
     YamoBlock,
+    build_block,
     emit_yamo,
-    lesson_block,
     read_yamo_block,
     yamo_name,
     yamo_value,
@@ -76,11 +76,8 @@ class Lesson:
     @property
     def wire(self) -> str:
         """Return the lesson as a wire block for other programs."""
-        return emit_yamo(
-            lesson_block(
-                self.by, self.at, **lesson_wire_values(self.id, self.pattern_id, self.context)
-            )
-        )
+        values = lesson_wire_values(self.id, self.pattern_id, self.context)
+        return emit_yamo(build_block("lesson", self.by, self.at, **values))
 
 
 @record

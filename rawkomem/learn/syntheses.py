@@ -11,7 +11,7 @@ from typing import Any
 from ..format.body import sections_of
 from ..format.entries import MAX_PATTERNS, MAX_TAGS
 from ..format.mesh_fields import lesson_context
-from ..format.yamo import YamoBlock, emit_yamo, reflect_block
+from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
 from ..state.fold import plan_quarantined
@@ -372,9 +372,14 @@ def reflection_confidence(memory: Memory) -> float:
 
 def reflection_as_yamo(memory: Memory) -> str:
     """Return the YAMO block of a reflection (RFC-0011 §3.4)."""
-    topic, count = reflection_topic(memory), len(derived_from(memory))
-    said = (memory.id, topic, count, memory.body, reflection_confidence(memory))
-    return emit_yamo(reflect_block(memory.by, memory.created, *said))
+    values = {
+        "id": memory.id,
+        "topic": reflection_topic(memory),
+        "sources": len(derived_from(memory)),
+        "preview": memory.body,
+        "confidence": reflection_confidence(memory),
+    }
+    return emit_yamo(build_block("reflect", memory.by, memory.created, **values))
 
 
 def reflection_shape(memory: Memory, block: str) -> dict[str, Any]:
