@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import Layout
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
@@ -21,12 +21,9 @@ from ..text.marked import cut_block, put_block
 from .merge import CONFLICT_EXIT_CODE
 from .runner import WorkTree, work_tree
 
-# Write the lines to add if another program manages a project's hooks, in the format of its
-# settings file.
+# Write the lines to add if another program manages a project's hooks, as YAML.
 #
 # These lines are committed, so they must succeed on machines without rawkomem.
-
-Commands = Mapping[str, str]  # event → command line
 
 LEFTHOOK = tuple(
     f"{start}lefthook.{end}"
@@ -38,6 +35,28 @@ MANAGERS = {
     "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
     "lefthook": LEFTHOOK,
     "husky": (".husky",),
+}
+# manager → the advice before, for and after the commands
+ADVICE = {
+    "pre-commit": (
+        "add to the 'repos:' of {file}:\n  - repo: local\n    hooks:\n",
+        """\
+      - id: rawkomem-{event}
+        name: rawkomem {event}
+        entry: {entry}
+        language: system
+        pass_filenames: false
+        always_run: true
+        stages: [{event}]
+""",
+        "then run 'pre-commit install {types}'",
+    ),
+    "lefthook": (
+        "add to {file}:\n",
+        "  {event}:\n    jobs:\n      - name: rawkomem\n        run: {run}\n",
+        "then run 'lefthook install'",
+    ),
+    "husky": ("", "add a line to {file}/{event}:\n  {command}\n", ""),
 }
 
 
@@ -58,86 +77,18 @@ def find_manager(top: str) -> Manager | None:
     return None
 
 
-def hook_advice(manager: Manager, commands: Commands) -> str:
-    """Return instructions for the user: which lines to add to which file."""
-    guarded = {
-        event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
-        for event, command in commands.items()
-    }
-    return f"{manager.name} runs this project's hooks: {ADVICE_BY_MANAGER[manager.name](manager.file, guarded)}"
-
-
-def _pre_commit(file: str, commands: Commands) -> str:
-    """Return the advice for pre-commit and prek: one hook for each command, with all its events as stages."""
-    events: dict[str, list[str]] = {}
+def hook_advice(manager: Manager, commands: Mapping[str, str]) -> str:
+    """Return instructions for the user: which lines to add to which file. `commands` is event → command line."""
+    start, each, end = ADVICE[manager.name]
+    said = [f"{manager.name} runs this project's hooks: {start.format(file=manager.file)}"]
     for event, command in commands.items():
-        events.setdefault(command, []).append(event)
-    hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
-    toml = file.endswith(".toml")
+        program = shlex.split(command)[0]
+        command = f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
+        entry = json.dumps(f"sh -c {shlex.quote(command)}")  # JSON is YAML
+        values = {"file": manager.file, "event": event, "command": command, "entry": entry}
+        said.append(each.format(**values, run=json.dumps(command)))
     types = " ".join(f"--hook-type {event}" for event in commands)
-    install = f"then run '{'prek' if toml else 'pre-commit'} install {types}'"
-    if toml:
-        tables = "\n".join(
-            f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook))
-        )
-        return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
-    lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
-    return "\n".join(
-        [f"add to the 'repos:' of {file}:", "  - repo: local", "    hooks:", *lines, install]
-    )
-
-
-def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
-    what = "check" if "--staged" in command else "index sync"
-    return {
-        "id": f"rawkomem-{what.split()[-1]}",
-        "name": f"rawkomem {what}",
-        "entry": f"sh -c {shlex.quote(command)}",
-        "language": "system",
-        "pass_filenames": False,
-        "always_run": True,
-        "stages": stages,
-    }
-
-
-def _toml(values: Mapping[str, object]) -> list[str]:
-    return [
-        f"{key} = {json.dumps(value)}" for key, value in values.items()
-    ]  # these JSON values are valid TOML
-
-
-def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
-    """Return the lines of a list item; JSON values are valid YAML."""
-    lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
-    return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
-
-
-def _lefthook(file: str, commands: Commands) -> str:
-    lines: list[str] = []
-    for event, command in commands.items():
-        job = {"name": "rawkomem", "run": command}
-        if file.endswith((".json", ".jsonc")):
-            lines += [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})},"]
-        elif file.endswith(".toml"):
-            lines += [f"[[{event}.jobs]]", *_toml(job)]
-        else:
-            lines += [f"{event}:", "  jobs:", *_yaml_item(job, "    ")]
-    return "\n".join(
-        [f"add to {file}:", *(f"  {line}" for line in lines), "then run 'lefthook install'"]
-    )
-
-
-def _husky(file: str, commands: Commands) -> str:
-    return "\n".join(
-        f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items()
-    )
-
-
-ADVICE_BY_MANAGER: dict[str, Callable[[str, Commands], str]] = {
-    "pre-commit": _pre_commit,
-    "lefthook": _lefthook,
-    "husky": _husky,
-}
+    return "".join([*said, end.format(types=types)]).rstrip()
 
 
 # Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.

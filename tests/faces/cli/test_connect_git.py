@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
 import sys
-import tomllib
 
 import pytest
 import yaml
@@ -247,11 +245,12 @@ def test_a_hook_that_is_there_still_runs(hooked, project, memories, rawkomem):
 CHECKING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem check --staged --no-citations || exit $?; fi"
 SYNCING = "if command -v rawkomem >/dev/null 2>&1; then rawkomem index sync || exit $?; fi"
 LOCAL = {"language": "system", "pass_filenames": False, "always_run": True}
-CHECK = {"id": "rawkomem-check", "name": "rawkomem check", "entry": f"sh -c '{CHECKING}'", **LOCAL}
-SYNC = {"id": "rawkomem-sync", "name": "rawkomem index sync", "entry": f"sh -c '{SYNCING}'", **LOCAL}
 LOCAL_REPO = {
     "repo": "local",
-    "hooks": [{**CHECK, "stages": ["pre-commit", "pre-merge-commit"]}, {**SYNC, "stages": ["post-merge"]}],
+    "hooks": [
+        {"id": f"rawkomem-{event}", "name": f"rawkomem {event}", "entry": f"sh -c '{run}'", **LOCAL, "stages": [event]}
+        for event, run in (("pre-commit", CHECKING), ("pre-merge-commit", CHECKING), ("post-merge", SYNCING))
+    ],
 }
 JOBS = {
     event: {"jobs": [{"name": "rawkomem", "run": run}]}
@@ -260,24 +259,23 @@ JOBS = {
 
 
 @pytest.mark.parametrize(
-    ("file", "read", "expected"),
+    ("file", "expected"),
     [
-        (".pre-commit-config.yaml", yaml.safe_load, [LOCAL_REPO]),
-        ("prek.toml", tomllib.loads, {"repos": [LOCAL_REPO]}),
-        ("lefthook.yml", yaml.safe_load, JOBS),
-        (".config/lefthook.yaml", yaml.safe_load, JOBS),
-        ("lefthook.toml", tomllib.loads, JOBS),
-        (".lefthook.json", lambda text: json.loads("{" + text.strip().rstrip(",") + "}"), JOBS),
+        (".pre-commit-config.yaml", [LOCAL_REPO]),
+        ("prek.toml", [LOCAL_REPO]),
+        ("lefthook.yml", JOBS),
+        (".config/lefthook.yaml", JOBS),
+        (".lefthook.json", JOBS),
     ],
 )
-def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, read, expected):
-    """What it advises is read as that program reads it; nothing is written."""
+def test_hooks_of_other_programs_are_theirs(git, project, rawkomem, file, expected):
+    """What it advises is YAML, as that program reads it; nothing is written."""
     (project / file).parent.mkdir(exist_ok=True)
     (project / file).write_text("# theirs\n")
     said = rawkomem("connect", "git", "--without", "citations", "--post-merge").stdout
     _, _, advised = said.partition(f"{file}:\n")
     lines = [line for line in advised.splitlines() if line.startswith("  ")]
-    assert read("\n".join(line[2:] for line in lines)) == expected
+    assert yaml.safe_load("\n".join(line[2:] for line in lines)) == expected
     assert not (project / ".git" / "hooks" / "pre-commit").exists()
     assert (project / file).read_text() == "# theirs\n"
     assert git("config", "merge.rawkomem.driver")
