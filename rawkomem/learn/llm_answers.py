@@ -7,6 +7,7 @@ brace of the answer.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
     "null": type(None),
 }  # fmt: skip
+with open(os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8") as _file:
+    SCHEMAS: dict[str, Schema] = json.load(_file)  # question → the JSON Schema of its answer
 DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
 
 

@@ -27,7 +27,7 @@ from ...repository import Repository
 from ...state.changes import Names, references
 from ...state.fold import fold
 from ...text.conditions import match_condition
-from .positions import UTF16, Span, fronts, index_at, lines_of, names_in, units
+from .positions import Span, fronts, lines_of, names_in
 
 # Run requests in one thread, so that the server can read messages, such as cancellations,
 # meanwhile.
@@ -250,11 +250,9 @@ class Documents:
         document = self.get(params.text_document.uri)
         if document is None:
             return None
-        lines, at = document.lines, params.position.line
-        column = (
-            index_at(lines[at], params.position.character, self.encoding) if at < len(lines) else 0
-        )
-        return Place(document, min(at, len(lines) - 1), column)
+        codec = self.editor.workspace.position_codec
+        at = codec.position_from_client_units(document.lines, params.position)
+        return Place(document, at.line, at.character)
 
     def open_uris(self) -> list[str]:
         """Return the URIs of all open documents."""
@@ -294,16 +292,14 @@ class Documents:
         except OSError:
             return ""
 
-    @property
-    def encoding(self) -> str:
-        """Return the position encoding agreed with the editor."""
-        agreed = self.editor.workspace.position_encoding
-        return str(getattr(agreed, "value", agreed) or UTF16)
+    def units(self, text: str) -> int:
+        """Return the length of a text in the editor's units."""
+        return self.editor.workspace.position_codec.client_num_units(text)
 
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
         """Convert a span of a line to the editor's units."""
         text = lines[line] if line < len(lines) else ""
-        columns = (units(text[:start], self.encoding), units(text[:end], self.encoding))
+        columns = (self.units(text[:start]), self.units(text[:end]))
         return lsp.Range(*(lsp.Position(line, column) for column in columns))
 
 

@@ -7,7 +7,6 @@ import re
 
 import pytest
 from rawkomem.learn.extraction import (
-    EXTRACTION_SCHEMA,
     KNOWN_ALREADY,
     NEW,
     REPEATED,
@@ -20,7 +19,7 @@ from rawkomem.learn.extraction import (
     draft_from,
     read_answer,
 )
-from rawkomem.learn.llm_answers import UnfitAnswer, read_json_object
+from rawkomem.learn.llm_answers import SCHEMAS, UnfitAnswer, read_json_object
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Memory
 
@@ -61,7 +60,7 @@ def found(*items: dict, turns=TURNS, existing=()) -> tuple[list, dict]:
 def parse_extraction(text: str) -> Extracted:
     """The first answer in a model's text, as the seed reads it."""
     try:
-        answer = read_json_object(text, EXTRACTION_SCHEMA)
+        answer = read_json_object(text, SCHEMAS["extraction"])
     except UnfitAnswer:
         try:
             answer = read_json_object(text, {"type": "object"})
