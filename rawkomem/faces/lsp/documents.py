@@ -294,7 +294,7 @@ class Documents:
 
     def units(self, text: str) -> int:
         """Return the length of a text in the editor's units."""
-        return self.editor.workspace.position_codec.client_num_units(text)
+        return int(self.editor.workspace.position_codec.client_num_units(text))
 
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
         """Convert a span of a line to the editor's units."""
