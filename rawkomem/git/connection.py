@@ -101,7 +101,6 @@ DRIVER_SECTION = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
-HOOK_CONFIG_VERSION = (2, 54)  # the first git that reads hooks from its settings, several per event
 CHECK, MERGE, SYNC = (
     "pre-commit",
     "pre-merge-commit",
@@ -203,27 +202,20 @@ class _Connecting:
         self.settings = dict(item.partition("\n")[::2] for item in listed)
 
     def plan(self, wanted: Wanted) -> Connection:
-        """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
+        """Return the plan; if another program manages the hooks, with advice instead of hooks."""
         wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
         settings = self._driver(wanted)
         manager = find_manager(self.tree.top)
         if manager:
             to_add = hook_advice(manager, self._commands(wanted))
             return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
-        numbers = re.findall(r"\d+", self.tree.ask("version"))
-        if tuple(map(int, numbers[:2])) >= HOOK_CONFIG_VERSION:
-            settings += self._config_hooks(wanted)
-            files = (*self._attributes(), *self._without(self._hook_paths()))
-            return Connection(self.tree, files, tuple(settings))
         hooks, to_do = self._hook_files(wanted)
-        settings += self._unset(self._hook_sections())
         return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
 
     def _follows_merges(self) -> bool:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
-        section = f"hook.{self._hook_name(SYNC)}.command"
         files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
-        return section in self.settings or any(self._without(files))
+        return any(self._without(files))
 
     def removal(self) -> Connection:
         files = self._without(
@@ -233,9 +225,9 @@ class _Connecting:
                 *self._hook_paths(),
             ]
         )
-        return Connection(
-            self.tree, tuple(files), tuple(self._unset([DRIVER_SECTION, *self._hook_sections()]))
-        )
+        gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
+        unset = self._changed(gone, "set by 'connect git'")
+        return Connection(self.tree, tuple(files), tuple(unset))
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
@@ -256,14 +248,6 @@ class _Connecting:
         real = os.path.realpath(folder)
         own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
         return own, not own and is_below(real, os.path.realpath(self.tree.top))
-
-    def _hook_sections(self) -> list[str]:
-        return [f"hook.{self._hook_name(event)}" for event in EVENTS]
-
-    def _unset(self, sections: Iterable[str]) -> list[SettingChange]:
-        keys = ("name", "driver", "command", "event")
-        gone = dict.fromkeys(f"{section}.{key}" for section in sections for key in keys)
-        return self._changed(gone, "set by 'connect git'")
 
     def _changed(self, wanted: Mapping[str, str | None], why: str) -> list[SettingChange]:
         """Return the changes to these values; None means unset."""
@@ -307,14 +291,6 @@ class _Connecting:
         name = "rawkomem: memory files, entry by entry"
         settings = {f"{DRIVER_SECTION}.name": name, f"{DRIVER_SECTION}.driver": driver}
         return self._changed(settings, "merges memory files")
-
-    def _config_hooks(self, wanted: Wanted) -> list[SettingChange]:
-        changes = []
-        for event, script in self._scripts(wanted.program, wanted).items():
-            section = f"hook.{self._hook_name(event)}"
-            settings = {f"{section}.event": event, f"{section}.command": script}
-            changes += self._changed(settings, f"runs on {event}")
-        return changes
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._hooks_folder()
@@ -371,9 +347,6 @@ class _Connecting:
         # the last one is ours, which stops all hooks
         named = [f"{self._folder('--git-common-dir')}/hooks", *self.tree.git.names(*words)]
         return os.path.normpath(os.path.join(self.tree.top, named[-2]))
-
-    def _hook_name(self, event: str) -> str:
-        return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
 
 
 def _is_there(program: Sequence[str]) -> str:

@@ -305,7 +305,7 @@ def test_advice_for_a_merge_is_to_sync(git, project, rawkomem, tmp_path_factory)
     assert "'rawkomem index sync' to its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
 
 
-def test_an_older_hook_after_merges_is_replaced(git, project, rawkomem, newer):
+def test_an_older_hook_after_merges_is_replaced(git, project, rawkomem):
     """A later run keeps the hook although it does not repeat --post-merge, and writes the present command into it."""
     hook = project / ".git" / "hooks" / "post-merge"
     rawkomem("connect", "git")
@@ -316,12 +316,6 @@ def test_an_older_hook_after_merges_is_replaced(git, project, rawkomem, newer):
     hook.write_bytes(wanted.replace(b" index sync", b" sync"))
     rawkomem("connect", "git")
     assert hook.read_bytes() == wanted
-    hook.write_bytes(wanted.replace(b" index sync", b" sync"))
-    rawkomem("connect", "git", env=newer)
-    assert not hook.exists() and " index sync >" in git("config", "hook.rawkomem-post-merge.command")
-    git("config", "hook.rawkomem-post-merge.command", "rawkomem sync")
-    rawkomem("connect", "git", env=newer)
-    assert " index sync >" in git("config", "hook.rawkomem-post-merge.command")
 
 
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
@@ -336,48 +330,6 @@ def test_hooks_of_all_projects_are_left_alone(git, rawkomem, tmp_path_factory):
     git("config", "core.hooksPath", str(everywhere))
     assert "which other projects use" in rawkomem("connect", "git").stdout
     assert not list(everywhere.iterdir())
-
-
-@pytest.fixture
-def newer(tmp_path_factory) -> dict[str, str]:
-    """The environment of a real git that says it is 2.54."""
-    folder = tmp_path_factory.mktemp("bin")
-    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
-    (folder / "git").write_text(
-        f'#!/bin/sh\nfor word; do [ "$word" = version ] && echo "git version 2.54.1" && exit; done\nexec {real} "$@"\n'
-    )
-    (folder / "git").chmod(0o755)
-    return {"PATH": f"{folder}:{os.environ['PATH']}"}
-
-
-def test_a_git_that_takes_hooks_from_its_settings(git, project, rawkomem, newer):
-    env = newer
-    before = everything(project)
-    rawkomem("connect", "git", "--post-merge", env=env)
-    assert git("config", "hook.rawkomem.event") == "pre-commit"
-    assert "check --staged" in git("config", "hook.rawkomem.command")
-    assert git("config", "hook.rawkomem-pre-merge-commit.event") == "pre-merge-commit"
-    assert git("config", "hook.rawkomem-post-merge.event") == "post-merge"
-    assert not (project / ".git" / "hooks" / "pre-commit").exists()
-    assert "nothing to change" in rawkomem("connect", "git", "--post-merge", env=env).stderr
-    rawkomem("connect", "git", "--remove", env=env)
-    assert everything(project) == before
-
-
-def test_a_newer_git_does_not_check_twice(git, project, rawkomem, newer):
-    file = project / ".git" / "hooks" / "pre-commit"
-    file.write_text("#!/bin/sh\nexit 0\n")
-    file.chmod(0o755)
-    before = everything(project)
-    rawkomem("connect", "git")
-    older = everything(project)
-    rawkomem("connect", "git", env=newer)
-    assert file.read_text() == "#!/bin/sh\nexit 0\n" and git("config", "hook.rawkomem.command")
-    assert not (file.parent / "pre-merge-commit").exists()
-    rawkomem("connect", "git")
-    assert everything(project) == older
-    rawkomem("connect", "git", "--remove")
-    assert everything(project) == before
 
 
 def test_what_git_says_gets_a_hint_that_helps(git, project, rawkomem):
