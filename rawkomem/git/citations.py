@@ -56,7 +56,6 @@ class Tracked:
     blob: str
     mode: int
     skipped: bool
-    changed: int  # when the file on disk was last written or moved, as git saw it, in seconds
 
 
 class TrackedFiles:
@@ -121,14 +120,8 @@ def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
         skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
         if path.startswith(prefix):
-            changed = int.from_bytes(data[at : at + 4])
-            yield Tracked(
-                os.fsdecode(path[len(prefix) :]),
-                data[at + 40 : at + 60].hex(),
-                mode,
-                skipped,
-                changed,
-            )
+            blob = data[at + 40 : at + 60].hex()
+            yield Tracked(os.fsdecode(path[len(prefix) :]), blob, mode, skipped)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 
@@ -269,18 +262,18 @@ class Citations:
         """Return git's index; it is read on first use, when a cited file is missing."""
         return TrackedFiles(self.project)
 
-    def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
-        """Return the state of each citation of a memory; `since` is when the memory last changed, in milliseconds."""
+    def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
+        """Return the state of each citation of a memory."""
         texts = citations_in(extra)
-        found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
+        found = [self.check(read_citation(text)) for text in texts[:MAX_CITATIONS]]
         unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
         self.known.save()
         return (*found, *unseen)
 
-    def check(self, citation: Citation, since: int = 0) -> Cited:
-        """Return the state of one citation; `since` is when it was made, in milliseconds, or 0."""
+    def check(self, citation: Citation) -> Cited:
+        """Return the state of one citation."""
         try:
-            return Cited(citation, *self._state(citation, since))
+            return Cited(citation, *self._state(citation))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
@@ -309,7 +302,7 @@ class Citations:
         written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
         return Cited(written, FRESH, note if whole and citation.symbol else "")
 
-    def _state(self, citation: Citation, since: int) -> tuple[str, str]:
+    def _state(self, citation: Citation) -> tuple[str, str]:
         if (
             citation.place == citation.path
             and not citation.blob
@@ -318,7 +311,7 @@ class Citations:
             return FRESH, ""
         is_there, found = self._found(citation, citation.path)
         if not is_there:
-            return self._elsewhere(citation, since)
+            return self._elsewhere(citation)
         if found is None:
             return GONE, f"{citation.path} has no {_part(citation)}"
         if not citation.blob or _is_among(citation.blob, found[0]):
@@ -349,12 +342,12 @@ class Citations:
         self.left -= steps * STEP_BYTES
         return True, found
 
-    def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
+    def _elsewhere(self, citation: Citation) -> tuple[str, str]:
         """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
-        found = [path for path in self._candidates(citation, since) if self._is_at(citation, path)]
+        found = [path for path in self._candidates(citation) if self._is_at(citation, path)]
         if len(found) == 1 or (found and citation.place != citation.path):
             return FRESH, f"moved to {found[0]}"
         return GONE, f"no file {citation.path}" + (
@@ -371,23 +364,19 @@ class Citations:
             return False
         return found is not None and _is_among(citation.blob, found[0])
 
-    def _candidates(self, citation: Citation, since: int) -> Sequence[str]:
-        """Return files to which a cited file may have moved: only files that changed after the citation was made."""
+    def _candidates(self, citation: Citation) -> Sequence[str]:
+        """Return tracked files to which a cited file may have moved: with its blob, its name, or its suffix."""
         if not citation.blob:
             return ()
-        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
-        later = [entry for entry in self.tracked.entries if entry.changed * 1000 > since]
-        same = [entry.path for entry in later if entry.blob.startswith(citation.blob)]
+        same = self.tracked.holding(citation.blob)
         if citation.place == citation.path:
             return same[:MAX_CANDIDATES]
-        namesakes = [entry.path for entry in later if entry.path.rpartition("/")[2] == name]
-        alike = (
-            [entry for entry in later if suffix and entry.path.endswith(suffix)] if since else []
-        )
-        alike.sort(key=lambda entry: (-_shared(entry.path, citation.path), -entry.changed))
-        return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[
-            :MAX_CANDIDATES
-        ]
+        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
+        paths = [entry.path for entry in self.tracked.entries]
+        namesakes = [path for path in paths if path.rpartition("/")[2] == name]
+        alike = [path for path in paths if suffix and path.endswith(suffix)]
+        alike.sort(key=lambda path: -_shared(path, citation.path))
+        return list(dict.fromkeys([*same, *namesakes, *alike]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file below the project; None if it does not exist. Raise _Unknown on other errors."""

@@ -277,11 +277,7 @@ class Teller:
             said.append(SUPERSEDED + one_line(newer.title if newer else memory.superseded_by, 80))
         elif memory.status != ACTIVE:
             said.append(memory.status)
-        stale = [
-            item
-            for item in self.citations.of(memory.extra, memory.updated)
-            if item.state in (STALE, GONE)
-        ]
+        stale = [item for item in self.citations.of(memory.extra) if item.state in (STALE, GONE)]
         if stale:
             places = (
                 f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
