@@ -160,9 +160,6 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
         "recall",
     )
     say_table("session", names, {**report["each"], "all": report})
-    curve = {f"score from {point['least']}": point for point in report["curve"]}
-    say("")
-    say_table("", ("drafts", "per_session", "precision", "recall"), curve)
 
 
 @bench_command.command("replay")
