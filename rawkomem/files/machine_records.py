@@ -1,18 +1,15 @@
-"""Record prompts, transcripts, finished learning, changes, arrivals and saved searches of this
-machine.
-"""
+"""Record prompts, transcripts, finished learning, changes and arrivals of this machine."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from io import FileIO
 from typing import IO
 
 from ..model.entries import Change, Entry
-from ..model.errors import BadInput, NotFound, RawkoError
+from ..model.errors import RawkoError
 from ..model.values import now, record
 from ..state.trust import sources_in
 from .layout import Layout
@@ -373,64 +370,3 @@ def operation_of(entry: Entry) -> str:
     if entry.kind == "delete":
         return "delete"
     return "retain" if entry.creates or entry.kind == "amend" else ""
-
-
-# Keep the searches that a user saved on this machine: lines of JSON in
-# `.rawko/local/searches.jsonl`.
-
-SEARCHES_FILE = "searches.jsonl"
-MAX_SEARCHES = 50
-
-SavedSearch = dict[str, str]  # its name, words and filters
-
-
-class SavedSearches:
-    """Reads and writes the saved searches of a repository."""
-
-    def __init__(self, layout: Layout):
-        self._file = LineFile(local_path(layout, SEARCHES_FILE))
-
-    def all(self) -> list[SavedSearch]:
-        """Return the saved searches, oldest first; skip lines that cannot be parsed."""
-        return self._file.parsed(_parsed_search)
-
-    def save(self, name: str, asked: Mapping[str, str]) -> SavedSearch:
-        """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""
-        if not name or not any(asked.values()):
-            raise BadInput(
-                "a saved search needs a name and something to search for",
-                "type words or choose a filter",
-            )
-        others = [one for one in self.all() if one["name"] != name]
-        if len(others) >= MAX_SEARCHES:
-            raise BadInput(f"{MAX_SEARCHES} searches are saved already", "remove one of them first")
-        saved = {"name": name, **{key: value for key, value in asked.items() if value}}
-        self._write([*others, saved])
-        return saved
-
-    def remove(self, name: str) -> None:
-        """Remove a saved search; raise NotFound if there is none of this name."""
-        known = self.all()
-        others = [one for one in known if one["name"] != name]
-        if len(others) == len(known):
-            raise NotFound(
-                f"there is no saved search {name!r}", "reload the page to see which ones there are"
-            )
-        self._write(others)
-
-    def _write(self, searches: list[SavedSearch]) -> None:
-        self._file.replace(*(json.dumps(one, ensure_ascii=False) for one in searches))
-
-
-def _parsed_search(line: str) -> SavedSearch | None:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if (
-        not isinstance(found, dict)
-        or not found.get("name")
-        or not all(isinstance(one, str) for one in found.values())
-    ):
-        return None
-    return found
