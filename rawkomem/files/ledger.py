@@ -18,9 +18,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from ..format.mesh_fields import lesson_context, lesson_pattern, lesson_wire_values
@@ -527,15 +527,20 @@ def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> 
     return [error("wrong-end", what, "the end of the chain was cut off or changed", path=HEAD_FILE)]
 
 
-# Read the last few operations of the ledger backwards, without a lock and without verifying the
-# chain.
+# Read the last operations of the ledger, without a lock and without verifying the chain.
 
-MAX_BLOCK_FILES = 2  # block files to read: some thousands of operations
+MAX_RECENT_BLOCKS = 5_000  # that are searched for the last operations
 
 
 def latest_operations(layout: Layout, operation: str, most: int) -> list[Row]:
     """Return up to `most` operations of a kind, latest first: those not sealed yet, then blocks."""
-    return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
+    if os.path.islink(os.path.join(layout.local, LEDGER_FOLDER)):  # a link was not made by rawkomem
+        return []
+    rows = last_blocks(layout, MAX_RECENT_BLOCKS)
+    for name in (*ledger_names(layout, BATCH_PREFIX), os.path.basename(SPOOL)):
+        with suppress(RawkoError):
+            rows += LineFile(ledger_path(layout, name)).parsed(waiting_row)
+    return [row for row in reversed(rows) if row.operation_type == operation][:most]
 
 
 def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
@@ -550,24 +555,6 @@ def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
             *found,
         ]
     return found if most is None else found[-most:] if most else []
-
-
-def _backwards(layout: Layout) -> Iterator[Row]:
-    """Yield operations that are not sealed yet, then those of the last blocks, latest first."""
-    if os.path.islink(os.path.join(layout.local, LEDGER_FOLDER)):  # a link was not made by rawkomem
-        return
-    for name in ("spool.tsv", *reversed(ledger_names(layout, BATCH_PREFIX))):
-        yield from (row for line in _reversed_lines(layout, name) if (row := waiting_row(line)))
-    for name in ledger_names(layout, BLOCKS_PREFIX)[: -MAX_BLOCK_FILES - 1 : -1]:
-        yield from (row for line in _reversed_lines(layout, name) if (row := row_of(line.encode())))
-
-
-def _reversed_lines(layout: Layout, name: str) -> list[str]:
-    """Return the lines of a file, last line first; empty if it cannot be opened."""
-    try:
-        return LineFile(ledger_path(layout, name)).lines()[::-1]
-    except RawkoError:
-        return []
 
 
 # Remove a purged memory's text from the ledger and rebuild the chain; the head records that this

@@ -36,7 +36,7 @@ CLAIMED: dict[str, Any] = {
 }
 PROVENANCE = {"anyOf": [SCALAR, {"type": "object", "properties": {"source": SCALAR}}]}
 
-FORMS = {"id": ID, "text": SCALAR, "texts": texts_schema()}
+FORMS: dict[str, Any] = {"id": ID, "text": SCALAR, "texts": texts_schema()}
 OWN_FORMS: dict[str, Any] = {
     "title": REQUIRED,
     "whenToUse": CONDITIONS,

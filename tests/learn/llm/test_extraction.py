@@ -7,7 +7,6 @@ import re
 
 import pytest
 from rawkomem.learn.extraction import (
-    KNOWN_ALREADY,
     NEW,
     REPEATED,
     UNQUOTED,
@@ -146,11 +145,6 @@ def test_the_same_quote_and_the_same_meaning_count_once():
     same = {**ONE, "quote": "because we need partial indexes", "memoryTitle": "Database"}
     drafts, counts = found(ONE, other, same)
     assert [draft.title for draft in drafts] == ["Use Postgres"] and counts == {NEW: 1, REPEATED: 2}
-
-
-def test_what_a_memory_says_is_known():
-    existing = [Memory("a", title="Database", body=ONE["content"])]
-    assert found(ONE, existing=existing) == ([], {KNOWN_ALREADY: 1})
 
 
 def test_later_chunks_are_told_what_earlier_ones_found():
