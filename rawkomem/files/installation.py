@@ -6,10 +6,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..format.fields import Unreadable
+from ..format.blocks import split_blocks
+from ..format.frontmatter import emit_fields
 from ..model.entries import Value
 from ..model.errors import BadInput, Refused, Unwritable
-from ..model.values import record
+from ..model.values import error, record
 from .layout import FOLDER, FOLDER_MODE, Layout, read_bytes, read_text_file, user_cache, user_config
 from .replace import PAGE, is_generated, leads_out
 
@@ -181,22 +182,18 @@ SHIPPED_TEMPLATES = (
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
     """Return the template of a kind with these frontmatter values, ready for an editor."""
-    import frontmatter  # slow to import, and only editors need it
-
-    from ..format.handler import RawkoHandler
-
     file = next((file for _, file in _templates(layout, kind)), "")
     if not file:
         raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
-    handler = RawkoHandler()
-    try:
-        post = frontmatter.loads(read_text_file(file), handler=handler)
-    except Unreadable as failure:
-        raise BadInput(
-            f"template {file}: {failure.problem.message}", failure.problem.hint
-        ) from None
-    post.metadata.update({key: value for key, value in values.items() if value})
-    return str(frontmatter.dumps(post, handler=handler)) + "\n"
+    text = read_text_file(file)
+    block = next(iter(split_blocks(text)), None)
+    if block is None or block.fields is None:
+        wrong = block.problems[0] if block else error("empty-file", "the file is empty", "")
+        raise BadInput(f"template {file}: {wrong.message}", wrong.hint)
+    fields = {key: field.value for key, field in block.fields.items()}
+    fields |= {key: value for key, value in values.items() if value}
+    body = "\n".join(text.split("\n")[block.body_line - 1 :]).strip()
+    return f"---\n{emit_fields(fields)}---\n\n{body}\n"
 
 
 def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:

@@ -8,5 +8,4 @@
 `body`: sections, list items, wikilinks and citations.
 `mesh_fields`: lessons and metadata of RFC-0011 as frontmatter.
 `yamo`: YAMO blocks and the chain of their hashes.
-`handler`: our frontmatter for the package python-frontmatter.
 """

@@ -30,9 +30,6 @@ from ..model.values import record, replace
 from .head import find_git
 from .symbols import SourceLines, TooLong, mentions_symbol, symbol_text
 
-Found = tuple[list[str], bool]
-
-
 # Read git's index file without running git: tracked paths, their blobs, and which of them are not
 # checked out.
 
@@ -139,7 +136,7 @@ def _offset_number(data: bytes, at: int) -> tuple[int, int]:
 # Cache the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading
 # code is slow.
 #
-#     stamp, place, whole (1: the ids are those of the whole file), ids (with commas; empty: the place is gone)
+#     stamp, place, ids (with commas; empty: the place is gone)
 #
 # Errors are ignored: the places are read again.
 
@@ -168,21 +165,16 @@ class KnownSpans:
             return ""
         return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}\t{place}"
 
-    def get(self, key: str) -> tuple[bool, Found | None]:
-        """Return whether a place is cached, and its cached ids."""
-        line = self._known.get(key) if key else None
-        if line is None:
-            return False, None
-        whole, _, ids = line.partition("\t")
-        return True, (ids.split(","), whole == "1") if ids else None
+    def get(self, key: str) -> list[str] | None:
+        """Return the cached ids of a place, none if the place is gone; None if it is not cached."""
+        ids = self._known.get(key) if key else None
+        return ids if ids is None else [id for id in ids.split(",") if id]
 
-    def put(self, key: str, found: Found | None) -> None:
+    def put(self, key: str, ids: list[str]) -> None:
         """Cache the ids of a place."""
         if key:
-            ids, whole = found or ([], False)
-            line = f"{int(whole)}\t{','.join(ids)}"
-            self._known[key] = line
-            self._new.append(f"{key}\t{line}")
+            self._known[key] = ",".join(ids)
+            self._new.append(f"{key}\t{self._known[key]}")
 
     def save(self) -> None:
         """Write new places to the file; ignore errors."""
@@ -197,13 +189,8 @@ class KnownSpans:
             lines = LineFile(local_path(self._layout, SPANS_FILE)).lines()
         except RawkoError:
             return {}
-        found = {}
-        for line in lines:
-            stamp, _, rest = line.partition("\t")
-            place, _, rest = rest.partition("\t")
-            if rest.count("\t") == 1:
-                found[f"{stamp}\t{place}"] = rest
-        return found
+        pairs = (line.rpartition("\t") for line in lines if line.count("\t") == 2)
+        return {key: ids for key, _, ids in pairs}
 
 
 # Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
@@ -289,13 +276,12 @@ class Citations:
             raise BadInput(
                 f"no file {citation.path}", "write the path relative to the current folder"
             )
-        found, _ = _identify(citation, data)
-        if found is None:
+        blobs, whole, _ = _identify(citation, data)
+        if not blobs:
             raise BadInput(
                 f"{citation.path} has no {_part(citation)}",
                 "cite the whole file, or a part that exists",
             )
-        blobs, whole = found
         usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
         note = f"the definition of {citation.symbol} was not found in {citation.path}: the whole file counts"
@@ -309,38 +295,37 @@ class Citations:
             and os.path.isdir(self._file(citation.path))
         ):
             return FRESH, ""
-        is_there, found = self._found(citation, citation.path)
-        if not is_there:
+        ids = self._found(citation, citation.path)
+        if ids is None:
             return self._elsewhere(citation)
-        if found is None:
+        if not ids:
             return GONE, f"{citation.path} has no {_part(citation)}"
-        if not citation.blob or _is_among(citation.blob, found[0]):
+        if not citation.blob or _is_among(citation.blob, ids):
             return FRESH, ""
         moved = _moved_lines(citation, self._read(citation.path) or b"") if citation.lines else ""
-        changed = f"changed since: now {found[0][0][:WRITTEN_BLOB_DIGITS]}"
+        changed = f"changed since: now {ids[0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
-    def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
-        """Return whether a file exists, and the blob ids of the cited place in it."""
+    def _found(self, citation: Citation, path: str) -> list[str] | None:
+        """Return the possible blob ids of the cited place in a file, none if it is gone; None if there is no file."""
         key = self.known.key(self._file(path), replace(citation, path=path).place)
-        is_known, found = self.known.get(key)
-        if is_known:
-            return True, found
-        is_there, found = self._searched(citation, path)
-        if is_there:
-            self.known.put(key, found)
-        return is_there, found
+        ids = self.known.get(key)
+        if ids is None:
+            ids = self._searched(citation, path)
+            if ids is not None:
+                self.known.put(key, ids)
+        return ids
 
-    def _searched(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
+    def _searched(self, citation: Citation, path: str) -> list[str] | None:
         """Return what _found does, without the cache, and subtract the search for a symbol from the budget."""
         data = self._read(path)
         if data is None:
-            return False, None
+            return None
         if citation.symbol and self.left <= 0:
             raise _Unknown(TOO_MUCH)
-        found, steps = _identify(citation, data)
+        ids, _, steps = _identify(citation, data)
         self.left -= steps * STEP_BYTES
-        return True, found
+        return ids
 
     def _elsewhere(self, citation: Citation) -> tuple[str, str]:
         """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
@@ -356,13 +341,13 @@ class Citations:
 
     def _is_at(self, citation: Citation, path: str) -> bool:
         try:
-            found = self._found(citation, path)[1]
+            ids = self._found(citation, path)
             is_whole = citation.place == citation.path
             if is_whole and os.path.getsize(self._file(path)) < MIN_MOVED_BYTES:
                 return False
         except (_Unknown, OSError):
             return False
-        return found is not None and _is_among(citation.blob, found[0])
+        return _is_among(citation.blob, ids or [])
 
     def _candidates(self, citation: Citation) -> Sequence[str]:
         """Return tracked files to which a cited file may have moved: with its blob, its name, or its suffix."""
@@ -426,28 +411,28 @@ def place_from(layout: Layout, text: str, base: str) -> str:
     return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
 
 
-def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
-    """Return the possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone.
+def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool, int]:
+    """Return the possible blob ids of the cited place, its own first, none if it is gone; whether it is the whole file.
 
-    The second value is the number of steps of the search for a symbol.
+    The last value is the number of steps of the search for a symbol.
     """
     whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
-        return (whole, True), 0
+        return whole, True, 0
     text = _text(data)
     if citation.lines:
         lines = text.split("\n")[citation.lines[0] - 1 : citation.lines[1]]
         enough = len(lines) == citation.lines[1] - citation.lines[0] + 1 and lines != [""]
-        return (([_text_id("\n".join(lines)), *whole], False) if enough else None), 0
-
+        return [_text_id("\n".join(lines)), *whole] if enough else [], False, 0
     searched = SourceLines(text)
     try:
         own = symbol_text(searched, citation.symbol, citation.path)
         is_there = bool(own) or mentions_symbol(searched, citation.symbol, citation.path)
     except TooLong:
         own, is_there = "", True
-    found = ([_text_id(own), *whole], False) if own else (whole, True) if is_there else None
-    return found, searched.spent
+    if own:
+        return [_text_id(own), *whole], False, searched.spent
+    return whole if is_there else [], True, searched.spent
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:

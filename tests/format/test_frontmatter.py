@@ -1,14 +1,12 @@
-"""The event-level YAML reader, and python-frontmatter on top of it."""
+"""The event-level YAML reader."""
 
 from __future__ import annotations
 
-import frontmatter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import read_frontmatter
-from rawkomem.format.handler import RawkoHandler
 
 
 def values(text: str) -> dict[str, object]:
@@ -74,12 +72,3 @@ def test_any_text_reads_or_is_unreadable(text):
         assert failure.problem.message and failure.problem.line >= 1
     else:
         assert all(isinstance(key, str) for key in fields)
-
-
-def test_behind_python_frontmatter():
-    post = frontmatter.loads("---\ntitle: no\ntags: [1]\n---\nbody\n", handler=RawkoHandler())
-    assert post.metadata == {"title": "no", "tags": ["1"]} and post.content == "body"
-    again = frontmatter.loads(frontmatter.dumps(post, handler=RawkoHandler()), handler=RawkoHandler())
-    assert again.metadata == post.metadata
-    with pytest.raises(Unreadable):
-        frontmatter.loads("---\na: &x 1\nb: *x\n---\n", handler=RawkoHandler())

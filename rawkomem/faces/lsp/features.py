@@ -213,7 +213,6 @@ def workspace_symbols(
 
 def _places_naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
     for path in shelf.files_naming(memory.id):
-        documents.worker.go_on()
         uri = uri_of(shelf, path)
         lines = lines_of(documents.text(uri))
         for span in names_in(lines):
