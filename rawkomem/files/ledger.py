@@ -645,7 +645,7 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
     Raise Unwritable if the spool cannot be written.
     """
     lines = [
-        spool_line(operation, entry.at, entry.by, VALUES[operation](entry))
+        spool_line(operation, entry.at, entry.by, _block_values(operation, entry))
         for entry in entries
         if (operation := operation_of(entry))
     ]
@@ -658,16 +658,25 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
     seal_and_trim(layout, keep_days)
 
 
-def _retained(entry: Entry) -> dict[str, str]:
-    text = entry.body or entry.title
-    length, hypothesis = str(len(text.encode())), _extra_text(entry, "hypothesis")
-    said = {
+def _block_values(operation: str, entry: Entry) -> dict[str, str]:
+    """Return the values that a block of this operation may need."""
+    if operation == "lesson":
+        context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
+        return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
+    text, sure = entry.body or entry.title, _extra_text(entry, "confidence")
+    preview = _extra_text(entry, "intent") if operation == "synthesize" else ""
+    return {
         "id": entry.target,
         "type": _retained_type(entry),
-        "length": length,
-        "preview": text[: 4 * PREVIEW_LENGTH],
+        "length": str(len(text.encode())),
+        "preview": (preview or text)[: 4 * PREVIEW_LENGTH],
+        "hypothesis": _extra_text(entry, "hypothesis"),
+        "topic": _extra_text(entry, "topic") or entry.title,
+        "name": entry.title,
+        "sources": str(len(sources_in(entry.extra))),
+        "confidence": str(int(sure) / 100) if sure.isdecimal() else "0.5",  # files use 0 to 100
+        "reason": _extra_text(entry, "reason"),
     }
-    return {**said, "hypothesis": hypothesis} if hypothesis else said
 
 
 def _retained_type(entry: Entry) -> str:
@@ -676,49 +685,6 @@ def _retained_type(entry: Entry) -> str:
         return "amend"  # the memory already has a type
     memory = new_memory(entry)
     return type_of(memory) or memory_type(memory)
-
-
-def _learned(entry: Entry) -> dict[str, str]:
-    context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
-    return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
-
-
-def _reflected(entry: Entry) -> dict[str, str]:
-    sources, said = str(len(sources_in(entry.extra))), _extra_text(entry, "confidence")
-    confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # files use 0 to 100
-    preview = (entry.body or entry.title)[: 4 * PREVIEW_LENGTH]
-    topic = _extra_text(entry, "topic") or entry.title
-    return {
-        "id": entry.id,
-        "topic": topic,
-        "sources": sources,
-        "preview": preview,
-        "confidence": confidence,
-    }
-
-
-def _synthesized(entry: Entry) -> dict[str, str]:
-    preview = _extra_text(entry, "intent") or entry.body or entry.title
-    sources = str(len(sources_in(entry.extra)))
-    return {
-        "id": entry.id,
-        "name": entry.title,
-        "sources": sources,
-        "preview": preview[: 4 * PREVIEW_LENGTH],
-    }
-
-
-def _deleted(entry: Entry) -> dict[str, str]:
-    return {"id": entry.about, "reason": _extra_text(entry, "reason")}
-
-
-VALUES = {
-    "retain": _retained,
-    "lesson": _learned,
-    "reflect": _reflected,
-    "synthesize": _synthesized,
-    "delete": _deleted,
-}
 
 
 def _extra_text(entry: Entry, key: str) -> str:

@@ -70,12 +70,9 @@ def completion_text(answer: Any) -> str:
             f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}",
             "Try another model.",
         )
-    if ending == "content_filter":
-        raise LlmFailure("the provider's filter stopped the answer", "Try another model.")
-    if ending == "length":
-        raise LlmFailure(
-            "the answer was cut off", "Raise the server's limit on answers, or try another model."
-        )
+    if ending in ("content_filter", "length"):
+        hint = "Raise the server's limit on answers, or try another model."
+        raise LlmFailure(f"the answer was cut off: {ending}", hint)
     if not isinstance(text, str) or not text.strip():
         raise LlmFailure("the model returned an empty answer", "Try again, or try another model.")
     return text

@@ -252,7 +252,6 @@ LIST_KEYS = (
     "items",
 )  # keys under which a document keeps its records
 MARKDOWN = "text"
-UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
 
 
 class Transcript:
@@ -389,11 +388,8 @@ class Transcript:
 
 
 def _refuse_binary(data: bytes) -> None:
-    for magic, command in UNPACKERS.items():
-        if data.startswith(magic):
-            raise BadInput("the transcript is compressed", f"unpack it first, with: {command}")
     if b"\0" in data[:SAMPLE_BYTES]:
-        raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
+        raise BadInput("the transcript is a binary file", "unpack it, or give another file")
 
 
 def _decoded_line(line: bytes) -> str:
