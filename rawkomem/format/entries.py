@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ..model.entries import Entry, Value
@@ -159,9 +160,10 @@ def _body_problems(block: Block) -> list[Problem]:
 def _secret_problems(block: Block) -> list[Problem]:
     """Return Problems for secrets and personal data in the frontmatter and the body, found in one pass."""
     fields = block.fields or {}
-    leaves = [
-        (key, leaf) for key, field in fields.items() for leaf in _leaves_of_field(key, field.value)
-    ]
+    leaves: list[tuple[str, Leaf]] = []
+    for key, field in fields.items():
+        value = partial(map_value, key, field.value)
+        leaves += [(key, leaf) for leaf in leaves_of(value)]
     if not block.body and are_bare(leaf for _, leaf in leaves):
         return []
 
@@ -175,10 +177,6 @@ def _secret_problems(block: Block) -> list[Problem]:
             line, counted = line + block.body.count("\n", counted, found.start), found.start
             problems.append(_secret_problem(found.rule, "", line))
     return problems
-
-
-def _leaves_of_field(key: str, value: Value) -> list[Leaf]:
-    return leaves_of(lambda note: map_value(key, value, note))
 
 
 def _secret_problem(rule: str, key: str, line: int) -> Problem:

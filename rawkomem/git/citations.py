@@ -360,7 +360,8 @@ class Citations:
         paths = [entry.path for entry in self.tracked.entries]
         namesakes = [path for path in paths if path.rpartition("/")[2] == name]
         alike = [path for path in paths if suffix and path.endswith(suffix)]
-        alike.sort(key=lambda path: -_shared(path, citation.path))
+        folders = citation.path.split("/")[:-1]  # files with more equal folders come first
+        alike.sort(key=lambda path: -sum(map(operator.eq, path.split("/")[:-1], folders)))
         return list(dict.fromkeys([*same, *namesakes, *alike]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
@@ -473,11 +474,6 @@ def _text(data: bytes) -> str:
 
 def _text_id(text: str) -> str:
     return blob_id((text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
-
-
-def _shared(path: str, other: str) -> int:
-    """Return how many folders of two paths are equal, position by position."""
-    return sum(map(operator.eq, path.split("/")[:-1], other.split("/")[:-1]))
 
 
 def _is_among(blob: str, ids: list[str]) -> bool:

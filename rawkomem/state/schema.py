@@ -16,10 +16,6 @@ from .plans import ID, REQUIRED, SCALAR, Key, texts_schema
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def _any_case(words: tuple[str, ...]) -> list[str]:
-    return [form for word in words for form in (word, word.title(), word.upper())]
-
-
 CONDITION = {
     "anyOf": [
         REQUIRED,
@@ -41,7 +37,12 @@ OWN_FORMS: dict[str, Any] = {
     "title": REQUIRED,
     "whenToUse": CONDITIONS,
     "tags": texts_schema(MAX_TAGS),
-    "importance": {"enum": [*_any_case(IMPORTANCE), None]},
+    "importance": {
+        "enum": [
+            *(form for word in IMPORTANCE for form in (word, word.title(), word.upper())),
+            None,
+        ]
+    },
     "claim": CLAIMED,
     "provenance": PROVENANCE,
     "importedState": {"type": "object"},
