@@ -10,7 +10,7 @@ from ..format.blocks import split_blocks
 from ..format.frontmatter import emit_fields
 from ..model.entries import Value
 from ..model.errors import BadInput, Refused, Unwritable
-from ..model.values import error, record
+from ..model.values import record
 from .layout import FOLDER, FOLDER_MODE, Layout, read_bytes, read_text_file, user_cache, user_config
 from .replace import PAGE, is_generated, leads_out
 
@@ -188,8 +188,9 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
     text = read_text_file(file)
     block = next(iter(split_blocks(text)), None)
     if block is None or block.fields is None:
-        wrong = block.problems[0] if block else error("empty-file", "the file is empty", "")
-        raise BadInput(f"template {file}: {wrong.message}", wrong.hint)
+        raise BadInput(
+            f"the template {file} has no valid frontmatter", f"run 'rawkomem check {file}'"
+        )
     fields = {key: field.value for key, field in block.fields.items()}
     fields |= {key: value for key, value in values.items() if value}
     body = "\n".join(text.split("\n")[block.body_line - 1 :]).strip()
