@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from ..embed.static import STATIC_FILE, TokenVectors
@@ -14,15 +13,12 @@ from ..files.installation import plan_start, write_start
 from ..format.blocks import SEPARATOR
 from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Value
-from ..model.errors import BadInput
 
-PIECE_WORDS = 24  # words in a piece of a real text
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
 MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 1_000, 4_000  # as long as memories of real projects
 SUBJECTS, SUBJECT_WORDS = 200, 30  # subjects of memories, and words of each subject
 OWN_WORDS = 15  # words of a memory that its subject does not have
 SHARE_OF_OWN = 0.6  # of the content words; the others are any words, by Zipf's law
-SHORT_SUBJECTS, SHORT_SUBJECT_WORDS = 2_000, 300  # the same of short texts
 SENTENCES = (
     "The {} must be done before the {} reads the {}.",
     "When {} fails, look at the {} first: its {} says what the {} expected.",
@@ -123,37 +119,6 @@ def vocabulary() -> list[str]:
         if word.isascii() and word.isalpha() and len(word) > 2
     )
     return random.Random(SEED).sample(known, VOCABULARY_WORDS)
-
-
-def short_texts(count: int) -> Iterator[str]:
-    """Yield texts of about 30 words on many subjects, each with its own words; a few texts share a subject."""
-    chance = random.Random(SEED)
-    prose = Prose()
-    subjects = [chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)]
-    weights = list(accumulate(1 / (rank + 3) for rank in range(SHORT_SUBJECT_WORDS)))
-    for _ in range(count):
-        subject = chance.choice(subjects)
-        about = chance.choices(subject, cum_weights=weights, k=chance.randint(10, 30))
-        yield " ".join([*about, *prose.some(chance, 10)])
-
-
-def real_texts(path: str, count: int) -> Iterator[str]:
-    """Yield `count` pieces of a text file, plain or .xz, in random order; pieces of a small file overlap."""
-
-    with (lzma.open if path.endswith(".xz") else open)(
-        path, "rt", encoding="utf-8", errors="replace"
-    ) as stream:
-        words = stream.read().split()
-    if len(words) < PIECE_WORDS + count:
-        raise BadInput(
-            f"{path} has {len(words)} words: too few for {count} pieces", "name a larger file"
-        )
-    step = (len(words) - PIECE_WORDS) / count
-    order = list(range(count))
-    random.Random(7).shuffle(order)
-    for number in order:
-        start = int(number * step)
-        yield " ".join(words[start : start + PIECE_WORDS])
 
 
 def memory_text(chance: random.Random, prose: Prose, number: int) -> str:

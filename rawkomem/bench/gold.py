@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..hosts.replay import COVERED, MISSING, SILENT, Correction, read_past, replay
-from ..learn.drafts import MIN_DRAFT_SCORE, choose_drafts
+from ..learn.drafts import choose_drafts
 from ..learn.repetitions import covering_memories
 from ..learn.requests import MIN_REQUEST_TURNS, next_request
 from ..learn.transcripts import Heard, read_recorded_sessions, read_session
@@ -38,9 +38,6 @@ Record = dict[str, Any]
 # words of one of its quotes.
 
 TOUCHING_SHARE = 0.6  # share of a quote's content words
-# Minimum scores of the curve.
-CURVE = (3.0, 2.5, 2.0, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8, 0.6, 0.4, 0.2, 0.0, -0.5, -2.0)
-MAX_CURVE_DRAFTS = 1_000  # drafts of one session: the curve ignores the product's own, lower limit
 
 
 @record
@@ -67,7 +64,7 @@ class Counts:
 
 
 def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the figures of all sessions, of each session, and precision and recall by minimum score."""
+    """Return the figures of all sessions and of each session."""
     sessions = [session for file in files for session in read_recorded_sessions(file)]
     each: dict[str, Counts] = {}
     for number, session in enumerate(sessions, 1):
@@ -75,8 +72,6 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[
         each[str(session.get("id", number))] = _measure_session(session)
     return {
         **_sum_counts(each.values()).figures,
-        "least": MIN_DRAFT_SCORE,
-        "curve": [_curve_point(least, sessions) for least in CURVE],
         "each": {name: counts.figures for name, counts in each.items()},
     }
 
@@ -97,31 +92,11 @@ def _measure_session(session: Record) -> Counts:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
         texts = [*map(text_of_draft, repository.drafts.all()), *stored]
-    return _counted(session, texts, len(stored), requests)
-
-
-def _counted(session: Record, texts: list[str], stored: int = 0, requests: int = 0) -> Counts:
-    """Count what a session's texts touch; `stored` of them were stored without a review."""
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
     touched = [touched_by(text, gold) for text in texts]
     touching, found = sum(map(bool, touched)), set[int]().union(*touched)
-    return Counts(1, len(texts) - stored, stored, touching, len(gold), len(found), requests)
-
-
-def _curve_point(least: float, sessions: Sequence[Record]) -> dict[str, Any]:
-    """Return the figures with a minimum score, without the limit of drafts per session."""
-    each = []
-    for session in sessions:
-        heard = _heard(session["records"])
-        drafts = choose_drafts(heard.turns, heard.run, least, MAX_CURVE_DRAFTS)
-        each.append(_counted(session, [*map(text_of_draft, drafts)]))
-    counts = _sum_counts(each)
-    figures = counts.figures
-    return {
-        "least": least,
-        "drafts": counts.drafts,
-        "per_session": round(counts.drafts / counts.sessions, 2) if counts.sessions else None,
-    } | {name: figures[name] for name in ("precision", "recall")}
+    drafts = len(texts) - len(stored)
+    return Counts(1, drafts, len(stored), touching, len(gold), len(found), requests)
 
 
 def _heard(records: Iterable[Record]) -> Heard:

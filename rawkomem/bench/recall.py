@@ -28,7 +28,7 @@ from ..format.blocks import SEPARATOR
 from ..format.frontmatter import emit_entry
 from ..hosts.hook_prompt import recalled
 from ..hosts.known_hosts import HOSTS, PROMPT, Call
-from ..learn.transcripts import COMPACTED, read_recorded_sessions, with_file_paths
+from ..learn.transcripts import COMPACTED, read_recorded_sessions
 from ..model.entries import Entry, Task
 from ..model.errors import BadInput
 from ..model.ids import slug
@@ -163,7 +163,7 @@ def read_sessions(files: Iterable[str]) -> list[Session]:
 
 
 def _session(one: Record) -> Session:
-    records = tuple(with_file_paths(line) for line in one["records"] if isinstance(line, dict))
+    records = tuple(line for line in one["records"] if isinstance(line, dict))
     prompts = tuple(
         at
         for at, line in enumerate(records)

@@ -339,7 +339,7 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     """Move the oldest experiences above `keep` to the archive and return their ids; the caller holds the lock.
 
     Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
-    the next rotation removes it from the log. Logs in an older format are not changed.
+    the next rotation removes it from the log. Logs with a text before their first entry are not changed.
     """
     ours = [
         (path, data)

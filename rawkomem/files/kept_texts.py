@@ -5,11 +5,8 @@ replaced.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from hashlib import sha256
-from io import FileIO
 from shutil import rmtree
 from stat import S_ISREG
 
@@ -23,13 +20,10 @@ from .private import local_path, open_private, replace_local, replace_private, w
 # Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is
 # stored.
 #
-# The editor works on that file, so a killed command loses no text. If the folder cannot be
-# written, the file is in the system's temporary folder.
+# The editor works on that file, so a killed command loses no text.
 
 UNSAVED_FOLDER = "unsaved"
 STAMP_CHARS = 19  # length of the time at the start of a name
-TEMPORARY_PREFIX = "rawkomem-unsaved-"
-ROOT_DIGITS = 12  # hexadecimal digits of the hash of a repository's path
 REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
 REMARK_HINT = "Line numbers do not count this comment. It will be removed."
 MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
@@ -39,55 +33,28 @@ def keep_text(layout: Layout, what: str, text: str) -> str:
     """Write a text to a new file, named after the time and its purpose; return its path or raise Unwritable."""
     stem = f"{iso(now())[:STAMP_CHARS].replace(':', '-')}-{file_stem(what)}"
     try:
-        path, stream = _new_file(layout, stem)
-    except (OSError, RawkoError):
-        try:
-            descriptor, path = tempfile.mkstemp(".md", f"{_temporary_prefix(layout)}{stem}-")
-        except OSError as failure:
-            where = tempfile.gettempdir()
-            hint = "check permissions and free space"
-            raise Unwritable(f"cannot keep a text in {where}: {failure.strerror}", hint) from None
-        stream = open(descriptor, "wb", buffering=0)  # noqa: SIM115
-    with stream:
-        write_all(stream, text.encode("utf-8", "replace"))
+        for name in numbered_names(stem):
+            path = local_path(layout, f"{UNSAVED_FOLDER}/{name}.md")
+            with suppress(FileExistsError), open_private(path, "x") as stream:
+                write_all(stream, text.encode("utf-8", "replace"))
+                break
+    except OSError as failure:
+        hint = "check permissions and free space"
+        raise Unwritable(f"cannot keep a text in {path}: {failure.strerror}", hint) from None
     return path
 
 
-def _new_file(layout: Layout, stem: str) -> tuple[str, FileIO]:
-    """Create a file in the folder of unsaved texts. Raises OSError or a RawkoError."""
-    names = numbered_names(stem)
-    while True:
-        path = local_path(layout, f"{UNSAVED_FOLDER}/{next(names)}.md")
-        with suppress(FileExistsError):
-            return path, open_private(path, "x")
-
-
 def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
-    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose.
-
-    Texts of this repository in the system's temporary folder are included.
-    """
-    found: list[tuple[str, str]] = []
-    with suppress(OSError, RawkoError):
-        found += _texts_in(os.path.dirname(local_path(layout, f"{UNSAVED_FOLDER}/x")), "")
-    with suppress(OSError):
-        found += _texts_in(tempfile.gettempdir(), _temporary_prefix(layout))
-    paths = [path for name, path in sorted(found) if name[STAMP_CHARS + 1 :].startswith(what)]
-    return [path for path in paths if _is_own_file(path)]
-
-
-def _texts_in(folder: str, prefix: str) -> list[tuple[str, str]]:
-    """Return (name without the prefix, path) of the texts in a folder whose names begin with a prefix."""
-    names = [
-        name for name in os.listdir(folder) if name.startswith(prefix) and name.endswith(".md")
+    """Return the paths of unsaved texts, latest last; `what` is a prefix of their purpose."""
+    try:
+        folder = os.path.dirname(local_path(layout, f"{UNSAVED_FOLDER}/x"))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".md"))
+    except (OSError, RawkoError):
+        return []
+    paths = [
+        os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)
     ]
-    return [(name.removeprefix(prefix), os.path.join(folder, name)) for name in names]
-
-
-def _temporary_prefix(layout: Layout) -> str:
-    """Return how the names of this repository's texts in the temporary folder begin."""
-    root = os.path.realpath(layout.root)
-    return f"{TEMPORARY_PREFIX}{sha256(os.fsencode(root)).hexdigest()[:ROOT_DIGITS]}-"
+    return [path for path in paths if _is_own_file(path)]
 
 
 def _is_own_file(path: str) -> bool:
@@ -110,15 +77,12 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
             raise NotFound("there is no unsaved text", "write one with 'rawkomem add --edit'")
         return kept[-1]
     path = os.path.abspath(path)
-    folder, name = os.path.split(path)
-    is_ours = folder == os.path.join(os.path.abspath(layout.local), UNSAVED_FOLDER) or (
-        folder == os.path.abspath(tempfile.gettempdir()) and name.startswith(TEMPORARY_PREFIX)
-    )
+    folder = os.path.join(os.path.abspath(layout.local), UNSAVED_FOLDER)
     if not os.path.lexists(path):
         raise NotFound(
             f"there is no file {path}", "run 'rawkomem status' for a list of unsaved texts"
         )
-    if not is_ours or not _is_own_file(path):
+    if os.path.dirname(path) != folder or not _is_own_file(path):
         raise BadInput(
             f"{path} is not an unsaved text of this repository",
             "store a file of your own with --file",

@@ -18,9 +18,9 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any
 
 from ..format.mesh_fields import lesson_context, lesson_pattern, lesson_wire_values
@@ -526,15 +526,20 @@ def _against_head(layout: Layout, head: Head | None, blocks: int, last: str) -> 
     return [error("wrong-end", what, "the end of the chain was cut off or changed", path=HEAD_FILE)]
 
 
-# Read the last few operations of the ledger backwards, without a lock and without verifying the
-# chain.
+# Read the last operations of the ledger, without a lock and without verifying the chain.
 
-MAX_BLOCK_FILES = 2  # block files to read: some thousands of operations
+MAX_RECENT_BLOCKS = 5_000  # that are searched for the last operations
 
 
 def latest_operations(layout: Layout, operation: str, most: int) -> list[Row]:
     """Return up to `most` operations of a kind, latest first: those not sealed yet, then blocks."""
-    return [*islice((row for row in _backwards(layout) if row.operation_type == operation), most)]
+    if os.path.islink(os.path.join(layout.local, LEDGER_FOLDER)):  # a link was not made by rawkomem
+        return []
+    rows = last_blocks(layout, MAX_RECENT_BLOCKS)
+    for name in (*ledger_names(layout, BATCH_PREFIX), os.path.basename(SPOOL)):
+        with suppress(RawkoError):
+            rows += LineFile(ledger_path(layout, name)).parsed(waiting_row)
+    return [row for row in reversed(rows) if row.operation_type == operation][:most]
 
 
 def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
@@ -549,24 +554,6 @@ def last_blocks(layout: Layout, most: int | None = None) -> list[Row]:
             *found,
         ]
     return found if most is None else found[-most:] if most else []
-
-
-def _backwards(layout: Layout) -> Iterator[Row]:
-    """Yield operations that are not sealed yet, then those of the last blocks, latest first."""
-    if os.path.islink(os.path.join(layout.local, LEDGER_FOLDER)):  # a link was not made by rawkomem
-        return
-    for name in ("spool.tsv", *reversed(ledger_names(layout, BATCH_PREFIX))):
-        yield from (row for line in _reversed_lines(layout, name) if (row := waiting_row(line)))
-    for name in ledger_names(layout, BLOCKS_PREFIX)[: -MAX_BLOCK_FILES - 1 : -1]:
-        yield from (row for line in _reversed_lines(layout, name) if (row := row_of(line.encode())))
-
-
-def _reversed_lines(layout: Layout, name: str) -> list[str]:
-    """Return the lines of a file, last line first; empty if it cannot be opened."""
-    try:
-        return LineFile(ledger_path(layout, name)).lines()[::-1]
-    except RawkoError:
-        return []
 
 
 # Remove a purged memory's text from the ledger and rebuild the chain; the head records that this
@@ -657,7 +644,7 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
     Raise Unwritable if the spool cannot be written.
     """
     lines = [
-        spool_line(operation, entry.at, entry.by, VALUES[operation](entry))
+        spool_line(operation, entry.at, entry.by, _block_values(operation, entry))
         for entry in entries
         if (operation := operation_of(entry))
     ]
@@ -670,16 +657,25 @@ def note_written(layout: Layout, entries: Iterable[Entry], keep_days: int = 0) -
     seal_and_trim(layout, keep_days)
 
 
-def _retained(entry: Entry) -> dict[str, str]:
-    text = entry.body or entry.title
-    length, hypothesis = str(len(text.encode())), _extra_text(entry, "hypothesis")
-    said = {
+def _block_values(operation: str, entry: Entry) -> dict[str, str]:
+    """Return the values that a block of this operation may need."""
+    if operation == "lesson":
+        context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
+        return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
+    text, sure = entry.body or entry.title, _extra_text(entry, "confidence")
+    preview = _extra_text(entry, "intent") if operation == "synthesize" else ""
+    return {
         "id": entry.target,
         "type": _retained_type(entry),
-        "length": length,
-        "preview": text[: 4 * PREVIEW_LENGTH],
+        "length": str(len(text.encode())),
+        "preview": (preview or text)[: 4 * PREVIEW_LENGTH],
+        "hypothesis": _extra_text(entry, "hypothesis"),
+        "topic": _extra_text(entry, "topic") or entry.title,
+        "name": entry.title,
+        "sources": str(len(sources_in(entry.extra))),
+        "confidence": str(int(sure) / 100) if sure.isdecimal() else "0.5",  # files use 0 to 100
+        "reason": _extra_text(entry, "reason"),
     }
-    return {**said, "hypothesis": hypothesis} if hypothesis else said
 
 
 def _retained_type(entry: Entry) -> str:
@@ -688,49 +684,6 @@ def _retained_type(entry: Entry) -> str:
         return "amend"  # the memory already has a type
     memory = new_memory(entry)
     return type_of(memory) or memory_type(memory)
-
-
-def _learned(entry: Entry) -> dict[str, str]:
-    context = lesson_context(entry.title, entry.importance, entry.extra, entry.body)
-    return lesson_wire_values(entry.id, lesson_pattern(entry.extra), context)
-
-
-def _reflected(entry: Entry) -> dict[str, str]:
-    sources, said = str(len(sources_in(entry.extra))), _extra_text(entry, "confidence")
-    confidence = str(int(said) / 100) if said.isdecimal() else "0.5"  # files use 0 to 100
-    preview = (entry.body or entry.title)[: 4 * PREVIEW_LENGTH]
-    topic = _extra_text(entry, "topic") or entry.title
-    return {
-        "id": entry.id,
-        "topic": topic,
-        "sources": sources,
-        "preview": preview,
-        "confidence": confidence,
-    }
-
-
-def _synthesized(entry: Entry) -> dict[str, str]:
-    preview = _extra_text(entry, "intent") or entry.body or entry.title
-    sources = str(len(sources_in(entry.extra)))
-    return {
-        "id": entry.id,
-        "name": entry.title,
-        "sources": sources,
-        "preview": preview[: 4 * PREVIEW_LENGTH],
-    }
-
-
-def _deleted(entry: Entry) -> dict[str, str]:
-    return {"id": entry.about, "reason": _extra_text(entry, "reason")}
-
-
-VALUES = {
-    "retain": _retained,
-    "lesson": _learned,
-    "reflect": _reflected,
-    "synthesize": _synthesized,
-    "delete": _deleted,
-}
 
 
 def _extra_text(entry: Entry, key: str) -> str:

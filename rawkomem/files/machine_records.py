@@ -1,23 +1,19 @@
-"""Record prompts, transcripts, finished learning, changes, arrivals, saved searches and open purges of
-this machine.
-"""
+"""Record prompts, transcripts, finished learning, changes, arrivals and open purges of this machine."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from io import FileIO
 from typing import IO
 
 from ..model.entries import Change, Entry
-from ..model.errors import BadInput, NotFound, RawkoError, Unwritable
+from ..model.errors import RawkoError
 from ..model.values import now, record
 from ..state.trust import sources_in
 from .layout import Layout
-from .private import INTENTS_FOLDER, LineFile, local_path, open_local, replace_local, seal_of
+from .private import LineFile, local_path, open_local, replace_local, seal_of
 from .session_records import checksum, is_number
 
 # Store the recent prompts of people: lines in `.rawko/local/said.tsv`, the latest last.
@@ -374,134 +370,3 @@ def operation_of(entry: Entry) -> str:
     if entry.kind == "delete":
         return "delete"
     return "retain" if entry.creates or entry.kind == "amend" else ""
-
-
-# Keep the searches that a user saved on this machine: lines of JSON in
-# `.rawko/local/searches.jsonl`.
-
-SEARCHES_FILE = "searches.jsonl"
-MAX_SEARCHES = 50
-
-SavedSearch = dict[str, str]  # its name, words and filters
-
-
-class SavedSearches:
-    """Reads and writes the saved searches of a repository."""
-
-    def __init__(self, layout: Layout):
-        self._file = LineFile(local_path(layout, SEARCHES_FILE))
-
-    def all(self) -> list[SavedSearch]:
-        """Return the saved searches, oldest first; skip lines that cannot be parsed."""
-        return self._file.parsed(_parsed_search)
-
-    def save(self, name: str, asked: Mapping[str, str]) -> SavedSearch:
-        """Save a search and return it; replace one of this name. Raise BadInput if it is empty or too many exist."""
-        if not name or not any(asked.values()):
-            raise BadInput(
-                "a saved search needs a name and something to search for",
-                "type words or choose a filter",
-            )
-        others = [one for one in self.all() if one["name"] != name]
-        if len(others) >= MAX_SEARCHES:
-            raise BadInput(f"{MAX_SEARCHES} searches are saved already", "remove one of them first")
-        saved = {"name": name, **{key: value for key, value in asked.items() if value}}
-        self._write([*others, saved])
-        return saved
-
-    def remove(self, name: str) -> None:
-        """Remove a saved search; raise NotFound if there is none of this name."""
-        known = self.all()
-        others = [one for one in known if one["name"] != name]
-        if len(others) == len(known):
-            raise NotFound(
-                f"there is no saved search {name!r}", "reload the page to see which ones there are"
-            )
-        self._write(others)
-
-    def _write(self, searches: list[SavedSearch]) -> None:
-        self._file.replace(*(json.dumps(one, ensure_ascii=False) for one in searches))
-
-
-def _parsed_search(line: str) -> SavedSearch | None:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if (
-        not isinstance(found, dict)
-        or not found.get("name")
-        or not all(isinstance(one, str) for one in found.values())
-    ):
-        return None
-    return found
-
-
-# Record which memories are being purged, one file each, so that the next command can finish a
-# purge after a crash.
-#
-# An intent contains only the memory's id. It is on disk before the first text is removed, and is
-# removed last. `any_intents` in private.py tells whether there are intents.
-
-MAX_ID_BYTES = 4_096
-
-
-def note_intent(layout: Layout, id: str) -> None:
-    """Write an intent to disk; raise Unwritable if that fails."""
-    from .replace import make_folder, sync_folder
-
-    try:
-        folder = os.path.dirname(local_path(layout, _intent_name(id)))
-        make_folder(folder)
-        replace_local(layout, _intent_name(id), id.encode(), durable=True)
-        sync_folder(folder)
-    except OSError as failure:
-        hint = "nothing was removed; check permissions and free space"
-        raise Unwritable(f"cannot record the purge of {id}: {failure.strerror}", hint) from None
-
-
-def open_intents(layout: Layout) -> list[str]:
-    """Return the ids of memories whose purge has not finished."""
-    try:
-        names = sorted(os.listdir(os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))))
-    except FileNotFoundError:
-        return []
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot read the intents of purges: {failure.strerror}", "check permissions"
-        ) from None
-    found = []
-    for name in names:
-        with suppress(OSError), open_local(layout, f"{INTENTS_FOLDER}/{name}", "r") as stream:
-            id = stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
-            if id and _intent_name(id) == f"{INTENTS_FOLDER}/{name}":
-                found.append(id)
-    return found
-
-
-def close_intent(layout: Layout, id: str) -> None:
-    """Remove the intent of a finished purge."""
-    path = local_path(layout, _intent_name(id))
-    try:
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-    except OSError as failure:
-        raise Unwritable(f"cannot remove {path}: {failure.strerror}", "check permissions") from None
-
-
-def clear_intents(layout: Layout) -> None:
-    """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
-    folder = os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))
-    with suppress(OSError):  # the next command tries again
-        for name in os.listdir(folder):
-            if name.endswith(".writing"):
-                os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
-
-
-def _intent_name(id: str) -> str:
-    from hashlib import (
-        sha256,  # hashed because an id may be a path; imported here because most commands have no intent
-    )
-
-    return f"{INTENTS_FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"

@@ -129,15 +129,11 @@ def _set_aside(local: str) -> None:
         raise
     os.rename(fresh, local)
     if not own and os.path.lexists(os.path.join(local, name)):
-        sys.stderr.write(f"rawkomem: {aside_note(os.path.join(local, name))}\n")
-
-
-def aside_note(path: str) -> str:
-    """Return the message about a folder that was set aside."""
-    return (
-        f"the folder .rawko/local was not made on this machine and is not used: it is now {ascii(path)[1:-1]};"
-        " delete it, or see 'rawkomem docs format' to keep its usage counts and ledger"
-    )
+        path = ascii(os.path.join(local, name))[1:-1]
+        sys.stderr.write(
+            f"rawkomem: the folder .rawko/local was not made on this machine and is not used: it is now {path};"
+            " delete it, or see 'rawkomem docs format' to keep its usage counts and ledger\n"
+        )
 
 
 def _asides(local: str) -> list[str]:

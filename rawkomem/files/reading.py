@@ -26,7 +26,7 @@ BINARY_STARTS = (
     b"MZ\x90",
     b"SQLite",
 )
-LOG_AREA = "log/"  # the area whose files may have an older format
+LOG_AREA = "log/"  # the area whose files may have a text before their first entry
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
 LFS_START = b"version https://git-lfs"
 

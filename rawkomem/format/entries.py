@@ -1,12 +1,13 @@
-"""Parse texts into entries, with a Problem for each error or oddity: files, older experience logs, and
-a person's text with flags.
+"""Parse texts into entries, with a Problem for each error or oddity: files, experience logs, and a
+person's text with flags.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ..model.entries import Entry, Value
@@ -38,143 +39,29 @@ from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
 from .blocks import Block, digest_of, split_blocks
 from .fields import (
-    LLMOS_KEYS,
     SHORT_KEYS,
     Field,
-    Unreadable,
     near_key,
     with_native_keys,
     with_prose_in_body,
 )
-from .frontmatter import CONFLICT_MARKER, read_frontmatter
+from .frontmatter import CONFLICT_MARKER
 
-# Read older experience logs without frontmatter: YAML blocks, `- **key**: value` bullets, `##
-# [timestamp]` prose.
+# Read experience logs with a text before their first entry.
 
-EXPERIENCE_ID = "experience_id"
-YAML_FENCE = re.compile(r"```(?:ya?ml)?[ \t]*")
-RULE_LINE = re.compile(r"---[ \t]*")
-BULLET = re.compile(r"[-*][ \t]+\*\*([A-Za-z][\w ]*?):?\*\*[ \t]*:?[ \t]*(.*)")
-STAMPED = re.compile(r"(#{1,4})[ \t]+\[([^\]\n]{8,40})\][ \t]*[-–—:]?[ \t]*(.*)")
-HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
-LOG_LISTS = ("components_used", "tools_used")
-MAX_GOAL_CHARS = 120  # characters of a first line that becomes the goal
-
-
-class _Experience:
-    """An experience while its lines are collected."""
-
-    def __init__(self, line: int, level: int = 0):
-        self.line = line
-        self.level = level  # of the heading that started it; 0 if none did
-        self.fields: dict[str, Field] = {}
-        self.body: list[str] = []
-
-    def put(self, key: str, value: str, line: int) -> None:
-        listed = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
-        self.fields[key] = Field(list(listed) if key in LOG_LISTS else value, line)
-
-    def block(self) -> Block:
-        body = "\n".join(self.body).strip()
-        fields = dict(self.fields)
-        goal = LLMOS_KEYS["experience"]["title"]
-        if goal not in fields:
-            first = next((line.strip(" #-*") for line in self.body if line.strip(" #-*")), "")
-            fields[goal] = Field(first[:MAX_GOAL_CHARS], self.line)
-        kind = {} if EXPERIENCE_ID in fields else {"kind": Field("experience", self.line)}
-        return Block({**kind, **fields}, body, self.line, self.line)
+FIRST_EXPERIENCE = re.compile(r"^---[ \t]*\n(?=experience_id[ \t]*:)", re.MULTILINE)
 
 
 def read_log(text: str) -> tuple[list[Block], list[Problem]]:
-    """Return the experiences of a log, in order, and a warning; nothing if the text is not a log."""
-    goal = LLMOS_KEYS["experience"]["title"]
-    blocks = [
-        block
-        for block in _log_blocks(text)
-        if block.fields and str(block.fields[goal].value).strip()
-    ]
-    odd = warning(
-        "old-log",
-        "an older log format: read, but not written to",
-        "new entries go to a file next to it",
-    )
-    return (blocks, [odd]) if blocks else ([], [])
-
-
-def _log_blocks(text: str) -> Iterator[Block]:
-    lines = text.split("\n")
-    current: _Experience | None = None
-    number = 0
-    while number < len(lines):
-        line = lines[number]
-        end, fields = _yaml_in_log(lines, number)
-        bullet, stamped, heading = (
-            BULLET.fullmatch(line.strip()),
-            STAMPED.fullmatch(line),
-            HEADING.fullmatch(line),
-        )
-        opened: _Experience | None = None
-        if fields:
-            opened = _Experience(number + 1)
-            opened.fields = fields
-        elif stamped:
-            opened = _Experience(number + 1, len(stamped[1]))
-            opened.put(LLMOS_KEYS["experience"]["discoveredAt"], stamped[2], number + 1)
-            if stamped[3]:
-                opened.put(LLMOS_KEYS["experience"]["title"], stamped[3], number + 1)
-        elif bullet and _starts_experience(current, _bullet_key(bullet[1])):
-            opened = _Experience(number + 1)
-        elif heading and current and len(heading[1]) <= (current.level or len(heading[1])):
-            yield current.block()
-            current = None
-        if opened:
-            if current:
-                yield current.block()
-            current = opened
-        if current and bullet:
-            current.put(_bullet_key(bullet[1]), bullet[2].strip(), number + 1)
-        elif current and not opened and not RULE_LINE.fullmatch(line):
-            current.body.append(line)
-        number = end + 1 if fields else number + 1
-    if current:
-        yield current.block()
-
-
-def _bullet_key(name: str) -> str:
-    return "_".join(name.lower().split())
-
-
-def _starts_experience(current: _Experience | None, key: str) -> bool:
-    """Tell whether a bullet starts another experience: with its id or, in a log without ids, with its goal."""
-    if key == EXPERIENCE_ID:
-        return current is None or bool(
-            current.fields.keys() - {LLMOS_KEYS["experience"]["discoveredAt"]}
-        )
-    return key == LLMOS_KEYS["experience"]["title"] and (
-        current is None or (not current.level and key in current.fields)
-    )
-
-
-def _yaml_in_log(lines: list[str], start: int) -> tuple[int, dict[str, Field]]:
-    """Return the last line and the mapping that a `---` line or a fence opens; empty if it is not an experience."""
-    fenced = YAML_FENCE.fullmatch(lines[start])
-    closing = re.compile(r"```[ \t]*") if fenced else RULE_LINE
-    if not fenced and not RULE_LINE.fullmatch(lines[start]):
-        return start, {}
-    end = next((n for n in range(start + 1, len(lines)) if closing.fullmatch(lines[n])), 0)
-    inside = lines[start + 1 : end]
-    if fenced and inside and RULE_LINE.fullmatch(inside[0]):
-        return (
-            start,
-            {},
-        )  # a block with its own --- lines inside a fence: read when its --- line comes
-    if not any(line.startswith(EXPERIENCE_ID) for line in inside):
-        return start, {}
-    try:
-        fields, _ = read_frontmatter("\n".join(inside), start + 2)
-    except Unreadable:
-        return start, {}
-    return end, dict(fields)
+    """Return the blocks of a log without the text before the first one, and a warning; nothing if it has none."""
+    first = FIRST_EXPERIENCE.search(text)
+    if not first:
+        return [], []
+    above = text.count("\n", 0, first.start())
+    blocks = split_blocks("\n" * above + text[first.start() :])
+    message = "text before the first experience: read, but not written to"
+    odd = warning("old-log", message, "new entries go to a file next to it")
+    return [replace(blocks[0], problems=()), *blocks[1:]], [odd]
 
 
 # Parse a file's text into entries, with a Problem for each error or oddity.
@@ -204,7 +91,7 @@ def read_entries(
 ) -> tuple[list[Entry], list[Problem]]:
     """Return all entries of a text with \\n line ends, with ids as written, and all Problems ordered by line.
 
-    Without `advice`, leave out warnings that do not change an entry. A `log` may have an older format. Entries without
+    Without `advice`, leave out warnings that do not change an entry. A `log` may have a text before its first entry. Entries without
     an id are named by their place: `stem`, `stem#2` and so on; their digests depend on it.
     """
     entries: list[Entry] = []
@@ -273,9 +160,10 @@ def _body_problems(block: Block) -> list[Problem]:
 def _secret_problems(block: Block) -> list[Problem]:
     """Return Problems for secrets and personal data in the frontmatter and the body, found in one pass."""
     fields = block.fields or {}
-    leaves = [
-        (key, leaf) for key, field in fields.items() for leaf in _leaves_of_field(key, field.value)
-    ]
+    leaves: list[tuple[str, Leaf]] = []
+    for key, field in fields.items():
+        value = partial(map_value, key, field.value)
+        leaves += [(key, leaf) for leaf in leaves_of(value)]
     if not block.body and are_bare(leaf for _, leaf in leaves):
         return []
 
@@ -289,10 +177,6 @@ def _secret_problems(block: Block) -> list[Problem]:
             line, counted = line + block.body.count("\n", counted, found.start), found.start
             problems.append(_secret_problem(found.rule, "", line))
     return problems
-
-
-def _leaves_of_field(key: str, value: Value) -> list[Leaf]:
-    return leaves_of(lambda note: map_value(key, value, note))
 
 
 def _secret_problem(rule: str, key: str, line: int) -> Problem:

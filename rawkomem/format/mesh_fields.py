@@ -215,7 +215,7 @@ def lesson_pattern(extra: Mapping[str, Value]) -> str:
 
 
 def lesson_wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
-    """Return the arguments for the wire block of a lesson (yamo_blocks.lesson_block)."""
+    """Return the arguments for the wire block of a lesson (format/yamo.py)."""
     return {
         "id": id,
         "pattern": pattern,

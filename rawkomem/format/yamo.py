@@ -9,12 +9,14 @@ sentences are the RFC's, because other tools compare them.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from ..model.values import Problem, error, iso, record, warning
+from ..model.values import Problem, error, iso, record, replace, warning
 
 # Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar
 # (docs/yamo.md).
@@ -241,190 +243,40 @@ def _shown(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-# Build the block of each operation of RFC-0011 §3. Fixed sentences are the RFC's, because other
-# tools compare them.
-
-Printable = str | int | float
+# Build the block of each operation of RFC-0011 §3 from its template in yamo_blocks.txt. Fixed
+# sentences are the RFC's, because other tools compare them.
 
 UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
 AGENT_PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
-DEFAULT_HYPOTHESIS = (
-    "New information should be integrated into world model"  # of a memory without one
-)
-INJECT_HANDOFF = "SubconsciousReflector"  # this handoff injects a lesson into the next session
-
-
-def retain_block(
-    agent: str,
-    at: int,
-    id: str,
-    type: str,
-    length: Printable,
-    preview: str,
-    hypothesis: str = DEFAULT_HYPOTHESIS,
-) -> YamoBlock:
-    """Return the block of a stored memory; `length` is in bytes."""
-    return YamoBlock(
-        _agent_name(agent),
-        "store_memory_for_future_retrieval",
-        _pairs(memory_id=id, memory_type=type, timestamp=iso(at), content_length=length),
-        _pairs(hypothesis=hypothesis),
-        "medium",
-        _pairs(memory_stored=id, content_preview=_preview(preview)),
-        _pairs(
-            rationale="Memory persisted for semantic search and retrieval",
-            observation="Content vectorized and stored in LanceDB",
-            confidence="1.0",
-        ),
-        _log_words("memory_retained", at, id=id, type=type),
-    )
-
-
-def recall_block(
-    agent: str,
-    at: int,
-    query: str,
-    limit: Printable,
-    filter: str,
-    found: Printable,
-    score: Printable,
-    confidence: Printable,
-) -> YamoBlock:
-    """Return the block of a search; `score` and `confidence` are the rank score and the relevance of the best hit."""
-    return YamoBlock(
-        _agent_name(agent),
-        "recall_relevant_memories",
-        _pairs(query=query, limit=limit, filter=filter or "none", timestamp=iso(at)),
-        output=_pairs(results_found=found, top_score=score),
-        meta=_pairs(
-            rationale="Retrieved most semantically relevant memories for current context",
-            confidence=confidence,
-        ),
-        log=_log_words("memory_recalled", at, query=query, results=found),
-    )
-
-
-def reflect_block(
-    agent: str,
-    at: int,
-    id: str,
-    topic: str,
-    sources: Printable,
-    preview: str,
-    confidence: Printable,
-) -> YamoBlock:
-    """Return the block of beliefs that were made from memories."""
-    return YamoBlock(
-        _agent_name(agent),
-        "synthesize_beliefs_from_memories",
-        _pairs(topic=topic, source_count=sources, timestamp=iso(at)),
-        output=_pairs(reflection_id=id, insight_preview=_preview(preview), confidence=confidence),
-        meta=_pairs(
-            rationale="Aggregated high-signal patterns from recent memory", confidence=confidence
-        ),
-        log=_log_words("memory_reflected", at, topic=topic, sources=sources),
-    )
-
-
-def lesson_block(
-    agent: str,
-    at: int,
-    id: str,
-    pattern: str,
-    situation: str,
-    oversight: str,
-    fix: str,
-    rule: str,
-    severity: str,
-    scope: str,
-    inverse: str,
-    confidence: Printable,
-) -> YamoBlock:
-    """Return the block of a learned lesson; its `error_pattern` is the pattern id."""
-    return YamoBlock(
-        _agent_name(agent),
-        "distill_wisdom_from_execution",
-        _pairs(
-            original_context=situation, error_pattern=pattern, severity=severity, timestamp=iso(at)
-        ),
-        _pairs(
-            hypothesis="This lesson prevents recurrence of similar failures",
-            hypothesis_confidence=confidence,
-        ),
-        "high",
-        _pairs(
-            lesson_id=id,
-            oversight_description=oversight,
-            preventative_rule=rule,
-            rule_confidence=confidence,
-        ),
-        _pairs(
-            rationale=fix, applicability_scope=scope, inverse_lesson=inverse, confidence=confidence
-        ),
-        _log_words("lesson_learned", at, pattern=pattern, severity=severity, id=id),
-        INJECT_HANDOFF,
-    )
-
-
-def synthesize_block(
-    agent: str, at: int, id: str, name: str, sources: Printable, preview: str
-) -> YamoBlock:
-    """Return the block of a skill that was made from memories."""
-    return YamoBlock(
-        _agent_name(agent),
-        "synthesize_skill_from_memories",
-        _pairs(source_count=sources, timestamp=iso(at)),
-        priority="medium",
-        output=_pairs(skill_id=id, skill_name=name, intent_preview=_preview(preview)),
-        meta=_pairs(rationale="Repeated learnings proposed as a skill, inert until reviewed"),
-        log=_log_words("skill_synthesized", at, id=id, name=name),
-    )
-
-
-def delete_block(agent: str, at: int, id: str, reason: str = "") -> YamoBlock:
-    """Return the block of a deleted memory, whose text stays in its file."""
-    return YamoBlock(
-        _agent_name(agent),
-        "remove_memory_from_retrieval",
-        _pairs(memory_id=id, timestamp=iso(at)),
-        priority="medium",
-        output=_pairs(memory_deleted=id),
-        meta=_pairs(rationale=reason or "Memory no longer wanted"),
-        log=_log_words("memory_deleted", at, id=id),
-    )
-
-
-BLOCK_BUILDERS: dict[str, Callable[..., YamoBlock]] = {
-    "retain": retain_block,
-    "recall": recall_block,
-    "reflect": reflect_block,
-    "synthesize": synthesize_block,
-    "lesson": lesson_block,
-    "delete": delete_block,
+YAMO_OPERATIONS = ("retain", "recall", "reflect", "synthesize", "lesson", "delete")
+DEFAULT_VALUES = {
+    "hypothesis": "New information should be integrated into world model",
+    "filter": "none",
+    "reason": "Memory no longer wanted",
 }
-YAMO_OPERATIONS = tuple(BLOCK_BUILDERS)
 
 
-def build_block(operation: str, agent: str, at: int, **values: str) -> YamoBlock:
-    """Return the block of an operation; raise KeyError if the operation is unknown."""
-    return BLOCK_BUILDERS[operation](agent, at, **values)
+@cache
+def _templates() -> dict[str, YamoBlock]:
+    """Return operation → its block, with names of values in braces; the agent of a template is the operation."""
+    file = os.path.join(os.path.dirname(__file__), "yamo_blocks.txt")
+    with open(file, encoding="utf-8") as stream:
+        return {block.agent: block for block in read_yamo_blocks(stream.read()).blocks}
 
 
-def _agent_name(agent: str) -> str:
-    return AGENT_PREFIX + (agent or UNNAMED_AGENT)
-
-
-def _preview(text: str) -> str:
-    return " ".join(text.split())[:PREVIEW_LENGTH].strip()
-
-
-def _pairs(**values: Printable) -> Pairs:
-    return tuple((key, str(value)) for key, value in values.items())
-
-
-def _log_words(what: str, at: int, **values: Printable) -> tuple[str, ...]:
-    return (what, *(word for pair in _pairs(timestamp=iso(at), **values) for word in pair))
+def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBlock:
+    """Return the block of an operation; raise KeyError if the operation is unknown or lacks a value."""
+    template = _templates()[operation]
+    said = {**values, "timestamp": iso(at)}
+    said |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
+    said["preview"] = " ".join(str(values.get("preview", "")).split())[:PREVIEW_LENGTH].strip()
+    sections = {
+        name: tuple((key, text.format_map(said)) for key, text in getattr(template, name))
+        for name in YAMO_SECTIONS
+    }
+    log = tuple(word.format_map(said) for word in template.log)
+    return replace(template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log)
 
 
 # Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the

@@ -30,9 +30,6 @@ from ..model.values import record, replace
 from .head import find_git
 from .symbols import SourceLines, TooLong, mentions_symbol, symbol_text
 
-Found = tuple[list[str], bool]
-
-
 # Read git's index file without running git: tracked paths, their blobs, and which of them are not
 # checked out.
 
@@ -56,7 +53,6 @@ class Tracked:
     blob: str
     mode: int
     skipped: bool
-    changed: int  # when the file on disk was last written or moved, as git saw it, in seconds
 
 
 class TrackedFiles:
@@ -121,14 +117,8 @@ def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
         skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
         mode = int.from_bytes(data[at + 24 : at + 28])
         if path.startswith(prefix):
-            changed = int.from_bytes(data[at : at + 4])
-            yield Tracked(
-                os.fsdecode(path[len(prefix) :]),
-                data[at + 40 : at + 60].hex(),
-                mode,
-                skipped,
-                changed,
-            )
+            blob = data[at + 40 : at + 60].hex()
+            yield Tracked(os.fsdecode(path[len(prefix) :]), blob, mode, skipped)
         at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
 
 
@@ -146,7 +136,7 @@ def _offset_number(data: bytes, at: int) -> tuple[int, int]:
 # Cache the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading
 # code is slow.
 #
-#     stamp, place, whole (1: the ids are those of the whole file), ids (with commas; empty: the place is gone)
+#     stamp, place, ids (with commas; empty: the place is gone)
 #
 # Errors are ignored: the places are read again.
 
@@ -175,21 +165,16 @@ class KnownSpans:
             return ""
         return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}\t{place}"
 
-    def get(self, key: str) -> tuple[bool, Found | None]:
-        """Return whether a place is cached, and its cached ids."""
-        line = self._known.get(key) if key else None
-        if line is None:
-            return False, None
-        whole, _, ids = line.partition("\t")
-        return True, (ids.split(","), whole == "1") if ids else None
+    def get(self, key: str) -> list[str] | None:
+        """Return the cached ids of a place, none if the place is gone; None if it is not cached."""
+        ids = self._known.get(key) if key else None
+        return ids if ids is None else [id for id in ids.split(",") if id]
 
-    def put(self, key: str, found: Found | None) -> None:
+    def put(self, key: str, ids: list[str]) -> None:
         """Cache the ids of a place."""
         if key:
-            ids, whole = found or ([], False)
-            line = f"{int(whole)}\t{','.join(ids)}"
-            self._known[key] = line
-            self._new.append(f"{key}\t{line}")
+            self._known[key] = ",".join(ids)
+            self._new.append(f"{key}\t{self._known[key]}")
 
     def save(self) -> None:
         """Write new places to the file; ignore errors."""
@@ -204,13 +189,8 @@ class KnownSpans:
             lines = LineFile(local_path(self._layout, SPANS_FILE)).lines()
         except RawkoError:
             return {}
-        found = {}
-        for line in lines:
-            stamp, _, rest = line.partition("\t")
-            place, _, rest = rest.partition("\t")
-            if rest.count("\t") == 1:
-                found[f"{stamp}\t{place}"] = rest
-        return found
+        pairs = (line.rpartition("\t") for line in lines if line.count("\t") == 2)
+        return {key: ids for key, _, ids in pairs}
 
 
 # Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
@@ -269,18 +249,18 @@ class Citations:
         """Return git's index; it is read on first use, when a cited file is missing."""
         return TrackedFiles(self.project)
 
-    def of(self, extra: Mapping[str, Value], since: int = 0) -> tuple[Cited, ...]:
-        """Return the state of each citation of a memory; `since` is when the memory last changed, in milliseconds."""
+    def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
+        """Return the state of each citation of a memory."""
         texts = citations_in(extra)
-        found = [self.check(read_citation(text), since) for text in texts[:MAX_CITATIONS]]
+        found = [self.check(read_citation(text)) for text in texts[:MAX_CITATIONS]]
         unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
         self.known.save()
         return (*found, *unseen)
 
-    def check(self, citation: Citation, since: int = 0) -> Cited:
-        """Return the state of one citation; `since` is when it was made, in milliseconds, or 0."""
+    def check(self, citation: Citation) -> Cited:
+        """Return the state of one citation."""
         try:
-            return Cited(citation, *self._state(citation, since))
+            return Cited(citation, *self._state(citation))
         except _Unknown as failure:
             return Cited(citation, UNKNOWN, str(failure))
 
@@ -296,65 +276,63 @@ class Citations:
             raise BadInput(
                 f"no file {citation.path}", "write the path relative to the current folder"
             )
-        found, _ = _identify(citation, data)
-        if found is None:
+        blobs, whole, _ = _identify(citation, data)
+        if not blobs:
             raise BadInput(
                 f"{citation.path} has no {_part(citation)}",
                 "cite the whole file, or a part that exists",
             )
-        blobs, whole = found
         usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
         blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
         note = f"the definition of {citation.symbol} was not found in {citation.path}: the whole file counts"
         written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
         return Cited(written, FRESH, note if whole and citation.symbol else "")
 
-    def _state(self, citation: Citation, since: int) -> tuple[str, str]:
+    def _state(self, citation: Citation) -> tuple[str, str]:
         if (
             citation.place == citation.path
             and not citation.blob
             and os.path.isdir(self._file(citation.path))
         ):
             return FRESH, ""
-        is_there, found = self._found(citation, citation.path)
-        if not is_there:
-            return self._elsewhere(citation, since)
-        if found is None:
+        ids = self._found(citation, citation.path)
+        if ids is None:
+            return self._elsewhere(citation)
+        if not ids:
             return GONE, f"{citation.path} has no {_part(citation)}"
-        if not citation.blob or _is_among(citation.blob, found[0]):
+        if not citation.blob or _is_among(citation.blob, ids):
             return FRESH, ""
         moved = _moved_lines(citation, self._read(citation.path) or b"") if citation.lines else ""
-        changed = f"changed since: now {found[0][0][:WRITTEN_BLOB_DIGITS]}"
+        changed = f"changed since: now {ids[0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
-    def _found(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
-        """Return whether a file exists, and the blob ids of the cited place in it."""
+    def _found(self, citation: Citation, path: str) -> list[str] | None:
+        """Return the possible blob ids of the cited place in a file, none if it is gone; None if there is no file."""
         key = self.known.key(self._file(path), replace(citation, path=path).place)
-        is_known, found = self.known.get(key)
-        if is_known:
-            return True, found
-        is_there, found = self._searched(citation, path)
-        if is_there:
-            self.known.put(key, found)
-        return is_there, found
+        ids = self.known.get(key)
+        if ids is None:
+            ids = self._searched(citation, path)
+            if ids is not None:
+                self.known.put(key, ids)
+        return ids
 
-    def _searched(self, citation: Citation, path: str) -> tuple[bool, Found | None]:
+    def _searched(self, citation: Citation, path: str) -> list[str] | None:
         """Return what _found does, without the cache, and subtract the search for a symbol from the budget."""
         data = self._read(path)
         if data is None:
-            return False, None
+            return None
         if citation.symbol and self.left <= 0:
             raise _Unknown(TOO_MUCH)
-        found, steps = _identify(citation, data)
+        ids, _, steps = _identify(citation, data)
         self.left -= steps * STEP_BYTES
-        return True, found
+        return ids
 
-    def _elsewhere(self, citation: Citation, since: int) -> tuple[str, str]:
+    def _elsewhere(self, citation: Citation) -> tuple[str, str]:
         """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
-        found = [path for path in self._candidates(citation, since) if self._is_at(citation, path)]
+        found = [path for path in self._candidates(citation) if self._is_at(citation, path)]
         if len(found) == 1 or (found and citation.place != citation.path):
             return FRESH, f"moved to {found[0]}"
         return GONE, f"no file {citation.path}" + (
@@ -363,31 +341,28 @@ class Citations:
 
     def _is_at(self, citation: Citation, path: str) -> bool:
         try:
-            found = self._found(citation, path)[1]
+            ids = self._found(citation, path)
             is_whole = citation.place == citation.path
             if is_whole and os.path.getsize(self._file(path)) < MIN_MOVED_BYTES:
                 return False
         except (_Unknown, OSError):
             return False
-        return found is not None and _is_among(citation.blob, found[0])
+        return _is_among(citation.blob, ids or [])
 
-    def _candidates(self, citation: Citation, since: int) -> Sequence[str]:
-        """Return files to which a cited file may have moved: only files that changed after the citation was made."""
+    def _candidates(self, citation: Citation) -> Sequence[str]:
+        """Return tracked files to which a cited file may have moved: with its blob, its name, or its suffix."""
         if not citation.blob:
             return ()
-        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
-        later = [entry for entry in self.tracked.entries if entry.changed * 1000 > since]
-        same = [entry.path for entry in later if entry.blob.startswith(citation.blob)]
+        same = self.tracked.holding(citation.blob)
         if citation.place == citation.path:
             return same[:MAX_CANDIDATES]
-        namesakes = [entry.path for entry in later if entry.path.rpartition("/")[2] == name]
-        alike = (
-            [entry for entry in later if suffix and entry.path.endswith(suffix)] if since else []
-        )
-        alike.sort(key=lambda entry: (-_shared(entry.path, citation.path), -entry.changed))
-        return list(dict.fromkeys([*same, *namesakes, *(entry.path for entry in alike)]))[
-            :MAX_CANDIDATES
-        ]
+        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
+        paths = [entry.path for entry in self.tracked.entries]
+        namesakes = [path for path in paths if path.rpartition("/")[2] == name]
+        alike = [path for path in paths if suffix and path.endswith(suffix)]
+        folders = citation.path.split("/")[:-1]  # files with more equal folders come first
+        alike.sort(key=lambda path: -sum(map(operator.eq, path.split("/")[:-1], folders)))
+        return list(dict.fromkeys([*same, *namesakes, *alike]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
         """Return the bytes of a file below the project; None if it does not exist. Raise _Unknown on other errors."""
@@ -437,28 +412,28 @@ def place_from(layout: Layout, text: str, base: str) -> str:
     return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
 
 
-def _identify(citation: Citation, data: bytes) -> tuple[Found | None, int]:
-    """Return the possible blob ids of the cited place, its own first, and whether it is the whole file; None if gone.
+def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool, int]:
+    """Return the possible blob ids of the cited place, its own first, none if it is gone; whether it is the whole file.
 
-    The second value is the number of steps of the search for a symbol.
+    The last value is the number of steps of the search for a symbol.
     """
     whole = blob_ids(data)
     if not citation.symbol and not citation.lines:
-        return (whole, True), 0
+        return whole, True, 0
     text = _text(data)
     if citation.lines:
         lines = text.split("\n")[citation.lines[0] - 1 : citation.lines[1]]
         enough = len(lines) == citation.lines[1] - citation.lines[0] + 1 and lines != [""]
-        return (([_text_id("\n".join(lines)), *whole], False) if enough else None), 0
-
+        return [_text_id("\n".join(lines)), *whole] if enough else [], False, 0
     searched = SourceLines(text)
     try:
         own = symbol_text(searched, citation.symbol, citation.path)
         is_there = bool(own) or mentions_symbol(searched, citation.symbol, citation.path)
     except TooLong:
         own, is_there = "", True
-    found = ([_text_id(own), *whole], False) if own else (whole, True) if is_there else None
-    return found, searched.spent
+    if own:
+        return [_text_id(own), *whole], False, searched.spent
+    return whole if is_there else [], True, searched.spent
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:
@@ -499,11 +474,6 @@ def _text(data: bytes) -> str:
 
 def _text_id(text: str) -> str:
     return blob_id((text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
-
-
-def _shared(path: str, other: str) -> int:
-    """Return how many folders of two paths are equal, position by position."""
-    return sum(map(operator.eq, path.split("/")[:-1], other.split("/")[:-1]))
 
 
 def _is_among(blob: str, ids: list[str]) -> bool:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import Layout
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
@@ -21,12 +21,9 @@ from ..text.marked import cut_block, put_block
 from .merge import CONFLICT_EXIT_CODE
 from .runner import WorkTree, work_tree
 
-# Write the lines to add if another program manages a project's hooks, in the format of its
-# settings file.
+# Write the lines to add if another program manages a project's hooks, as YAML.
 #
 # These lines are committed, so they must succeed on machines without rawkomem.
-
-Commands = Mapping[str, str]  # event → command line
 
 LEFTHOOK = tuple(
     f"{start}lefthook.{end}"
@@ -38,6 +35,28 @@ MANAGERS = {
     "pre-commit": (".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"),
     "lefthook": LEFTHOOK,
     "husky": (".husky",),
+}
+# manager → the advice before, for and after the commands
+ADVICE = {
+    "pre-commit": (
+        "add to the 'repos:' of {file}:\n  - repo: local\n    hooks:\n",
+        """\
+      - id: rawkomem-{event}
+        name: rawkomem {event}
+        entry: {entry}
+        language: system
+        pass_filenames: false
+        always_run: true
+        stages: [{event}]
+""",
+        "then run 'pre-commit install {types}'",
+    ),
+    "lefthook": (
+        "add to {file}:\n",
+        "  {event}:\n    jobs:\n      - name: rawkomem\n        run: {run}\n",
+        "then run 'lefthook install'",
+    ),
+    "husky": ("", "add a line to {file}/{event}:\n  {command}\n", ""),
 }
 
 
@@ -58,86 +77,18 @@ def find_manager(top: str) -> Manager | None:
     return None
 
 
-def hook_advice(manager: Manager, commands: Commands) -> str:
-    """Return instructions for the user: which lines to add to which file."""
-    guarded = {
-        event: f"if command -v {shlex.split(command)[0]} >/dev/null 2>&1; then {command} || exit $?; fi"
-        for event, command in commands.items()
-    }
-    return f"{manager.name} runs this project's hooks: {ADVICE_BY_MANAGER[manager.name](manager.file, guarded)}"
-
-
-def _pre_commit(file: str, commands: Commands) -> str:
-    """Return the advice for pre-commit and prek: one hook for each command, with all its events as stages."""
-    events: dict[str, list[str]] = {}
+def hook_advice(manager: Manager, commands: Mapping[str, str]) -> str:
+    """Return instructions for the user: which lines to add to which file. `commands` is event → command line."""
+    start, each, end = ADVICE[manager.name]
+    said = [f"{manager.name} runs this project's hooks: {start.format(file=manager.file)}"]
     for event, command in commands.items():
-        events.setdefault(command, []).append(event)
-    hooks = [_pre_commit_hook(command, stages) for command, stages in events.items()]
-    toml = file.endswith(".toml")
+        program = shlex.split(command)[0]
+        command = f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
+        entry = json.dumps(f"sh -c {shlex.quote(command)}")  # JSON is YAML
+        values = {"file": manager.file, "event": event, "command": command, "entry": entry}
+        said.append(each.format(**values, run=json.dumps(command)))
     types = " ".join(f"--hook-type {event}" for event in commands)
-    install = f"then run '{'prek' if toml else 'pre-commit'} install {types}'"
-    if toml:
-        tables = "\n".join(
-            f"  {line}" for hook in hooks for line in ("[[repos.hooks]]", *_toml(hook))
-        )
-        return f'add to {file}:\n  [[repos]]\n  repo = "local"\n{tables}\n{install}'
-    lines = [line for hook in hooks for line in _yaml_item(hook, "      ")]
-    return "\n".join(
-        [f"add to the 'repos:' of {file}:", "  - repo: local", "    hooks:", *lines, install]
-    )
-
-
-def _pre_commit_hook(command: str, stages: list[str]) -> dict[str, object]:
-    what = "check" if "--staged" in command else "index sync"
-    return {
-        "id": f"rawkomem-{what.split()[-1]}",
-        "name": f"rawkomem {what}",
-        "entry": f"sh -c {shlex.quote(command)}",
-        "language": "system",
-        "pass_filenames": False,
-        "always_run": True,
-        "stages": stages,
-    }
-
-
-def _toml(values: Mapping[str, object]) -> list[str]:
-    return [
-        f"{key} = {json.dumps(value)}" for key, value in values.items()
-    ]  # these JSON values are valid TOML
-
-
-def _yaml_item(values: Mapping[str, object], indent: str) -> list[str]:
-    """Return the lines of a list item; JSON values are valid YAML."""
-    lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
-    return [f"{indent}- {lines[0]}", *(f"{indent}  {line}" for line in lines[1:])]
-
-
-def _lefthook(file: str, commands: Commands) -> str:
-    lines: list[str] = []
-    for event, command in commands.items():
-        job = {"name": "rawkomem", "run": command}
-        if file.endswith((".json", ".jsonc")):
-            lines += [f"{json.dumps(event)}: {json.dumps({'jobs': [job]})},"]
-        elif file.endswith(".toml"):
-            lines += [f"[[{event}.jobs]]", *_toml(job)]
-        else:
-            lines += [f"{event}:", "  jobs:", *_yaml_item(job, "    ")]
-    return "\n".join(
-        [f"add to {file}:", *(f"  {line}" for line in lines), "then run 'lefthook install'"]
-    )
-
-
-def _husky(file: str, commands: Commands) -> str:
-    return "\n".join(
-        f"add a line to {file}/{event}:\n  {command}" for event, command in commands.items()
-    )
-
-
-ADVICE_BY_MANAGER: dict[str, Callable[[str, Commands], str]] = {
-    "pre-commit": _pre_commit,
-    "lefthook": _lefthook,
-    "husky": _husky,
-}
+    return "".join([*said, end.format(types=types)]).rstrip()
 
 
 # Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
@@ -150,7 +101,6 @@ DRIVER_SECTION = "merge.rawkomem"
 # A merge keeps the lines of both sides of the generated page; the next write sorts them.
 ATTRIBUTE_LINES = ("*.md merge=rawkomem", f"{PAGE} merge=union")
 IGNORED = "/local/"
-HOOK_CONFIG_VERSION = (2, 54)  # the first git that reads hooks from its settings, several per event
 CHECK, MERGE, SYNC = (
     "pre-commit",
     "pre-merge-commit",
@@ -252,27 +202,20 @@ class _Connecting:
         self.settings = dict(item.partition("\n")[::2] for item in listed)
 
     def plan(self, wanted: Wanted) -> Connection:
-        """Return the plan; if this git reads hooks from its settings, remove our lines from hook files."""
+        """Return the plan; if another program manages the hooks, with advice instead of hooks."""
         wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
         settings = self._driver(wanted)
         manager = find_manager(self.tree.top)
         if manager:
             to_add = hook_advice(manager, self._commands(wanted))
             return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
-        numbers = re.findall(r"\d+", self.tree.ask("version"))
-        if tuple(map(int, numbers[:2])) >= HOOK_CONFIG_VERSION:
-            settings += self._config_hooks(wanted)
-            files = (*self._attributes(), *self._without(self._hook_paths()))
-            return Connection(self.tree, files, tuple(settings))
         hooks, to_do = self._hook_files(wanted)
-        settings += self._unset(self._hook_sections())
         return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
 
     def _follows_merges(self) -> bool:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
-        section = f"hook.{self._hook_name(SYNC)}.command"
         files = [path for path in self._hook_paths() if os.path.basename(path) == SYNC]
-        return section in self.settings or any(self._without(files))
+        return any(self._without(files))
 
     def removal(self) -> Connection:
         files = self._without(
@@ -282,9 +225,9 @@ class _Connecting:
                 *self._hook_paths(),
             ]
         )
-        return Connection(
-            self.tree, tuple(files), tuple(self._unset([DRIVER_SECTION, *self._hook_sections()]))
-        )
+        gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
+        unset = self._changed(gone, "set by 'connect git'")
+        return Connection(self.tree, tuple(files), tuple(unset))
 
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
@@ -305,14 +248,6 @@ class _Connecting:
         real = os.path.realpath(folder)
         own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
         return own, not own and is_below(real, os.path.realpath(self.tree.top))
-
-    def _hook_sections(self) -> list[str]:
-        return [f"hook.{self._hook_name(event)}" for event in EVENTS]
-
-    def _unset(self, sections: Iterable[str]) -> list[SettingChange]:
-        keys = ("name", "driver", "command", "event")
-        gone = dict.fromkeys(f"{section}.{key}" for section in sections for key in keys)
-        return self._changed(gone, "set by 'connect git'")
 
     def _changed(self, wanted: Mapping[str, str | None], why: str) -> list[SettingChange]:
         """Return the changes to these values; None means unset."""
@@ -356,14 +291,6 @@ class _Connecting:
         name = "rawkomem: memory files, entry by entry"
         settings = {f"{DRIVER_SECTION}.name": name, f"{DRIVER_SECTION}.driver": driver}
         return self._changed(settings, "merges memory files")
-
-    def _config_hooks(self, wanted: Wanted) -> list[SettingChange]:
-        changes = []
-        for event, script in self._scripts(wanted.program, wanted).items():
-            section = f"hook.{self._hook_name(event)}"
-            settings = {f"{section}.event": event, f"{section}.command": script}
-            changes += self._changed(settings, f"runs on {event}")
-        return changes
 
     def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._hooks_folder()
@@ -420,9 +347,6 @@ class _Connecting:
         # the last one is ours, which stops all hooks
         named = [f"{self._folder('--git-common-dir')}/hooks", *self.tree.git.names(*words)]
         return os.path.normpath(os.path.join(self.tree.top, named[-2]))
-
-    def _hook_name(self, event: str) -> str:
-        return self.name.replace(" ", "-") + ("" if event == CHECK else f"-{event}")
 
 
 def _is_there(program: Sequence[str]) -> str:

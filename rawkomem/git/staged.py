@@ -207,9 +207,7 @@ class Staged:
         return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
 
     def _is_there(self, name: str) -> bool:
-        return bool(
-            self.tree.git.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1))
-        )
+        return bool(self.tree.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"))
 
     def _code_in(self, *words: str) -> set[str]:
         """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
@@ -287,9 +285,6 @@ AMEND_HINT = "to keep the old text as history, run: rawkomem check --staged --as
 NO_EFFECT = "edit-without-effect"
 REPLACED = "an amendment replaces the edited text, so the edit has no effect"
 WINS_HINT = "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
-AGAIN_HINT = (
-    "write the text that is right with 'rawkomem amend ID --edit', or restore the text in the file"
-)
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
 MAX_DEPENDING = 5  # memories that a message names
@@ -665,7 +660,7 @@ def edits_of(commit: Commit) -> list[Edit]:
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
-    """Return digest → entry of these files and of files in bundles; an older log counts as one entry."""
+    """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
     pairs = (
         zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files)
     )

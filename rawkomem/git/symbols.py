@@ -177,17 +177,15 @@ def _naming(lines: SourceLines, parts: list[str], suffix: str) -> list[Span]:
 def _definitions(lines: SourceLines, name: str, spans: list[Span], suffix: str) -> list[Span]:
     """Return the least indented definitions of a name in these spans."""
     lines.spend(sum((end - start) // 4 + 1 for start, end in spans))
-    numbers = [
-        number for start, end in spans for number in range(start, end) if name in lines[number]
-    ]
+    limits = {
+        number: end for start, end in spans for number in range(start, end) if name in lines[number]
+    }
     word = _word(name)
-    found = [number for number in numbers if _defines(lines, number, word, suffix)]
+    found = [number for number in limits if _defines(lines, number, word, suffix)]
     if len(found) > 1:
         buried = _buried(lines, suffix)
         found = [number for number in found if number not in buried] or found
-    lines.spend(len(spans) * len(found) // 4)
     least = min((_indent(lines[n]) for n in found), default=0)
-    limits = {n: end for start, end in spans for n in found if start <= n < end}
     return [(n, _end(lines, n, limits[n], suffix)) for n in found if _indent(lines[n]) == least]
 
 

@@ -28,7 +28,6 @@ from ..learn.transcripts import (
     Transcript,
     holds_sessions,
     read_recorded_sessions,
-    with_file_paths,
 )
 from ..learn.turns import ASSISTANT, SYSTEM, USER, Run, Turn
 from ..model.entries import Draft, Memory
@@ -175,11 +174,7 @@ def read_past(file: str) -> Iterator[Past]:
     """Yield the sessions of a file: one of a transcript, several of a file of recorded sessions."""
     if holds_sessions(file):
         for number, one in enumerate(read_recorded_sessions(file), 1):
-            lines = (
-                json.dumps(with_file_paths(line)) + "\n"
-                for line in one["records"]
-                if isinstance(line, dict)
-            )
+            lines = (json.dumps(line) + "\n" for line in one["records"] if isinstance(line, dict))
             yield _past_session(io.BytesIO("".join(lines).encode()), str(one.get("id") or number))
         return
     with open(file, "rb") as stream:

@@ -201,10 +201,8 @@ class Scored:
     why: str
 
 
-def choose_drafts(
-    turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE, most: int = MAX_DRAFTS
-) -> list[Draft]:
-    """Return at most `most` drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
+def choose_drafts(turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE) -> list[Draft]:
+    """Return the best drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
     session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
     if spoken and not run.task:
@@ -212,7 +210,7 @@ def choose_drafts(
     found = [one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least]
     found += [*drafts_of_instructions(turns, session, run), *drafts_of_fixes(turns, session, run)]
     distinct = {draft.id: draft for draft in found}
-    return sorted(distinct.values(), key=lambda draft: (-draft.score, draft.at))[:most]
+    return sorted(distinct.values(), key=lambda draft: (-draft.score, draft.at))[:MAX_DRAFTS]
 
 
 def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> Iterable[Draft]:

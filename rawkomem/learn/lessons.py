@@ -28,8 +28,8 @@ from ..format.yamo import (
     AGENT_PREFIX,
     UNNAMED_AGENT,
     YamoBlock,
+    build_block,
     emit_yamo,
-    lesson_block,
     read_yamo_block,
     yamo_name,
     yamo_value,
@@ -76,11 +76,8 @@ class Lesson:
     @property
     def wire(self) -> str:
         """Return the lesson as a wire block for other programs."""
-        return emit_yamo(
-            lesson_block(
-                self.by, self.at, **lesson_wire_values(self.id, self.pattern_id, self.context)
-            )
-        )
+        values = lesson_wire_values(self.id, self.pattern_id, self.context)
+        return emit_yamo(build_block("lesson", self.by, self.at, **values))
 
 
 @record
@@ -318,7 +315,6 @@ PATTERN_WORDS = (
 MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix; a shorter text is ignored
 MAX_TEXT_CHARS = 600  # of a rule, learning, fix or other text in a draft
 MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
-MAX_LISTED = 3  # days or goals that a sentence lists
 
 
 @record
@@ -401,7 +397,7 @@ def _lesson_draft(
 ) -> Draft:
     name, scope = pattern
     told = {
-        "situation": f"{_last_sentence(failures, 'situation')}\n\n{_story(failures)}.".strip(),
+        "situation": f"{_last_sentence(failures, 'situation')}\n\n{_listed(failures)}".strip(),
         "fix": fix,
         "inverse_lesson": _last_sentence(failures, "inverse"),
     }
@@ -429,11 +425,12 @@ def _lesson_draft(
 
 
 def _unsolved_draft(pattern: tuple[str, str], failures: Sequence[Memory]) -> Draft:
+    what = _quoted(_last_fact(failures, "error") or pattern[0])
     return Draft(
         id=draft_id(DISTILL_SESSION, f"{pattern[0]} {pattern[1]}"),
         kind=FIX,
-        title=one_line(f"{_what_happened(failures)} {_times(failures)}; not solved yet"),
-        text=f"{_story(failures)}; it is not solved yet.",
+        title=one_line(f"{what}: failed {_times(failures)}; not solved yet"),
+        text=f"Not solved yet:\n\n{_listed(failures)}",
         when=lesson_conditions(*pattern),
         tags=(UNSOLVED,),
         **_evidence(failures, 0.0),
@@ -442,58 +439,29 @@ def _unsolved_draft(pattern: tuple[str, str], failures: Sequence[Memory]) -> Dra
 
 def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
     """Return the fields of a draft that describe its failures; `more` is added to the score."""
-    lines = (
-        f"{iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
-        for one in failures
-    )
+    last = failures[-1]
+    goal = goal_of(last) if last.kind in (TRACE, EXPERIENCE) else _fact(last, "goal")
     return {
-        "said": "\n".join(lines),
+        "said": _listed(failures),
         "score": round(min(MAX_SCORE, BASE_SCORE + more + REPEAT_SCORE * (len(failures) - 1)), 2),
         "why": f"it happened {_times(failures)}",
         "session": DISTILL_SESSION,
-        "task": next(iter(_goals(failures[-1:])), ""),
-        "at": failures[-1].created,
+        "task": _quoted(goal),
+        "at": last.created,
     }
 
 
-def _story(failures: Sequence[Memory]) -> str:
-    """Return one sentence, without its full stop: what happened, how often, on which days, and for which goals."""
-    days = list(dict.fromkeys(iso(memory.created)[:10] for memory in failures))
-    when = ", ".join(days) if len(days) <= MAX_LISTED else f"{days[0]} to {days[-1]}"
-    what = _what_happened(failures)
-    goals = [
-        quoted for goal in _goals(failures)[-MAX_LISTED:] if (quoted := f'"{goal}"') not in what
-    ]
-    aim = ""
-    if len(goals) == 1:
-        aim = f" while the goal was {goals[0]}"
-    elif goals:
-        aim = f" while the goals were {', '.join(goals[:-1])} and {goals[-1]}"
-    return f"{what} {_times(failures)} ({when}){aim}"
-
-
-def _what_happened(failures: Sequence[Memory]) -> str:
-    if error := _last_fact(failures, "error"):
-        return f'"{_quoted(error)}" happened'
-    if name := _last_fact(failures, "pattern"):
-        return f'The error "{_quoted(name)}" happened'
-    last = failures[-1]
-    failed = _fact(last, "status").lower() in FAILED_STATUSES
-    verb = "failed" if failed else "was marked as something to learn from"
-    return f'"{_quoted(last.title)}" {verb}'
+def _listed(failures: Sequence[Memory]) -> str:
+    """Return a list of failures: the day, the id, and the error or the title."""
+    lines = (
+        f"- {iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
+        for one in failures
+    )
+    return "\n".join(lines)
 
 
 def _times(failures: Sequence[Memory]) -> str:
     return {1: "once", 2: "twice"}.get(len(failures), f"{len(failures)} times")
-
-
-def _goals(failures: Sequence[Memory]) -> list[str]:
-    """Return the goals that failures name, each once. The title counts as the goal only for runs."""
-    given = (
-        _quoted(goal_of(one) if one.kind in (TRACE, EXPERIENCE) else _fact(one, "goal"))
-        for one in failures
-    )
-    return list(dict.fromkeys(goal for goal in given if goal))
 
 
 def _quoted(text: str) -> str:

@@ -9,7 +9,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from ..model.entries import Memory
@@ -19,9 +19,6 @@ from ..model.values import iso
 from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.safe import safe_body, safe_title
-
-Schema = Mapping[str, object]
-
 
 # Define the interface of a language model. It is an OpenAI-compatible endpoint or a command such
 # as `claude -p`.
@@ -39,8 +36,8 @@ class Llm(Protocol):
         """Return a name of the model for messages, without its full address or key."""
         ...
 
-    def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
-        """Return the answer's text, or raise LlmFailure. With a schema, ask for JSON if the model supports that."""
+    def complete(self, prompt: str, system: str = "") -> str:
+        """Return the answer's text, or raise LlmFailure."""
         ...
 
 
@@ -108,10 +105,8 @@ class CommandLlm:
         self._seconds = settings.timeout
         self.name = os.path.basename(self._words[0])
 
-    def complete(
-        self, prompt: str, system: str = "", schema: Mapping[str, object] | None = None
-    ) -> str:
-        """Return the answer, as Llm.complete does. The schema is ignored: `ask` has put it into the prompt."""
+    def complete(self, prompt: str, system: str = "") -> str:
+        """Return the answer, as Llm.complete does."""
         given = "\n\n".join(part for part in (system, prompt) if part)
         with tempfile.TemporaryDirectory(prefix="rawkomem-") as empty:
             process = self._start(empty)

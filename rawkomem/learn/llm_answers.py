@@ -7,6 +7,7 @@ brace of the answer.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
     "null": type(None),
 }  # fmt: skip
+with open(os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8") as _file:
+    SCHEMAS: dict[str, Schema] = json.load(_file)  # question → the JSON Schema of its answer
 DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
 
 
@@ -49,16 +52,16 @@ class Redacting:
         self._llm = llm
         self.name = llm.name
 
-    def complete(self, prompt: str, system: str = "", schema: Schema | None = None) -> str:
+    def complete(self, prompt: str, system: str = "") -> str:
         """Return the answer, as Llm.complete does."""
-        return self._llm.complete(redact(prompt), redact(system), schema)
+        return self._llm.complete(redact(prompt), redact(system))
 
 
 def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
     """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
     wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
     system = f"{system}\n\n{wanted}".strip()
-    answer = llm.complete(prompt, system, schema)
+    answer = llm.complete(prompt, system)
     try:
         return read_json_object(answer, schema)
     except UnfitAnswer as problem:
@@ -66,7 +69,6 @@ def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str
         again = llm.complete(
             f"{prompt}\n\n{complaint}\n\n{answer[:MAX_SHOWN_CHARS]}\n\nGive it again, as one JSON object only.",
             system,
-            schema,
         )
     try:
         return read_json_object(again, schema)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..format.body import sections_of
+from ..format.body import list_items, sections_of
 from ..format.entries import MAX_PATTERNS, MAX_TAGS
 from ..format.mesh_fields import lesson_context
-from ..format.yamo import YamoBlock, emit_yamo, reflect_block
+from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
 from ..state.fold import plan_quarantined
@@ -22,9 +22,9 @@ from ..text.chunks import counted
 from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
 from ..text.language import Statement, language, statement_of
-from ..text.prose import BULLET, prose_lines, sentences, summarize
+from ..text.prose import prose_lines, summarize
 from .llm import DATA_WARNING, Llm, LlmFailure, fenced_memories
-from .llm_answers import ask_for_json
+from .llm_answers import SCHEMAS, ask_for_json
 from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.
@@ -43,17 +43,6 @@ APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed 
 TITLE_PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 RULE_TEXT = re.compile(r"\bRule:[ \t]*([^|\n]+)")
 SKILL_SYSTEM = f"You turn the notes of a software project into one skill that an agent can follow. {DATA_WARNING}"
-TEXT_LIST = {"type": "array", "items": {"type": "string"}}
-SKILL_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string"},
-        "description": {"type": "string"},
-        "steps": TEXT_LIST,
-        "avoid": TEXT_LIST,
-    },
-    "required": ["name", "description", "steps", "avoid"],
-}
 
 
 @record
@@ -168,7 +157,7 @@ def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
         "Give a short name, one sentence that says what the skill does and when to use it, the steps in order, and what"
         " to avoid. Add nothing that the memories do not say."
     )
-    answer = ask_for_json(llm, prompt, SKILL_SYSTEM, SKILL_SCHEMA)
+    answer = ask_for_json(llm, prompt, SKILL_SYSTEM, SCHEMAS["skill"])
     return replace(
         draft,
         name=one_line(answer["name"], NAME_LENGTH) or draft.name,
@@ -226,18 +215,6 @@ def section_under(body: str, heading: str) -> str:
     return sections_of("\n".join(prose_lines(body))).get(heading.lower(), "")
 
 
-def list_items(text: str) -> list[str]:
-    """Return the list items in a text, or its sentences if it has no list."""
-    listed: list[str] = []
-    for line in text.split("\n"):
-        bullet = BULLET.match(line)
-        if bullet:
-            listed.append(line[bullet.end() :].strip())
-        elif listed and line.startswith((" ", "\t")) and line.strip():
-            listed[-1] += f" {line.strip()}"
-    return listed or sentences(text)
-
-
 def _rule_of_lesson(memory: Memory) -> str:
     """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
     found = RULE_TEXT.search(memory.body)
@@ -279,11 +256,6 @@ REFLECTED_KINDS = tuple(
 )  # no reflections on reflections
 MAX_REFLECTION_CHARS = 4_000  # of a reflection
 REFLECTION_SYSTEM = f"You find what the notes of a software project have in common. {DATA_WARNING}"
-REFLECTION_SCHEMA = {
-    "type": "object",
-    "properties": {"reflection": {"type": "string"}, "confidence": {"type": "number"}},
-    "required": ["reflection", "confidence"],
-}
 
 
 @record
@@ -328,7 +300,7 @@ def prepare_reflection(topic: str, sources: Sequence[Memory]) -> PreparedReflect
 
 def reflect_with(llm: Llm, prepared: PreparedReflection) -> Thought:
     """Return a model's reflection. Raise LlmFailure if it gives no usable answer."""
-    answer = ask_for_json(llm, prepared.prompt, REFLECTION_SYSTEM, REFLECTION_SCHEMA)
+    answer = ask_for_json(llm, prepared.prompt, REFLECTION_SYSTEM, SCHEMAS["reflection"])
     text = clean(answer["reflection"]).strip()[:MAX_REFLECTION_CHARS]
     if not text:
         raise LlmFailure(f"{llm.name} returned an empty reflection", "try another model")
@@ -372,9 +344,14 @@ def reflection_confidence(memory: Memory) -> float:
 
 def reflection_as_yamo(memory: Memory) -> str:
     """Return the YAMO block of a reflection (RFC-0011 §3.4)."""
-    topic, count = reflection_topic(memory), len(derived_from(memory))
-    said = (memory.id, topic, count, memory.body, reflection_confidence(memory))
-    return emit_yamo(reflect_block(memory.by, memory.created, *said))
+    values = {
+        "id": memory.id,
+        "topic": reflection_topic(memory),
+        "sources": len(derived_from(memory)),
+        "preview": memory.body,
+        "confidence": reflection_confidence(memory),
+    }
+    return emit_yamo(build_block("reflect", memory.by, memory.created, **values))
 
 
 def reflection_shape(memory: Memory, block: str) -> dict[str, Any]:

@@ -252,7 +252,6 @@ LIST_KEYS = (
     "items",
 )  # keys under which a document keeps its records
 MARKDOWN = "text"
-UNPACKERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip"}
 
 
 class Transcript:
@@ -389,11 +388,8 @@ class Transcript:
 
 
 def _refuse_binary(data: bytes) -> None:
-    for magic, command in UNPACKERS.items():
-        if data.startswith(magic):
-            raise BadInput("the transcript is compressed", f"unpack it first, with: {command}")
     if b"\0" in data[:SAMPLE_BYTES]:
-        raise BadInput("the transcript is a binary file", "give a .jsonl, .json, .md or .txt file")
+        raise BadInput("the transcript is a binary file", "unpack it, or give another file")
 
 
 def _decoded_line(line: bytes) -> str:
@@ -511,10 +507,6 @@ def _transcript_files(path: str) -> Iterator[str]:
 
 COMPACTED = "This session is being continued from a previous conversation"  # start of the prompt after a compaction
 XZ_SUFFIX = ".xz"
-SHORTENED_KEY = (
-    "x"  # only input key of a tool call in published histories; it holds the call as Markdown
-)
-NAMED_FILE = re.compile(r"</summary>\s*`([^`\n]+)`|The file (\S+) has been")
 
 
 def read_recorded_sessions(file: str) -> list[Record]:
@@ -543,21 +535,3 @@ def holds_sessions(file: str) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and isinstance(found.get("sessions"), list)
-
-
-def with_file_paths(line: Record) -> Record:
-    """Return a record in which shortened tool calls have a `file_path`, as the host writes it."""
-    message = line.get("message")
-    if not isinstance(message, dict) or not isinstance(message.get("content"), list):
-        return line
-    content = [
-        _call_with_path(part) if isinstance(part, dict) else part for part in message["content"]
-    ]
-    return {**line, "message": {**message, "content": content}}
-
-
-def _call_with_path(part: Record) -> Record:
-    given = part.get("input") if part.get("type") == "tool_use" else None
-    said = str(given.get(SHORTENED_KEY, "")) if isinstance(given, dict) else ""
-    found = NAMED_FILE.search(said) if part.get("name") in ("Read", "Edit", "Write") else None
-    return {**part, "input": {"file_path": found[1] or found[2]}} if found else part

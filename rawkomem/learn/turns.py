@@ -562,21 +562,15 @@ SPECSTORY_SPEAKER = re.compile(
 )
 SESSION_COMMENT = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) -->")
 STAMPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
-TOOL_OPENS = re.compile(r'<tool-use data-tool-type="([^"]{0,60})" data-tool-name="([^"]{0,200})">')
-THOUGHT = "<think>"
-BLOCK_ENDS = {"<tool-use ": "</tool-use>", THOUGHT: "</think>"}  # start of a block → its end
+TOOL_NAME = re.compile(r'data-tool-name="([^"]{0,200})"')
+TOOL_START, TOOL_END = "<tool-use ", "</tool-use>"
+BLOCK_ENDS = {TOOL_START: TOOL_END, "<think>": "</think>"}  # start of a block → its end
 MESSAGE_COMMENT = "<!-- message-id:"
-SPEAKER_SEPARATOR = "---"  # line between two speakers
+SPEAKER_SEPARATOR = "\n---"  # between two speakers
 CODE_FENCE = "```"
-SHELL_TOOL, WRITE_TOOL = "shell", "write"  # types of tools
-WRITTEN_FILE = re.compile(
-    r"(?:The file (\S{1,400}) has been|File created successfully at: (\S{1,400}))"
-)
-ERROR_STARTS = ("<tool_use_error>", "Error:")
 MAX_LATE_MILLISECONDS = (
     120_000  # a queued message may be this much older than the message before it
 )
-MAX_MESSAGE_CHARS = 1_000_000  # the rest of a longer message is dropped
 
 
 def is_history(lines: Iterable[str]) -> bool:
@@ -585,71 +579,37 @@ def is_history(lines: Iterable[str]) -> bool:
 
 
 def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
-    """Yield the turns of a history, line by line. Each tool block becomes a call and a result."""
-    message, session, tools = HistoryMessage("", 0), "", 0
+    """Yield the turns of a history: what somebody said, then the text of each tool block in it. Thoughts are dropped."""
+    role, at, session = "", 0, ""
+    words, blocks = list[str](), list[list[str]]()
+    ends = fence = above = ""  # the end of the open block, its open code fence, and the line above
     for line in lines:
-        speaker = None if message.ends else _opened_message(line, message.at)
+        speaker = None if ends else _opened_message(line, at)
         if speaker:
-            message.close(speaker.role)
-            yield from message.turns(session, tools)
-            message, tools = speaker, tools + len(message.tools)
-        elif message.role:
-            message.add(line)
-        else:
+            yield from _message_turns(role, at, session, words, blocks, speaker[0])
+            (role, at), words, blocks = speaker, [], []
+            continue
+        if not role:
             named = SESSION_COMMENT.match(line)
             session = named[1] if named else session
-    yield from message.turns(session, tools)
-
-
-class HistoryMessage:
-    """A speaker's message, split into words and tool blocks."""
-
-    def __init__(self, role: str, at: int) -> None:
-        self.role, self.at = role, at
-        self.ends = ""  # end mark of the open block; empty outside of blocks
-        self.tools: list[list[str]] = []  # lines of each tool block
-        self._words: list[str] = []
-        self._kept = self._words  # lines of the open block, or the words outside of blocks
-        self._length = 0
-        self._fence = self._before = ""
-
-    def add(self, line: str) -> None:
-        """Append a line to the words or to the open tool block; drop thoughts and comments."""
+            continue
         opens = next((start for start in BLOCK_ENDS if line.startswith(start)), "")
-        if opens and not self.ends:
-            self.ends, self._fence = BLOCK_ENDS[opens], ""
-            self._kept = []
-            self.tools += [self._kept] if opens != THOUGHT else []
-        elif not self.ends:
-            self._kept = self._words
-        self._length += len(line) + 1
-        if self._length < MAX_MESSAGE_CHARS and not line.startswith(MESSAGE_COMMENT):
-            self._kept.append(line)
-        if self.ends:
-            self._fence = fence_after(self._fence, line)
-            if line.rstrip().endswith(self.ends) and (
-                not self._fence or self._before.startswith(CODE_FENCE)
-            ):
-                self.ends = ""
-            self._before = line
-
-    def close(self, following: str) -> None:
-        """Drop the separator at the end if another speaker follows."""
-        text = "\n".join(self._words).rstrip()
-        self._words = [
-            text.removesuffix(f"\n{SPEAKER_SEPARATOR}") if following != self.role else text
-        ]
-
-    def turns(self, session: str, tools: int) -> Iterator[Turn]:
-        """Yield the spoken turn, then each tool's call and result. `tools` counts the tools before this message."""
-        if self.role:
-            yield Turn(self.role, "\n".join(self._words).strip(), self.at, "", session)
-        for number, lines in enumerate(self.tools if self.role != SUBAGENT else (), tools + 1):
-            yield from _tool_turns(lines, self.at, session, f"tool-{number}")
+        if opens and not ends:
+            ends, fence, above = BLOCK_ENDS[opens], "", ""
+            blocks.append([])
+        if ends:
+            blocks[-1].append(line)
+            fence = fence_after(fence, line)
+            if line.rstrip().endswith(ends) and (not fence or above.startswith(CODE_FENCE)):
+                ends = ""
+            above = line
+        elif not line.startswith(MESSAGE_COMMENT):
+            words.append(line)
+    yield from _message_turns(role, at, session, words, blocks, role)
 
 
-def _opened_message(line: str, before: int) -> HistoryMessage | None:
-    """Return the message that a speaker line opens; None for other lines and for lines older than time `before`."""
+def _opened_message(line: str, before: int) -> tuple[str, int] | None:
+    """Return role and time of the speaker that a line names; None for other lines and for those older than `before`."""
     found = SPECSTORY_SPEAKER.match(line)
     if not found:
         return None
@@ -658,51 +618,17 @@ def _opened_message(line: str, before: int) -> HistoryMessage | None:
     if at and at < before - MAX_LATE_MILLISECONDS:
         return None
     role = SUBAGENT if found[2] else USER if found[1] == "User" else ASSISTANT
-    return HistoryMessage(role, max(at, before) if role == SUBAGENT else at or before)
+    return role, max(at, before) if role == SUBAGENT else at or before
 
 
-def _tool_turns(lines: list[str], at: int, session: str, id: str) -> Iterator[Turn]:
-    """Yield the call and the result in a tool block."""
-    opening = TOOL_OPENS.match(lines[0])
-    if not opening:
-        return
-    kind, name = opening[1], opening[2]
-    shown, blocks = _fenced_blocks(lines[2:-1])
-    output = blocks[-1] if blocks else "\n".join(shown).strip()
-    command = _inline_code(shown) if kind == SHELL_TOOL else ""
-    if kind == SHELL_TOOL and not command and len(blocks) > 1:
-        command = blocks[0]
-    created = WRITTEN_FILE.match(output)
-    named = (created[1] or created[2]) if created else _inline_code(shown)
-    file = named if kind == WRITE_TOOL else ""
-    written = blocks[0] if file and len(blocks) > 1 else ""
-    yield Turn(TOOL, "", at, name, session, Did(id, command, file, written))
-    failed = (
-        output.startswith(ERROR_STARTS)
-        or "**Error:**" in shown
-        or bool(exit_failed(output.partition("\n")[0]))
-    )
-    yield Turn(TOOL, output, at, name, session, Did(id, command, failed=failed))
-
-
-def _fenced_blocks(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Return the lines outside of code fences, and the text inside each fence."""
-    shown, blocks = list[str](), list[list[str]]()
-    fence = ""
-    for line in lines:
-        before, fence = fence, fence_after(fence, line)
-        if fence and before:
-            blocks[-1].append(line)
-        elif fence:
-            blocks.append([])
-        elif not before:
-            shown.append(line)
-    return shown, ["\n".join(block) for block in blocks]
-
-
-def _inline_code(shown: list[str]) -> str:
-    """Return the first inline code that fills a whole line; empty if there is none."""
-    lines = (line.strip() for line in shown)
-    return next(
-        (line.strip("`") for line in lines if len(line) > 2 and line[0] == line[-1] == "`"), ""
-    )
+def _message_turns(
+    role: str, at: int, session: str, words: list[str], blocks: list[list[str]], following: str
+) -> Iterator[Turn]:
+    text = "\n".join(words).rstrip()
+    if role:
+        said = text if following == role else text.removesuffix(SPEAKER_SEPARATOR)
+        yield Turn(role, said.strip()[:MAX_TURN_CHARS], at, "", session)
+    for block in blocks if role != SUBAGENT else ():
+        name = TOOL_NAME.search(block[0])
+        if name and block[0].startswith(TOOL_START):
+            yield Turn(TOOL, "\n".join(block)[:MAX_TURN_CHARS], at, name[1], session)

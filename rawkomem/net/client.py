@@ -396,14 +396,6 @@ class Api:
     key: str
 
 
-class StatusFailed(RequestFailed):
-    """Raised when the status of an answer is not 200."""
-
-    def __init__(self, message: str, hint: str, status: int):
-        super().__init__(message, hint)
-        self.status = status
-
-
 class JsonApi:
     """Posts JSON to one URL from the user's config, which may be on this machine."""
 
@@ -424,8 +416,8 @@ class JsonApi:
         """Post the body and return the answer's JSON; raise RequestFailed if there is none."""
         answer = self.client.post(json.dumps(body).encode(), JSON_HEADERS)
         if answer.status != 200:
-            raise StatusFailed(
-                self.client.complaint(answer), status_hint(answer.status, self._api), answer.status
+            raise RequestFailed(
+                self.client.complaint(answer), status_hint(answer.status, self._api)
             )
         host = self.client.target.host
         if not answer.whole:

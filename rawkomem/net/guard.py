@@ -40,46 +40,50 @@ LOOPBACK = "loopback"
 PRIVATE = "private"  # the user's own network
 NEVER = "never"  # no user's server is at such an address
 
-_ADDRESS_ROWS = (  # the first row that matches counts
-    ("168.63.129.16/32", NEVER, "a metadata service (Azure)"),  # in the middle of a public range
-    ("100.100.100.200/32", NEVER, "a metadata service (Alibaba)"),
-    ("0.0.0.0/8", NEVER, "an unspecified address, which may be this machine"),
-    ("127.0.0.0/8", LOOPBACK, "this machine"),
-    ("10.0.0.0/8", PRIVATE, "a private network"),
-    ("172.16.0.0/12", PRIVATE, "a private network"),
-    ("192.168.0.0/16", PRIVATE, "a private network"),
-    ("100.64.0.0/10", PRIVATE, "a provider's or VPN's shared network"),
-    ("169.254.0.0/16", NEVER, "link-local, where metadata services live"),
-    ("192.0.0.0/24", NEVER, "reserved for protocols"),  # Oracle's metadata service is 192.0.0.192
-    ("192.0.2.0/24", NEVER, "for documentation"),
-    ("192.88.99.0/24", NEVER, "a 6to4 relay"),
-    ("198.18.0.0/15", NEVER, "for benchmarks"),
-    ("198.51.100.0/24", NEVER, "for documentation"),
-    ("203.0.113.0/24", NEVER, "for documentation"),
-    ("224.0.0.0/4", NEVER, "multicast"),
-    ("240.0.0.0/4", NEVER, "reserved"),
-    ("0.0.0.0/0", PUBLIC, "public"),
-    ("fd00:ec2::/32", NEVER, "a metadata service (AWS)"),
-    ("fd20:ce::254/128", NEVER, "a metadata service (Google)"),
-    ("fd00:42::42/128", NEVER, "a metadata service (Scaleway)"),
-    ("::1/128", LOOPBACK, "this machine"),
-    ("fc00::/7", PRIVATE, "a private network"),
-    ("fe80::/10", NEVER, "link-local"),
-    ("fec0::/10", NEVER, "site-local"),
-    ("ff00::/8", NEVER, "multicast"),
-    ("::ffff:0:0/96", NEVER, "an IPv4 address in IPv6 (mapped)"),
-    ("64:ff9b::/96", NEVER, "an IPv4 address in IPv6 (NAT64)"),
-    ("64:ff9b:1::/48", NEVER, "an IPv4 address in IPv6 (NAT64)"),
-    ("::/96", NEVER, "an IPv4 address in IPv6 (compatible)"),
-    ("2002::/16", NEVER, "an IPv4 address in IPv6 (6to4)"),
-    ("2001::/32", NEVER, "an IPv4 address in IPv6 (Teredo)"),
-    ("2001::/23", NEVER, "reserved for protocols"),
-    ("2001:db8::/32", NEVER, "for documentation"),
-    ("3fff::/20", NEVER, "for documentation"),
-    ("2000::/3", PUBLIC, "public"),
-    ("::/0", NEVER, "not assigned to anybody"),
-)
-ADDRESS_TABLE = [(ip_network(network), reach, what) for network, reach, what in _ADDRESS_ROWS]
+# Network, class and description; the first row that matches counts.
+ADDRESS_ROWS = """
+    168.63.129.16/32   never    a metadata service (Azure)
+    100.100.100.200/32 never    a metadata service (Alibaba)
+    0.0.0.0/8          never    an unspecified address, which may be this machine
+    127.0.0.0/8        loopback this machine
+    10.0.0.0/8         private  a private network
+    172.16.0.0/12      private  a private network
+    192.168.0.0/16     private  a private network
+    100.64.0.0/10      private  a provider's or VPN's shared network
+    169.254.0.0/16     never    link-local, where metadata services live
+    192.0.0.0/24       never    reserved for protocols
+    192.0.2.0/24       never    for documentation
+    192.88.99.0/24     never    a 6to4 relay
+    198.18.0.0/15      never    for benchmarks
+    198.51.100.0/24    never    for documentation
+    203.0.113.0/24     never    for documentation
+    224.0.0.0/4        never    multicast
+    240.0.0.0/4        never    reserved
+    0.0.0.0/0          public   public
+    fd00:ec2::/32      never    a metadata service (AWS)
+    fd20:ce::254/128   never    a metadata service (Google)
+    fd00:42::42/128    never    a metadata service (Scaleway)
+    ::1/128            loopback this machine
+    fc00::/7           private  a private network
+    fe80::/10          never    link-local
+    fec0::/10          never    site-local
+    ff00::/8           never    multicast
+    ::ffff:0:0/96      never    an IPv4 address in IPv6 (mapped)
+    64:ff9b::/96       never    an IPv4 address in IPv6 (NAT64)
+    64:ff9b:1::/48     never    an IPv4 address in IPv6 (NAT64)
+    ::/96              never    an IPv4 address in IPv6 (compatible)
+    2002::/16          never    an IPv4 address in IPv6 (6to4)
+    2001::/32          never    an IPv4 address in IPv6 (Teredo)
+    2001::/23          never    reserved for protocols
+    2001:db8::/32      never    for documentation
+    3fff::/20          never    for documentation
+    2000::/3           public   public
+    ::/0               never    not assigned to anybody
+"""
+ADDRESS_TABLE = [
+    (ip_network(network), reach, what)
+    for network, reach, what in (row.split(None, 2) for row in ADDRESS_ROWS.strip().split("\n"))
+]
 
 
 def classify_address(address: str) -> tuple[str, str]:

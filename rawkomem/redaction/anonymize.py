@@ -51,7 +51,8 @@ def user_id(name: str) -> str:
 
 def person(names: Iterable[str]) -> Person | None:
     """Return a person with these names, without short names and ACCOUNTS; None if no name is left."""
-    kept = tuple(dict.fromkeys(name.strip() for name in names if _is_personal(name.strip())))
+    long = [name.strip() for name in names if len(name.strip()) >= MIN_NAME_LETTERS]
+    kept = tuple(dict.fromkeys(name for name in long if name.lower() not in ACCOUNTS))
     return Person(kept) if kept else None
 
 
@@ -65,10 +66,6 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
     names = "|".join(re.escape(name) for name in longest_first)
     whole = re.compile(rf"(?<![\w@.+-])(?:{names})(?![\w@]|[.+-]\w)", re.IGNORECASE)
     return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
-
-
-def _is_personal(name: str) -> bool:
-    return len(name) >= MIN_NAME_LETTERS and name.lower() not in ACCOUNTS
 
 
 def _without_home(found: re.Match[str]) -> str:

@@ -341,7 +341,9 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
         tight = found.end(2) == found.start(3) and found.end(3) == found.end() - 1
         rule = _verdict(data, kind, (key, found.end(2)), operator, (start, judged), quoted, tight)
         end = _value_end(data, start, quoted, len(data)) if rule else 0
-        if rule and (operator != ">" or _closes_element(data, key, end)):
+        below = data[end : end + MAX_KEY_LENGTH].lstrip()
+        is_element = data[key - 1 : key] == b"<" and below.startswith(b"</")
+        if rule and (operator != ">" or is_element):
             yield start, end, rule
         at = max(end, found.start(3), found.start() + 1)
 
@@ -366,13 +368,6 @@ def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
     while end < limit and data[end] not in UNQUOTED_ENDS:
         end += 1
     return _trimmed_end(data, start, end)
-
-
-def _closes_element(data: bytes, key: int, end: int) -> bool:
-    """Return whether a value is the text of the XML element that the key names."""
-    return data[key - 1 : key] == b"<" and data[end : end + MAX_KEY_LENGTH].lstrip().startswith(
-        b"</"
-    )
 
 
 def _text(data: bytes, start: int, end: int) -> str:
@@ -447,7 +442,9 @@ def _verdict(
     if kind == "password" and not argument:
         taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
         taken = taken or (literal and key.lower() != "pass" and is_chosen(value))
-        taken = taken or (tight and operator == "=" and _is_environment(key, value))
+        # `KEY=value` sets a shell variable to a plain word, which is then not a variable's name
+        plain = key.isupper() and names_password(key) and value.isalnum()
+        taken = taken or (tight and operator == "=" and plain and not names_secret(value))
     elif kind in ("password", "secret"):
         taken = (
             is_random(value)
@@ -480,11 +477,6 @@ def _is_variable(data: bytes, at: int, end: int, value: str, operator: str, tigh
     if operator in LITERAL_OPERATORS or (tight and following not in (b")", b",", b";")):
         return False
     return value.isidentifier() and names_secret(value)
-
-
-def _is_environment(key: str, value: str) -> bool:
-    """Tell whether `KEY=value` sets a shell variable to a plain word, which is then not a variable's name."""
-    return key.isupper() and names_password(key) and value.isalnum() and not names_secret(value)
 
 
 def rule_of_value(key: str, value: str, plain: bool = True) -> str:
@@ -642,15 +634,12 @@ def _telling_headings(line: bytes, separator: bytes) -> Columns | None:
     names = {}
     for number, cell in enumerate(cells if len(cells) > 1 else ()):
         name = cell.strip(AROUND_CELLS).decode("latin-1")
-        if not _is_heading(name) and (name or number not in edges):
+        plain = all(c.isalnum() or c in " _-./#()" for c in name)
+        if not (plain and 0 < len(name) <= MAX_NAME_LENGTH) and (name or number not in edges):
             return None
         if kind_of_key(name):
             names[number] = name
     return names or None
-
-
-def _is_heading(name: str) -> bool:
-    return 0 < len(name) <= MAX_NAME_LENGTH and all(c.isalnum() or c in " _-./#()" for c in name)
 
 
 def _has_rows(data: bytes, end: int, separator: bytes) -> bool:

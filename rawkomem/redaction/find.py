@@ -44,6 +44,7 @@ PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
 MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
 MAX_LABEL_LENGTH = 60  # of the label between the dashes
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+KEY_HEADERS = (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
 
 KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
@@ -103,17 +104,11 @@ def _torn_end(data: bytes, at: int, limit: int) -> int:
     end = at
     for line in data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n"):
         body = line.strip(WRAPPING)
-        if body and not _of_a_key(body):
+        if not BASE64.issuperset(body) and not body.startswith(KEY_HEADERS):
             break
         at += len(line) + 1
         end = at - 1 if body else end
     return min(end, len(data))
-
-
-def _of_a_key(line: bytes) -> bool:
-    return BASE64.issuperset(line) or line.startswith(
-        (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
-    )
 
 
 def find_kubernetes(data: bytes) -> Iterator[Hit]:

@@ -137,17 +137,13 @@ def _without_tags(text: str) -> str:
             inside = "".join(out[opened[-1] + 1 :])
             if HTML_TAG.fullmatch(inside):
                 del out[opened.pop() :]
-                out.append(
-                    "\n\n" if _tag_name(inside) in HTML_BLOCKS and inside.startswith("/") else ""
-                )
+                name = re.split(r"[\s/]", inside.lstrip("/!"), maxsplit=1)[0].lower()
+                ends_block = name in HTML_BLOCKS and inside.startswith("/")
+                out.append("\n\n" if ends_block else "")
                 continue
             opened.clear()
         out.append(part)
     return "".join(out)
-
-
-def _tag_name(inside: str) -> str:
-    return re.split(r"[\s/]", inside.lstrip("/!"), maxsplit=1)[0].lower()
 
 
 # Stage 2, semantic filtering: removes paragraphs without content, and repeated paragraphs.

@@ -429,7 +429,7 @@ class Core:
                 from ..git.citations import Citations
 
                 looked.append(Citations(self.layout))
-            return looked[0].of(memory.extra, memory.updated)
+            return looked[0].of(memory.extra)
 
         return cited
 

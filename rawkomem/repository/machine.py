@@ -64,7 +64,7 @@ Progress = Callable[[int, int], None]
 
 # Check this machine and this repository for `rawkomem doctor`; each finding has a hint.
 
-PACKAGES = ("rawkomem", "apsw", "sqlite-vec", "google-re2", "numpy", "pyyaml", "python-frontmatter", "watchdog",
+PACKAGES = ("rawkomem", "apsw", "sqlite-vec", "google-re2", "numpy", "pyyaml", "watchdog",
             "click")  # fmt: skip
 
 

@@ -506,7 +506,10 @@ class HeritageChain:
 
 def heritage_of(memory: Memory) -> HeritageChain:
     """Return the current chain of a memory."""
-    return HeritageChain(*(_levels(memory.extra.get(key)) for key in CHAIN))
+    lists = (memory.extra.get(key) for key in CHAIN)
+    return HeritageChain(
+        *(tuple(map(str, value)) if isinstance(value, list) else () for value in lists)
+    )
 
 
 def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
@@ -531,10 +534,6 @@ def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = 
     """Return the entry that adds or removes source memories of a memory."""
     extra: Fields = {"from": [*sources], **({"removed": "true"} if removed else {})}
     return entry_about(memory, Entry(kind="heritage", by=by, extra=extra))
-
-
-def _levels(value: object) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:

@@ -133,7 +133,10 @@ def read_statement(sentence: str) -> Statement | None:
         role, stem, value = _known_words.get(word) or _read_word(word, cues)
         if role == "instead" and not chosen and not (frame and words[at - 1] == BREAK):
             role = "negations" if word in cues.negations else ""
-        if not role and stem and not (value and _is_value(before, words[at + 1 : at + 2], cues)):
+        # a number is a value, unless it is a name as in "sprint 12"
+        around = (before, *words[at + 1 : at + 2])
+        is_value = value and (not before or not cues.units.isdisjoint(around))
+        if not role and stem and not is_value:
             place.add(stem)
             before = word
             continue
@@ -164,11 +167,6 @@ def read_statement(sentence: str) -> Statement | None:
         frozenset(numbers),
         negative,
     )
-
-
-def _is_value(before: str, after: list[str], cues: Cues) -> bool:
-    """Return whether a number after and before these words is a value, not a name as in "sprint 12"."""
-    return not before or not cues.units.isdisjoint((before, *after))
 
 
 def _read_word(word: str, cues: Cues) -> Role:

@@ -112,28 +112,16 @@ def _word_steps(before: list[str], after: list[str]) -> Sequence[tuple[str, int,
 
 
 def _changed_words(before: list[str], after: list[str]) -> Iterator[str]:
-    steps = _word_steps(before, after)
-    for place, (what, start, end, first, last) in enumerate(steps):
+    for what, start, end, first, last in _word_steps(before, after):
+        words = before[start:end]
         if what == "equal":
-            yield from _words_around(
-                before[start:end], first=place == 0, last=place == len(steps) - 1
-            )
+            many = len(words) > 2 * CONTEXT_WORDS
+            yield from (*words[:CONTEXT_WORDS], "…", *words[-CONTEXT_WORDS:]) if many else words
             continue
-        if end > start:
-            yield f"[-{' '.join(before[start:end])}-]"
+        if words:
+            yield f"[-{' '.join(words)}-]"
         if last > first:
             yield f"{{+{' '.join(after[first:last])}+}}"
-
-
-def _words_around(words: list[str], first: bool, last: bool) -> list[str]:
-    """Return the words next to a change, with an ellipsis for the others."""
-    if first and last:
-        return []
-    head, tail = (
-        words[: 0 if first else CONTEXT_WORDS],
-        words[len(words) if last else -CONTEXT_WORDS :],
-    )
-    return words if len(head) + len(tail) >= len(words) else [*head, "…", *tail]
 
 
 # The history of a memory: its entries in the order of the fold, with the changes that each made.

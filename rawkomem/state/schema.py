@@ -4,6 +4,7 @@ readers make.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..format.entries import CLAIM_KEYS, FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS
@@ -13,10 +14,6 @@ from .fold import REGISTRY
 from .plans import ID, REQUIRED, SCALAR, Key, texts_schema
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-def _any_case(words: tuple[str, ...]) -> list[str]:
-    return [form for word in words for form in (word, word.title(), word.upper())]
 
 
 CONDITION = {
@@ -35,45 +32,62 @@ CLAIMED: dict[str, Any] = {
 }
 PROVENANCE = {"anyOf": [SCALAR, {"type": "object", "properties": {"source": SCALAR}}]}
 
-# Keys of memories; those of changes are in state/changes/.
-MEMORY_KEYS = {
-    "id": Key("The id, written by rawkomem; without one, the file's path is the id", ID),
-    "about": Key("The id of the memory that a change is about", ID, refers=True),
-    "title": Key("One line that states the main point", REQUIRED),
-    "whenToUse": Key("When to use the memory: words, a|b, a pattern or a sentence", CONDITIONS),
-    "tags": Key("Labels", texts_schema(MAX_TAGS)),
-    "importance": Key(
-        "How important it is; default: medium", {"enum": [*_any_case(IMPORTANCE), None]}
-    ),
-    "discoveredAt": Key("When it was discovered: 2026-01-23T10:30:00Z"),
-    "at": Key("When a change was made"),
-    "discoveredBy": Key("Who discovered it"),
-    "by": Key("Who made a change"),
-    "discoveredIn": Key("The task in which it was discovered"),
-    "source": Key("Where it comes from"),
-    "relatedMemories": Key("Ids or file stems of related memories", texts_schema(), refers=True),
-    "cites": Key("Places in the project's code: path#symbol", texts_schema()),
-    "members": Key("Memories that belong to an episode", texts_schema(), refers=True),
-    "derivedFrom": Key("Memories that it was made from", texts_schema(), refers=True),
-    "supersedes": Key("Memories that it superseded", texts_schema(), refers=True),
-    "claim": Key("What it claims: subject, predicate, value", CLAIMED),
-    "provenance": Key("source: the source class that the entry declares", PROVENANCE),
-    "eventTime": Key("When the thing happened: 2026-01-23 or 2026-01-23T10:30:00Z"),
-    "importedState": Key(
-        "Its state in the system it comes from; the first review restores it", {"type": "object"}
-    ),
-    "type": Key(
-        "Memory Lane's type; for a link, the kind of link", {**SCALAR, "examples": [*TYPES]}
-    ),
-    "category": Key("decision, finding, preference, insight, fact, event, task or another word"),
-    "entity": Key("What it is about: project:api, person:mark", texts_schema()),
-    "entities": Key("What it is about: project:api, person:mark", texts_schema()),
-    "session": Key("The session it comes from"),
-    "confidence": Key("0 to 100"),
-    "intent": Key("What a skill is for"),
-    "description": Key("When to use a skill"),
-    "topic": Key("What a reflection is about"),
+FORMS: dict[str, Any] = {"id": ID, "text": SCALAR, "texts": texts_schema()}
+OWN_FORMS: dict[str, Any] = {
+    "title": REQUIRED,
+    "whenToUse": CONDITIONS,
+    "tags": texts_schema(MAX_TAGS),
+    "importance": {
+        "enum": [
+            *(form for word in IMPORTANCE for form in (word, word.title(), word.upper())),
+            None,
+        ]
+    },
+    "claim": CLAIMED,
+    "provenance": PROVENANCE,
+    "importedState": {"type": "object"},
+    "type": {**SCALAR, "examples": [*TYPES]},
 }
+# Keys of memories: name, form, description; * marks values that name memories. Those of changes are in changes.py.
+KEY_ROWS = """
+    id              id     The id, written by rawkomem; without one, the file's path is the id
+    about           id*    The id of the memory that a change is about
+    title           own    One line that states the main point
+    whenToUse       own    When to use the memory: words, a|b, a pattern or a sentence
+    tags            own    Labels
+    importance      own    How important it is; default: medium
+    discoveredAt    text   When it was discovered: 2026-01-23T10:30:00Z
+    at              text   When a change was made
+    discoveredBy    text   Who discovered it
+    by              text   Who made a change
+    discoveredIn    text   The task in which it was discovered
+    source          text   Where it comes from
+    relatedMemories texts* Ids or file stems of related memories
+    cites           texts  Places in the project's code: path#symbol
+    members         texts* Memories that belong to an episode
+    derivedFrom     texts* Memories that it was made from
+    supersedes      texts* Memories that it superseded
+    claim           own    What it claims: subject, predicate, value
+    provenance      own    source: the source class that the entry declares
+    eventTime       text   When the thing happened: 2026-01-23 or 2026-01-23T10:30:00Z
+    importedState   own    Its state in the system it comes from; the first review restores it
+    type            own    Memory Lane's type; for a link, the kind of link
+    category        text   decision, finding, preference, insight, fact, event, task or another word
+    entity          texts  What it is about: project:api, person:mark
+    entities        texts  What it is about: project:api, person:mark
+    session         text   The session it comes from
+    confidence      text   0 to 100
+    intent          text   What a skill is for
+    description     text   When to use a skill
+    topic           text   What a reflection is about
+"""
+
+
+def _memory_keys() -> Iterator[tuple[str, Key]]:
+    for row in KEY_ROWS.strip().split("\n"):
+        name, form, says = row.split(None, 2)
+        values = OWN_FORMS[name] if form == "own" else FORMS[form.rstrip("*")]
+        yield name, Key(says, values, refers=form.endswith("*"))
 
 
 def frontmatter_keys() -> dict[str, Key]:
@@ -82,7 +96,7 @@ def frontmatter_keys() -> dict[str, Key]:
     kind = Key("The kind of entry: a new memory, or a change of a memory",
                {"enum": [*words], "enumDescriptions": [*words.values()]})  # fmt: skip
     changes = {name: key for change in CHANGES for name, key in REGISTRY[change].keys.items()}
-    return {"kind": kind, **MEMORY_KEYS, **changes}
+    return {"kind": kind, **dict(_memory_keys()), **changes}
 
 
 def frontmatter_schema() -> dict[str, Any]:

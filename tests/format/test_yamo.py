@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.format.yamo import (
-    BLOCK_BUILDERS,
     PRIORITIES,
+    YAMO_OPERATIONS,
     YamoBlock,
     build_block,
     emit_yamo,
@@ -88,7 +88,7 @@ def test_every_block_reads_back(block):
     assert read_yamo_block(text) == (block, ())
 
 
-@pytest.mark.parametrize("operation", BLOCK_BUILDERS)
+@pytest.mark.parametrize("operation", YAMO_OPERATIONS)
 @given(st.data())
 def test_every_kind_of_block_reads_back(operation, data):
     values = {name: data.draw(VALUES) for name in ARGUMENTS[operation]}
@@ -96,7 +96,7 @@ def test_every_kind_of_block_reads_back(operation, data):
     assert read_yamo_block(emit_yamo(block)) == (block, ())
 
 
-@pytest.mark.parametrize("operation", BLOCK_BUILDERS)
+@pytest.mark.parametrize("operation", YAMO_OPERATIONS)
 @given(st.data())
 def test_what_a_line_cannot_carry_is_changed_once(operation, data):
     """Semicolons, line ends and blanks at the edges: whatever values a block is given, its text reads back as itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rawkomem.files.ledger import row_problems
 from rawkomem.format.mesh_fields import pattern_id
-from rawkomem.format.yamo import emit_yamo, read_yamo_block, recall_block, reflect_block, retain_block
+from rawkomem.format.yamo import build_block, emit_yamo, read_yamo_block
 from rawkomem.index.stores.database import open_database
 from rawkomem.index.stores.sqlite import Document, Hit, Passage, SqliteStore
 from rawkomem.model.entries import Entry
@@ -24,6 +24,10 @@ TIME = "2026-01-23T10:30:00Z"
 DIMS = 384
 
 
+def retained(agent, id, type, length, preview):
+    return build_block("retain", agent, AT, id=id, type=type, length=length, preview=preview)
+
+
 def lines_of(block) -> dict[str, str]:
     """The block's text, line by line, by what each line begins with."""
     return {line.strip().partition(";")[0]: line.strip() for line in emit_yamo(block).splitlines()}
@@ -34,11 +38,11 @@ def test_retain(case):
     """As observed, but for the advice: a comma for the semicolon, and a preview of 60 characters."""
     given = case["input"]
     length = len(given["content"].encode())
-    block = retain_block(given["agentId"], AT, given["id"], given["memoryType"], length, given["content"])
+    block = retained(given["agentId"], given["id"], given["memoryType"], length, given["content"])
     assert emit_yamo(block) == case["expected"].replace("{ISO_8601}", TIME).replace("%3B", ",")
     theirs, problems = read_yamo_block(case["expected"])
     assert not problems and theirs.value("output", "content_preview") == given["content"]
-    long = retain_block("A", AT, "m", "event", 200, "x" * 200)
+    long = retained("A", "m", "event", 200, "x" * 200)
     assert long.value("output", "content_preview") == "x" * 60
 
 
@@ -46,7 +50,8 @@ def test_retain(case):
 def test_recall(case):
     """By the advice the RFC's block: another intent, and results_found and top_score instead of a ratio."""
     given = case["input"]
-    block = recall_block(given["agentId"], AT, given["query"], given["limit"], "", given["resultCount"], 0.5, 0.4)
+    values = {"limit": given["limit"], "filter": "", "found": given["resultCount"], "score": 0.5, "confidence": 0.4}
+    block = build_block("recall", given["agentId"], AT, query=given["query"], **values)
     found = lines_of(block)
     assert found["agent: MemoryMesh_A"] and found["intent: recall_relevant_memories"]
     assert (
@@ -62,15 +67,8 @@ def test_recall(case):
 def test_reflect(case):
     """The RFC's block, not the later one that was observed, which our reader understands."""
     given = case["input"]
-    block = reflect_block(
-        given["agentId"],
-        AT,
-        "reflection_1",
-        given["topic"],
-        given["memoryCount"],
-        given["reflection"],
-        given["confidence"],
-    )
+    values = {"topic": given["topic"], "sources": given["memoryCount"], "preview": given["reflection"]}
+    block = build_block("reflect", given["agentId"], AT, id="reflection_1", confidence=given["confidence"], **values)
     found = lines_of(block)
     assert found["intent: synthesize_beliefs_from_memories"] and found["topic"] == "topic;auth,bypass;"
     assert found["source_count"] == "source_count;2;" and found["confidence"] == "confidence;0.9;"
@@ -89,7 +87,7 @@ def test_validate(case):
     block, problems = read_yamo_block(case["input"]["block"])
     told = [problem.message for problem in problems if problem.level == ERROR]
     assert block is None and set(case["expected"]["errors"]) <= set(told)
-    assert not read_yamo_block(emit_yamo(retain_block("A", AT, "m", "event", 17, "line one\nline two")))[1]
+    assert not read_yamo_block(emit_yamo(retained("A", "m", "event", 17, "line one\nline two")))[1]
 
 
 @by_case("yamo-memory-mesh", "validateYamoRecord")

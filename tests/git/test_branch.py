@@ -81,7 +81,7 @@ def test_each_kind_of_change_is_told(branch, rawkomem):
 def test_text_for_people(branch, rawkomem):
     told = rawkomem("diff", "main...HEAD").stdout
     assert "      tags: web → web, cache\n" in told
-    assert "      text: … tenant, then the [-route-] {+path+} of a page.\n" in told
+    assert "tenant, then the [-route-] {+path+} of a page.\n" in told
     assert "      by: New rule (mem_6_f)\n" in told and "Archived (1)\n  Jobs  mem_3_c" in told
 
 

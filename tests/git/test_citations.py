@@ -45,8 +45,8 @@ def no_process(monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", Refused)
 
 
-def state(project, text: str, since: int = 0) -> tuple[str, str]:
-    cited = Citations(Layout(str(project / ".rawko"))).check(read_citation(text), since)
+def state(project, text: str) -> tuple[str, str]:
+    cited = Citations(Layout(str(project / ".rawko"))).check(read_citation(text))
     return cited.state, cited.note
 
 
@@ -99,7 +99,7 @@ def test_a_renamed_file_is_followed(git, project, src):
     assert state(project, whole) == (FRESH, "moved to src/other.py")
     git.commit("rename")
     assert state(project, whole) == (FRESH, "moved to src/other.py")
-    assert state(project, symbol, since=1) == (FRESH, "moved to src/other.py")
+    assert state(project, symbol) == (FRESH, "moved to src/other.py")
     (project / "lib").mkdir()
     git("mv", "src/other.py", "lib/a.py")
     assert state(project, symbol) == (FRESH, "moved to lib/a.py")
@@ -227,14 +227,6 @@ def test_other_profiles_keep_their_formula_and_still_warn(project, memories, src
     injection = repository.inject(Task("fix the login page", agent="developer"), profile="rawko")
     assert "citations" not in {factor.name for factor in injection.items[0].factors}
     assert "cites code that is gone: src/nowhere.py" in injection.text
-
-
-def test_a_copy_that_was_there_before_is_no_move(git, project, src):
-    (src / "copy.py").write_text(CODE)
-    git.commit()
-    text, later = cite(project, "src/a.py"), (os.stat(src / "copy.py").st_ctime + 1) * 1000
-    git("rm", "-q", "src/a.py")
-    assert state(project, text, since=int(later))[0] == GONE
 
 
 def test_two_files_with_the_same_text_are_no_move(git, project, src):

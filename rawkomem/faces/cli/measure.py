@@ -18,11 +18,12 @@ from click import IntRange, Path, UsageError, argument, group, option, pass_obj
 from ... import __version__
 from ...bench.gold import measure_learning, measure_replay
 from ...bench.recall import measure_recall, replay_here
+from ...bench.scale import measure_stores
 from ...bench.secrets import DEFAULT_CORPUS, measure_secrets, read_corpus
 from ...bench.speed import measure_speed
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer
 from ...model.values import as_dict, record
-from .declarations import Verbs, flag, text_option
+from .declarations import Verbs, flag
 from .manual import apart_environment
 from .options import JSON, PROFILE
 from .terminal import note, say, say_findings, say_json, say_table
@@ -159,9 +160,6 @@ def bench_learn(files: tuple[str, ...], as_json: bool) -> None:
         "recall",
     )
     say_table("session", names, {**report["each"], "all": report})
-    curve = {f"score from {point['least']}": point for point in report["curve"]}
-    say("")
-    say_table("", ("drafts", "per_session", "precision", "recall"), curve)
 
 
 @bench_command.command("replay")
@@ -244,53 +242,30 @@ def bench_secrets(file: str, kinds: bool, as_json: bool) -> None:
     help="A store to measure; may be repeated. Set RAWKOMEM_<STORE>_URL to the URL of a database "
     "that exists only for this measurement.",
 )  # fmt: skip
-@option(
-    "--vectors", default=0, type=IntRange(0, 10_000_000),
-    help="Instead, store this many vectors of short texts and search for nearest neighbors.",
-)  # fmt: skip
-@text_option(
-    "--texts",
-    help="With --vectors: a text file, plain or .xz, whose pieces are embedded.",
-)
-@option(
-    "--keep", default="", metavar="FOLDER",
-    help="Keep the filled stores in this folder. The next run with the same folder only measures searches.",
-)  # fmt: skip
 @JSON
 def bench_scale(
     memories: tuple[int, ...],
     stores: tuple[str, ...],
-    vectors: int,
-    texts: str,
-    keep: str,
     as_json: bool,
 ) -> None:
     """Compare databases: time to fill them, warm searches, size.
 
     The command runs in a temporary folder. A warm search is a search in a process that stays open.
     """
-    from ...bench.scale import measure_stores, measure_vectors
-
-    if vectors:
-        rows = [measure_vectors(vectors, store, note, texts, keep) for store in stores]
-    else:
-        rows = [row for count in memories for row in measure_stores(count, stores, note, keep)]
+    rows = [row for count in memories for row in measure_stores(count, stores, note)]
     if as_json:
         say_json([as_dict(row) for row in rows])
         return
     say(
         "| store | memories | passages | fill, s | fill CPU, s | search p50, ms | p95, ms | CPU, ms"
-        " | size, MB | load | recall |"
+        " | size, MB | load |"
     )
-    say("|" + "---|" * 11)
+    say("|" + "---|" * 10)
     for row in rows:
-        recall = f"{row.recall:.3f}" if row.recall else ""
         fill = f"{row.fill_s:.0f} | {row.fill_cpu_s:.0f}"
         times = f"{row.p50_ms:.0f} | {row.p95_ms:.0f} | {row.cpu_ms:.0f}"
         sizes = f"{row.mb:.0f} | {row.load:.1f}"
-        say(
-            f"| {row.store} | {row.memories:,} | {row.passages:,} | {fill} | {times} | {sizes} | {recall} |"
-        )
+        say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {fill} | {times} | {sizes} |")
 
 
 # Implement `rawkomem self-check`: test every part of rawkomem in a temporary folder.

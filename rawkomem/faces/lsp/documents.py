@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
@@ -27,7 +26,7 @@ from ...repository import Repository
 from ...state.changes import Names, references
 from ...state.fold import fold
 from ...text.conditions import match_condition
-from .positions import UTF16, Span, fronts, index_at, lines_of, names_in, units
+from .positions import Span, fronts, lines_of, names_in
 
 # Run requests in one thread, so that the server can read messages, such as cancellations,
 # meanwhile.
@@ -35,42 +34,18 @@ from .positions import UTF16, Span, fronts, index_at, lines_of, names_in, units
 T = TypeVar("T")
 
 
-class Cancelled(Exception):
-    """Raised inside a request that the editor cancelled."""
-
-
 class Worker:
     """Runs one call at a time, in order: a Repository is not thread-safe."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "rawkomem")
-        self._cancelled = Event()  # of the running call
 
     async def run(self, call: Callable[..., T], *given: Any) -> T:
-        """Run a call in the thread and return its result.
-
-        Cancelling this coroutine drops a waiting call, and stops a running call at its next `go_on`.
-        """
-        cancelled = Event()
-
-        def job() -> T:
-            self._cancelled = cancelled
-            return call(*given)
-
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, job)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    def go_on(self) -> None:
-        """Raise Cancelled if the running call was cancelled. Long loops call this."""
-        if self._cancelled.is_set():
-            raise Cancelled
+        """Run a call in the thread and return its result; cancelling this coroutine drops a waiting call."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call, *given)
 
     def end(self) -> None:
-        """Cancel the running call and drop waiting calls."""
-        self._cancelled.set()
+        """Drop waiting calls."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
@@ -250,11 +225,9 @@ class Documents:
         document = self.get(params.text_document.uri)
         if document is None:
             return None
-        lines, at = document.lines, params.position.line
-        column = (
-            index_at(lines[at], params.position.character, self.encoding) if at < len(lines) else 0
-        )
-        return Place(document, min(at, len(lines) - 1), column)
+        codec = self.editor.workspace.position_codec
+        at = codec.position_from_client_units(document.lines, params.position)
+        return Place(document, at.line, at.character)
 
     def open_uris(self) -> list[str]:
         """Return the URIs of all open documents."""
@@ -294,16 +267,14 @@ class Documents:
         except OSError:
             return ""
 
-    @property
-    def encoding(self) -> str:
-        """Return the position encoding agreed with the editor."""
-        agreed = self.editor.workspace.position_encoding
-        return str(getattr(agreed, "value", agreed) or UTF16)
+    def units(self, text: str) -> int:
+        """Return the length of a text in the editor's units."""
+        return int(self.editor.workspace.position_codec.client_num_units(text))
 
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
         """Convert a span of a line to the editor's units."""
         text = lines[line] if line < len(lines) else ""
-        columns = (units(text[:start], self.encoding), units(text[:end], self.encoding))
+        columns = (self.units(text[:start]), self.units(text[:end]))
         return lsp.Range(*(lsp.Position(line, column) for column in columns))
 
 

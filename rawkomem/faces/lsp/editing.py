@@ -21,7 +21,6 @@ from ...model.ids import file_stem, new_id, numbered_names
 from ...model.values import CREATES, GROUPS, iso, now
 from ...redaction.entries import redact_entry
 from .documents import DELETED, Document, Documents, Shelf, line_start, uri_of
-from .positions import units
 
 NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
 ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
@@ -146,7 +145,7 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
         )
     added = join_entry(document.text, text)[len(document.text) :]
     last = len(document.lines) - 1
-    column = units(document.lines[last], documents.encoding)
+    column = documents.units(document.lines[last])
     return memory.id, lsp.Range(lsp.Position(last, column), lsp.Position(last, column)), added
 
 

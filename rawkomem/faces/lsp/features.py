@@ -213,7 +213,6 @@ def workspace_symbols(
 
 def _places_naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
     for path in shelf.files_naming(memory.id):
-        documents.worker.go_on()
         uri = uri_of(shelf, path)
         lines = lines_of(documents.text(uri))
         for span in names_in(lines):
@@ -235,7 +234,6 @@ MAX_TASKS_SHOWN = 5  # for one condition
 MAX_STALE_PLACES = 3  # in one remark
 HIDDEN_STATUSES = ("quarantined", "deleted")  # the text of these memories is not shown
 SUPERSEDED = "superseded by "
-CARD_MARKS = re.compile(r"^### |^---\n+|\*\*([^*\n]+)\*\*|`+([^`\n]+)`+", re.MULTILINE)
 
 
 class Teller:
@@ -278,11 +276,7 @@ class Teller:
             said.append(SUPERSEDED + one_line(newer.title if newer else memory.superseded_by, 80))
         elif memory.status != ACTIVE:
             said.append(memory.status)
-        stale = [
-            item
-            for item in self.citations.of(memory.extra, memory.updated)
-            if item.state in (STALE, GONE)
-        ]
+        stale = [item for item in self.citations.of(memory.extra) if item.state in (STALE, GONE)]
         if stale:
             places = (
                 f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
@@ -320,11 +314,6 @@ def harmless(text: str) -> str:
     return clean(text).replace("![", "!\\[")
 
 
-def without_marks(card: str) -> str:
-    """Return a card without its Markdown marks, for an editor that shows plain text."""
-    return CARD_MARKS.sub(lambda found: found[1] or found[2] or "", card)
-
-
 def _code(text: str) -> str:
     """Return a text as inline code, between more backticks than it holds in a row."""
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
@@ -344,14 +333,7 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
         where = documents.range(lines, span.line, span.start, span.end) if span else None
-        formats = documents.supports("text_document.hover.content_format")
-        format = lsp.MarkupKind(formats[0]) if formats else lsp.MarkupKind.Markdown
-        return lsp.Hover(
-            lsp.MarkupContent(
-                format, text if format == lsp.MarkupKind.Markdown else without_marks(text)
-            ),
-            where,
-        )
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
 
     condition = place.on(conditions_in(lines))
     if condition:

@@ -37,7 +37,6 @@ from .values import DEFAULT_AGENT
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
-FILES_PER_PROGRESS_LINE = 10
 METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
@@ -143,15 +142,13 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
     """Store each file of a folder as a memory."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
     done = 0
-    for number, file in enumerate(files, 1):
+    for file in files:
         try:
             with naming_file(file):
                 mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
             done += 1
         except BadInput as failure:
             _print_error(_message_of(failure))
-        if sys.stderr.isatty() and (number % FILES_PER_PROGRESS_LINE == 0 or number == len(files)):
-            echo(f"\r{TAG} {number} of {len(files)} files", nl=number == len(files), err=True)
     _say(f"Ingested {done} of {len(files)} files from {path}")
     if done < len(files):
         sys.exit(1)

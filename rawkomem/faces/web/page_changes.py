@@ -1,6 +1,4 @@
-"""Carry out what a person does on the page: add, edit, link, decide on memories and drafts, save
-searches, undo.
-"""
+"""Carry out what a person does on the page: add, edit, link, decide on memories and drafts, undo."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ from hashlib import sha256
 from typing import Any
 
 from ...files.append import Written
-from ...files.machine_records import SavedSearches
 from ...git.runner import user_name
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory
@@ -200,28 +197,6 @@ def _draft_card(repository: Repository, draft: Draft, html: str) -> dict[str, An
             for name in ("host", "session", "task", "model")
         },
     }
-
-
-# Save and remove the searches that the page lists below its filters.
-
-SEARCH_FIELDS = ("q", "kind", "type", "importance", "status", "tag")
-MAX_NAME_CHARS = 60
-
-
-def save_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Save the question and filters of the page under a name; return that search."""
-    name, asked = (
-        text_of(said, "name", MAX_NAME_CHARS),
-        {key: text_of(said, key) for key in SEARCH_FIELDS},
-    )
-    return {"searches": [SavedSearches(repository.layout).save(name, asked)]}
-
-
-def remove_search(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove a saved search; return the others."""
-    saved = SavedSearches(repository.layout)
-    saved.remove(text_of(said, "name", MAX_NAME_CHARS))
-    return {"searches": saved.all()}
 
 
 # Carry out changes that a person makes on the page: add, edit, link, act on several memories,

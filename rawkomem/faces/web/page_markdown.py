@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, MutableMapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,10 @@ from ...format.body import WIKILINK
 from ...model.errors import Refused
 from ...model.installed import how_to_install
 from ...text.clean import clean
+from ...text.language import word_set
 
 if TYPE_CHECKING:
     from markdown_it.renderer import RendererHTML
-    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -34,35 +33,15 @@ MAX_RENDERED_CHARS = (
 )
 MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
 WEB_SCHEMES = ("https://", "http://", "mailto:")
-ALLOWED_TAGS = {
-    *(
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "del",
-        "em",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "s",
-        "span",
-        "strong",
-        "ul",
-    ),
-    *("h1", "h2", "h3", "h4", "h5", "h6", "table", "tbody", "td", "th", "thead", "tr"),
-}
-ALLOWED_ATTRIBUTES = {
-    "a": {"href", "title", "target"},
-    "ol": {"start"},
-    "span": {"class"},
-    "li": {"class"},
-}
-PICTURE, BOX, TASK = "picture", "box", "task"
-ALLOWED_CLASSES = {PICTURE, BOX, TASK}
-TASK_MARK = re.compile(r"\[([ xX])\][ \t]+")
+ALLOWED_TAGS = set(
+    word_set(
+        """
+        a blockquote br code del em hr li ol p pre s span strong ul h1 h2 h3 h4 h5 h6 table tbody td th thead tr
+        """
+    )
+)
+ALLOWED_ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}, "span": {"class"}}
+PICTURE = "picture"  # the only class
 
 Meant = Callable[
     [str], tuple[str, str]
@@ -82,7 +61,6 @@ def open_renderer() -> Callable[[str, Meant], str]:
     options = {"html": False, "maxNesting": MAX_NESTING}
     reader = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     reader.inline.ruler.before("link", "wikilink", _wikilink)
-    reader.core.ruler.after("inline", "tasks", _tasks)
     reader.add_render_rule("link_open", _link_open)
     reader.add_render_rule("image", _image)
 
@@ -108,7 +86,7 @@ def open_renderer() -> Callable[[str, Meant], str]:
 def _known_value(tag: str, attribute: str, value: str) -> str | None:
     """Return an attribute's value if it is allowed, else None. A relative address is not: it leads to this server."""
     if attribute == "class":
-        return value if value in ALLOWED_CLASSES else None
+        return value if value == PICTURE else None
     if (
         attribute != "href"
         or value.lower().startswith(WEB_SCHEMES)
@@ -133,26 +111,6 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
         state.push("link_close", "a", -1)
     state.pos = link.end()
     return True
-
-
-def _tasks(state: StateCore) -> None:
-    """Turn `[ ]` and `[x]` at the beginning of a list item into a checkbox character."""
-    before: list[Token] = []
-    for token in state.tokens:
-        words = token.children[0] if token.type == "inline" and token.children else None
-        if words and [one.type for one in before[-2:]] == ["list_item_open", "paragraph_open"]:
-            mark = TASK_MARK.match(words.content) if words.type == "text" else None
-            if mark:
-                before[-2].attrs = {"class": TASK}
-                words.content = words.content[mark.end() :]
-                box = type(token)("text", "", 0, content="☐" if mark[1] == " " else "☑")
-                start, end = (
-                    type(token)("span_open", "span", 1),
-                    type(token)("span_close", "span", -1),
-                )
-                start.attrs = {"class": BOX}
-                token.children = [start, box, end, *(token.children or [])]
-        before.append(token)
 
 
 def _image(

@@ -139,8 +139,6 @@ DECISIONS = {
     "/api/unlink": page_changes.unlink_memories,
     "/api/bulk": page_changes.act_on_many,
     "/api/undo": page_changes.undo_action,
-    "/api/searches/save": page_changes.save_search,
-    "/api/searches/remove": page_changes.remove_search,
     "/api/drafts/keep": page_changes.keep_draft,
     "/api/drafts/edit": page_changes.edit_draft,
     "/api/drafts/merge": page_changes.merge_drafts,

@@ -10,7 +10,6 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from ...files.machine_records import SavedSearches
 from ...git.citations import GONE, STALE
 from ...hosts.replay import Past, find_sessions, read_past, replay
 from ...index.catalogue import Row
@@ -70,7 +69,7 @@ Facts = dict[str, Any]
 
 
 def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return counts, the values of the filters and forms, and saved searches."""
+    """Return counts, and the values of the filters and forms."""
     memories = [memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS]
     listed = {row.id for row in repository.list()}
     in_use = [memory for memory in memories if memory.id in listed]
@@ -101,7 +100,6 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
         "writes_as": repository.core.via,
         "can_undo": True,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
-        "searches": SavedSearches(repository.layout).all(),
     }
 
 

@@ -1,4 +1,4 @@
-"""A folder as LLMos keeps it, by its document: two projects, logs in three forms, caches, outputs of tools."""
+"""A folder as LLMos keeps it, by its document: two projects, logs in two forms, caches, outputs of tools."""
 
 from __future__ import annotations
 

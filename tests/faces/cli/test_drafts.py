@@ -277,7 +277,7 @@ def test_failures_are_evidence_and_no_words_of_a_person(repository):
     repository.lessons.distill()
     (draft,) = repository.drafts.all()
     assert [who for who, _ in exchange_of_draft(draft)] == ["evidence"]
-    assert draft.task == "Deploy" and 'while the goal was "Deploy"' in draft.text
+    assert draft.task == "Deploy" and "denied by the registry" in draft.text
 
 
 def test_errors_name_the_transcript(rawkomem, project):

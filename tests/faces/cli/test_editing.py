@@ -123,19 +123,11 @@ def test_a_text_that_is_not_utf_8_is_kept(rawkomem, repository, tmp_path_factory
     assert "not UTF-8" in refused.stderr and Path(path).read_bytes() == b"caf\xe9"
 
 
-def test_without_a_local_folder_the_text_is_in_the_temporary_folder(
-    rawkomem, repository, editor, tmp_path, monkeypatch
-):
-    from rawkomem.files import kept_texts
-
-    monkeypatch.setattr(kept_texts.tempfile, "tempdir", str(tmp_path))
+def test_no_editor_opens_where_its_text_cannot_be_kept(rawkomem, repository, editor):
     make_private_folder(repository.layout.local)
     (Path(repository.layout.local) / "unsaved").write_text("a file in the way")
-    refused = rawkomem("add", "--edit", env=editor("---\nopen\n"), check=2)
-    (path,) = tmp_path.glob("rawkomem-unsaved-*.md")
-    assert path.read_text() == "---\nopen\n" and resumed(refused.stderr) == ["add", "--resume", str(path)]
-    rawkomem("add", "--resume", str(path), env=editor(TEXT.format(title="T")))
-    assert repository.get("t").title == "T" and not path.exists()
+    refused = rawkomem("add", "--edit", env=editor("---\nopen\n"), check=1)
+    assert "cannot" in refused.stderr
 
 
 def test_another_file_is_no_unsaved_text(rawkomem, project, editor):

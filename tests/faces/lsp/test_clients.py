@@ -11,8 +11,8 @@ pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 
 from lsprotocol import types as lsp
 
-from tests.faces.lsp.editor import WAIT, edit, place
-from tests.faces.lsp.sample import LIMITS, RETRY
+from tests.faces.lsp.editor import WAIT, edit
+from tests.faces.lsp.sample import RETRY
 
 pytestmark = pytest.mark.servers
 TITLE = "Why we pin apsw"
@@ -37,24 +37,6 @@ def test_an_editor_that_applies_no_edits_gets_a_file_with_the_template(stored):
     made, asked, messages = edit(stored, a_new_memory, workspace=lsp.WorkspaceClientCapabilities())
     text = Path(made["uri"].removeprefix("file://")).read_text()
     assert f"title: {TITLE}" in text and asked == [] and messages == []
-
-
-@pytest.mark.parametrize("formats, kind, marked", [
-    (["plaintext"], "plaintext", False), (["plaintext", "markdown"], "plaintext", False),
-    (["markdown", "plaintext"], "markdown", True), (None, "markdown", True),
-])  # fmt: skip
-def test_hovers_have_the_format_that_the_editor_prefers(stored, formats, kind, marked):
-    hovers = lsp.HoverClientCapabilities(content_format=formats)
-
-    async def story(editor):
-        await editor.open("queue-limits.md")
-        where = editor.at("queue-limits.md", *place(LIMITS, "mem_1700000000000_abc123|"))
-        return await editor.client.text_document_hover_async(lsp.HoverParams(**where))
-
-    shown = edit(stored, story, text=lsp.TextDocumentClientCapabilities(hover=hovers)).contents
-    assert shown.kind == kind and "Retry with jitter" in shown.value and "mem_1700000000000_abc123" in shown.value
-    assert ("### " in shown.value and "**active**" in shown.value and "`" in shown.value) == marked
-    assert marked or not {"#", "*", "`"} & set(shown.value)
 
 
 @pytest.mark.parametrize("supported, text", [(True, "tags: [$0]"), (False, "tags: ")])

@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-from threading import Event
 
 import pytest
 
@@ -14,7 +13,6 @@ pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcRequestCancelled
-from rawkomem.faces.lsp.documents import Cancelled, Worker
 from rawkomem.repository import Repository
 
 from tests.faces.lsp.editor import WAIT, edit
@@ -189,27 +187,3 @@ def test_cancelled_requests_end_at_once_and_later_ones_are_answered(many):
     answers, card, references = edit(many, story)
     assert [type(answer) for answer in answers] == [JsonRpcRequestCancelled] * 5
     assert "Note 0" in card and references == MANY
-
-
-def test_a_cancelled_call_stops_at_its_next_check():
-    running, stopped = Event(), Event()
-
-    def endless(worker):
-        try:
-            while True:
-                running.set()
-                worker.go_on()
-        except Cancelled:
-            stopped.set()
-            raise
-
-    async def story():
-        worker = Worker()
-        task = asyncio.ensure_future(worker.run(endless, worker))
-        await asyncio.to_thread(running.wait, WAIT)
-        task.cancel()
-        assert await asyncio.to_thread(stopped.wait, WAIT)
-        assert await worker.run(lambda: "the next call") == "the next call"
-        worker.end()
-
-    asyncio.run(story())

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 from rawkomem.faces.mesh.api import SyncMemoryMesh
 from rawkomem.faces.mesh.cli import main
 from rawkomem.model.values import iso
 
-from tests.conftest import ROOT
 from tests.embed.server import Server
 from tests.faces.mesh.conftest import LESSON, SKILL, write_user_config
 from tests.learn.llm.models import says_json
@@ -106,40 +102,6 @@ def test_ingest_dir(memory_mesh, project):
         "[MemoryMesh Error] notes/f.md: No such file or directory\n"
         "[MemoryMesh Error] notes/g.md: content has 100,005 characters, more than 100,000 (split it into several memories)\n"
     )
-
-
-def test_progress_of_a_folder(project):
-    """On a terminal, a line for every tenth file."""
-    pytest.importorskip("pty")
-    folder = project / "notes"
-    folder.mkdir()
-    for number in range(11):
-        (folder / f"{number:02}.md").write_text(f"Service number {number} is called {number * 7}", "utf-8")
-    said = on_a_terminal(project, "ingest-dir", "notes")
-    assert said == (
-        "\r[MemoryMesh] 10 of 11 files\r[MemoryMesh] 11 of 11 files\r\n"
-        "[MemoryMesh] Ingested 11 of 11 files from notes\r\n"
-    )
-
-
-def on_a_terminal(project, *words: str) -> str:
-    """What the command writes to a terminal."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", "from rawkomem.faces.mesh.cli import main; main()", *words]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen(command, cwd=project, stdout=theirs, stderr=theirs, env=env)
-    os.close(theirs)
-    said = b""
-    try:
-        while data := os.read(ours, 4096):
-            said += data
-    except OSError:
-        pass  # how Linux tells that the other side is closed
-    os.close(ours)
-    assert running.wait(60) == 0
-    return said.decode()
 
 
 def test_reflect(memory_mesh):

@@ -102,13 +102,6 @@ def test_a_badge_is_a_link_with_the_words_of_its_image():
     assert '<span class="picture">logo.png</span>' in html
 
 
-def test_task_lists_show_boxes():
-    html = render("- [ ] write\n- [x] **read**\n  - [X] nested\n- [y] none\n- plain\n\n[ ] not in a list")
-    assert html.count('<li class="task">') == 3
-    assert '<span class="box">☐</span>write' in html and html.count("☑") == 2
-    assert "[y] none" in html and "[ ] not in a list" in html
-
-
 def test_nested_lists_and_tables_stay():
     html = render("1. a\n   - b\n     - c\n\n| x | y |\n|:--|--:|\n| 1 | `2` |")
     assert html.count("<ul>") == 2 and "<th>x</th>" in html and "<td><code>2</code></td>" in html

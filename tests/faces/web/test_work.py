@@ -1,4 +1,4 @@
-"""Writing on the page: new memories, edits, links, decisions about several memories, health, saved searches, replay."""
+"""Writing on the page: new memories, edits, links, decisions about several memories, health, replay."""
 
 from __future__ import annotations
 
@@ -175,23 +175,6 @@ def test_health_tells_what_needs_a_look(client, project, repository):
     assert client.post("/api/cite", {"id": "cited"})[0] == 409
 
 
-def test_searches_are_saved_for_this_user(client, project):
-    saved = {"name": "Pricing", "q": "price", "kind": "lesson", "tag": ""}
-    assert client.post("/api/searches/save", saved)[0] == 200
-    assert client.post("/api/searches/save", {"name": "Pricing", "q": "prices"})[0] == 200
-    assert client.post("/api/searches/save", {"name": "Tags", "tag": "x"})[0] == 200
-    assert client.get("/api/overview")["searches"] == [{"name": "Pricing", "q": "prices"}, {"name": "Tags", "tag": "x"}]
-    file = project / ".rawko" / "local" / "searches.jsonl"
-    assert file.stat().st_mode & 0o077 == 0
-    with file.open("a", encoding="utf-8") as stream:
-        stream.write('[]\nnot json\n{"name": ""}\n{"name": "x", "q": 5}\n')
-    assert len(client.get("/api/overview")["searches"]) == 2
-    assert client.post("/api/searches/remove", {"name": "Pricing"})[1]["searches"] == [{"name": "Tags", "tag": "x"}]
-    assert client.post("/api/searches/remove", {"name": "Pricing"})[0] == 404
-    for wrong in ({"name": "", "q": "x"}, {"name": "Empty"}, {"name": "x" * 61, "q": "x"}, {"name": "x", "q": 5}):
-        assert client.post("/api/searches/save", wrong)[0] == 400
-
-
 def test_a_session_is_replayed(client, project, repository):
     repository.add(Entry(title="Use es-toolkit", body="We don't use lodash.", when=("lodash",)), via="person")
     folder = project / ".specstory" / "history"
@@ -206,7 +189,7 @@ def test_a_session_is_replayed(client, project, repository):
     assert client.send("GET", "/api/replay?id=../../etc/passwd")[0] == 404
 
 
-@pytest.mark.parametrize("path", ["add", "amend", "archive", "delete", "bulk", "undo", "searches/save"])
+@pytest.mark.parametrize("path", ["add", "amend", "archive", "delete", "bulk", "undo"])
 def test_writes_need_token_and_header(client, held, repository, path):
     said = {**NEW, "id": "why-apsw", "name": "x", "q": "x", "action": "archive", "items": [{"id": "why-apsw"}]}
     for headers in ({"Authorization": "Bearer wrong"}, {"X-Rawkomem": None}, {"Origin": "http://evil.test"}):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 
 import pytest
 from rawkomem.files.kept_texts import find_unsaved, keep_text, unsaved_texts
@@ -40,22 +39,3 @@ def test_a_purge_reads_what_an_editor_saved_with_another_mode(repository, kept):
     id = repository.add(TEXT, title="Password").entry.id
     repository.lifecycle.purge(id)
     assert not os.path.exists(kept)
-
-
-def test_texts_in_the_temporary_folder_are_listed_and_purged(repository, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    foreign = tmp_path / "rawkomem-unsaved-0123456789ab-2026-01-01T00-00-00-add-x.md"
-    foreign.write_text(TEXT)
-    with monkeypatch.context() as refusing:
-        refusing.setattr("rawkomem.files.kept_texts._new_file", refuse)
-        kept = keep_text(repository.layout, "add", TEXT)
-    assert os.path.dirname(kept) == str(tmp_path)
-    assert unsaved_texts(repository.layout) == unsaved_texts(repository.layout, "add") == [kept]
-    assert unsaved_texts(repository.layout, "amend") == [] and find_unsaved(repository.layout, "", "add") == kept
-    id = repository.add(TEXT, title="Password").entry.id
-    repository.lifecycle.purge(id)
-    assert not os.path.exists(kept) and foreign.exists(), "another repository's text stays"
-
-
-def refuse(layout, stem):
-    raise PermissionError(13, "Permission denied")

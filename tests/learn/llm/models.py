@@ -28,8 +28,3 @@ def refuses(status: int, words: str = "no", **headers: str) -> Answer:
 
 def opened(server: Server, **more) -> EndpointLlm:
     return EndpointLlm(LlmSettings(**{"endpoint": server.url, "model": "tiny", "timeout": 5.0, **more}), QUICK)
-
-
-def formats(server: Server) -> list[str]:
-    """The way of asking for JSON in each request that a server saw."""
-    return [request.get("response_format", {}).get("type", "") for _, _, request in server.seen]

@@ -7,8 +7,6 @@ import re
 
 import pytest
 from rawkomem.learn.extraction import (
-    EXTRACTION_SCHEMA,
-    KNOWN_ALREADY,
     NEW,
     REPEATED,
     UNQUOTED,
@@ -20,7 +18,7 @@ from rawkomem.learn.extraction import (
     draft_from,
     read_answer,
 )
-from rawkomem.learn.llm_answers import UnfitAnswer, read_json_object
+from rawkomem.learn.llm_answers import SCHEMAS, UnfitAnswer, read_json_object
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Memory
 
@@ -61,7 +59,7 @@ def found(*items: dict, turns=TURNS, existing=()) -> tuple[list, dict]:
 def parse_extraction(text: str) -> Extracted:
     """The first answer in a model's text, as the seed reads it."""
     try:
-        answer = read_json_object(text, EXTRACTION_SCHEMA)
+        answer = read_json_object(text, SCHEMAS["extraction"])
     except UnfitAnswer:
         try:
             answer = read_json_object(text, {"type": "object"})
@@ -147,11 +145,6 @@ def test_the_same_quote_and_the_same_meaning_count_once():
     same = {**ONE, "quote": "because we need partial indexes", "memoryTitle": "Database"}
     drafts, counts = found(ONE, other, same)
     assert [draft.title for draft in drafts] == ["Use Postgres"] and counts == {NEW: 1, REPEATED: 2}
-
-
-def test_what_a_memory_says_is_known():
-    existing = [Memory("a", title="Database", body=ONE["content"])]
-    assert found(ONE, existing=existing) == ([], {KNOWN_ALREADY: 1})
 
 
 def test_later_chunks_are_told_what_earlier_ones_found():

@@ -14,7 +14,7 @@ from rawkomem.learn.llm_answers import open_llm
 from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 
 from tests.embed.server import Answer, Server
-from tests.learn.llm.models import formats, opened, refuses, says
+from tests.learn.llm.models import opened, refuses, says
 
 KEY = "sk-Very-Secret-0123456789"
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -43,29 +43,6 @@ def test_the_request_is_what_the_api_asks(monkeypatch):
             ("user", "question"),
         ]
         assert llm.name == f"tiny at 127.0.0.1:{server.server_port}"
-
-
-def test_a_schema_is_asked_for_in_the_strictest_way_that_the_server_knows():
-    with Server(refuses(400, "unknown response_format"), refuses(422), says('{"a": 1}')) as server:
-        llm = opened(server)
-        assert llm.complete("q", schema=SCHEMA) == '{"a": 1}'
-        llm.complete("q", schema=SCHEMA)
-        assert formats(server) == ["json_schema", "json_object", "", ""], "the second question must not climb again"
-
-
-def test_a_server_that_knows_schemas_gets_the_schema():
-    with Server(says('{"a": 1}')) as server:
-        opened(server).complete("q", schema=SCHEMA)
-        assert server.seen[-1][2]["response_format"]["json_schema"]["schema"] == SCHEMA
-
-
-def test_a_request_that_is_refused_in_every_way_is_no_reason_to_ask_worse_next_time():
-    with Server(refuses(400), refuses(400), refuses(400, "too long"), says("{}")) as server:
-        llm = opened(server)
-        with pytest.raises(LlmFailure, match="too long"):
-            llm.complete("q", schema=SCHEMA)
-        llm.complete("q", schema=SCHEMA)
-        assert formats(server)[-1] == "json_schema"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

@@ -117,9 +117,7 @@ def test_a_huge_file_is_read_as_a_stream(tmp_path):
 @pytest.mark.parametrize(
     ("data", "hint"),
     [
-        (b"\x28\xb5\x2f\xfd....", "zstd"),
-        (b"\x1f\x8b....", "gunzip"),
-        (b"\x7fELF\0\0\0", "give a"),
+        (b"\x7fELF\0\0\0", "give another"),
         (b"[1, 2", "complete"),
     ],
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.format.body import list_items
 from rawkomem.learn.syntheses import (
     grouped_sources,
     is_enough_for_skill,
-    list_items,
     plan_proposed_skill,
     section_under,
     skill_draft,
@@ -52,7 +52,6 @@ def test_sections_and_items():
         "Measure the slow call first.",
         "Put a cache before it, with a lifetime.",
     ]
-    assert list_items("First do this. Then that.") == ["First do this.", "Then that."]
     assert section_under("## Key Insights\n```\n## Anti-Patterns\n- no\n```\n- yes", "key insights") == "- yes"
     assert section_under(LEARNING, "nowhere") == ""
 

@@ -189,7 +189,7 @@ def test_import_and_again(llmos, repository, rawkomem):
     rows = {row.title: row for row in repository.list()}
     kinds = {title: row.kind for title, row in rows.items()}
     assert kinds == {
-        GOALS[0]: "trace", "Started": "experience", "Begin": "experience", "Learning: Deploy early": "learning",
+        GOALS[0]: "trace", "Begin": "experience", "Learning: Deploy early": "learning",
         "Learning: Cache fixtures": "learning", "Use Postgres": "memory", "Use Redis": "memory", "consolidated_1": "learning",
     }  # fmt: skip
     assert rows[GOALS[0]].id == "trace-1-aaaaaa" and rows[GOALS[0]].path.startswith("traces/2026-05/")

@@ -5,7 +5,6 @@ import { ago, dot, failed, h, href, isTyping, later, many, nothing } from "./dom
 import { selection } from "./chosen.js";
 import { memoryForm } from "./form.js";
 import { act, focusWhy, memoryView } from "./memory.js";
-import { savedSearches } from "./searches.js";
 
 const state = { q: "", kind: "", type: "", importance: "", status: "", tag: "" };
 let parts = null; // elements of this view while it is shown
@@ -33,7 +32,6 @@ export function refreshed(overview) {
     parts.filters.replaceWith(redrawn);
     parts.filters = redrawn;
   }
-  drawSaved();
   if (!open && !form && !parts.pane.contains(document.activeElement)) parts.pane.replaceChildren(home(overview));
 }
 
@@ -51,30 +49,13 @@ function build(view, overview) {
   const list = h("ul", { class: "list", "aria-label": "Memories" });
   const count = h("p", { class: "count", role: "status" });
   const chosen = filters(overview);
-  const saved = h("div", { class: "saved" });
   const several = selection({ actions: [["archive", "Archive", "archived"], ["restore", "Restore", "restored"], ["delete", "Delete", "deleted"]],
     one: "memory", more: "memories", itemOf: (id) => ({ id }), done: reload });
   const side = h("section", { class: "side", "aria-label": "Find a memory" },
-    h("div", {}, h("p", { class: "unseen", role: "heading", "aria-level": "1" }, "Memories"), chosen, saved), several.bar, count, list);
+    h("div", {}, h("p", { class: "unseen", role: "heading", "aria-level": "1" }, "Memories"), chosen), several.bar, count, list);
   const pane = h("section", { class: "pane", "aria-label": "Memory" });
-  parts = { list, count, side, pane, filters: chosen, saved, several };
-  drawSaved();
+  parts = { list, count, side, pane, filters: chosen, several };
   view.replaceChildren(side, pane);
-}
-
-function drawSaved() {
-  if (parts.saved.contains(document.activeElement) && isTyping()) return; // a person is typing a name
-  parts.saved.replaceChildren(...savedSearches(page.overview.searches, state, { apply, changed: page.changed }));
-}
-
-/** Apply the question and the filters of a saved search. */
-function apply(asked) {
-  for (const name of Object.keys(state)) state[name] = asked[name] ?? "";
-  document.getElementById("search").value = state.q;
-  const redrawn = filters(page.overview);
-  parts.filters.replaceWith(redrawn);
-  parts.filters = redrawn;
-  fill();
 }
 
 const FIELDS = { kind: "Kind", type: "Type", importance: "Importance", status: "In use", tag: "Tag" };
@@ -126,8 +107,7 @@ async function fill() {
     const held = parts.list.contains(document.activeElement) && document.activeElement.dataset.id;
     parts.several.keep(items);
     parts.list.replaceChildren(...items.map(row));
-    drawSaved();
-    parts.count.textContent = told(total, items.length);
+      parts.count.textContent = told(total, items.length);
     if (!items.length) parts.list.append(h("li", {}, nobody()));
     mark();
     if (held) (links().find((link) => link.dataset.id === held) ?? links()[0])?.focus({ preventScroll: true });
@@ -314,7 +294,6 @@ export function key(event) {
   if (by) move(by);
   else if (event.key === "Enter" && links().includes(document.activeElement)) choose(document.activeElement, true);
   else if (event.key === "x") chooseFocused();
-  else if (event.key === "s") parts.saved.querySelector("[data-save]")?.click();
   else if (form || !open) return false;
   else if (event.key === "e") location.hash = `${href(open)}/edit`;
   else if (event.key === "w") focusWhy();
