@@ -7,8 +7,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from textwrap import fill
 
 import click
 from click import Abort, Context, pass_context, prompt
@@ -127,7 +129,8 @@ def _is_git(project: str) -> bool:
 # try next.
 
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people write for agents
-MAX_PATHS_SHOWN = 3
+MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
+INDENT = " " * 5  # of the paths below a step of the plan
 MAX_TITLES_SHOWN = 8
 MAX_TITLES_TRIED = 5  # as the task in the last suggestion
 ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
@@ -152,6 +155,7 @@ def ask_person(step: GuideStep, question: str) -> bool:
     """Ask at the terminal and return the answer. Enter takes the default, `s` shows the texts in question."""
     choices = ("Y/n" if step.default else "y/N") + ("/s" if step.show else "")
     while True:
+        person.discard_typed()
         answer = prompt(
             f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" "
         )
@@ -265,7 +269,9 @@ class Guide:
             else ""
         )
         what = f"Import {counted(number, 'memory')} from {_paths_of(sources)}{same}"
-        return GuideStep(what, lambda: f"{what}?", lambda: self._import_all(sources))
+        return GuideStep(
+            what + _all_paths(sources), lambda: f"{what}?", lambda: self._import_all(sources)
+        )
 
     def _import_all(self, sources: Sequence[Import]) -> None:
         done = self.repository.exchange.import_all([item.path for item in sources])
@@ -399,10 +405,11 @@ class Guide:
 
     def _next(self) -> str:
         used = self.in_use()
-        waiting = [place_of(memory.extra) for memory in self._waiting()]
-        if not used and waiting:
-            kind = shlex.quote(waiting[0].partition(":")[0])
-            return f"let agents use the imported memories: {self.command} review --all-from {kind} --activate"
+        reviews = self._reviews()
+        if not used and reviews:
+            return f"let agents use the imported memories:{reviews}"
+        if reviews:
+            say(f"\n{paint('Imported memories wait for your review:', 'bold')}{reviews}")
         if not used:
             return f"store your first memory: {self.command} {ADD}"
         titles = [row.title for row in used[:MAX_TITLES_TRIED]]
@@ -411,6 +418,15 @@ class Guide:
         if self.connected:
             return f"start {self.connected[0]} here and work as usual. To see what it gets for a task: {shown}"
         return f"see what an agent gets for a task: {shown}"
+
+    def _reviews(self) -> str:
+        """Return a line for each format of imported memories that wait: the command that reviews them, their number."""
+        kinds = Counter(place_of(memory.extra).partition(":")[0] for memory in self._waiting())
+        return "".join(
+            f"\n  {self.command} review --all-from {shlex.quote(kind)} --activate  "
+            + paint(f"{counted(number, 'memory')}: {FORMATS[kind].what}", "dim")
+            for kind, number in kinds.items()
+        )
 
     def _is_injected(self, task: str) -> bool:
         return bool(
@@ -433,6 +449,16 @@ def _paths_of(sources: Sequence[Import]) -> str:
     if len(names) == 1:
         return f"{len(paths)} files named {names.pop()}"
     return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
+
+
+def _all_paths(sources: Sequence[Import]) -> str:
+    """Return an indented list of all paths of an import if `_paths_of` leaves some out; else an empty text."""
+    if len(sources) <= MAX_PATHS_SHOWN:
+        return ""
+    names = ", ".join(shown_path(item.path) for item in sources)
+    return "\n" + fill(
+        names, wide(), initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
+    )
 
 
 # Implement `rawkomem init`: start a repository. At a terminal, also offer to import and connect.
