@@ -96,7 +96,7 @@ def write_start(steps: Iterable[StartFile]) -> None:
 COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings contain them
 # Files of git and other programs in a project that may call our commands.
 PROJECT_FILES = (
-    ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
+    ".git/hooks", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
@@ -212,17 +213,12 @@ def plan_remove(name: str, project: str, others: bool = False) -> list[Change]:
 
 
 def plan_remove_all(project: str) -> list[Change]:
-    """Return the changes that disconnect all hosts of a project, one for each file; `kept` says what stays and why."""
+    """Return the changes that disconnect all hosts of a project, one for each file; skip files that cannot be edited."""
     changes: dict[str, Change] = {}
     for name in connectable():
-        try:
-            found = plan_remove(name, project, others=True)
-        except BadInput as failure:
-            file = settings_file(name, project) or servers_file(name, project)
-            found = [Change(file, b"", b"", failure.in_full)]
-        for change in found:
-            changes.setdefault(change.path, change)
-    return [change for change in changes.values() if change.kept or not change.is_none]
+        with suppress(BadInput):
+            changes |= {change.path: change for change in plan_remove(name, project, others=True)}
+    return [change for change in changes.values() if not change.is_none]
 
 
 def is_connected(name: str, project: str) -> bool:

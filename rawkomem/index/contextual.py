@@ -86,18 +86,15 @@ class VectorCache:
 
 
 def _open_cache(path: str) -> apsw.Connection:
-    """Open the cache; delete and remake it if it is corrupt. If it cannot be used, return a cache in memory."""
-    for retry in (True, False) if path else ():
-        try:
-            make_private_folder(os.path.dirname(path))
-            check_database(path, make=True)
-            return _prepared(path)
-        except (apsw.CorruptError, apsw.NotADBError):
-            if retry:
-                with suppress(OSError):
-                    remove_database(path)
-        except (apsw.Error, OSError):
-            break
+    """Open the cache, or a cache in memory if there is no path or the file cannot be used; delete a corrupt file."""
+    with suppress(apsw.Error, OSError):
+        if path:
+            try:
+                make_private_folder(os.path.dirname(path))
+                check_database(path, make=True)
+                return _prepared(path)
+            except (apsw.CorruptError, apsw.NotADBError):
+                remove_database(path)  # the next process makes a new one
     return _prepared(":memory:")
 
 

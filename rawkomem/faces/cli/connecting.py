@@ -8,7 +8,6 @@ import difflib
 import os
 import shutil
 import sys
-from collections.abc import Iterable
 from importlib.util import find_spec
 
 import click
@@ -25,14 +24,12 @@ from ...hosts.connect import (
     connectable,
     files_to_remove,
     has_our_server,
-    hooks_file,
     is_connected,
     plan_connect,
     plan_remove,
     plan_remove_all,
     plugin_folder,
     servers_file,
-    settings_file,
 )
 from ...hosts.known_hosts import HOSTS
 from ...hosts.our_entries import PROGRAM_NAMES
@@ -308,11 +305,7 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
     hosts, git = plan_remove_all(layout.project), _git_removal(layout)
-    gone = {path for path, _ in leaving.gone}
-    found: list[Change | FileChange] = [*hosts, *(git.files if git else ())]
-    changes = [
-        change for change in found if change.before != change.after and change.path not in gone
-    ]
+    changes: list[Change | FileChange] = [*hosts, *(git.files if git else ())]
     for path, what in leaving.gone:
         _tell_leaving("remove", "red", path, what)
     for change in changes:
@@ -323,12 +316,11 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     for path, what in leaving.stays:
         _tell_leaving("stays", "green", path, what)
     clean = {change.path for change in changes if OUR_NAME not in (change.after or b"")}
-    if git and git.settings:
-        clean.add(os.path.join(layout.project, ".git", "config"))
-    why = _why_named(hosts)
-    for path in leaving.mentions:
-        if path not in clean:
-            _tell_leaving("mentions", "yellow", path, why.get(path, "still names rawkomem"))
+    named = [path for path in leaving.mentions if path not in clean]
+    for path in named:
+        _tell_leaving("mentions", "yellow", path, "still names rawkomem")
+    if named:
+        note("'rawkomem connect HOST --user --remove' removes a connection of all your projects")
     if dry_run:
         note("nothing was removed (--dry-run)")
         return
@@ -350,15 +342,6 @@ def _git_removal(layout: Layout) -> Connection | None:
         return plan_git_removal(layout)
     except NotFound:
         return None
-
-
-def _why_named(changes: Iterable[Change]) -> dict[str, str]:
-    """Return file → why it still names our program: a person edited it, or it connects all projects of the user."""
-    why = {change.path: change.kept for change in changes if change.kept}
-    for name in connectable():
-        hint = f"connects all your projects: rawkomem connect {name} --user --remove"
-        why |= {file(name, ""): hint for file in (settings_file, hooks_file, servers_file)}
-    return why
 
 
 def _tell_leaving(sign: str, style: str, path: str, what: str) -> None:

@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from textwrap import fill
 
 import click
 from click import Abort, Context, pass_context, prompt
@@ -130,7 +129,6 @@ def _is_git(project: str) -> bool:
 
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people write for agents
 MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
-INDENT = " " * 5  # of the paths below a step of the plan
 MAX_TITLES_SHOWN = 8
 MAX_TITLES_TRIED = 5  # as the task in the last suggestion
 ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
@@ -269,9 +267,9 @@ class Guide:
             else ""
         )
         what = f"Import {counted(number, 'memory')} from {_paths_of(sources)}{same}"
-        return GuideStep(
-            what + _all_paths(sources), lambda: f"{what}?", lambda: self._import_all(sources)
-        )
+        names = [f"\n     {shown_path(item.path)}" for item in sources]
+        shown = what + "".join(names if len(names) > MAX_PATHS_SHOWN else ())
+        return GuideStep(shown, lambda: f"{what}?", lambda: self._import_all(sources))
 
     def _import_all(self, sources: Sequence[Import]) -> None:
         done = self.repository.exchange.import_all([item.path for item in sources])
@@ -423,8 +421,7 @@ class Guide:
         """Return a line for each format of imported memories that wait: the command that reviews them, their number."""
         kinds = Counter(place_of(memory.extra).partition(":")[0] for memory in self._waiting())
         return "".join(
-            f"\n  {self.command} review --all-from {shlex.quote(kind)} --activate  "
-            + paint(f"{counted(number, 'memory')}: {FORMATS[kind].what}", "dim")
+            f"\n  {self.command} review --all-from {shlex.quote(kind)} --activate  ({counted(number, 'memory')})"
             for kind, number in kinds.items()
         )
 
@@ -441,24 +438,10 @@ def _suspicious_line(memory: Memory) -> str:
 
 
 def _paths_of(sources: Sequence[Import]) -> str:
-    """Return the paths of an import; if there are many, a few of them or their common name."""
-    paths = [shown_path(item.path) for item in sources]
-    names = {os.path.basename(path) for path in paths}
-    if len(paths) <= MAX_PATHS_SHOWN:
-        return ", ".join(paths)
-    if len(names) == 1:
-        return f"{len(paths)} files named {names.pop()}"
-    return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
-
-
-def _all_paths(sources: Sequence[Import]) -> str:
-    """Return an indented list of all paths of an import if `_paths_of` leaves some out; else an empty text."""
-    if len(sources) <= MAX_PATHS_SHOWN:
-        return ""
-    names = ", ".join(shown_path(item.path) for item in sources)
-    return "\n" + fill(
-        names, wide(), initial_indent=INDENT, subsequent_indent=INDENT, break_on_hyphens=False
-    )
+    """Return the paths of an import; if there are many, their number."""
+    if len(sources) > MAX_PATHS_SHOWN:
+        return f"{len(sources)} files and folders"
+    return ", ".join(shown_path(item.path) for item in sources)
 
 
 # Implement `rawkomem init`: start a repository. At a terminal, also offer to import and connect.

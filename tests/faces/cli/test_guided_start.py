@@ -158,7 +158,6 @@ def test_the_plan_names_every_file_and_the_end_every_format_that_waits(shop):
     told = Command(shop)("init", "--yes").stdout
     plan, _, end = told.partition("Next:")
     assert {name for name in folders if f"{name}/AGENTS.md" in plan.partition("[1/")[0]} == set(folders)
-    assert max(map(len, plan.split("\n"))) <= 140
     waiting = re.findall(r"review --all-from (\S+) --activate", end)
     assert waiting == ["instructions", "cursor", "markdown"]
 

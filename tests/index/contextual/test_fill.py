@@ -228,6 +228,8 @@ def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
     os.makedirs(user_cache(), exist_ok=True)
     with open(cache_path(), "wb") as stream:
         stream.write(b"not a database" * 500)
+    assert auto.store.deepen() == 4
+    auto.store.rebuild()
     assert auto.store.deepen() == 4 and cached_keys()
 
 
