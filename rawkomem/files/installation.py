@@ -10,8 +10,11 @@ from ..format.fields import Unreadable
 from ..model.entries import Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record
+from ..text.chunks import counted
+from .kept_texts import unsaved_texts
 from .layout import FOLDER, FOLDER_MODE, Layout, read_bytes, read_text_file, user_cache, user_config
-from .replace import PAGE, is_generated, leads_out
+from .replace import PAGE, is_below, is_generated, leads_out
+from .session_records import Drafts
 
 # Write the files of a new repository.
 
@@ -93,7 +96,7 @@ def write_start(steps: Iterable[StartFile]) -> None:
 COMMAND_NAMES = (b"rawkomem", b"rawko ")  # our commands, as settings contain them
 # Files of git and other programs in a project that may call our commands.
 PROJECT_FILES = (
-    ".git/hooks", ".git/config", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
+    ".git/hooks", ".husky", "lefthook.yml", ".pre-commit-config.yaml", ".gitattributes", "AGENTS.md",
 )  # fmt: skip
 
 
@@ -103,16 +106,14 @@ class Leaving:
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
-    mentions: tuple[
-        str, ...
-    ]  # files of other programs: `rawkomem connect --remove` removes our lines
+    mentions: tuple[str, ...]
 
 
 def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may mention our commands."""
     gone = [
-        (layout.local, "index, usage counts, ledger, locks of this machine"),
-        (user_cache(), "caches"),
+        (layout.local, ", ".join(["index, usage counts, ledger", *_undecided(layout)])),
+        (user_cache(), "caches of all your projects, which rawkomem fills again"),
     ]
     stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
     for step in plan_start(layout.project):
@@ -129,6 +130,14 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     )
     present = [tuple(item for item in items if os.path.lexists(item[0])) for items in (gone, stays)]
     return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
+
+
+def _undecided(layout: Layout) -> Iterator[str]:
+    """Yield the numbers of drafts and of unsaved texts in the local folder, if there are any."""
+    unsaved = [path for path in unsaved_texts(layout) if is_below(path, layout.local)]
+    for found, what in ((Drafts(layout).all(), "draft"), (unsaved, "unsaved text")):
+        if found:
+            yield counted(len(found), what)
 
 
 def uninstall(leaving: Leaving) -> None:

@@ -324,11 +324,7 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
         0.0,
         "one process computes contextual vectors; the others do not wait",
     ),
-    "contextual-purge": (
-        "deep.lock",
-        60.0,
-        "removing cached vectors while no process computes them",
-    ),
+    "worker": ("worker.lock", 0.0, "one background process of the user computes vectors"),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }

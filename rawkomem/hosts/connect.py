@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
@@ -203,11 +204,21 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
     ]
 
 
-def plan_remove(name: str, project: str) -> list[Change]:
-    """Return the changes that disconnect a host."""
-    edits = [*_server_edits(name, project, False), *_hook_edits(name, project, False)]
+def plan_remove(name: str, project: str, others: bool = False) -> list[Change]:
+    """Return the changes that disconnect a host; with `others`, also from files that it shares with other hosts."""
+    edits = [*_server_edits(name, project, False, others), *_hook_edits(name, project, False)]
     changes = [_with_note(change, name, project) for change in _changes(edits, project)]
-    return [*_owned_plugin(name, project, False), *changes, *_skill_changes(name, project, False)]
+    skill = _skill_changes(name, project, False, others)
+    return [*_owned_plugin(name, project, False), *changes, *skill]
+
+
+def plan_remove_all(project: str) -> list[Change]:
+    """Return the changes that disconnect all hosts of a project, one for each file; skip files that cannot be edited."""
+    changes: dict[str, Change] = {}
+    for name in connectable():
+        with suppress(BadInput):
+            changes |= {change.path: change for change in plan_remove(name, project, others=True)}
+    return [change for change in changes.values() if not change.is_none]
 
 
 def is_connected(name: str, project: str) -> bool:
@@ -259,8 +270,10 @@ def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]
     return [(file, put)]
 
 
-def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
-    """Return the edits that add or remove our MCP server."""
+def _server_edits(
+    name: str, project: str, connect: bool, others: bool = False
+) -> list[tuple[str, Edit]]:
+    """Return the edits that add or remove our MCP server; see `_skill_changes` for a shared file."""
     file, mcp = servers_file(name, project), HOSTS[name].mcp
     if not file or not mcp:
         return []
@@ -269,7 +282,7 @@ def _server_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edi
     shared = [
         other for other in connectable() if other != name and servers_file(other, project) == file
     ]
-    if any(_may_be_connected(other, project) for other in shared):
+    if not others and any(_may_be_connected(other, project) for other in shared):
         return []
     return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
 
@@ -312,13 +325,17 @@ def _is_toml(file: str) -> bool:
     return file.endswith(".toml")
 
 
-def _skill_changes(name: str, project: str, connect: bool) -> list[Change]:
-    """Return the change of a host's skill file. If connected hosts share the file, only the last one removes it."""
+def _skill_changes(name: str, project: str, connect: bool, others: bool = False) -> list[Change]:
+    """Return the change of a host's skill file.
+
+    If connected hosts share the file, only the last one removes it, or (with `others`) any one.
+    """
     folder = HOSTS[name].skills
     if not folder or not project:
         return []
     sharing = [other for other in connectable() if HOSTS[other].skills == folder and other != name]
-    if not connect and any(_may_be_connected(other, project) for other in sharing):
+    shared = not others and any(_may_be_connected(other, project) for other in sharing)
+    if not connect and shared:
         return []
     return [
         _owned_change(skill_file(name, project), _template("skills/" + SKILL), connect, project)

@@ -138,10 +138,26 @@ def confirmed(question: str) -> bool:
     """Ask a yes/no question on the controlling terminal, even if stdin is redirected; False without a terminal."""
     try:
         with open("/dev/tty", "r+b", buffering=0) as terminal:
+            discard_typed(terminal.fileno())
             terminal.write(f"{question} [y/N] ".encode())
             return terminal.readline().strip().lower() in (b"y", b"yes")
     except OSError:
         return False
+
+
+def discard_typed(terminal: int = 0) -> None:
+    """Discard keys typed before a question is shown, so that they do not answer it. Do nothing without a terminal."""
+    if not os.isatty(terminal):
+        return
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
+
+        termios.tcflush(terminal, termios.TCIFLUSH)
 
 
 def _at_terminal() -> bool:

@@ -1,8 +1,8 @@
 """Fills the second tier: contextual vectors, which match meaning better and take a hundred times
 longer to compute.
 
-`sync --deep`, the watcher and a background worker fill it in small transactions, one process at a time, and cache each
-vector by the hash of its text. Until nearly all memories have contextual vectors, questions are answered from the first
+`sync --deep` and a background worker fill it in small transactions, one process at a time, and cache each
+vector by the hash of its text for all repositories of the user. Until nearly all memories have contextual vectors, questions are answered from the first
 tier. Vectors of the two tiers are never compared with each other.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 import apsw
@@ -18,59 +19,40 @@ import numpy as np
 
 from ..embed.embedder import Embedder
 from ..embed.static import is_embeddable
+from ..files.layout import user_cache
 from ..files.private import make_private_folder
 from ..model.entries import Memory
 from ..model.errors import Busy, Unwritable
 from .catalogue import Catalogue, memory_of
-from .index import Index, worker_lock
+from .index import Index
 from .ingest import pieces_of, vectors_of
 from .status import SECONDS_EACH, why_wait
-from .stores.database import BROKEN, check_database, first, open_database, remove_database
+from .stores.database import BROKEN, check_database, first, open_database, remove_database, rows
 from .stores.protocol import SearchStore
 from .stores.sqlite import SCALE, pack_all
 
-# Caches contextual vectors by the hash of their text, so that a rebuild reuses them; int8, as in
-# the store.
+# Caches contextual vectors by the hash of their text, in one file for all repositories of the user:
+# another clone or a rebuild reuses them. It holds no text. Vectors are int8, as in the store.
 
-MAX_VECTORS = 400_000  # about 170 MB; beyond it the oldest vectors are deleted
+CACHE_NAME = "vectors.db"  # in the user's cache folder
+MAX_VECTORS = 200_000  # about 90 MB; beyond it the oldest vectors are deleted
+CACHE_WAIT_MS = 2_000  # for another process that writes; after that the vectors are computed
 
 
 class VectorCache:
-    """Wraps an embedder with a cache file, which only one process may use at a time."""
+    """Wraps an embedder with a cache file, which several processes may use. Errors of the file are ignored."""
 
     def __init__(self, inner: Embedder, path: str):
         self.name = inner.name
         self.dims = inner.dims
         self.inner = inner
-        self.path = path
-        self._db = self._open()
+        self._db = _open_cache(path)
 
     def __enter__(self) -> VectorCache:
         return self
 
     def __exit__(self, *error: object) -> None:
         self._db.close()
-
-    def _open(self) -> apsw.Connection:
-        if self.path != ":memory:":
-            make_private_folder(os.path.dirname(self.path))
-        try:
-            return self._connect()
-        except apsw.Error:  # foreign or corrupt: its vectors can be computed again
-            remove_database(self.path)
-            return self._connect()
-
-    def _connect(self) -> apsw.Connection:
-        if self.path != ":memory:":
-            check_database(self.path, make=True)
-        connection = apsw.Connection(self.path)
-        connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (n INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB)"
-        )
-        too_many = "SELECT n FROM vectors ORDER BY n DESC LIMIT 1 OFFSET ?"
-        connection.execute(f"DELETE FROM vectors WHERE n <= ({too_many})", (MAX_VECTORS,))
-        return connection
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the vectors of texts, in int8 precision; call the wrapped embedder for those not in the cache."""
@@ -79,24 +61,66 @@ class VectorCache:
             for text in texts
         }
         known = {
-            text: row[0]
+            text: vector
             for text, key in keys.items()
-            if is_embeddable(text) and (row := self._find(key))
+            if is_embeddable(text) and (vector := self._find(key))
         }
         missing = [text for text in keys if text not in known]
         packed = [fine for fine, _ in pack_all(self.inner.embed(missing))]
         made = dict(zip(missing, packed, strict=True))
-        with self._db:
-            rows = [(keys[text], vector) for text, vector in made.items()]
-            self._db.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", rows)
+        new = [(keys[text], vector) for text, vector in made.items()]
+        with suppress(apsw.Error), self._db:
+            self._db.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", new)
         kept = {**known, **made}
         return [
             (np.frombuffer(kept[text], np.int8) / SCALE).astype("<f4").tobytes() for text in texts
         ]
 
-    def _find(self, key: bytes) -> tuple[bytes] | None:
-        row = first(self._db, "SELECT vector FROM vectors WHERE key = ?", (key,))
-        return row if row and len(row[0]) == self.dims else None
+    def _find(self, key: bytes) -> bytes:
+        with suppress(apsw.Error):
+            row = first(self._db, "SELECT vector FROM vectors WHERE key = ?", (key,))
+            if row and len(row[0]) == self.dims:
+                return bytes(row[0])
+        return b""
+
+
+def _open_cache(path: str) -> apsw.Connection:
+    """Open the cache, or a cache in memory if there is no path or the file cannot be used; delete a corrupt file."""
+    with suppress(apsw.Error, OSError):
+        if path:
+            try:
+                make_private_folder(os.path.dirname(path))
+                check_database(path, make=True)
+                return _prepared(path)
+            except (apsw.CorruptError, apsw.NotADBError):
+                remove_database(path)  # the next process makes a new one
+    return _prepared(":memory:")
+
+
+def _prepared(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path)
+    connection.set_busy_timeout(CACHE_WAIT_MS)
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS vectors (n INTEGER PRIMARY KEY, key BLOB UNIQUE, vector BLOB)"
+    )
+    newest = "SELECT max(n) FROM vectors"
+    connection.execute(f"DELETE FROM vectors WHERE n <= ({newest}) - ?", (MAX_VECTORS,))
+    return connection
+
+
+def forget_vectors() -> None:
+    """Delete all cached vectors, because one may belong to a text that must be removed. May raise OSError."""
+    path = os.path.join(user_cache(), CACHE_NAME)
+    if not os.path.exists(path):
+        return
+    try:
+        check_database(path, make=False)
+        connection = _prepared(path)
+        rows(connection, "PRAGMA secure_delete = ON; DELETE FROM vectors; VACUUM")
+        connection.close()
+    except apsw.Error:  # not usable: nobody needs its content
+        remove_database(path)
 
 
 # Fills the second tier: contextual vectors, which match meaning better and take a hundred times
@@ -106,8 +130,7 @@ class VectorCache:
 # a time. Until nearly all memories have contextual vectors, questions are answered from the first
 # tier. Vectors of the two tiers are never compared with each other.
 
-CACHE_NAME = "vectors.db"  # the cache of computed vectors, in the folder of the index
-MAX_WAIT_S = 600.0  # after this wait the process exits; the next recall starts a new one
+MAX_WORK_S = 600.0  # after this time a background process exits; the next recall starts a new one
 TICK_S = 5.0  # time between two checks of the load
 BATCH_MEMORIES = 16  # a few seconds of work: an interruption loses at most one batch
 
@@ -119,26 +142,28 @@ def deepen(
 ) -> int:
     """Compute missing contextual vectors; return for how many memories. Do nothing while another process does so.
 
-    With `waits`, wait while the machine is busy, without the lock, so that a person's `sync --deep` can run meanwhile.
+    With `waits`, wait while the machine is busy, without the lock, so that a person's `sync --deep` can run meanwhile;
+    return after MAX_WORK_S, or when somebody deletes the index.
     """
-    if waits and not _wait(index):
+    ends = time.monotonic() + MAX_WORK_S
+    if waits and not _wait(index, ends):
         return 0
     if index.open_deep is None or (embedder := index.open_deep()) is None:
         return 0
+    path = os.path.join(user_cache(), CACHE_NAME) if index.beside("") else ""
     done = 0
     try:
         while True:
-            with (
-                index.locked("contextual"),
-                VectorCache(embedder, index.beside(CACHE_NAME) or ":memory:") as kept,
-            ):
+            with index.locked("contextual"), VectorCache(embedder, path) as kept:
                 for written in _fill(index, kept, progress):
                     done += written
-                    if waits and why_wait(worked=True):
+                    if waits and (why_wait(worked=True) or _is_over(index, ends)):
                         break
             index.release()
+            if not waits or _is_over(index, ends):
+                return done
             held, count = index.store.depth()
-            if not waits or held == count or not _wait(index):
+            if held == count or not _wait(index, ends):
                 return done
     except Busy:
         return done
@@ -146,30 +171,16 @@ def deepen(
         index.release()
 
 
-def _wait(index: Index) -> bool:
-    """Wait until the machine is not busy; return False after MAX_WAIT_S."""
-    until = time.monotonic() + MAX_WAIT_S
-    while why_wait():
-        if time.monotonic() >= until:
-            return False
-        _touch_lock(index)
+def _wait(index: Index, ends: float) -> bool:
+    """Wait until the machine is not busy; return False if the work is over before."""
+    while not (is_over := _is_over(index, ends)) and why_wait():
         time.sleep(TICK_S)
-    return True
+    return not is_over
 
 
-def _touch_lock(index: Index) -> None:
-    """Update the time of the lock's file, which tells other processes that this one works."""
-    if index.beside(""):
-        job = worker_lock(index)
-        if os.path.exists(job.path):
-            os.utime(job.path)
-
-
-def forget_vectors(index: Index) -> None:
-    """Delete the cache of vectors, because it may hold vectors of a text that must be removed."""
-    if kept := index.beside(CACHE_NAME):
-        with index.locked("contextual-purge"):
-            remove_database(kept)
+def _is_over(index: Index, ends: float) -> bool:
+    """Tell whether a background process must exit: its time is over, or somebody deleted the index."""
+    return time.monotonic() >= ends or not os.path.exists(index.path)
 
 
 def _fill(
@@ -180,7 +191,6 @@ def _fill(
     held, count = index.store.depth()
     done, total = 0, count - held
     while wanted := _wanted(index):
-        _touch_lock(index)
         started = time.monotonic()
         vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
         found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
@@ -211,6 +221,8 @@ def _write_vectors(
 ) -> int:
     """Store vectors, except of memories that have changed since; return how many memories. May raise Unwritable."""
     index.release()
+    if index.beside("") and not os.path.exists(index.path):
+        return 0  # somebody deleted the index: do not make its folder again
     try:
         with index.locked():
             writer = open_database(index.path)

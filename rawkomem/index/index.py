@@ -13,7 +13,7 @@ import os
 import time
 
 from ..files.journal import start_background
-from ..files.layout import Layout, Sweep, Sweeping, sweep
+from ..files.layout import Layout, Sweep, Sweeping, sweep, user_cache
 from ..files.private import Lock, lock_in
 from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
@@ -594,34 +594,33 @@ class _OpenCatalogue(Catalogue):
 
 # Starts a background process that fills in contextual vectors, after a recall has been answered.
 
-# since a worker last ran or was started, so that a failing worker is not restarted all the time
+# since a worker was started, so that a failing worker is not restarted all the time
 MIN_WORKER_PAUSE_S = 60.0
 
 
-def worker_lock(index: Index) -> Lock:
-    """Return the lock of the worker, which also updates the time of the lock's file."""
-    return lock_in(os.path.dirname(index.path), "contextual")
+def worker_lock() -> Lock:
+    """Return the lock that the user's only worker holds while it runs; its file tells when it was started."""
+    return lock_in(user_cache(), "worker")
 
 
 def fill_behind(index: Index) -> bool:
-    """Start the worker if vectors are missing and no worker is running; return whether it was started."""
+    """Start a worker if vectors are missing and the user has no worker; return whether it was started."""
     try:
         held, count = index.store.depth()
     except BROKEN:
         return False  # somebody removed the index a moment ago
-    if held == count:
-        return False
-    job = worker_lock(index)
-    if _has_run_recently(job.path):
+    job = worker_lock()
+    if held == count or _has_run_recently(job.path):
         return False
 
     try:
         shared = ("--source",) if index.layout.elsewhere else ()
-        started = start_background(index.layout, job, "sync", "--deep", *shared)
+        if not start_background(index.layout, job, "sync", "--deep", *shared):
+            return False
         os.utime(job.path)
     except (OSError, RawkoError):
         return False  # no process could be started: the next recall tries again
-    return started
+    return True
 
 
 def _has_run_recently(path: str) -> bool:

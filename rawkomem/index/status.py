@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from hashlib import sha256
 
 from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
+from ..model.errors import RawkoError
 from ..model.values import Problem, record
 from .catalogue import pending_conflicts
-from .index import Index
+from .index import Index, worker_lock
 from .stores.database import BROKEN, first, in_memory
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
 MACHINE_BUSY = "the machine is busy"
+NO_WORKER = "the next search or prompt continues"
 
 
 def why_wait(worked: bool = False) -> str:
@@ -49,9 +52,9 @@ class Status:
     quarantined: int
     problems: tuple[Problem, ...]
     deep: int  # memories that have contextual vectors
-    documents: int  # memories that should have them
+    documents: int  # memories that should have them; 0 with an embedder that has no second tier
     deep_seconds_left: int  # estimated time for the rest; 0 if unknown
-    deep_waits: str  # why the background process waits; empty if it does not
+    deep_waits: str  # why no background process computes them now; empty if one does
     tier: str  # the embedder whose vectors answer questions
     conflicts: int  # claims that contradict each other and wait for a review
     proposals: int  # memories with changes that wait for a review
@@ -62,17 +65,20 @@ class Status:
         return self.files_hash == self.index_hash and not self.behind
 
 
-def status(index: Index) -> Status:
-    """Update the index, then compare it with the hashes of all files. A database that cannot be read is rebuilt."""
+def status(index: Index, has_deep: bool) -> Status:
+    """Update the index, then compare it with the hashes of all files. A database that cannot be read is rebuilt.
+
+    `has_deep`: whether the settings ask for contextual vectors.
+    """
     try:
-        return _status_once(index)
+        return _status_once(index, has_deep)
     except BROKEN as failure:
         index.warn(f"the index cannot be read ({failure}): rebuilding it")
         index.discard()
-        return _status_once(index)
+        return _status_once(index, has_deep)
 
 
-def _status_once(index: Index) -> Status:
+def _status_once(index: Index, has_deep: bool) -> Status:
     from ..git.staged import (
         missing_files,  # not needed by the background process, which imports this file
     )
@@ -92,7 +98,7 @@ def _status_once(index: Index) -> Status:
     behind = sorted(
         path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path)
     )
-    deep, documents = index.store.depth()
+    deep, documents = index.store.depth() if has_deep else (0, 0)
     return Status(
         root=index.layout.root,
         index=index.path,
@@ -115,11 +121,21 @@ def _status_once(index: Index) -> Status:
         deep_seconds_left=round(
             float(catalogue.meta().get(SECONDS_EACH) or 0) * (documents - deep)
         ),
-        deep_waits=why_wait() if deep < documents else "",
+        deep_waits=_why_incomplete() if deep < documents else "",
         tier=(index.deep() or index.embedder).name,
         conflicts=len(pending_conflicts(catalogue)),
         proposals=len(catalogue.with_proposals()),
     )
+
+
+def _why_incomplete() -> str:
+    """Return why no background process computes vectors now; empty if one does."""
+    job = worker_lock()
+    with suppress(RawkoError):
+        if job.acquire():
+            job.release()
+            return NO_WORKER
+    return why_wait()
 
 
 def _digest_of_hashes(hashes: dict[str, str]) -> str:

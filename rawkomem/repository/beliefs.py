@@ -4,7 +4,7 @@ their conflicts; and undoing changes that this machine made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written
@@ -262,16 +262,23 @@ class Beliefs(Wing):
         return [memory for memory in held if any(_is_from_place(memory, place))]
 
     def review_all(
-        self, place: str, action: str, settle: str = "", reason: str = "", by: str = ""
+        self,
+        place: str,
+        action: str,
+        settle: str = "",
+        reason: str = "",
+        by: str = "",
+        held_back: Collection[str] = (),
     ) -> Sequence[Memory]:
-        """Activate or reject all waiting memories of one source; return the memories after the review.
+        """Activate or reject the waiting memories of one source, except `held_back`; return them after the review.
 
         A memory that also comes from another source is not rejected, because the reviewer may trust that source.
         """
         held = [
             memory
             for memory in self.waiting(place)
-            if action != REJECT or all(_is_from_place(memory, place))
+            if memory.id not in held_back
+            and (action != REJECT or all(_is_from_place(memory, place)))
         ]
         if not held:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"

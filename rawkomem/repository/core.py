@@ -496,16 +496,19 @@ class Core:
     # Background work that a command may start
 
     def deepen_in_background(self) -> bool:
-        """Start one process per layer to compute missing contextual vectors; return whether this layer started one."""
-        for other in self.others:
-            other.deepen_in_background()
-        settings = self.settings
-        if (
-            settings.embedder.provider != AUTO_PROVIDER or settings.store.name == MEMORY
-        ):  # another process cannot reach it
-            return False
+        """Start a process that computes missing contextual vectors, of this layer or else of another.
 
-        return fill_behind(self.index)
+        Return whether one was started. A user has at most one such process.
+        """
+        reachable = self.settings.store.name != MEMORY  # another process cannot reach that store
+        if self.has_deep_vectors and reachable and fill_behind(self.index):
+            return True
+        return any(other.deepen_in_background() for other in self.others)
+
+    @property
+    def has_deep_vectors(self) -> bool:
+        """Tell whether the settings ask for contextual vectors besides the static ones."""
+        return self.settings.embedder.provider == AUTO_PROVIDER
 
     def wake_sinks(self) -> None:
         """Start a process that sends queued events to the user's webhook, if one is configured."""

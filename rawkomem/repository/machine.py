@@ -29,6 +29,7 @@ from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
 from ..index.catalogue import SyncReport
 from ..index.contextual import deepen
+from ..index.index import worker_lock
 from ..index.status import Status, status
 from ..index.stores.database import (
     BROKEN,
@@ -278,7 +279,7 @@ class Store(Wing):
 
     def status(self) -> Status:
         """Return whether the index matches the files, by their hashes."""
-        return status(self._core.index)
+        return status(self._core.index, self._core.has_deep_vectors)
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Rebuild the index from the files."""
@@ -286,9 +287,16 @@ class Store(Wing):
 
     def deepen(self, progress: Progress | None = None) -> int:
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
-        if is_background():
-            yield_disk()
-        return deepen(self._core.index, progress, waits=steps_aside())
+        if not is_background():
+            return deepen(self._core.index, progress)
+        yield_disk()
+        job = worker_lock()
+        if not job.acquire():
+            return 0  # another worker of this user is running
+        try:
+            return deepen(self._core.index, progress, waits=steps_aside())
+        finally:
+            job.release()
 
     # Search stores
 

@@ -117,7 +117,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     core.answers.clear()
     core.index.expect_changes()
     core.index.discard()
-    forget_vectors(core.index)
+    forget_vectors()
     for other in forget_others(layout, core.settings.store.name):
         again = f"RAWKOMEM_STORE={other} rawkomem index sync"
         core.warn(f"the store {other} may contain the text until its next sync; run: {again}")

@@ -182,3 +182,10 @@ def test_a_person_vouches_after_saying_yes(git, memories, project, repository, t
     for answer, body in (("n", "Old."), ("y", "New.")):
         converse(terminal, review, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
         assert repository.get("rule").body == body
+
+
+def test_keys_typed_before_a_question_do_not_answer_it(project, terminal):
+    code = "import time; print('ready', flush=True); time.sleep(1)\n"
+    code += "from rawkomem.hosts.person import confirmed; print(confirmed('Vouch for this?'))"
+    replies = [("ready", "y\n"), (r"\[y/N\]", "n\n")]
+    assert converse(terminal, [sys.executable, "-c", code], replies, project, scrubbed()).rstrip().endswith("False")

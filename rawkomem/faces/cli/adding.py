@@ -18,7 +18,6 @@ from click import (
     File,
     argument,
     command,
-    confirm,
     edit,
     get_current_context,
     option,
@@ -47,7 +46,7 @@ from ...state.trust import BASE_TRUST
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import flag, list_option, text_option
+from .declarations import confirm, flag, list_option, text_option
 from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (

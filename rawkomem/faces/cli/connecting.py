@@ -11,11 +11,11 @@ import sys
 from importlib.util import find_spec
 
 import click
-from click import Choice, Command, Context, Option, Parameter, confirm, group, option, pass_obj
+from click import Choice, Command, Context, Option, Parameter, group, option, pass_obj
 
 from ...files.installation import plan_uninstall, uninstall
-from ...files.layout import find_layout
-from ...git.connection import Connection, Wanted, plan_git_removal
+from ...files.layout import Layout, find_layout
+from ...git.connection import Connection, FileChange, Wanted, plan_git_removal
 from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
 from ...hosts.connect import (
@@ -27,15 +27,16 @@ from ...hosts.connect import (
     is_connected,
     plan_connect,
     plan_remove,
+    plan_remove_all,
     plugin_folder,
     servers_file,
 )
 from ...hosts.known_hosts import HOSTS
 from ...hosts.our_entries import PROGRAM_NAMES
-from ...model.errors import RawkoError
+from ...model.errors import NotFound, RawkoError
 from ...model.installed import how_to_add, how_to_reach
 from .checks import CHECK_NAMES
-from .declarations import Verbs, flag
+from .declarations import Verbs, confirm, flag
 from .options import DRY_RUN, JSON, YES
 from .overview import connected_hosts
 from .terminal import (
@@ -283,6 +284,8 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
 
 # Implement `rawkomem uninstall`: remove what rawkomem wrote, except memories.
 
+OUR_NAME = b"rawkomem"  # as settings that call our program contain it
+
 
 @click.command("uninstall")
 @DRY_RUN
@@ -291,40 +294,57 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
 def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     """Remove everything that rawkomem wrote, except your memories.
 
-    In this project it removes the index, the usage counts and the ledger in .rawko/local, files of 'init' that you
-    never changed, and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own
-    settings stay. It lists files of other programs that still name rawkomem; 'rawkomem connect HOST --remove'
-    cleans them.
+    In this project it disconnects all agents and git, and removes the index, the usage counts, the ledger and the
+    drafts in .rawko/local, files of 'init' that you never changed, and a generated MEMORY.md. On this machine it
+    removes the caches. Your memories and your own settings stay. It lists everything before it asks, also files that
+    still name rawkomem afterwards.
 
     Examples:
       rawkomem uninstall --dry-run
     """
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
+    hosts, git = plan_remove_all(layout.project), _git_removal(layout)
+    changes: list[Change | FileChange] = [*hosts, *(git.files if git else ())]
     for path, what in leaving.gone:
-        say(f"{paint('remove', 'red')}   {_short_path(path)}  {paint(what, 'dim')}")
+        _tell_leaving("remove", "red", path, what)
+    for change in changes:
+        sign, what = ("remove", "ours") if change.after is None else ("change", "without our lines")
+        _tell_leaving(sign, "red", change.path, what)
+    for setting in git.settings if git else ():
+        _tell_leaving("unset", "red", setting.key, "a setting of git in this clone")
     for path, what in leaving.stays:
-        say(f"{paint('stays', 'green')}    {_short_path(path)}  {paint(what, 'dim')}")
-    for path in leaving.mentions:
-        say(
-            f"{paint('mentions', 'yellow')} {_short_path(path)}  {paint('still names rawkomem', 'dim')}"
-        )
+        _tell_leaving("stays", "green", path, what)
+    clean = {change.path for change in changes if OUR_NAME not in (change.after or b"")}
+    named = [path for path in leaving.mentions if path not in clean]
+    for path in named:
+        _tell_leaving("mentions", "yellow", path, "still names rawkomem")
+    if named:
+        note("'rawkomem connect HOST --user --remove' removes a connection of all your projects")
     if dry_run:
         note("nothing was removed (--dry-run)")
         return
     if not yes:
         confirm(
-            "Remove these files for good? Usage counts and the ledger have no other copy",
+            "Remove all this for good? Usage counts, drafts and the ledger have no other copy",
             abort=True,
         )
+    carry_out(hosts, layout.project)
+    if git:
+        carry_out_git(git)
     uninstall(leaving)
-    if leaving.mentions:
-        note(
-            "clean files that mention rawkomem with 'rawkomem connect HOST --remove' before you remove the program"
-        )
     note("done; 'pip uninstall rawkomem' removes the program")
 
 
-def _short_path(path: str) -> str:
-    short = os.path.relpath(path)
-    return path if short.startswith("..") else short
+def _git_removal(layout: Layout) -> Connection | None:
+    """Return the changes that disconnect git; None if the project is not in a git repository."""
+    try:
+        return plan_git_removal(layout)
+    except NotFound:
+        return None
+
+
+def _tell_leaving(sign: str, style: str, path: str, what: str) -> None:
+    shown = os.path.relpath(path) if os.path.isabs(path) else path
+    shown = path if shown.startswith("..") else shown
+    say(f"{paint(f'{sign:8}', style)} {shown}  {paint(what, 'dim')}")

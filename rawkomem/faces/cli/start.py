@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import click
@@ -43,6 +44,7 @@ from .importing import shown_path
 from .opening import author, open_repository
 from .options import DRY_RUN, PERSONAL, YES
 from .overview import connected_hosts
+from .pager import paged
 from .terminal import note, paint, say, wide
 
 Ask = Callable[["GuideStep", str], bool]
@@ -126,7 +128,7 @@ def _is_git(project: str) -> bool:
 # try next.
 
 READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people write for agents
-MAX_PATHS_SHOWN = 3
+MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
 MAX_TITLES_SHOWN = 8
 MAX_TITLES_TRIED = 5  # as the task in the last suggestion
 ADD = "add --title 'Why we chose X' --when 'choosing|changing X'"
@@ -151,6 +153,7 @@ def ask_person(step: GuideStep, question: str) -> bool:
     """Ask at the terminal and return the answer. Enter takes the default, `s` shows the texts in question."""
     choices = ("Y/n" if step.default else "y/N") + ("/s" if step.show else "")
     while True:
+        person.discard_typed()
         answer = prompt(
             f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" "
         )
@@ -264,7 +267,9 @@ class Guide:
             else ""
         )
         what = f"Import {counted(number, 'memory')} from {_paths_of(sources)}{same}"
-        return GuideStep(what, lambda: f"{what}?", lambda: self._import_all(sources))
+        names = [f"\n     {shown_path(item.path)}" for item in sources]
+        shown = what + "".join(names if len(names) > MAX_PATHS_SHOWN else ())
+        return GuideStep(shown, lambda: f"{what}?", lambda: self._import_all(sources))
 
     def _import_all(self, sources: Sequence[Import]) -> None:
         done = self.repository.exchange.import_all([item.path for item in sources])
@@ -280,55 +285,59 @@ class Guide:
     def _review(self, kind: str, sources: Sequence[Import]) -> GuideStep:
         """Return the step in which a person vouches for an import. The default is no if agents may have written it."""
         where = _paths_of(sources) if sources else FORMATS[kind].what
-        is_odd = any(
-            scan_for_injection(item.entry.body).score for one in sources for item in one.news
-        )
         return GuideStep(
             f"Review the memories from {where}: agents get only memories that a person vouches for",
             lambda: self._review_question(kind),
             lambda: self._activate(kind, where),
-            kind in READ_BY_AGENTS and not is_odd,
+            kind in READ_BY_AGENTS,
             lambda: self._show_texts(kind),
         )
 
     def _review_question(self, kind: str) -> str:
-        """Print the memories that wait, and return the question; empty if none waits."""
+        """Print the memories that wait, and return the question about them; empty if no memory is in question.
+
+        Memories with a suspicious line are printed with that line. The question is only about the other memories.
+        """
         waiting = self._waiting(kind)
-        if not waiting:
+        held = {memory.id: line for memory in waiting if (line := _suspicious_line(memory))}
+        asked = [memory for memory in waiting if memory.id not in held]
+        self._list_memories(asked, {})
+        if held:
+            what = f"Held back: {counted(len(held), 'memory')} with a line that may give orders to agents"
+            say(paint(f"      {what}", "yellow"))
+            self._list_memories([memory for memory in waiting if memory.id in held], held)
+        if not asked:
             return ""
-        for memory in waiting[:MAX_TITLES_SHOWN]:
+        what = "this memory" if len(asked) == 1 else f"these {len(asked)} memories"
+        return f"Do you vouch for {what}, so that agents get {'it' if len(asked) == 1 else 'them'}?"
+
+    def _list_memories(self, memories: Sequence[Memory], held: Mapping[str, str]) -> None:
+        """Print the first memories; those that are held back with their suspicious line and the command to use them."""
+        for memory in memories[:MAX_TITLES_SHOWN]:
             place = place_of(memory.extra).partition(":")[2].partition("#")[0]
             say(
                 f"      {one_line(memory.title, max(30, wide() - 50))}  {paint(one_line(place, 40), 'dim')}"
             )
-        if len(waiting) > MAX_TITLES_SHOWN:
-            say(paint(f"      and {len(waiting) - MAX_TITLES_SHOWN} more", "dim"))
-        odd = sum(bool(scan_for_injection(memory.body).score) for memory in waiting)
-        if odd:
-            say(
-                paint(
-                    f"      {counted(odd, 'text')} may try to give orders to agents: press s to read before you agree",
-                    "yellow",
-                )
-            )
-        what = "this memory" if len(waiting) == 1 else f"these {len(waiting)} memories"
-        return (
-            f"Do you vouch for {what}, so that agents get {'it' if len(waiting) == 1 else 'them'}?"
-        )
+            if line := held.get(memory.id):
+                say(f"        the line: {paint(one_line(line, max(30, wide() - 20)), 'yellow')}")
+                say(f"        to use it: {self.command} review {memory.id} --activate")
+        if len(memories) > MAX_TITLES_SHOWN:
+            say(paint(f"      and {len(memories) - MAX_TITLES_SHOWN} more", "dim"))
 
     def _waiting(self, kind: str = "") -> list[Memory]:
         """Return the imported memories that wait for a review, of one format or of all, in import order."""
         return self.repository.beliefs.waiting(kind)[::-1]
 
     def _show_texts(self, kind: str) -> None:
-        for memory in self._waiting(kind):
-            say(
-                f"\n{paint(one_line(memory.title, wide()), 'bold')}  {paint(memory.id, 'dim')}\n{memory.body.strip()}"
-            )
-        say()
+        with paged():
+            for memory in self._waiting(kind):
+                title = paint(one_line(memory.title, wide()), "bold")
+                say(f"\n{title}  {paint(memory.id, 'dim')}\n{memory.body.strip()}")
+            say()
 
     def _activate(self, kind: str, where: str) -> None:
-        done = self.repository.beliefs.review_all(kind, "activate", by=author(""))
+        held = [memory.id for memory in self._waiting(kind) if _suspicious_line(memory)]
+        done = self.repository.beliefs.review_all(kind, "activate", by=author(""), held_back=held)
         self._note_change(f"the review of {where}")
         say(f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use")
 
@@ -394,10 +403,11 @@ class Guide:
 
     def _next(self) -> str:
         used = self.in_use()
-        waiting = [place_of(memory.extra) for memory in self._waiting()]
-        if not used and waiting:
-            kind = shlex.quote(waiting[0].partition(":")[0])
-            return f"let agents use the imported memories: {self.command} review --all-from {kind} --activate"
+        reviews = self._reviews()
+        if not used and reviews:
+            return f"let agents use the imported memories:{reviews}"
+        if reviews:
+            say(f"\n{paint('Imported memories wait for your review:', 'bold')}{reviews}")
         if not used:
             return f"store your first memory: {self.command} {ADD}"
         titles = [row.title for row in used[:MAX_TITLES_TRIED]]
@@ -407,21 +417,31 @@ class Guide:
             return f"start {self.connected[0]} here and work as usual. To see what it gets for a task: {shown}"
         return f"see what an agent gets for a task: {shown}"
 
+    def _reviews(self) -> str:
+        """Return a line for each format of imported memories that wait: the command that reviews them, their number."""
+        kinds = Counter(place_of(memory.extra).partition(":")[0] for memory in self._waiting())
+        return "".join(
+            f"\n  {self.command} review --all-from {shlex.quote(kind)} --activate  ({counted(number, 'memory')})"
+            for kind, number in kinds.items()
+        )
+
     def _is_injected(self, task: str) -> bool:
         return bool(
             rehearsed(self.repository, task, b"", Told(), HOSTS["claude"].max_context_bytes).items
         )
 
 
+def _suspicious_line(memory: Memory) -> str:
+    """Return the first line of a memory that reads like an order to an agent; empty if there is none."""
+    lines = f"{memory.title}\n{memory.body}".split("\n")
+    return next((line for line in lines if scan_for_injection(line).score), "")
+
+
 def _paths_of(sources: Sequence[Import]) -> str:
-    """Return the paths of an import; if there are many, a few of them or their common name."""
-    paths = [shown_path(item.path) for item in sources]
-    names = {os.path.basename(path) for path in paths}
-    if len(paths) <= MAX_PATHS_SHOWN:
-        return ", ".join(paths)
-    if len(names) == 1:
-        return f"{len(paths)} files named {names.pop()}"
-    return f"{', '.join(paths[: MAX_PATHS_SHOWN - 1])} and {len(paths) - MAX_PATHS_SHOWN + 1} more"
+    """Return the paths of an import; if there are many, their number."""
+    if len(sources) > MAX_PATHS_SHOWN:
+        return f"{len(sources)} files and folders"
+    return ", ".join(shown_path(item.path) for item in sources)
 
 
 # Implement `rawkomem init`: start a repository. At a terminal, also offer to import and connect.

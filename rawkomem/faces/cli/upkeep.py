@@ -112,11 +112,13 @@ def _print_status(status: Status) -> None:
 
 def _progress(status: Status) -> str:
     """Return how many contextual vectors exist, and about how long the rest takes."""
+    if not status.documents:
+        return "none to compute"
     said = f"{status.deep:,} of {status.documents:,}"
     if status.deep_seconds_left:
         minutes = -(-status.deep_seconds_left // 60)
         said += f", about {counted(minutes, 'minute')}"
-    return f"{said}, waiting: {status.deep_waits}" if status.deep_waits else said
+    return f"{said}; {status.deep_waits}" if status.deep_waits else said
 
 
 @command("rebuild")

@@ -15,7 +15,7 @@ from rawkomem.repository import Repository
 
 from tests.commands import START
 from tests.learn.drafts.talk import DONE, talk
-from tests.terminals import detached, emulator, scrubbed, typed
+from tests.terminals import converse, detached, scrubbed, typed
 
 SESSION = """## User
 Add a test for the parser.
@@ -129,10 +129,9 @@ def test_what_an_agent_keeps_is_an_agents_word(rawkomem, waiting, repository):
 
 @pytest.mark.parametrize(("answer", "kept"), [("y", True), ("n", False)])
 def test_a_person_is_shown_what_they_keep_and_asked(answer, kept, terminal, project, waiting, own_home):
-    shown = project / "shown"
-    command = " ".join((*START, "drafts", "keep", waiting[0].id))
-    detached(terminal, f"echo {answer} | {emulator()} -qefc '{command}' {shown}", project, scrubbed())
-    assert waiting[0].said in shown.read_text() and "Keep it?" in shown.read_text()
+    words = [*START, "drafts", "keep", waiting[0].id]
+    told = converse(terminal, words, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
+    assert waiting[0].said in told and "Keep it?" in told
     repository = Repository.open(str(project))
     assert len(repository.drafts.all()) == (1 if kept else 2)
     memories = repository.get_many([row.id for row in repository.list()])
@@ -141,10 +140,9 @@ def test_a_person_is_shown_what_they_keep_and_asked(answer, kept, terminal, proj
 
 @pytest.mark.parametrize(("answer", "title"), [("n", ""), ("y", "No lodash")])
 def test_a_draft_is_edited_only_after_a_yes(answer, title, terminal, project, waiting, own_home):
-    shown, draft = project / "shown", by_words(waiting, LODASH)
-    command = " ".join((*START, "drafts", "keep", draft.id, "--title", '"No lodash"'))
-    detached(terminal, f"echo {answer} | {emulator()} -qefc '{command}' {shown}", project, scrubbed())
-    told = shown.read_text()
+    draft = by_words(waiting, LODASH)
+    words = [*START, "drafts", "keep", draft.id, "--title", "No lodash"]
+    told = converse(terminal, words, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
     assert "No lodash" in told.partition("Keep it?")[0], "the question is about the new title"
     repository = Repository.open(str(project))
     assert ("nothing was changed" in told) == (draft in repository.drafts.all()) == (not title)

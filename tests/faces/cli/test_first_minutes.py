@@ -14,6 +14,9 @@ import pytest
 from rawkomem.faces.cli import manual
 from rawkomem.faces.cli.terminal import sparkline
 from rawkomem.files.layout import user_cache, user_config
+from rawkomem.files.session_records import Drafts
+from rawkomem.model.entries import Draft
+from rawkomem.model.values import now
 
 from tests.conftest import ROOT
 
@@ -209,18 +212,49 @@ def test_what_a_person_changed_stays(project, rawkomem):
     assert f"stays    {os.path.dirname(user_config())}" in told, "keys and stores of repositories lie there too"
 
 
-def test_everything_that_connect_wrote_is_listed(project, rawkomem, tmp_path_factory, monkeypatch):
-    """Also where a host's own variable leads elsewhere."""
+def test_drafts_are_named_before_they_are_removed(project, rawkomem, repository):
+    for number in range(3):
+        Drafts(repository.layout).put([Draft(id=f"drf_{number}", kind="rule", text=f"Rule {number}.", at=now())])
+    told = rawkomem("uninstall", check=1)
+    assert "ledger, 3 drafts" in told.stdout and "drafts" in told.stdout.partition("?")[0]
+    assert len(Drafts(repository.layout).all()) == 3
+
+
+def test_broken_settings_of_a_host_stay_and_are_named(project, rawkomem):
+    rawkomem("connect", "cursor")
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text('{"hooks": {rawkomem')
+    told = rawkomem("uninstall", "--yes").stdout
+    assert "mentions .claude/settings.json" in told
+    assert not (project / ".cursor").exists() and not (project / ".rawko" / "local").exists()
+
+
+def test_everything_that_connect_wrote_is_removed(git, project, rawkomem, tmp_path_factory, monkeypatch):
+    """What connects all projects of the user stays and is named, also where a host's own variable leads elsewhere."""
     home = tmp_path_factory.mktemp("user")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_CONFIG_HOME")
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"):
         monkeypatch.setenv(name, str(home / "moved" / name))
+    (project / ".claude").mkdir()
+    (project / ".claude" / "settings.json").write_text('{\n  "model": "opus"\n}\n')
+    before = contents(project)
+    settings = git("config", "--local", "--list")
+    rawkomem("connect", "git")
     for host in ("claude", "codex", "opencode", "cursor", "copilot", "gemini"):
-        rawkomem("connect", host)
+        rawkomem("connect", host, "--mcp")
         rawkomem("connect", host, "--user")
-    written = [file for folder in (project, home) for file in folder.rglob("*") if file.is_file()]
-    ours = {file for file in written if ".rawko" not in file.parts and "XDG_CACHE_HOME" not in file.parts}
-    told = rawkomem("uninstall", "--dry-run").stdout
-    listed = {(project / line.split()[1]).resolve() for line in told.splitlines() if line.startswith("mentions")}
-    assert len(ours) >= 14 and listed == ours
+    ours = {project / name for name in contents(project).keys() - before.keys()}
+    own = {home / name for name in contents(home) if "XDG_CACHE_HOME" not in name}
+    told = rawkomem("uninstall", "--yes").stdout
+    listed = {(word, (project / path).resolve()) for word, path, *_ in map(str.split, told.splitlines())}
+    assert len(ours) >= 11 and {path for word, path in listed if word == "remove"} >= ours
+    assert ("change", project / ".claude" / "settings.json") in listed
+    assert len(own) >= 6 and {path for word, path in listed if word == "mentions"} == own
+    assert contents(project) == before and git("config", "--local", "--list") == settings
+
+
+def contents(folder) -> dict[str, bytes]:
+    files = [file for file in folder.rglob("*") if file.is_file() and ".rawko" not in file.parts]
+    kept = {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+    return {name: data for name, data in kept.items() if name != ".git/config"}

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 import time
 from unittest.mock import patch
 
+import apsw
 import pytest
+from rawkomem.files.layout import user_cache
+from rawkomem.index import contextual
 from rawkomem.index.index import worker_lock
+from rawkomem.index.status import MACHINE_BUSY, NO_WORKER
 from rawkomem.index.stores.sqlite import DEEP, REST
 from rawkomem.model.entries import Task
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
+from tests.commands import ROOT
 from tests.index.digest import digest_parts
 
 SUBJECTS = {
@@ -109,16 +116,22 @@ def test_an_edited_memory_gets_new_vectors_and_the_others_keep_theirs(auto, memo
     assert changed == {"colours"}
 
 
-def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
-    auto.store.deepen()
-    before, hash = held(auto), digest_parts(auto.core.index)
-    auto.store.rebuild()
-    assert held(auto) == []
+@pytest.fixture
+def encoder_refused(monkeypatch):
+    """Call it to make every further computation of a vector fail."""
 
     def refuse(*_):
         raise AssertionError("nothing should be embedded again")
 
-    monkeypatch.setattr("rawkomem.embed.minilm_pass.Encoder.__call__", refuse)
+    return lambda: monkeypatch.setattr("rawkomem.embed.minilm_pass.Encoder.__call__", refuse)
+
+
+def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, encoder_refused):
+    auto.store.deepen()
+    before, hash = held(auto), digest_parts(auto.core.index)
+    auto.store.rebuild()
+    assert held(auto) == []
+    encoder_refused()
     assert auto.store.deepen() == 4
     assert held(auto) == before and digest_parts(auto.core.index) == hash
 
@@ -126,8 +139,6 @@ def test_a_rebuild_takes_kept_vectors_and_ends_the_same(auto, monkeypatch):
 def test_vectors_of_another_model_are_thrown_away(auto, project):
     auto.store.deepen()
     auto.core.index.close()
-    import apsw
-
     connection = apsw.Connection(auto.core.index.path)
     connection.execute("UPDATE meta SET value = 'another-model' WHERE key = 'deep'")
     connection.close()
@@ -143,7 +154,18 @@ def test_the_setting_static_switches_it_off(auto, project, monkeypatch):
     plain = Repository.open(str(project), warn=lambda message: None)
     assert plain.store.status().tier.startswith("static")
     assert plain.store.deepen() == 0 and not plain.core.deepen_in_background()
+    status = plain.store.status()
+    assert (status.deep, status.documents, status.deep_waits) == (0, 0, "")
     plain.close()
+
+
+def test_status_promises_nothing_that_does_not_come(auto, project, rawkomem):
+    auto.sync()
+    shown = {name: rawkomem("status", env={"RAWKOMEM_EMBEDDER": name}).stdout for name in ("static", "auto")}
+    assert "contextual vectors: none to compute" in shown["static"]
+    assert f"contextual vectors: 0 of 4; {NO_WORKER}" in shown["auto"]
+    with worker_lock():
+        assert auto.store.status().deep_waits in ("", MACHINE_BUSY)
 
 
 def test_a_deleted_memory_leaves_no_vectors(auto):
@@ -153,25 +175,97 @@ def test_a_deleted_memory_leaves_no_vectors(auto):
     assert {row[0] for row in held(auto)} == set(SUBJECTS) - {"backup"}
 
 
+def cached_keys() -> list[tuple[bytes]]:
+    connection = apsw.Connection(cache_path())
+    found = list(connection.execute("SELECT key FROM vectors ORDER BY n"))
+    connection.close()
+    return found
+
+
+def cache_path() -> str:
+    return os.path.join(user_cache(), "vectors.db")
+
+
+def test_another_clone_reuses_the_vectors(auto, project, tmp_path, encoder_refused):
+    auto.store.deepen()
+    shutil.copytree(project / ".rawko" / "memories", tmp_path / "clone" / ".rawko" / "memories")
+    encoder_refused()
+    with Repository.open(str(tmp_path / "clone")) as clone:
+        assert clone.store.deepen() == 4 and held(clone) == held(auto)
+
+
+def test_the_cache_is_private_and_holds_no_text(auto):
+    auto.store.deepen()
+    assert os.stat(cache_path()).st_mode & 0o777 == 0o600
+    with open(cache_path(), "rb") as stream:
+        data = stream.read()
+    assert len(cached_keys()) >= 4 and not any(word in data for word in (b"blue-green", b"backup", b"cents"))
+
+
 def test_a_purge_forgets_kept_vectors(auto):
     auto.store.deepen()
-    kept = os.path.join(os.path.dirname(auto.core.index.path), "vectors.db")
-    assert os.path.exists(kept)
+    keys = cached_keys()
     auto.lifecycle.purge("backup")
-    assert not os.path.exists(kept)
+    with open(cache_path(), "rb") as stream:
+        data = stream.read()
+    assert keys and not cached_keys() and not any(key in data for (key,) in keys)
+
+
+def test_the_oldest_vectors_are_dropped(auto, memories, monkeypatch):
+    auto.store.deepen()
+    before = cached_keys()
+    monkeypatch.setattr(contextual, "MAX_VECTORS", len(before))
+    write(memories, "tea", "Earl Grey is kept in the left cupboard.")
+    auto.store.deepen()
+    write(memories, "milk", "Oat milk is kept in the fridge.")
+    auto.store.deepen()
+    after = cached_keys()
+    assert before[0] not in after and before[-1] in after
 
 
 def test_a_broken_file_of_kept_vectors_is_made_anew(auto):
     auto.sync()
-    kept = os.path.join(os.path.dirname(auto.core.index.path), "vectors.db")
-    with open(kept, "wb") as stream:
+    os.makedirs(user_cache(), exist_ok=True)
+    with open(cache_path(), "wb") as stream:
         stream.write(b"not a database" * 500)
     assert auto.store.deepen() == 4
+    auto.store.rebuild()
+    assert auto.store.deepen() == 4 and cached_keys()
+
+
+@pytest.mark.parametrize("problem", ["a folder", "a link", "no folder", "locked"])
+def test_a_cache_that_cannot_be_used_stops_nothing(auto, tmp_path, monkeypatch, problem):
+    os.makedirs(user_cache(), exist_ok=True)
+    monkeypatch.setattr(contextual, "CACHE_WAIT_MS", 10)
+    other = apsw.Connection(cache_path()) if problem == "locked" else None
+    if other:
+        other.execute("BEGIN EXCLUSIVE")
+    elif problem == "a folder":
+        os.mkdir(cache_path())
+    elif problem == "a link":
+        os.symlink(tmp_path / "elsewhere", cache_path())
+    else:
+        (tmp_path / "file").write_text("")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert auto.store.deepen() == 4 and not (tmp_path / "elsewhere").exists()
+
+
+def test_several_processes_share_the_cache(auto, project, tmp_path, rawkomem):
+    auto.sync()
+    clones = [tmp_path / f"clone{number}" for number in range(3)]
+    for clone in clones:
+        shutil.copytree(project / ".rawko" / "memories", clone / ".rawko" / "memories")
+    env = {**os.environ, "RAWKOMEM_EMBEDDER": "auto", "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "rawkomem", "sync", "--deep"]
+    running = [subprocess.Popen(words, cwd=clone, env=env, stdout=subprocess.PIPE, text=True) for clone in clones]
+    assert all("4 memories got contextual vectors" in one.communicate()[0] for one in running)
+    keys = cached_keys()
+    assert len(keys) == len(set(keys)) >= 4
 
 
 def test_two_at_once_do_the_work_once(auto):
     auto.sync()
-    with worker_lock(auto.core.index):
+    with auto.core.index.locked("contextual"):
         assert auto.store.deepen() == 0
     assert auto.store.deepen() == 4
 
@@ -231,8 +325,6 @@ def test_sync_deep_tells_what_it_did(auto, rawkomem):
 
 def test_a_cold_recall_in_the_first_tier_does_not_import_numpy(auto, rawkomem, project):
     code = "import sys; from rawkomem.faces.cli import run; run(['search', 'backup']); print('numpy' in sys.modules)"
-    import subprocess
-
     auto.sync()
     env = {**os.environ, "RAWKOMEM_EMBEDDER": "auto"}
     printed = subprocess.run([sys.executable, "-c", code], cwd=project, env=env, capture_output=True, check=True)

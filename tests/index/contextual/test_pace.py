@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
-from rawkomem.files.journal import WORK, is_background
+from rawkomem.files.journal import BACKGROUND_VARIABLE, MARK, WORK, is_background
 from rawkomem.index import contextual
-from rawkomem.index.contextual import MAX_WAIT_S, deepen
+from rawkomem.index.contextual import MAX_WORK_S, deepen
+from rawkomem.index.index import worker_lock
+from rawkomem.index.ingest import vectors_of
 from rawkomem.index.status import MACHINE_BUSY, why_wait
 from rawkomem.repository import Repository
 
@@ -94,7 +97,7 @@ def test_it_stops_between_two_batches_and_ends_where_the_load_stays(filled, mach
 
     done = deepen(filled.core.index, progress, waits=True)
     assert 0 < done < MEMORIES and seen == [done]
-    assert machine.now >= MAX_WAIT_S
+    assert machine.now >= MAX_WORK_S
     assert filled.store.status().deep == done
     assert deepen(filled.core.index) == MEMORIES - done
     assert filled.store.status().deep_seconds_left == 0
@@ -110,6 +113,44 @@ def test_status_tells_how_far_it_is(filled, rawkomem, machine):
     machine.ask_load = load
     deepen(filled.core.index, waits=True)
     assert "contextual vectors: 2 of 6" in rawkomem("status").stdout
+
+
+def test_it_works_for_a_limited_time(filled, machine, monkeypatch):
+    def progress(made: int, total: int) -> None:
+        machine.now += MAX_WORK_S
+
+    assert deepen(filled.core.index, progress, waits=True) == 2
+    assert deepen(filled.core.index, waits=True) == MEMORIES - 2
+
+
+@pytest.mark.parametrize("moment", ["while it waits", "between batches", "while it computes"])
+def test_it_ends_when_its_folder_is_deleted(filled, project, machine, monkeypatch, moment):
+    def vanish(*_: object) -> None:
+        shutil.rmtree(project / ".rawko" / "local")
+
+    if moment == "while it waits":
+        machine.load, machine.sleep = 9.0, vanish
+    elif moment == "while it computes":
+        monkeypatch.setattr(contextual, "vectors_of", lambda *given: (vectors_of(*given), vanish())[0])
+    done = deepen(filled.core.index, vanish if moment == "between batches" else None, waits=True)
+    assert done == (2 if moment == "between batches" else 0) and not (project / ".rawko" / "local").exists()
+
+
+def test_a_user_has_one_worker_for_all_repositories(filled, project, tmp_path, monkeypatch):
+    shutil.copytree(project / ".rawko" / "memories", tmp_path / "other" / ".rawko" / "memories")
+    started: list[str] = []
+    monkeypatch.setattr("rawkomem.files.journal._spawn", lambda command, *_: started.append(command[5]))
+    with Repository.open(str(tmp_path / "other"), warn=lambda message: None) as other:
+        other.sync()
+        with worker_lock():
+            os.utime(worker_lock().path, (0, 0))
+            assert not filled.core.deepen_in_background() and not other.core.deepen_in_background()
+            monkeypatch.setenv(BACKGROUND_VARIABLE, MARK)
+            assert filled.store.deepen() == 0, "a second worker has nothing to do"
+        assert filled.core.deepen_in_background() and not other.core.deepen_in_background()
+        os.utime(worker_lock().path, (0, 0))
+        assert other.core.deepen_in_background()
+    assert started == [filled.layout.root, str(tmp_path / "other" / ".rawko")]
 
 
 @pytest.mark.skipif(not hasattr(os, "getpriority"), reason="for want of priorities: not on Windows")

@@ -14,7 +14,7 @@ from rawkomem.recall.signals import filter_of
 from rawkomem.repository.maintenance import reasons_to_stay
 from rawkomem.state.plans import plan_add
 
-from tests.terminals import detached, emulator, scrubbed
+from tests.terminals import converse, scrubbed
 
 TEXTS = {
     "Sessions": "Redis caches the sessions of users for an hour, and the login page reads them from there.",
@@ -102,13 +102,11 @@ def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal
     add(repository, "Backups of orders, and who reads them", 0, body=f"{HELD} Maria reads the report.")
     env = scrubbed(RAWKOMEM_NOW="2026-06-01T12:00:00Z", RAWKOMEM_EMBEDDER="static")
     for answer, status in (("n", "active"), ("y", "archived")):
-        line = f"{sys.executable} -m rawkomem tidy prune --apply"
-        detached(terminal, f"echo {answer} | {emulator()} -qefc '{line}' {project}/shown", project, env)
-        shown = (project / "shown").read_text()
+        words = [sys.executable, "-m", "rawkomem", "tidy", "prune", "--apply"]
+        shown = converse(terminal, words, [(r"\[y/N\]", f"{answer}\n")], project, env)
         assert "Write 1 entry? [y/N]" in shown and "- archive" in shown
         repository.sync()
         assert statuses(repository)["Backups of orders"] == status
-        (project / "ended").unlink()
 
 
 def test_prune_cleans_links(repository):
