@@ -39,12 +39,28 @@ VAGUE_TITLES = word_set(
     note notes overview readme skill summary untitled
     """
 )
+# Words of headings that say nothing without the section before them: "Examples", "When to apply".
+PART_WORDS = word_set(
+    """
+    additional apply applies benefit benefits checklist detail details example examples exception exceptions further link
+    links look more next note notes overview override overrides purpose quick rationale read reason reasons reference
+    references related scope see summary why
+    """
+)
+
+
+def is_part_title(title: str) -> bool:
+    """Tell whether a title names only a part of a rule, such as "Examples"."""
+    words = set(language().words(title))
+    return bool(words & PART_WORDS) and words <= PART_WORDS | language().stop_words
 
 
 def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries with different titles; keep a title that is unique and not vague."""
     times = Counter(entry.title.casefold() for entry in entries)
-    fine = {name for name, count in times.items() if count == 1} - VAGUE_TITLES
+    fine = {
+        name for name, count in times.items() if count == 1 and not is_part_title(name)
+    } - VAGUE_TITLES
     taken = set(fine)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     found = []

@@ -12,15 +12,14 @@ from ..exchange.formats import FORMATS, format_of, read_format, usual_sources, w
 from ..exchange.import_plan import (
     ImportDecision,
     MemoriesHere,
-    decide_import,
+    decide_imports,
     entries_to_write,
-    with_places,
 )
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.sinks import SinkStatus, sink_statuses
-from ..exchange.sources import ALSO_IN, Source
+from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source
 from ..exchange.webhook import Flushed, open_webhook, send_queued
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
 from ..files import ledger as check
@@ -53,6 +52,7 @@ READ_KEYS = {
     *KEY_ALIASES,
     IMPORTED,
     ALSO_IN,
+    ALWAYS_KEY,
     "category",
     "claim",
     "provenance",
@@ -117,7 +117,8 @@ class Exchange(Wing):
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
-            decided = _decide_imports(read, self._core.all())
+            is_vouching = self._core.read(self._core.vouching) is not None
+            decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
             for items in [] if dry_run else decided:
                 for plan in entries_to_write(items, ENTRIES_AT_ONCE):
                     self._core.writer.write(plan, VIA_IMPORT)
@@ -256,21 +257,11 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import
         except RawkoError as failure:
             source.refuse(source.place(path), failure.message)
             read.append((source, kind, []))
-    decided = _decide_imports(read, memories)
+    decided = decide_imports(read, MemoriesHere(memories))
     return [
         Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
         for (source, kind, _), items in zip(read, decided, strict=True)
     ]
-
-
-def _decide_imports(
-    read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[Memory]
-) -> list[list[ImportDecision]]:
-    """Return the decision about each entry of each source; a memory of several sources is stored once."""
-    here = MemoriesHere(memories)
-    decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
-    everything = [item for items in decided for item in items]
-    return [with_places(items, everything) for items in decided]
 
 
 def _is_put_away(memory: Memory) -> bool:
