@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
+from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
 from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
@@ -370,4 +371,6 @@ def entries_to_write(decided: Sequence[ImportDecision], at_once: int) -> list[Pl
         if len(pieces[-1]) >= at_once:
             pieces.append([])
         pieces[-1] += item.plan.entries
-    return [Plan(tuple(piece), f"import {len(piece)} entries") for piece in pieces if piece]
+    return [
+        Plan(in_one_change_file(piece), f"import {len(piece)} entries") for piece in pieces if piece
+    ]

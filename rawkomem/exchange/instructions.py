@@ -9,13 +9,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from textwrap import shorten
 
 from ..learn.cues import MAX_SHARED_CONDITION, without_shared_conditions
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record, replace
 from ..text.chunks import fence_after
-from ..text.clean import one_line
 from ..text.paths import is_file_glob
 from ..text.prose import sentences
 from .imported_entries import (
@@ -151,7 +151,12 @@ def _cut_list(section: Section) -> list[Section]:
 
 def _first_words(lines: list[str]) -> str:
     said = next(iter(sentences(" ".join(lines).lstrip("-*+ "))), "")
-    return one_line(said.replace("*", "").rstrip("."), TITLE_SENTENCE_LENGTH)
+    return shorten(
+        said.replace("*", "").rstrip("."),
+        TITLE_SENTENCE_LENGTH,
+        placeholder=" …",
+        break_on_hyphens=False,
+    )
 
 
 def _belong_together(one: Section, other: Section) -> bool:

@@ -119,9 +119,9 @@ class Exchange(Wing):
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
             is_vouching = self._core.read(self._core.vouching) is not None
             decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
-            for items in [] if dry_run else decided:
-                for plan in entries_to_write(items, ENTRIES_AT_ONCE):
-                    self._core.writer.write(plan, VIA_IMPORT)
+            everything = [item for items in decided for item in items]
+            for plan in [] if dry_run else entries_to_write(everything, ENTRIES_AT_ONCE):
+                self._core.writer.write(plan, VIA_IMPORT)
         blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
         found = zip(read, decided, blocks, strict=True)
         return [

@@ -378,3 +378,17 @@ def test_conditions_that_cannot_be_used_are_left_out_and_counted(rawkomem, repos
     (project / "x.jsonl").write_text(json.dumps({**said, "body": "Body."}) + "\n")
     assert "left out 2 conditions" in rawkomem("import", str(project / "x.jsonl")).stderr
     assert repository.get("mem_1_aaaaaa").when == ("vacuum|analyze",)
+
+
+def test_the_history_of_an_import_is_not_in_the_files_of_its_memories(rawkomem, project, samples):
+    rawkomem("import", "CLAUDE.md")
+    rawkomem("review", "--all-from", "CLAUDE.md", "--activate", "--yes")
+    for text in files(project).values():
+        assert b"kind: quarantine" not in text and b"kind: review" not in text
+    changes = sorted(file.name.rsplit("-", 1)[0] for file in (project / ".rawko/changes").rglob("*.md"))
+    assert changes == ["imported-quarantine", "imported-review"], "one file for all memories"
+    assert rawkomem("check").returncode == 0
+    assert "Architecture" in rawkomem("list").stdout
+    rawkomem("undo")
+    rawkomem("undo", "--all")
+    assert rawkomem("list").stdout == ""

@@ -84,10 +84,16 @@ def test_headings_are_a_condition_where_they_name_something(headings, conditions
     assert conditions_from_headings(*headings) == conditions
 
 
-def test_the_words_of_a_body_are_no_condition(repository, project):
+def test_a_rule_without_a_telling_heading_gets_a_condition_from_its_text(repository, project):
     page = "# Guide\n\n## Usage\n\nPictures have a border, a caption and a shadow; `Frame` draws them with Skia.\n"
     (conditions,) = added(repository, *put(project, {"CLAUDE.md": page})).values()
-    assert conditions == ()
+    assert conditions == ("When working with frame",)
+
+
+def test_globs_get_the_heading_as_a_second_condition(repository, project):
+    rule = '---\nglobs: "*.css"\n---\n\n# Thumbnail cache\n\nKeep it small; `Frame` draws it.\n'
+    (conditions,) = added(repository, *put(project, {".cursor/rules/a.mdc": rule})).values()
+    assert conditions == ("*.css", "When working on thumbnail cache")
 
 
 def test_no_condition_is_shared_by_many(repository, project):
@@ -96,7 +102,7 @@ def test_no_condition_is_shared_by_many(repository, project):
     sections = "".join(f"## {name}\n\nThe {name}: {long}\n\n" for name in ("Mount", "Lens", "Dome", "Motor"))
     put(project, {".claude/rules/a.md": shared + sections, ".claude/rules/b.md": shared + "Cool it before use.\n"})
     found = added(repository, project / ".claude/rules")
-    assert len(found) == 5 and sum(bool(conditions) for conditions in found.values()) == 1
+    assert len(found) == 5 and len({*found.values()}) == 5
     notes = {
         f"notes/{n}.md": f"---\ndescription: Telescope firmware notes\n---\n\nNote {n} says so.\n" for n in range(4)
     }
