@@ -4,7 +4,6 @@ already known.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
@@ -32,6 +31,7 @@ from ..text.language import (
 )
 from .formats import FORMATS, Format
 from .imported_entries import other_title
+from .instructions import plain_lines
 from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
 Facts = tuple[frozenset[str], frozenset[str]]
@@ -45,7 +45,6 @@ RULE_KINDS = (f"{INSTRUCTIONS_FORMAT}:", "cursor:")  # their pages often contain
 MIN_LENGTH_RATIO = 0.7  # length of the shorter copy divided by that of the longer
 MIN_LINE_CHARS = 20  # shorter lines are in many rules
 PART_SHARE = 0.9  # share of a rule's lines that are in another rule of which it is a part
-LINE_MARK = re.compile(r"^[\s>*+#-]+|^\s*\d+\.\s+")
 
 
 @record
@@ -103,8 +102,8 @@ class KnownRules:
 
 def lines_of(text: str) -> frozenset[str]:
     """Return the lines of a text that say something, without marks of lists and headings."""
-    lines = [" ".join(LINE_MARK.sub("", line).split()) for line in text.split("\n")]
-    return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARS) or frozenset(lines)
+    lines = plain_lines(text)
+    return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARS) or lines
 
 
 def with_places(

@@ -58,6 +58,7 @@ REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 def strip_page(text: str) -> str:
     """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
     kept: list[str] = []
+    text = _without_ours(text)
     end = text.rfind("-->") + 3  # the search for comments ends here, to keep its time linear
     text = COMMENT.sub("", text[:end]) + text[end:]
     for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
@@ -66,6 +67,53 @@ def strip_page(text: str) -> str:
             part = noise.sub("", part)
         kept.append(part)
     return "\n".join(kept)
+
+
+# Shorten a page after its import: its rules are memories, so an agent need not load them at each
+# start.
+
+OURS_BEGIN, OURS_END = "<!-- rawkomem: begin -->", "<!-- rawkomem: end -->\n"
+SHORT_CORE = f"""\
+{OURS_BEGIN}
+## More rules
+
+The other rules of this project are memories in `.rawko/`. The memories that fit a task are added to its prompt. To find more,
+run `rawkomem search "words of the task"`; `rawkomem show ID` shows one. To add a rule, run `rawkomem add`. Do not edit files in `.rawko/`.
+{OURS_END}"""
+LINE_MARK = re.compile(r"^[\s>*+#-]+|^\s*\d+\.\s+")
+
+
+def shortened_page(text: str, known: frozenset[str]) -> str:
+    """Return a page without the sections whose lines are all in `known`, and with a paragraph about the memories."""
+    kept: list[str] = []
+    section: list[str] = []
+    for level, line in [*_heading_lines(_without_ours(text)), (1, "")]:
+        if 0 < level <= CUT_LEVEL and section:
+            said = plain_lines(strip_page("\n".join(section[1:])))
+            is_moved = said and said <= known
+            kept += [one for one in section if not is_moved or _stays(one)]
+            section = []
+        section.append(line)
+    above = "\n".join(kept).rstrip("\n")
+    return f"{above}\n\n{SHORT_CORE}" if above else SHORT_CORE
+
+
+def plain_lines(text: str) -> frozenset[str]:
+    """Return the lines of a text without marks of lists and headings, and without empty ones."""
+    lines = (" ".join(LINE_MARK.sub("", line).split()) for line in text.split("\n"))
+    return frozenset(filter(None, lines))
+
+
+def _stays(line: str) -> bool:
+    """Tell whether a line stays although its section is moved: the title of the page, and links to other pages."""
+    return line.startswith("# ") or bool(INCLUDE.match(line))
+
+
+def _without_ours(text: str) -> str:
+    """Return a page without the paragraph that rawkomem wrote."""
+    above, _, rest = text.partition(OURS_BEGIN)
+    _, end, below = f"{rest}\n".partition(OURS_END)
+    return above + below.removesuffix("\n") if end else text
 
 
 def count_words(text: str) -> int:
@@ -254,7 +302,7 @@ def is_instructions(source: Source) -> bool:
 
 def read_instructions(source: Source) -> Iterator[Entry]:
     """Yield the memories of the rules on all pages; all get different titles."""
-    pages = source.pages(".md", RULE_ENDING)
+    pages = source.pages(*RULE_ENDINGS)
     yield from tidied_entries([entry for page in pages for entry in section_entries(page)])
 
 
@@ -320,6 +368,7 @@ def _folder_globs(page: Page) -> list[str]:
 
 OLDER_RULES = ".cursorrules"
 RULE_ENDING = ".mdc"
+RULE_ENDINGS = (".md", RULE_ENDING)
 
 
 def is_cursor(source: Source) -> bool:

@@ -7,15 +7,18 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from io import FileIO
 from typing import IO
+from zlib import crc32
 
 from ..model.entries import Change, Entry
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.values import now, record
 from ..state.trust import sources_in
-from .layout import Layout
+from .layout import Layout, read_bytes
 from .private import LineFile, local_path, open_local, replace_local, seal_of
 from .session_records import checksum, is_number
 
@@ -197,6 +200,57 @@ def _pairs(layout: Layout, name: str) -> dict[str, str]:
         return {}
     found = (line.partition("\t") for line in lines)
     return {key: value for value, _, key in found if key and value}
+
+
+# Record the files with rules that were imported, to notice later edits: lines in
+# `.rawko/local/rules.tsv`.
+#
+#     size-mtime-checksum, path      the file as it was imported; the path is relative to the project
+
+RULE_FILES = "rules.tsv"
+MAX_RULE_FILES = 1_000
+MAX_NAMED_FILES = 3
+
+
+def note_rule_files(layout: Layout, places: Iterable[str]) -> None:
+    """Record the content of imported files with rules."""
+    known = _pairs(layout, RULE_FILES) | {
+        place: f"{_stamp_of(file)}{_checksum_of(file)}"
+        for place in places
+        if os.path.isfile(file := os.path.join(layout.project, place))
+    }
+    lines = [f"{stamp}\t{place}" for place, stamp in known.items()]
+    LineFile(local_path(layout, RULE_FILES)).replace(*lines[-MAX_RULE_FILES:])
+
+
+def changed_rule_files(layout: Layout) -> list[str]:
+    """Return the files with rules that were edited after their import; one stat call for each file that was not."""
+    found = []
+    for place, stamp in _pairs(layout, RULE_FILES).items():
+        file = os.path.join(layout.project, place)
+        with suppress(OSError):
+            is_same = stamp.startswith(_stamp_of(file)) or stamp.endswith(_checksum_of(file))
+            found += [] if is_same else [place]
+    return found
+
+
+def note_of_changed_rules(layout: Layout) -> str:
+    """Return one line about edited files with rules; empty if there are none."""
+    names = changed_rule_files(layout)
+    told = ", ".join(names[:MAX_NAMED_FILES]) + (" and others" if names[MAX_NAMED_FILES:] else "")
+    command = f"rawkomem import {shlex.join(names[:MAX_NAMED_FILES])}"
+    return (
+        f"{told} changed after the import; to update the memories, run: {command}" if names else ""
+    )
+
+
+def _stamp_of(file: str) -> str:
+    found = os.stat(file)
+    return f"{found.st_size}-{found.st_mtime_ns}-"
+
+
+def _checksum_of(file: str) -> str:
+    return f"{crc32(read_bytes(file)):08x}"
 
 
 # Record which transcripts were learned from, in `.rawko/local/learned.tsv`, so that a later run
