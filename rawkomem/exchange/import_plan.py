@@ -225,6 +225,11 @@ class MemoriesHere:
         )
         return next(similar, None)
 
+    def is_old_copy(self, entry: Entry, place: str, older: Memory) -> bool:
+        """Tell whether an entry is a copy in another file that was not edited since the memory changed."""
+        is_copy_there = place in self.places and not place_of(older.extra).endswith(f":{place}")
+        return is_copy_there and entry.at <= older.updated
+
     def add(self, new: Entry) -> None:
         """Record an entry that will be written, for the rest of the import."""
         self.ids.add(new.id)
@@ -283,7 +288,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     place = place.partition(":")[2]
     older = None if same or row.shares_places else here.older_version(entry, place)
     same = same or ("" if older else here.copies.find(entry))
-    if older and (_content(older) == _content(entry) or _is_old_copy(entry, place, older)):
+    if older and (_content(older) == _content(entry) or here.is_old_copy(entry, place, older)):
         same = older.id  # only its title differs, which depends on the other imported memories
     if same:
         return ImportDecision(
@@ -309,11 +314,6 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     if away:
         plan = Plan((*plan.entries, away), plan.why)
     return ImportDecision("added", new, plan, "", is_redacted, held=held)
-
-
-def _is_old_copy(entry: Entry, place: str, older: Memory) -> bool:
-    """Tell whether an entry is a copy in another file that was not edited since the memory changed."""
-    return place_of(older.extra).partition(":")[2] != place and entry.at <= older.updated
 
 
 def _as_newer_version(

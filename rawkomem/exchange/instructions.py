@@ -89,7 +89,8 @@ def shortened_page(text: str, known: frozenset[str]) -> str:
     section: list[str] = []
     for level, line in [*_heading_lines(_without_ours(text)), (1, "")]:
         if 0 < level <= CUT_LEVEL and section:
-            said = plain_lines(strip_page("\n".join(section[1:])))
+            body = section[1:] if HEADING.match(section[0]) else section
+            said = plain_lines(strip_page("\n".join(body)))
             is_moved = said and said <= known
             kept += [one for one in section if not is_moved or _stays(one)]
             section = []
@@ -321,6 +322,7 @@ def section_entries(page: Page) -> Iterator[Entry]:
     description = str(fields.get("description") or "").strip()
     globs = dict.fromkeys(glob for key in GLOB_KEYS for glob in texts_in(fields.get(key)))
     when = [*globs] or scope
+    named = description if len(description) <= TITLE_SENTENCE_LENGTH else ""
     always = str(fields.get(ALWAYS_KEY, "")).lower() == "true"
     extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
     if len(found) <= MAX_SHARED_CONDITION:
@@ -330,7 +332,7 @@ def section_entries(page: Page) -> Iterator[Entry]:
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
         headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED_CONDITION)
-        title = section.title or _short_description(description) or page.stem.replace("-", " ")
+        title = section.title or named or page.stem.replace("-", " ")
         if scope and section.trail[1:]:
             subject = section.trail[0]
             is_short = len(subject.split()) <= MAX_SUBJECT_WORDS
@@ -346,10 +348,6 @@ def section_entries(page: Page) -> Iterator[Entry]:
             extra=extra,
             headings=headings or ("",),
         )
-
-
-def _short_description(description: str) -> str:
-    return description if len(description) <= TITLE_SENTENCE_LENGTH else ""
 
 
 def _folder_globs(page: Page) -> list[str]:

@@ -392,3 +392,16 @@ def test_the_history_of_an_import_is_not_in_the_files_of_its_memories(rawkomem, 
     rawkomem("undo")
     rawkomem("undo", "--all")
     assert rawkomem("list").stdout == ""
+
+
+def test_a_copy_that_was_not_edited_does_not_bring_the_old_text_back(repository, project):
+    rule = "# Us\n\n## Releases\n\nRun `make migrate` before every release of the invoice service.\n"
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        (project / name).write_text(rule)
+    paths = [str(project / name) for name in ("CLAUDE.md", "AGENTS.md")]
+    repository.exchange.import_all(paths)
+    (project / "CLAUDE.md").write_text(rule.replace("every release", "each release and each patch"))
+    assert [item.what for one in repository.exchange.import_all(paths) for item in one.news] == ["changed"]
+    assert not any(one.news for one in repository.exchange.import_all(paths))
+    (project / "AGENTS.md").write_text(rule.replace("every release", "each release, patch and hotfix"))
+    assert [item.what for one in repository.exchange.import_all(paths) for item in one.news] == ["changed"]

@@ -132,4 +132,5 @@ def test_our_paragraph_is_replaced_and_never_a_rule():
     known = frozenset({"Use tabs."})
     short = shortened_page("# Us\n\n## Style\n\nUse tabs.\n\n## Tone\n\nBe kind.\n", known)
     assert "Use tabs." not in short and shortened_page(short, known) == short
+    assert shortened_page("Be kind.\nUse tabs.\n", known).startswith("Be kind.\nUse tabs.\n"), "also without a heading"
     assert strip_page(short).strip() == "# Us\n\n## Tone\n\nBe kind."
