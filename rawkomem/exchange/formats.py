@@ -21,7 +21,6 @@ from .instructions import (
     is_cursor,
     is_instructions,
     read_claude_memory,
-    read_cursor,
     read_instructions,
 )
 from .json_stores import (
@@ -81,7 +80,7 @@ class Format:
 INSTRUCTION_PATHS = (
     "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
     ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
-    ".windsurf/rules",
+    ".windsurf/rules", ".ai/rules", ".ai/memory", "CONTRIBUTING.md",
 )  # fmt: skip
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it, so specific formats come first.
@@ -94,7 +93,11 @@ ROWS = (
         usual=INSTRUCTION_PATHS,
     ),
     Format(
-        "cursor", "Cursor rules", is_cursor, read_cursor, usual=(".cursor/rules", ".cursorrules")
+        "cursor",
+        "Cursor rules",
+        is_cursor,
+        read_instructions,
+        usual=(".cursor/rules", ".cursorrules"),
     ),
     Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
     Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),

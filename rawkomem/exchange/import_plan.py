@@ -4,86 +4,116 @@ already known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from ..format.entries import read_entries
+from ..files.append import in_one_change_file
+from ..format.entries import MAX_PATTERNS, read_entries
 from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
 from ..redaction.entries import redact_entry, was_redacted
-from ..state.changes import archiving, superseding
-from ..state.fold import IMPORTED_STATE, after, new_memory, plan_quarantined
+from ..state.changes import archiving, plan_amend, superseding
+from ..state.fold import IMPORTED_STATE, after, new_memory, plan_quarantined, quarantining
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.conditions import PATHS, read_condition, why_unusable
-from ..text.language import identity, is_copy, numbers_and_negations
+from ..text.language import (
+    SIMILAR,
+    identity,
+    is_copy,
+    numbers_and_negations,
+    shared_words,
+    statement_of,
+)
 from .formats import FORMATS, Format
 from .imported_entries import other_title
-from .sources import ALSO_IN, GONE_THERE, Source, place_of
+from .instructions import plain_lines
+from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
 Facts = tuple[frozenset[str], frozenset[str]]
 Saying = tuple[str, str, frozenset[str]]
 
 
-# Find sections that several instruction pages contain: such a section is imported once and names
-# all places.
+# Find rules that several pages contain: such a rule is imported once and names all places.
 
-INSTRUCTIONS_FORMAT = (
-    "instructions"  # CLAUDE.md, AGENTS.md and GEMINI.md often contain the same sections
-)
+INSTRUCTIONS_FORMAT = "instructions"
+RULE_KINDS = (f"{INSTRUCTIONS_FORMAT}:", "cursor:")  # their pages often contain the same rules
 MIN_LENGTH_RATIO = 0.7  # length of the shorter copy divided by that of the longer
+MIN_LINE_CHARS = 20  # shorter lines are in many rules
+PART_SHARE = 0.9  # share of a rule's lines that are in another rule of which it is a part
 
 
 @record
-class KnownSection:
-    """A section that was imported before."""
+class KnownRule:
+    """A rule that was imported before."""
 
     id: str
     place: str
     body: str
+    lines: frozenset[str]
     paths: frozenset[str]  # globs of the files that it applies to; empty for all files
 
 
-class KnownSections:
-    """The sections of instructions that were imported so far."""
+class KnownRules:
+    """The rules that were imported so far."""
 
     def __init__(self) -> None:
-        self._known: dict[
-            Facts, list[KnownSection]
-        ] = {}  # by the numbers and negations in their texts
+        self._by_facts: dict[Facts, list[KnownRule]] = {}  # facts: numbers and negations
+        self._by_line: dict[str, list[KnownRule]] = {}
 
     def add(self, said: Entry | Memory) -> None:
-        """Record a section of instructions; ignore other memories."""
+        """Record a rule; ignore other memories."""
         place = place_of(said.extra)
-        if place.startswith(f"{INSTRUCTIONS_FORMAT}:"):
-            known = KnownSection(said.id, place, said.body, globs_in(said.when))
-            self._known.setdefault(numbers_and_negations(said.body), []).append(known)
+        if place.startswith(RULE_KINDS):
+            lines = lines_of(said.body)
+            known = KnownRule(said.id, place, said.body, lines, globs_in(said.when))
+            self._by_facts.setdefault(numbers_and_negations(said.body), []).append(known)
+            for line in lines:
+                self._by_line.setdefault(line, []).append(known)
 
     def find(self, entry: Entry) -> str:
-        """Return the id of a section from another place with the same text for the same files; empty if none."""
+        """Return the id of a rule from another place with the same text, or of which this is a part; empty if none.
+
+        Unless both texts are equal, the other rule must apply to the same files or to all files.
+        """
         place, paths = place_of(entry.extra), globs_in(entry.when)
-        if not place.startswith(f"{INSTRUCTIONS_FORMAT}:"):
+        if not place.startswith(RULE_KINDS):
             return ""
-        rivals = self._known.get(numbers_and_negations(entry.body), [])
+        lines = lines_of(entry.body)
+        shared = [known for line in lines for known in self._by_line.get(line, ())]
+        times = Counter(known.id for known in shared)
+        for known in {known.id: known for known in shared if known.place != place}.values():
+            is_part = times[known.id] >= PART_SHARE * len(lines)
+            if known.lines == lines or (is_part and known.paths in (frozenset(), paths)):
+                return known.id
+        rivals = self._by_facts.get(numbers_and_negations(entry.body), ())
         elsewhere = (
             known
             for known in rivals
-            if known.place != place and known.paths in (frozenset(), paths)
+            if known.place.partition("#")[0] != place.partition("#")[0]
+            and known.paths in (frozenset(), paths)
         )
         return next((known.id for known in elsewhere if _is_same_text(known.body, entry.body)), "")
+
+
+def lines_of(text: str) -> frozenset[str]:
+    """Return the lines of a text that say something, without marks of lists and headings."""
+    lines = plain_lines(text)
+    return frozenset(line for line in lines if len(line) >= MIN_LINE_CHARS) or lines
 
 
 def with_places(
     decided: Sequence[ImportDecision], copies: Iterable[ImportDecision]
 ) -> list[ImportDecision]:
-    """Return the decisions; each new memory lists the other places that contain its text."""
-    places: dict[str, list[str]] = {}
+    """Return the decisions; each new memory lists the other places with its text, and applies to their files, too."""
+    places: dict[str, list[Entry]] = {}
     for item in copies:
         if item.what == "known" and item.other != item.entry.id:
-            places.setdefault(item.other, []).append(place_of(item.entry.extra).partition(":")[2])
+            places.setdefault(item.other, []).append(item.entry)
     return [
         _with_other_places(item, places[item.entry.id])
         if item.plan.entries and item.entry.id in places
@@ -92,8 +122,16 @@ def with_places(
     ]
 
 
-def _with_other_places(item: ImportDecision, places: Sequence[str]) -> ImportDecision:
-    entry = replace(item.entry, extra={**item.entry.extra, ALSO_IN: [*dict.fromkeys(places)]})
+def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportDecision:
+    also: list[str] = [place_of(copy.extra).partition(":")[2] for copy in copies]
+    entry, when = item.entry, item.entry.when
+    scopes = [globs_in(one.when) for one in (entry, *copies)]
+    if not all(scopes):
+        when = tuple(condition for condition in when if condition not in scopes[0])
+    else:
+        when = tuple(dict.fromkeys((*when, *sorted(frozenset().union(*scopes)))))[:MAX_PATTERNS]
+    extra = {**entry.extra, ALSO_IN: [*dict.fromkeys(also)]}
+    entry = replace(entry, when=when, extra=extra)
     written = tuple(entry if one is item.entry else one for one in item.plan.entries)
     return replace(item, entry=entry, plan=Plan(written, item.plan.why))
 
@@ -114,10 +152,12 @@ def globs_in(when: Iterable[str]) -> frozenset[str]:
 # Decide what to do with each memory of a source: it is new, a newer version of a memory, or
 # already known.
 
-HELD_REVIEW, HELD_SUPERSEDED, HELD_ARCHIVED = "review", "superseded", "archived"
+HELD_REVIEW, HELD_PROPOSED = "review", "proposed"
+HELD_SUPERSEDED, HELD_ARCHIVED = "superseded", "archived"
 # code → why the memory is not in use
 HELD_WHY = {
     HELD_REVIEW: "for your review",
+    HELD_PROPOSED: "as changes to memories in use: 'rawkomem review' shows them, and your commit accepts them",
     HELD_SUPERSEDED: "superseded by another memory there",
     HELD_ARCHIVED: "archived, because it was no longer used there",
 }
@@ -145,12 +185,13 @@ class ImportDecision:
 class MemoriesHere:
     """Lookup tables of a repository's memories for an import."""
 
-    def __init__(self, memories: Iterable[Memory]):
+    def __init__(self, memories: Iterable[Memory], is_vouching: bool = False):
+        self.is_vouching = is_vouching  # a change without a person's consent is only a proposal
         self.ids: set[str] = set()
         self.deleted: set[str] = set()
         self.said: dict[Saying, str] = {}
-        self.places: dict[str, Memory] = {}
-        self.copies = KnownSections()
+        self.places: dict[str, Memory] = {}  # by path and section
+        self.copies = KnownRules()
         self.added: set[str] = set()  # ids that this import adds
         self.titles: set[str] = set()  # titles that this import adds, case-folded
         for memory in memories:
@@ -160,8 +201,34 @@ class MemoriesHere:
             else:
                 self.said.setdefault(_saying(memory), memory.id)
             if memory.status in (ACTIVE, "quarantined"):
-                self.places[place_of(memory.extra)] = memory
+                for place in reversed(places_of(memory.extra)):
+                    self.places[place.partition(":")[2]] = memory
                 self.copies.add(memory)
+        self.left: dict[str, list[Memory]] = {}  # by file: memories whose sections are gone
+
+    def expect(self, entries: Iterable[Entry]) -> None:
+        """Find the memories whose sections are no longer in their files; `entries` are all that these files contain."""
+        present = {place_of(entry.extra) for entry in entries}
+        files = {place.partition("#")[0] for place in present}
+        for place, memory in self.places.items():
+            if place not in present and place.partition("#")[0] in files:
+                self.left.setdefault(place.partition("#")[0], []).append(memory)
+
+    def older_version(self, entry: Entry, place: str) -> Memory | None:
+        """Return the memory from this place; else one from the same file that has lost its section and is similar."""
+        if found := self.places.get(place):
+            return found
+        said = statement_of(entry.body)
+        lost = self.left.get(place.partition("#")[0], [])
+        similar = (
+            one for one in lost if shared_words(said, statement_of(one.body)) >= SIMILAR.min_shared
+        )
+        return next(similar, None)
+
+    def is_old_copy(self, entry: Entry, place: str, older: Memory) -> bool:
+        """Tell whether an entry is a copy in another file that was not edited since the memory changed."""
+        is_copy_there = place in self.places and not place_of(older.extra).endswith(f":{place}")
+        return is_copy_there and entry.at <= older.updated
 
     def add(self, new: Entry) -> None:
         """Record an entry that will be written, for the rest of the import."""
@@ -172,25 +239,38 @@ class MemoriesHere:
         self.copies.add(new)
 
 
-def decide_import(
-    entries: Iterable[Entry], kind: str, here: MemoriesHere, source: Source
-) -> list[ImportDecision]:
-    """Return the decision about each entry; entries that cannot be stored are reported to `source.skip`.
+Read = tuple[Source, str, list[Entry]]  # a source, its kind and its entries
 
-    Stored memories wait for a review and name their place of origin.
+
+def decide_imports(read: Sequence[Read], here: MemoriesHere) -> list[list[ImportDecision]]:
+    """Return the decision about each entry of each source; entries that cannot be stored are reported to `skip`.
+
+    Stored memories wait for a review and name their place of origin. A memory of several sources is stored once.
     """
-    decided: list[ImportDecision] = []
-    for given in entries:
+    everything = [(number, entry) for number, (_, _, found) in enumerate(read) for entry in found]
+    here.expect(entry for _, entry in everything)
+    decided: dict[int, ImportDecision] = {}
+    # Long rules come first, so that a part of a rule is found in it.
+    for at in sorted(range(len(everything)), key=lambda at: -_rule_size(read, *everything[at])):
+        number, given = everything[at]
+        source, kind, _ = read[number]
         try:
             usable = tuple(pattern for pattern in given.when if not why_unusable(pattern))
             found = _decide_entry(replace(given, when=usable), kind, here)
         except RawkoError as failure:
             source.skip(given.title or place_of(given.extra), failure.message)
             continue
-        decided.append(replace(found, left_out=len(given.when) - len(usable)))
+        decided[at] = replace(found, left_out=len(given.when) - len(usable))
         if found.plan.entries:
             here.add(found.entry)
-    return decided
+    items: list[list[ImportDecision]] = [[] for _ in read]
+    for at in sorted(decided):
+        items[everything[at][0]].append(decided[at])
+    return [with_places(some, decided.values()) for some in items]
+
+
+def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
+    return len(lines_of(entry.body)) if f"{read[number][1]}:" in RULE_KINDS else 0
 
 
 def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
@@ -202,43 +282,57 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     said = {key: value for key, value in entry.extra.items() if key not in dropped}
     entry = replace(entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place})
     entry = replace(entry, id=entry.id or _import_id(entry, place))
-    older = here.places.get(place)
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
     if row.restores and same in here.added:
         same = ""  # two memories with the same text stay two, because others refer to them
-    if not same and older is None:
-        same = here.copies.find(entry)
-    if not same and older and _content(older) == _content(entry):
+    place = place.partition(":")[2]
+    older = None if same or row.shares_places else here.older_version(entry, place)
+    same = same or ("" if older else here.copies.find(entry))
+    if older and (_content(older) == _content(entry) or here.is_old_copy(entry, place, older)):
         same = older.id  # only its title differs, which depends on the other imported memories
     if same:
         return ImportDecision(
             "known", entry, Plan((), "known"), same, is_deleted=same in here.deleted
         )
-    if kind == INSTRUCTIONS_FORMAT and entry.title.casefold() in here.titles:
+    if f"{kind}:" in RULE_KINDS and entry.title.casefold() in here.titles:
         entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
     (new,) = plan_add(entry).entries
     _check_readable(new)
-    reason = f"imported from {place.partition(':')[2]} ({kind})"
+    reason = f"imported from {place} ({kind})"
+    is_redacted = was_redacted(given, redacted)
     plan = plan_quarantined(new, reason, new.by)
     waiting = after(new_memory(new), plan.entries[1:])
-    what, held, away = "added", HELD_REVIEW, None
+    held, away = HELD_REVIEW, None
     if row.keeps_decisions and waiting.superseded_by:
         why = f"{reason}: it is superseded there"
         held, away = HELD_SUPERSEDED, superseding(waiting, waiting.superseded_by, why, new.by)
     elif GONE_THERE in new.extra:
         why = f"{reason}: it is {new.extra[GONE_THERE]} there"
         held, away = HELD_ARCHIVED, archiving(waiting, why, new.by)
-    elif older and not row.shares_places:
-        what = "changed"
-        if older.status == ACTIVE:
-            why = f"{reason}: a newer version of {older.id}"
-            plan = plan_quarantined(new, why, new.by, (older.id,))
-        else:
-            away = superseding(older, new.id, "a newer version was imported", new.by)
+    elif older:
+        return _as_newer_version(new, older, here.is_vouching, reason, is_redacted)
     if away:
         plan = Plan((*plan.entries, away), plan.why)
-    other = older.id if older and what == "changed" else ""
-    return ImportDecision(what, new, plan, other, was_redacted(given, redacted), held=held)
+    return ImportDecision("added", new, plan, "", is_redacted, held=held)
+
+
+def _as_newer_version(
+    new: Entry, older: Memory, is_vouching: bool, reason: str, is_redacted: bool
+) -> ImportDecision:
+    """Return the decision to amend a memory. A person decides first: about a proposal, else about a quarantine."""
+    changed = Entry(
+        body=new.body,
+        tags=new.tags,
+        importance=new.importance,
+        by=new.by,
+        given=("tags", "importance"),
+    )
+    plan = plan_amend(older, changed)
+    held = HELD_PROPOSED if is_vouching and older.status == ACTIVE else HELD_REVIEW
+    if older.status == ACTIVE and not is_vouching:
+        plan = Plan((*plan.entries, quarantining(older, reason, new.by)), plan.why)
+    entry = replace(new, id=older.id, title=older.title)
+    return ImportDecision("changed", entry, plan, older.id, is_redacted, held=held)
 
 
 def _check_readable(new: Entry) -> None:
@@ -276,4 +370,6 @@ def entries_to_write(decided: Sequence[ImportDecision], at_once: int) -> list[Pl
         if len(pieces[-1]) >= at_once:
             pieces.append([])
         pieces[-1] += item.plan.entries
-    return [Plan(tuple(piece), f"import {len(piece)} entries") for piece in pieces if piece]
+    return [
+        Plan(in_one_change_file(piece), f"import {len(piece)} entries") for piece in pieces if piece
+    ]

@@ -39,12 +39,28 @@ VAGUE_TITLES = word_set(
     note notes overview readme skill summary untitled
     """
 )
+# Words of headings that say nothing without the section before them: "Examples", "When to apply".
+PART_WORDS = word_set(
+    """
+    additional apply applies benefit benefits checklist detail details example examples exception exceptions further link
+    links look more next note notes overview override overrides purpose quick rationale read reason reasons reference
+    references related scope see summary why
+    """
+)
+
+
+def is_part_title(title: str) -> bool:
+    """Tell whether a title names only a part of a rule, such as "Examples"."""
+    words = set(language().words(title))
+    return bool(words & PART_WORDS) and words <= PART_WORDS | language().stop_words
 
 
 def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries with different titles; keep a title that is unique and not vague."""
     times = Counter(entry.title.casefold() for entry in entries)
-    fine = {name for name, count in times.items() if count == 1} - VAGUE_TITLES
+    fine = {
+        name for name, count in times.items() if count == 1 and not is_part_title(name)
+    } - VAGUE_TITLES
     taken = set(fine)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
     found = []
@@ -107,10 +123,10 @@ def conditions_from_description(description: str) -> list[str]:
     return []
 
 
-def conditions_from_headings(*headings: str) -> tuple[str, ...]:
-    """Return conditions from the innermost heading, else from all headings; empty if their words are too common."""
+def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
+    """Return conditions from the innermost heading, else from all headings, else from the text; empty if none fits."""
     innermost, path = headings[-1:], headings
-    for tried in (innermost, path):
+    for tried in (innermost, path, (body,)):
         text = ". ".join(_plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried)
         if found := propose_conditions(text):
             return found
@@ -160,14 +176,14 @@ def entry_from(
     extra: Mapping[str, Value] | None = None,
     headings: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the memory of a page or a section; without usable conditions, take them from the headings."""
+    """Return the memory of a page or a section; without a condition in words, propose one."""
     body = as_one_body(body)
     place = f"{page.place}#{section}" if section else page.place
     return Entry(
         kind=kind,
         title=one_line(title, TITLE_LENGTH)
         or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
-        when=usable_conditions(when) or conditions_from_headings(*(headings or (title,))),
+        when=_with_proposed(usable_conditions(when), headings or (title,), body),
         tags=valid_tags(tags),
         importance=importance,
         at=at or page.at,
@@ -175,6 +191,13 @@ def entry_from(
         body=body,
         extra={IMPORTED: one_line(place, 200), **(extra or {})},
     )
+
+
+def _with_proposed(when: tuple[str, ...], headings: tuple[str, ...], body: str) -> tuple[str, ...]:
+    """Return the conditions; without a sentence among them, add one from the headings, or for no globs from the text."""
+    if any(read_condition(condition).form == LANGUAGE for condition in when):
+        return when
+    return (*when, *conditions_from_headings(*headings, body="" if when else body))[:MAX_PATTERNS]
 
 
 def as_one_body(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from textwrap import shorten
 
 from ..learn.cues import MAX_SHARED_CONDITION, without_shared_conditions
 from ..learn.skills import split_front
@@ -16,15 +17,18 @@ from ..model.entries import Entry, Value
 from ..model.values import record, replace
 from ..text.chunks import fence_after
 from ..text.paths import is_file_glob
+from ..text.prose import sentences
 from .imported_entries import (
+    TITLE_SENTENCE_LENGTH,
     VAGUE_TITLES,
     conditions_from_description,
     entry_from,
+    is_part_title,
     past_time,
     texts_in,
     with_distinct_titles,
 )
-from .sources import Page, Source
+from .sources import ALWAYS_KEY, Page, Source
 
 # Remove lines without content from a page: comments, links to other pages, HTML tags, badges.
 
@@ -54,6 +58,7 @@ REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 def strip_page(text: str) -> str:
     """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
     kept: list[str] = []
+    text = _without_ours(text)
     end = text.rfind("-->") + 3  # the search for comments ends here, to keep its time linear
     text = COMMENT.sub("", text[:end]) + text[end:]
     for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
@@ -62,6 +67,54 @@ def strip_page(text: str) -> str:
             part = noise.sub("", part)
         kept.append(part)
     return "\n".join(kept)
+
+
+# Shorten a page after its import: its rules are memories, so an agent need not load them at each
+# start.
+
+OURS_BEGIN, OURS_END = "<!-- rawkomem: begin -->", "<!-- rawkomem: end -->\n"
+SHORT_CORE = f"""\
+{OURS_BEGIN}
+## More rules
+
+The other rules of this project are memories in `.rawko/`. The memories that fit a task are added to its prompt. To find more,
+run `rawkomem search "words of the task"`; `rawkomem show ID` shows one. To add a rule, run `rawkomem add`. Do not edit files in `.rawko/`.
+{OURS_END}"""
+LINE_MARK = re.compile(r"^[\s>*+#-]+|^\s*\d+\.\s+")
+
+
+def shortened_page(text: str, known: frozenset[str]) -> str:
+    """Return a page without the sections whose lines are all in `known`, and with a paragraph about the memories."""
+    kept: list[str] = []
+    section: list[str] = []
+    for level, line in [*_heading_lines(_without_ours(text)), (1, "")]:
+        if 0 < level <= CUT_LEVEL and section:
+            body = section[1:] if HEADING.match(section[0]) else section
+            said = plain_lines(strip_page("\n".join(body)))
+            is_moved = said and said <= known
+            kept += [one for one in section if not is_moved or _stays(one)]
+            section = []
+        section.append(line)
+    above = "\n".join(kept).rstrip("\n")
+    return f"{above}\n\n{SHORT_CORE}" if above else SHORT_CORE
+
+
+def plain_lines(text: str) -> frozenset[str]:
+    """Return the lines of a text without marks of lists and headings, and without empty ones."""
+    lines = (" ".join(LINE_MARK.sub("", line).split()) for line in text.split("\n"))
+    return frozenset(filter(None, lines))
+
+
+def _stays(line: str) -> bool:
+    """Tell whether a line stays although its section is moved: the title of the page, and links to other pages."""
+    return line.startswith("# ") or bool(INCLUDE.match(line))
+
+
+def _without_ours(text: str) -> str:
+    """Return a page without the paragraph that rawkomem wrote."""
+    above, _, rest = text.partition(OURS_BEGIN)
+    _, end, below = f"{rest}\n".partition(OURS_END)
+    return above + below.removesuffix("\n") if end else text
 
 
 def count_words(text: str) -> int:
@@ -83,6 +136,10 @@ CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long 
 MAX_SECTION_WORDS = (
     300  # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
 )
+MIN_RULE_WORDS = 12  # a shorter item of a list is not a rule of its own
+MIN_INTRODUCTION_WORDS = 20  # a shorter text above the first heading is no rule
+LIST_ITEM = re.compile(r"[-*+] ")
+MAX_SUBJECT_WORDS = 3  # of a page's title before the title of its section; else its folder is named
 
 
 @record
@@ -101,6 +158,83 @@ class Section:
 def cut_sections(text: str) -> list[Section]:
     """Return the sections of a text that are not empty, in order."""
     return [section for section in _cut_below(text, CUT_LEVEL, ()) if section.body]
+
+
+def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
+    """Return the rules of a page: its sections and the items of long lists. A part of a rule stays with its neighbor.
+
+    A short page about one rule stays whole.
+    """
+    if is_one_rule and count_words(text) <= MAX_SECTION_WORDS:
+        first, _, rest = text.strip().partition("\n")
+        is_title = first.startswith("# ")
+        body = (rest if is_title else text).strip("\n").rstrip()
+        return [Section((heading_text(first),) if is_title else (), body)]
+    found: list[Section] = []
+    for section in (rule for part in cut_sections(text) for rule in _cut_list(part)):
+        if found and _belong_together(found[-1], section):
+            found[-1] = _joined_section(found[-1], section)
+        else:
+            found.append(section)
+    return found
+
+
+def _cut_list(section: Section) -> list[Section]:
+    """Return each rule of a long list as a section with its first sentence as its heading; else the section itself."""
+    parts: list[list[str]] = [[]]
+    items = 0
+    for is_code, line in _fenced_lines(section.body):
+        if not is_code and LIST_ITEM.match(line):
+            items += 1
+            if count_words(" ".join(parts[-1])) >= MIN_RULE_WORDS:
+                parts.append([])
+        elif items and line and not line[0].isspace():
+            return [section]  # more than a list
+        parts[-1].append(line)
+    if count_words(section.body) <= MAX_SECTION_WORDS or len(parts) <= items // 2:
+        return [section]
+    return [
+        Section((*section.trail, _first_words(part)), "\n".join(part).strip()) for part in parts
+    ]
+
+
+def _first_words(lines: list[str]) -> str:
+    said = next(iter(sentences(" ".join(lines).lstrip("-*+ "))), "")
+    return shorten(
+        said.replace("*", "").rstrip("."),
+        TITLE_SENTENCE_LENGTH,
+        placeholder=" …",
+        break_on_hyphens=False,
+    )
+
+
+def _belong_together(one: Section, other: Section) -> bool:
+    """Tell whether one of two neighbors says too little alone, and both fit into one memory."""
+    is_below = other.trail[:-1] == one.trail
+    if not is_below and other.trail[:-1] != one.trail[:-1]:
+        return False
+    words = count_words(one.body)
+    says_little = _is_part(one) or _is_part(other) or (is_below and words < MIN_INTRODUCTION_WORDS)
+    return says_little and words + count_words(other.body) <= MAX_SECTION_WORDS
+
+
+def _is_part(section: Section) -> bool:
+    """Tell whether a section is only a part of a rule: its heading is no subject, or it introduces the next section."""
+    is_named_part = bool(section.trail) and is_part_title(section.title)
+    return is_named_part or section.body.endswith(":")
+
+
+def _joined_section(one: Section, other: Section) -> Section:
+    """Return two sections as one; its heading is the one that says more."""
+    is_introduction = other.trail[:-1] == one.trail and not _is_part(other)
+    kept = other if _is_part(one) or is_introduction else one
+    parts = [
+        f"### {section.title}\n\n{section.body}"
+        if section is not kept and section.title and section is other
+        else section.body
+        for section in (one, other)
+    ]
+    return Section(kept.trail, "\n\n".join(parts))
 
 
 def heading_text(line: str) -> str:
@@ -142,34 +276,35 @@ def _heading_lines(text: str) -> Iterator[tuple[int, str]]:
 
 INSTRUCTION_NAMES = (
     "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
-    ".clinerules", ".windsurfrules",
+    "contributing.md", ".clinerules", ".windsurfrules",
 )  # fmt: skip
 NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # any folder may have these files
 INSTRUCTION_ENDINGS = (".instructions.md",)
-INSTRUCTION_FOLDERS = (".claude/rules", ".github/instructions", ".roo/rules", ".windsurf/rules")
 GLOB_KEYS = (
     "paths",
     "applyTo",
     "globs",
 )  # keys of Claude Code, Copilot and Cursor for the files that a page applies to
+RULE_PLACE = re.compile(
+    r"(?:^|/)\.\w+/(?:rules|instructions)/"
+)  # each page there is about one rule
+LESSONS_FOLDER = ".ai/memory"
 MIN_SECTION_WORDS = 3  # shorter sections are skipped
 
 
 def is_instructions(source: Source) -> bool:
     """Tell whether hosts read instructions from a file or folder of this name."""
-    name = os.path.basename(source.path).lower()
-    return (
-        name in INSTRUCTION_NAMES
-        or name.endswith(INSTRUCTION_ENDINGS)
-        or source.path.replace(os.sep, "/").endswith(INSTRUCTION_FOLDERS)
-    )
+    name, path = os.path.basename(source.path).lower(), source.path.replace(os.sep, "/")
+    if name in INSTRUCTION_NAMES or name.endswith(INSTRUCTION_ENDINGS):
+        return True
+    is_rule = RULE_PLACE.search(f"{path}/") and not is_cursor(source)
+    return bool(is_rule) or path.endswith(LESSONS_FOLDER)
 
 
 def read_instructions(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each section with text; all get different titles."""
-    yield from tidied_entries(
-        [entry for page in source.pages(".md") for entry in section_entries(page)]
-    )
+    """Yield the memories of the rules on all pages; all get different titles."""
+    pages = source.pages(*RULE_ENDINGS)
+    yield from tidied_entries([entry for page in pages for entry in section_entries(page)])
 
 
 def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:
@@ -180,35 +315,39 @@ def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:
 def section_entries(page: Page) -> Iterator[Entry]:
     """Yield the memories of one page, with the conditions of the page or, if it has none, of their headings."""
     fields, text = split_front(page.text)
-    found = [
-        section
-        for section in cut_sections(strip_page(text))
-        if count_words(section.body) >= MIN_SECTION_WORDS
-    ]
-    when = [glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))] or _folder_globs(page)
+    scope = _folder_globs(page)
+    is_one_rule = bool(fields or scope) or bool(RULE_PLACE.search(page.place))
+    rules = cut_rules(strip_page(text), is_one_rule)
+    found = [rule for rule in rules if count_words(rule.body) >= MIN_SECTION_WORDS]
+    description = str(fields.get("description") or "").strip()
+    globs = dict.fromkeys(glob for key in GLOB_KEYS for glob in texts_in(fields.get(key)))
+    when = [*globs] or scope
+    named = description if len(description) <= TITLE_SENTENCE_LENGTH else ""
+    always = str(fields.get(ALWAYS_KEY, "")).lower() == "true"
+    extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
     if len(found) <= MAX_SHARED_CONDITION:
-        when += conditions_from_description(str(fields.get("description") or ""))
+        when += conditions_from_description(description)
     page_title = {section.trail[:1] for section in found}
-    subject = _page_subject(page, page_title)
     below = Counter(name for section in found for name in section.trail)
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
         headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED_CONDITION)
-        title = section.title or page.stem
-        named = (
-            f"{subject}: {title}"
-            if subject and subject.casefold() not in title.casefold()
-            else title
+        title = section.title or named or page.stem.replace("-", " ")
+        if scope and section.trail[1:]:
+            subject = section.trail[0]
+            is_short = len(subject.split()) <= MAX_SUBJECT_WORDS
+            subject = subject if is_short else os.path.dirname(page.place)
+            title = title if subject.casefold() in VAGUE_TITLES else f"{subject}: {title}"
+        yield entry_from(
+            page,
+            title,
+            section.body,
+            place,
+            when,
+            importance="high" if always else "medium",
+            extra=extra,
+            headings=headings or ("",),
         )
-        yield entry_from(page, named, section.body, place, when, headings=headings or ("",))
-
-
-def _page_subject(page: Page, first: set[tuple[str, ...]]) -> str:
-    """Return the title of a page in a subfolder, which its section titles need as a prefix; else an empty text."""
-    if not _folder_globs(page) or len(first) != 1:
-        return ""
-    title = next(iter(next(iter(first))), "")
-    return "" if title.casefold() in VAGUE_TITLES else title
 
 
 def _folder_globs(page: Page) -> list[str]:
@@ -227,6 +366,7 @@ def _folder_globs(page: Page) -> list[str]:
 
 OLDER_RULES = ".cursorrules"
 RULE_ENDING = ".mdc"
+RULE_ENDINGS = (".md", RULE_ENDING)
 
 
 def is_cursor(source: Source) -> bool:
@@ -234,33 +374,9 @@ def is_cursor(source: Source) -> bool:
     path = source.path
     if not source.is_folder:
         return path.endswith(RULE_ENDING) or os.path.basename(path) == OLDER_RULES
-    if os.path.basename(path) == ".cursor":
-        return os.path.isdir(os.path.join(path, "rules"))
-    return any(name.endswith(RULE_ENDING) for name in os.listdir(path))
-
-
-def read_cursor(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each rule, and one for each section of an older `.cursorrules` page."""
-    found: list[Entry] = []
-    for page in source.pages(RULE_ENDING):
-        found += (
-            section_entries(page)
-            if os.path.basename(page.place) == OLDER_RULES
-            else [_cursor_rule(page)]
-        )
-    yield from tidied_entries(found)
-
-
-def _cursor_rule(page: Page) -> Entry:
-    """Return a rule as a memory: globs and description become conditions; `alwaysApply` gives high importance."""
-    fields, body = split_front(page.text)
-    description = str(fields.get("description") or "").strip()
-    heading = body.partition("\n")[0] if body.startswith("# ") else ""
-    title = heading.lstrip("# ") or description or page.stem.replace("-", " ")
-    importance = "high" if str(fields.get("alwaysApply", "")).lower() == "true" else "medium"
-    when = [*texts_in(fields.get("globs")), *conditions_from_description(description)]
-    extra: dict[str, Value] = {"description": description} if description else {}
-    return entry_from(page, title, body, when=when, importance=importance, extra=extra)
+    names = os.listdir(path)
+    is_ours = path.replace(os.sep, "/").endswith((".cursor", ".cursor/rules"))
+    return is_ours or any(name.endswith(RULE_ENDING) for name in names)
 
 
 # Read Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..files.layout import MAX_FILE_BYTES, read_bytes
 from ..files.reading import decode_file
+from ..files.replace import leads_out
 from ..model.entries import Value
 from ..model.errors import BadInput, NotFound
 from ..model.values import now, record
@@ -89,10 +90,11 @@ class Source:
                 yield page
 
     def page(self, file: str) -> Page | None:
-        """Return the text of one file; None if it is a link or cannot be read, which is recorded."""
+        """Return the text of one file; None if it cannot be read or leads out of the project, which is recorded."""
         place = self.place(file)
-        if os.path.islink(file) and file != self.path:
-            self.skip(place, "a link")
+        is_link = os.path.islink(file) and file != self.path
+        if is_link and (not self.project or leads_out(file, self.project)):
+            self.skip(place, "a link that leads out of the project")
             return None
         try:
             data = read_bytes(file)
@@ -151,6 +153,7 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
 # Read the place that an imported memory comes from: `kind:path#section`.
 
 ALSO_IN = "alsoIn"  # frontmatter key of the other places of a memory
+ALWAYS_KEY = "alwaysApply"  # frontmatter key of a rule that every session needs, as in Cursor
 GONE_THERE = "goneThere"  # frontmatter key of its status in another system that no longer uses it
 
 

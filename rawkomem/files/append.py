@@ -1,9 +1,10 @@
 """Append entries to memory files and change files, and gather change files; existing bytes never
 change.
 
-A change file, `changes/2026-11/deploy-feedback-3fa2c1.md`, holds one change. Two branches never
-write the same one, so git merges them without a merge driver. Gathering writes all entries before
-it removes change files: after a kill an entry may be in both places, and the fold counts it once.
+A change file, `changes/2026-11/deploy-feedback-3fa2c1.md`, holds one change, or all that an import
+or its review writes at once. Two branches never write the same one, so git merges them without a
+merge driver. Gathering writes all entries before it removes change files: after a kill an entry may
+be in both places, and the fold counts it once.
 """
 
 from __future__ import annotations
@@ -41,12 +42,19 @@ from .replace import Replacing, refuse_links, remove_leftovers
 
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
 STEM_BYTES = 120  # of the memory's file name: some file systems allow only 143 bytes for a name
+IMPORTED = "imported"  # start of the name of a file with the changes of many imported memories
 GITKEEP = ".gitkeep"  # keeps each month's folder: git's rename detection would move new files out of a removed folder
 
 
 def change_path(entry: Entry) -> str:
     """Return the path of a change's own file; `entry.path` is the file of its memory."""
     return f"{_month_folder(entry.at)}/{_change_stem(entry)}{_change_digits(entry.id)}.md"
+
+
+def in_one_change_file(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Return entries; the changes of new or imported memories get one file for all, so that memory files stay short."""
+    path = next((change_path(replace(one, path=IMPORTED)) for one in entries if one.changes), "")
+    return tuple(replace(one, path=path) if one.changes else one for one in entries)
 
 
 def is_change_file(path: str) -> bool:
@@ -221,12 +229,14 @@ def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:
     """Group entries and their texts into steps, in the order of writing.
 
     A new memory and its changes in the plan are one step, so that a kill cannot leave a memory in use that should be
-    quarantined. If one file cannot hold both (the memory has an open code fence), the memory is written last.
+    quarantined. If one file does not hold both (the memory has an open code fence), the memory is written last.
     """
     steps: dict[str, Step] = {}
     before: list[Step] = []
     for entry, text in entries:
-        if entry.path or entry.about not in steps:
+        if entry.about in steps and is_change_file(entry.path):
+            before.append(([entry], text))
+        elif entry.path or entry.about not in steps:
             steps[entry.id] = ([entry], text)
         elif append_holds(steps[entry.about][1], text):
             together, above = steps[entry.about]

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from io import FileIO
 from typing import IO
+from zlib import crc32
 
 from ..model.entries import Change, Entry
-from ..model.errors import RawkoError
+from ..model.errors import RawkoError, Unwritable
 from ..model.values import now, record
 from ..state.trust import sources_in
-from .layout import Layout
-from .private import LineFile, local_path, open_local, replace_local, seal_of
+from .layout import Layout, read_bytes
+from .private import INTENTS_FOLDER, LineFile, local_path, open_local, replace_local, seal_of
 from .session_records import checksum, is_number
 
 # Store the recent prompts of people: lines in `.rawko/local/said.tsv`, the latest last.
@@ -196,6 +199,57 @@ def _pairs(layout: Layout, name: str) -> dict[str, str]:
     return {key: value for value, _, key in found if key and value}
 
 
+# Record the files with rules that were imported, to notice later edits: lines in
+# `.rawko/local/rules.tsv`.
+#
+#     size-mtime-checksum, path      the file as it was imported; the path is relative to the project
+
+RULE_FILES = "rules.tsv"
+MAX_RULE_FILES = 1_000
+MAX_NAMED_FILES = 3
+
+
+def note_rule_files(layout: Layout, places: Iterable[str]) -> None:
+    """Record the content of imported files with rules."""
+    known = _pairs(layout, RULE_FILES) | {
+        place: f"{_stamp_of(file)}{_checksum_of(file)}"
+        for place in places
+        if os.path.isfile(file := os.path.join(layout.project, place))
+    }
+    lines = [f"{stamp}\t{place}" for place, stamp in known.items()]
+    LineFile(local_path(layout, RULE_FILES)).replace(*lines[-MAX_RULE_FILES:])
+
+
+def changed_rule_files(layout: Layout) -> list[str]:
+    """Return the files with rules that were edited after their import; one stat call for each file that was not."""
+    found = []
+    for place, stamp in _pairs(layout, RULE_FILES).items():
+        file = os.path.join(layout.project, place)
+        with suppress(OSError):
+            is_same = stamp.startswith(_stamp_of(file)) or stamp.endswith(_checksum_of(file))
+            found += [] if is_same else [place]
+    return found
+
+
+def note_of_changed_rules(layout: Layout) -> str:
+    """Return one line about edited files with rules; empty if there are none."""
+    names = changed_rule_files(layout)
+    told = ", ".join(names[:MAX_NAMED_FILES]) + (" and others" if names[MAX_NAMED_FILES:] else "")
+    command = f"rawkomem import {shlex.join(names[:MAX_NAMED_FILES])}"
+    return (
+        f"{told} changed after the import; to update the memories, run: {command}" if names else ""
+    )
+
+
+def _stamp_of(file: str) -> str:
+    found = os.stat(file)
+    return f"{found.st_size}-{found.st_mtime_ns}-"
+
+
+def _checksum_of(file: str) -> str:
+    return f"{crc32(read_bytes(file)):08x}"
+
+
 # Record which transcripts were learned from, in `.rawko/local/learned.tsv`, so that a later run
 # can continue.
 #
@@ -370,3 +424,73 @@ def operation_of(entry: Entry) -> str:
     if entry.kind == "delete":
         return "delete"
     return "retain" if entry.creates or entry.kind == "amend" else ""
+
+
+# Record which memories are being purged, one file each, so that the next command can finish a
+# purge after a crash.
+#
+# An intent contains only the memory's id. It is on disk before the first text is removed, and is
+# removed last. `any_intents` in private.py tells whether there are intents.
+
+MAX_ID_BYTES = 4_096
+
+
+def note_intent(layout: Layout, id: str) -> None:
+    """Write an intent to disk; raise Unwritable if that fails."""
+    from .replace import make_folder, sync_folder
+
+    try:
+        folder = os.path.dirname(local_path(layout, _intent_name(id)))
+        make_folder(folder)
+        replace_local(layout, _intent_name(id), id.encode(), durable=True)
+        sync_folder(folder)
+    except OSError as failure:
+        hint = "nothing was removed; check permissions and free space"
+        raise Unwritable(f"cannot record the purge of {id}: {failure.strerror}", hint) from None
+
+
+def open_intents(layout: Layout) -> list[str]:
+    """Return the ids of memories whose purge has not finished."""
+    try:
+        names = sorted(os.listdir(os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))))
+    except FileNotFoundError:
+        return []
+    except OSError as failure:
+        raise Unwritable(
+            f"cannot read the intents of purges: {failure.strerror}", "check permissions"
+        ) from None
+    found = []
+    for name in names:
+        with suppress(OSError), open_local(layout, f"{INTENTS_FOLDER}/{name}", "r") as stream:
+            id = stream.read(MAX_ID_BYTES).decode("utf-8", "replace")
+            if id and _intent_name(id) == f"{INTENTS_FOLDER}/{name}":
+                found.append(id)
+    return found
+
+
+def close_intent(layout: Layout, id: str) -> None:
+    """Remove the intent of a finished purge."""
+    path = local_path(layout, _intent_name(id))
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+    except OSError as failure:
+        raise Unwritable(f"cannot remove {path}: {failure.strerror}", "check permissions") from None
+
+
+def clear_intents(layout: Layout) -> None:
+    """Remove killed writers' temporary files from the folder, and the folder itself if no intent is in it."""
+    folder = os.path.dirname(local_path(layout, f"{INTENTS_FOLDER}/x"))
+    with suppress(OSError):  # the next command tries again
+        for name in os.listdir(folder):
+            if name.endswith(".writing"):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+
+
+def _intent_name(id: str) -> str:
+    from hashlib import (
+        sha256,  # hashed because an id may be a path; imported here because most commands have no intent
+    )
+
+    return f"{INTENTS_FOLDER}/{sha256(id.encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"

@@ -19,6 +19,7 @@ from ..files.journal import start_background
 from ..files.layout import Layout
 from ..files.machine_records import (
     keep_talk,
+    note_of_changed_rules,
     note_prompt,
     note_recorded,
     note_transcript,
@@ -64,7 +65,14 @@ def opening(repository: Repository) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close."""
     rows = repository.list()
     introduction = INTRODUCTION.format(count=len(rows))
-    parts = [introduction, *_facts(rows), *_lessons(repository), *_conflicts(repository)]
+    edited = note_of_changed_rules(repository.layout)
+    parts = [
+        introduction,
+        *([_safe_line(edited)] if edited else []),
+        *_facts(rows),
+        *_lessons(repository),
+        *_conflicts(repository),
+    ]
     return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, parts)
 
 

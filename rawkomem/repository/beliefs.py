@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..exchange.sources import is_from, places_of
-from ..files.append import Written
+from ..files.append import Written, in_one_change_file
 from ..files.machine_records import PERSON, read_changes
 from ..index.catalogue import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Entry, Memory, Plan
@@ -313,10 +313,8 @@ class Beliefs(Wing):
                 plan_review(self._to_review(memory, (), settle, reason, by), action)
                 for memory in still
             ]
-            return Plan(
-                tuple(entry for plan in plans for entry in plan.entries),
-                f"{action} {len(plans)} memories",
-            )
+            entries = [entry for plan in plans for entry in plan.entries]
+            return Plan(in_one_change_file(entries), f"{action} {len(plans)} memories")
 
         self._decide(decide)
 

@@ -10,20 +10,23 @@ from collections.abc import Iterable, Sequence
 
 from ..exchange.formats import FORMATS, format_of, read_format, usual_sources, write_format
 from ..exchange.import_plan import (
+    RULE_KINDS,
     ImportDecision,
     MemoriesHere,
-    decide_import,
+    Read,
+    decide_imports,
     entries_to_write,
-    with_places,
 )
+from ..exchange.instructions import RULE_ENDINGS, plain_lines, shortened_page
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
 from ..exchange.sinks import SinkStatus, sink_statuses
-from ..exchange.sources import ALSO_IN, Source
+from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
 from ..exchange.webhook import Flushed, open_webhook, send_queued
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
 from ..files import ledger as check
+from ..files.layout import read_bytes
 from ..files.ledger import (
     Row,
     Verdict,
@@ -32,15 +35,17 @@ from ..files.ledger import (
     latest_operations,
     seal_ledger,
 )
-from ..files.private import lock
-from ..files.replace import leads_out, refuse_exit, replace_whole
+from ..files.machine_records import changed_rule_files, note_rule_files
+from ..files.private import local_path, lock, replace_local
+from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
-from ..model.errors import BadInput, RawkoError, Refused, Unwritable
+from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
+from ..text.chunks import count_tokens
 from .core import Wing, batches
 from .mesh_tables import SEAL_WAIT_S, export_yamo
 
@@ -53,6 +58,7 @@ READ_KEYS = {
     *KEY_ALIASES,
     IMPORTED,
     ALSO_IN,
+    ALWAYS_KEY,
     "category",
     "claim",
     "provenance",
@@ -95,6 +101,20 @@ class Import:
 
 
 @record
+class ShortenedPage:
+    """A file with rules before and after its rules were moved into memories."""
+
+    place: str
+    before: str
+    after: str
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Return the number of tokens before and after."""
+        return count_tokens(self.before), count_tokens(self.after)
+
+
+@record
 class LlmosImport:
     """The result of importing LLMos projects; for a dry run, the expected result."""
 
@@ -117,10 +137,13 @@ class Exchange(Wing):
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._core.layout, "import"), self._core.writer.as_one_change():
-            decided = _decide_imports(read, self._core.all())
-            for items in [] if dry_run else decided:
-                for plan in entries_to_write(items, ENTRIES_AT_ONCE):
-                    self._core.writer.write(plan, VIA_IMPORT)
+            is_vouching = self._core.read(self._core.vouching) is not None
+            decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
+            everything = [item for items in decided for item in items]
+            for plan in [] if dry_run else entries_to_write(everything, ENTRIES_AT_ONCE):
+                self._core.writer.write(plan, VIA_IMPORT)
+        if not dry_run:
+            note_rule_files(self._core.layout, _rule_files(read, self._core.layout.project))
         blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
         found = zip(read, decided, blocks, strict=True)
         return [
@@ -129,6 +152,56 @@ class Exchange(Wing):
             )
             for (source, kind, _), items, logged in found
         ]
+
+    def shorten(self, path: str) -> ShortenedPage:
+        """Return a file with rules as it would be without the sections that are memories in use. Write nothing.
+
+        Rules that every session needs stay: `alwaysApply`, and critical ones.
+        """
+        source = Source(path, self._core.layout.project)
+        refuse_exit(source.path, self._core.layout.project)
+        page = None if source.is_folder else source.page(source.path)
+        if page is None:
+            raise BadInput(f"{path} is not a text file", "name a file such as CLAUDE.md")
+        known: set[str] = set()
+        for memory in self._core.inside(Filter(statuses=(ACTIVE,))):
+            places = [one.partition(":")[2] for one in places_of(memory.extra)]
+            here = [one for one in places if one.partition("#")[0] == page.place]
+            if here and not is_always(memory):
+                headings = [name for one in here for name in one.partition("#")[2].split(" / ")]
+                known |= plain_lines("\n".join([memory.title, *headings, memory.body]))
+        return ShortenedPage(page.place, page.text, shortened_page(page.text, frozenset(known)))
+
+    def write_shortened(self, page: ShortenedPage) -> None:
+        """Write a shortened file, and keep its earlier text on this machine."""
+        layout = self._core.layout
+        before = read_bytes(os.path.join(layout.project, page.place))
+        replace_local(layout, _kept_name(page.place), before)
+        after = page.after.replace("\n", "\r\n") if b"\r\n" in before else page.after
+        self._write_page(page.place, after.encode())
+
+    def lengthen(self, path: str) -> str:
+        """Write back the text that `write_shortened` replaced; return the file's place."""
+        layout = self._core.layout
+        place = Source(path, layout.project).place(os.path.abspath(path))
+        kept = local_path(layout, _kept_name(place))
+        if not os.path.isfile(kept):
+            raise NotFound(
+                f"{path} was not shortened on this machine",
+                f"run 'git log {path}' to find its text",
+            )
+        if place in changed_rule_files(layout):
+            raise Refused(
+                f"{path} was edited after it was shortened", f"its earlier text is in {kept}"
+            )
+        self._write_page(place, read_bytes(kept))
+        os.remove(kept)
+        return place
+
+    def _write_page(self, place: str, data: bytes) -> None:
+        layout = self._core.layout
+        replace_whole(os.path.join(layout.project, place), data, within=layout.project)
+        note_rule_files(layout, [place])
 
     def _log(self, source: Source, kind: str) -> int:
         """Add the operations from a source's log to the ledger; return the number of new blocks."""
@@ -256,21 +329,30 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import
         except RawkoError as failure:
             source.refuse(source.place(path), failure.message)
             read.append((source, kind, []))
-    decided = _decide_imports(read, memories)
+    decided = decide_imports(read, MemoriesHere(memories))
     return [
         Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
         for (source, kind, _), items in zip(read, decided, strict=True)
     ]
 
 
-def _decide_imports(
-    read: Sequence[tuple[Source, str, list[Entry]]], memories: Iterable[Memory]
-) -> list[list[ImportDecision]]:
-    """Return the decision about each entry of each source; a memory of several sources is stored once."""
-    here = MemoriesHere(memories)
-    decided = [decide_import(entries, kind, here, source) for source, kind, entries in read]
-    everything = [item for items in decided for item in items]
-    return [with_places(items, everything) for items in decided]
+def _rule_files(read: Sequence[Read], project: str) -> list[str]:
+    """Return the places of the files in the project from which rules were read."""
+    return [
+        source.place(file)
+        for source, kind, _ in read
+        if f"{kind}:" in RULE_KINDS and is_below(os.path.realpath(source.path), project)
+        for file in source.files(*RULE_ENDINGS)
+    ]
+
+
+def is_always(memory: Memory) -> bool:
+    """Return whether every session needs a memory."""
+    return memory.importance == "critical" or str(memory.extra.get(ALWAYS_KEY)) == "true"
+
+
+def _kept_name(place: str) -> str:
+    return f"shortened/{place.replace('/', '%')}"
 
 
 def _is_put_away(memory: Memory) -> bool:

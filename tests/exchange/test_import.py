@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rawkomem.exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS, read_format
-from rawkomem.exchange.import_plan import MemoriesHere, decide_import
+from rawkomem.exchange.import_plan import MemoriesHere, decide_imports
 from rawkomem.exchange.instructions import cut_sections
 from rawkomem.exchange.sources import Source
 from rawkomem.files.reading import read_data
@@ -21,6 +21,7 @@ from rawkomem.text.conditions import match_condition
 from tests.commands import cases
 from tests.conftest import ROOT, shared
 from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
+from tests.git.gitting import Git
 
 TITLES = {
     "instructions": {"Commands", "Architecture"},
@@ -112,28 +113,49 @@ def test_namesakes_are_told_apart(repository, project):
     assert titles(done) == {"A: Tests", "B: Tests"}
 
 
-def test_a_section_that_changed_is_a_newer_version(samples, repository, project):
+def test_a_section_that_changed_amends_its_memory(samples, repository, project):
     repository.exchange.import_from(samples["instructions"])
     repository.beliefs.review_all("CLAUDE.md", "activate")
     (old,) = [memory for memory in memories(repository, "active") if memory.title == "Architecture"]
     (project / "CLAUDE.md").write_text(CLAUDE_MD.replace("rotation", "short lives"))
     done = repository.exchange.import_from(samples["instructions"])
-    assert [(item.what, item.other) for item in done.news] == [("changed", old.id)]
-    assert repository.get(old.id).status == "active", "nobody has looked at the new one yet"
+    assert [(item.what, item.entry.id, item.held) for item in done.news] == [("changed", old.id, "review")]
+    assert repository.get(old.id).status == "quarantined", "nobody has looked at the new text yet"
     repository.beliefs.review_all("CLAUDE.md#Architecture", "activate")
-    assert repository.get(old.id).status == "superseded"
-    assert "short lives" in repository.get(done.news[0].entry.id).body
+    new = repository.get(old.id)
+    assert new.status == "active" and "short lives" in new.body and "rotation" not in new.body
     assert not repository.exchange.import_from(samples["instructions"]).news
 
 
-def test_a_newer_version_takes_the_place_of_one_that_still_waits(samples, repository, project):
+def test_a_memory_that_a_person_vouches_for_stays_until_the_person_decides(samples, repository, project):
+    git = Git(project)
+    git("init", "-q")
+    repository.exchange.import_from(samples["instructions"])
+    repository.beliefs.review_all("CLAUDE.md", "activate")
+    git.commit()
+    (project / "CLAUDE.md").write_text(CLAUDE_MD.replace("rotation", "short lives"))
+    (item,) = repository.exchange.import_from(samples["instructions"]).news
+    memory = repository.get(item.entry.id)
+    assert (item.held, memory.status) == ("proposed", "active") and "rotation" in memory.body
+    git.commit()
+    assert "short lives" in repository.get(memory.id).body
+
+
+def test_a_newer_version_of_a_memory_that_waits_waits_as_well(samples, repository, project):
     first = repository.exchange.import_from(samples["serena"]).news[0].entry.id
     (project / ".serena/memories/task_completion.md").write_text("Run `make check` before a task counts as done.")
-    second = repository.exchange.import_from(samples["serena"]).news[0].entry.id
-    assert repository.get(first).superseded_by == second
-    assert [memory.id for memory in repository.beliefs.waiting("serena")] == [second]
-    repository.beliefs.restore(first)
-    assert repository.get(first).status == "quarantined", "nobody has reviewed it"
+    assert repository.exchange.import_from(samples["serena"]).news[0].entry.id == first
+    (waiting,) = repository.beliefs.waiting("serena")
+    assert waiting.id == first and "make check" in waiting.body
+
+
+def test_a_rule_with_another_heading_amends_the_memory_that_lost_its_section(repository, project):
+    page = project / "CLAUDE.md"
+    page.write_text("# Us\n\n## Database\n\nRun `make migrate` before every release of the invoice service.\n")
+    (first,) = repository.exchange.import_from(str(page)).news
+    page.write_text("# Us\n\n## Releases\n\nRun `make migrate` twice before every release of the invoice service.\n")
+    (second,) = repository.exchange.import_from(str(page)).news
+    assert (second.what, second.entry.id) == ("changed", first.entry.id)
 
 
 def test_globs_and_descriptions_say_when(samples, repository):
@@ -319,7 +341,7 @@ def test_any_json_is_imported_or_told(items, kind, tmp_path_factory):
     file = tmp_path_factory.mktemp("json") / "x.json"
     file.write_text(json.dumps(items))
     source = Source(str(file))
-    decided = decide_import(read_format(kind, source), kind, MemoriesHere([]), source)
+    (decided,) = decide_imports([(source, kind, read_format(kind, source))], MemoriesHere([]))
     for item in decided:
         for entry in item.plan.entries:
             assert len(read_data(emit_entry(entry).encode(), "memories/x.md").entries) == 1
@@ -356,3 +378,30 @@ def test_conditions_that_cannot_be_used_are_left_out_and_counted(rawkomem, repos
     (project / "x.jsonl").write_text(json.dumps({**said, "body": "Body."}) + "\n")
     assert "left out 2 conditions" in rawkomem("import", str(project / "x.jsonl")).stderr
     assert repository.get("mem_1_aaaaaa").when == ("vacuum|analyze",)
+
+
+def test_the_history_of_an_import_is_not_in_the_files_of_its_memories(rawkomem, project, samples):
+    rawkomem("import", "CLAUDE.md")
+    rawkomem("review", "--all-from", "CLAUDE.md", "--activate", "--yes")
+    for text in files(project).values():
+        assert b"kind: quarantine" not in text and b"kind: review" not in text
+    changes = sorted(file.name.rsplit("-", 1)[0] for file in (project / ".rawko/changes").rglob("*.md"))
+    assert changes == ["imported-quarantine", "imported-review"], "one file for all memories"
+    assert rawkomem("check").returncode == 0
+    assert "Architecture" in rawkomem("list").stdout
+    rawkomem("undo")
+    rawkomem("undo", "--all")
+    assert rawkomem("list").stdout == ""
+
+
+def test_a_copy_that_was_not_edited_does_not_bring_the_old_text_back(repository, project):
+    rule = "# Us\n\n## Releases\n\nRun `make migrate` before every release of the invoice service.\n"
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        (project / name).write_text(rule)
+    paths = [str(project / name) for name in ("CLAUDE.md", "AGENTS.md")]
+    repository.exchange.import_all(paths)
+    (project / "CLAUDE.md").write_text(rule.replace("every release", "each release and each patch"))
+    assert [item.what for one in repository.exchange.import_all(paths) for item in one.news] == ["changed"]
+    assert not any(one.news for one in repository.exchange.import_all(paths))
+    (project / "AGENTS.md").write_text(rule.replace("every release", "each release, patch and hotfix"))
+    assert [item.what for one in repository.exchange.import_all(paths) for item in one.news] == ["changed"]

@@ -84,18 +84,25 @@ def test_headings_are_a_condition_where_they_name_something(headings, conditions
     assert conditions_from_headings(*headings) == conditions
 
 
-def test_the_words_of_a_body_are_no_condition(repository, project):
+def test_a_rule_without_a_telling_heading_gets_a_condition_from_its_text(repository, project):
     page = "# Guide\n\n## Usage\n\nPictures have a border, a caption and a shadow; `Frame` draws them with Skia.\n"
     (conditions,) = added(repository, *put(project, {"CLAUDE.md": page})).values()
-    assert conditions == ()
+    assert conditions == ("When working with frame",)
+
+
+def test_globs_get_the_heading_as_a_second_condition(repository, project):
+    rule = '---\nglobs: "*.css"\n---\n\n# Thumbnail cache\n\nKeep it small; `Frame` draws it.\n'
+    (conditions,) = added(repository, *put(project, {".cursor/rules/a.mdc": rule})).values()
+    assert conditions == ("*.css", "When working on thumbnail cache")
 
 
 def test_no_condition_is_shared_by_many(repository, project):
     shared = "---\ndescription: Rules for the telescope firmware\n---\n\n"
-    sections = "".join(f"## {name}\n\nThe {name} has its own page.\n\n" for name in ("Mount", "Lens", "Dome", "Motor"))
+    long = "It has a page of its own. " * 15
+    sections = "".join(f"## {name}\n\nThe {name}: {long}\n\n" for name in ("Mount", "Lens", "Dome", "Motor"))
     put(project, {".claude/rules/a.md": shared + sections, ".claude/rules/b.md": shared + "Cool it before use.\n"})
     found = added(repository, project / ".claude/rules")
-    assert len(found) == 5 and sum(bool(conditions) for conditions in found.values()) == 1
+    assert len(found) == 5 and len({*found.values()}) == 5
     notes = {
         f"notes/{n}.md": f"---\ndescription: Telescope firmware notes\n---\n\nNote {n} says so.\n" for n in range(4)
     }
@@ -207,23 +214,106 @@ def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_p
     assert [os.path.relpath(path, project).replace(os.sep, "/") for path in offered] == names
     assert set(repository.exchange.sources()) == {(path, "instructions") for path in paths}
     found = added(repository, *paths)
-    assert sorted(found.values()) == [("services/mail/**",), ("services/web/**",)], "both: they are about other files"
+    assert [*found.values()] == [("services/mail/**", "services/web/**")], "one rule for both folders"
     assert match_condition("services/mail/**", "fix services/mail/queue.py")
 
 
 def test_sections_of_a_folder_are_named_by_its_page(repository, project):
-    page = "# {}\n\nPolls for work in a loop.\n\n## Pitfalls\n\n{} need a lease of their own.\n"
-    paths = put(project, {f"src/{name}/AGENTS.md": page.format(name.title(), name) for name in ("workers", "runners")})
-    titles = {"Workers", "Workers: Pitfalls", "Runners", "Runners: Pitfalls"}
+    page = "# {0}\n\nEvery one of the {0} polls for work in a loop{1}.\n\n## Pitfalls\n\n{0} need a lease{1}.\n"
+    more = " and then waits for a while" * 25
+    names = {"workers": "Workers", "a/runners": "Guide for everybody who starts runners"}
+    paths = put(project, {f"{path}/AGENTS.md": page.format(name, more) for path, name in names.items()})
+    titles = {"Workers", "Workers: Pitfalls", names["a/runners"], "a/runners: Pitfalls"}
     assert set(added(repository, *paths)) == titles
     assert not added(repository, *paths)
 
 
-def test_headings_of_one_page_do_not_contradict_each_other(repository, project):
-    page = "# engine\n\n## Purpose & Scope\n\nThe loop of a run.\n\n## Pitfalls\n\nLeases end early.\n\n## Entry Points\n\nStart here: run().\n"
-    added(repository, *put(project, {"src/engine/AGENTS.md": page}))
-    assert len(repository.beliefs.review_all("instructions", "activate")) == 3
-    assert repository.beliefs.contradictions() == []
+def test_a_short_page_about_one_rule_stays_whole(repository, project):
+    page = "# engine\n\n## Purpose & Scope\n\nThe loop of a run.\n\n## Pitfalls\n\nLeases end early.\n"
+    paths = put(
+        project,
+        {"src/engine/AGENTS.md": page, ".ai/rules/lease.md": "# Lease\n\n## Why\n\nOne owner.\n\n## How\n\nCall it.\n"},
+    )
+    assert added(repository, *paths) == {"engine": ("src/engine/**",), "Lease": ()}
+    (memory,) = repository.beliefs.review_all("src/engine/AGENTS.md", "activate")
+    assert "## Pitfalls\n\nLeases end early." in memory.body
+
+
+@pytest.mark.parametrize("heading", ["Examples", "Override", "Benefits", "When to apply", "Why?", "See also"])
+def test_a_part_of_a_rule_is_no_memory(heading, repository, project):
+    part = f"## {heading}\n\nThe night build of May ran for six hours without it.\n\n"
+    page = f"# Us\n\n## Cache the wheels\n\nKeep the wheels between builds.\n\n{part}## Signing\n\nSign every image.\n"
+    (path,) = put(project, {"CLAUDE.md": page})
+    done = repository.exchange.import_from(path)
+    assert [item.entry.title for item in done.news] == ["Cache the wheels", "Signing"]
+    assert f"### {heading}\n\nThe night build" in done.news[0].entry.body
+
+
+def test_an_introduction_goes_to_the_first_rule(repository, project):
+    page = "# Us\n\nThese hold for all builds:\n\n## Wheels\n\nKeep them.\n\n## Images\n\nSign every image.\n"
+    done = repository.exchange.import_from(*put(project, {"CLAUDE.md": page}))
+    assert [item.entry.body for item in done.news] == ["These hold for all builds:\n\nKeep them.", "Sign every image."]
+
+
+def test_each_rule_of_a_long_list_is_a_memory(repository, project):
+    rules = [f"Never mix the {name} of two tenants in one request, not even for a report, because {'x ' * 20}it leaks." for name in ("invoices", "drafts", "events", "keys", "quotas", "plans", "seats", "mails")]  # fmt: skip
+    page = "# Us\n\n## How we work\n\n" + "".join(f"- {rule}\n  Ask first.\n" for rule in rules)
+    found = added(repository, *put(project, {"CLAUDE.md": page}))
+    assert len(found) == 8 and all(title.startswith("Never mix the ") for title in found)
+    steps = "# Us\n\n## Release\n\n" + "".join(f"- `step {n}`: {'word ' * 4}\n" for n in range(60))
+    assert len(added(repository, *put(project, {"AGENTS.md": steps}))) == 1, "short items are facts of one rule"
+
+
+def test_a_rule_in_other_formats_is_one_memory_with_all_places(repository, project):
+    rule = "# Colors\n\nUse a token for every color.\n\n## Examples\n\nWrite `color: var(--red)`, never `#f00`.\n"
+    globs = '---\nglobs: "*.css"\nalwaysApply: {}\n---\n\n'
+    files = {
+        ".cursor/rules/colors.mdc": globs.format("true") + rule,
+        ".ai/rules/colors.md": globs.format("true") + rule,
+        ".github/instructions/colors.instructions.md": "---\napplyTo: '*.css'\n---\n\n" + rule,
+        "web/AGENTS.md": rule,
+        "GEMINI.md": rule.replace("# Colors", "# Us\n\n## Colors of the shop"),
+    }
+    put(project, files)
+    done = repository.exchange.import_all([path for path, _ in repository.exchange.sources()])
+    (item,) = [item for one in done for item in one.news]
+    places = {item.entry.extra["importedFrom"].partition(":")[2], *item.entry.extra["alsoIn"]}
+    assert {place.partition("#")[0] for place in places} == {*files}
+
+
+def test_the_scope_of_a_copy_counts(repository, project):
+    rule = "# Colors\n\nUse a token for every color of the shop.\n"
+    put(project, {"web/AGENTS.md": rule, "app/AGENTS.md": rule})
+    put(project, {".cursor/rules/a.mdc": "---\nalwaysApply: true\n---\n\n# Names\n\nUse whole words for names.\n"})
+    put(project, {"lib/AGENTS.md": "# Names\n\nUse whole words for names.\n"})
+    done = repository.exchange.import_all([path for path, _ in repository.exchange.sources()])
+    found = {item.entry.title: item.entry for one in done for item in one.news}
+    assert found["Colors"].when == ("app/**", "web/**")
+    assert not any("lib/" in condition for condition in found["Names"].when), "it holds everywhere"
+
+
+def test_a_rule_for_every_session_says_so(repository, project):
+    rule = "---\nalwaysApply: true\n---\n\nAnswer in English.\n"
+    done = repository.exchange.import_from(*put(project, {".cursor/rules/tone.mdc": rule}))
+    entry = done.news[0].entry
+    assert entry.extra["alwaysApply"] == "true" and entry.importance == "high" and not done.kept_fields
+
+
+def test_links_inside_the_project_are_read(repository, project, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("else") / "secret.md"
+    elsewhere.write_text("# Secret\n\nNot a rule of this project.\n")
+    put(project, {".ai/rules/colors.md": "# Colors\n\nUse a token for every color.\n"})
+    put(project, {".ai/pages/tone.md": "# Tone\n\nAnswer in English.\n"})
+    for folder in (".cursor", ".claude/rules"):
+        (project / folder).mkdir(parents=True)
+    (project / ".cursor/rules").symlink_to("../.ai/rules")
+    (project / ".claude/rules/tone.md").symlink_to("../../.ai/pages/tone.md")
+    (project / ".claude/rules/secret.md").symlink_to(elsewhere)
+    sources = {os.path.relpath(path, project): kind for path, kind in repository.exchange.sources()}
+    assert sources == {".claude/rules": "instructions", ".ai/rules": "instructions", ".cursor/rules": "cursor"}
+    done = repository.exchange.import_all([str(project / path) for path in sources])
+    assert sorted(item.entry.title for one in done for item in one.news) == ["Colors", "Tone"]
+    assert done[0].skipped == ((".claude/rules/secret.md", "a link that leads out of the project"),)
 
 
 def test_what_a_page_of_the_project_says_holds_below(repository, project):

@@ -11,6 +11,7 @@ from click import Choice, Path, argument, command, option, pass_obj
 
 from ...files.check import NOT_IDEAL, Checked, check_files, printable
 from ...files.layout import FOLDER, Layout
+from ...files.machine_records import note_of_changed_rules
 from ...files.reading import QUARANTINE
 from ...git.branch import (
     ADDED,
@@ -562,11 +563,14 @@ def check_command(
                 "--stale checks all memories and takes no PATHS", "run 'rawkomem check --stale'"
             )
         return tell_stale(open_repository(folder).citations.all(), as_json)
-    checked = check_files(paths) if paths else list(open_repository(folder).check())
+    repository = None if paths else open_repository(folder)
+    checked = list(repository.check()) if repository else check_files(paths)
     if as_json:
         say_json([_checked_json(item) for item in checked])
     else:
         _print_checked(checked, style, quiet)
+        if repository and (rules := note_of_changed_rules(repository.layout)):
+            note(rules)
     return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
 
 

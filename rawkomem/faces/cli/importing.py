@@ -7,14 +7,17 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from difflib import unified_diff
 from typing import Any
 
 from click import Choice, Path, argument, command, group, option, pass_obj
 
 from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
+from ...exchange.instructions import NESTED_NAMES
 from ...exchange.sources import ALSO_IN, place_of
-from ...model.errors import BadInput
+from ...hosts.person import confirmed
+from ...model.errors import BadInput, Refused
 from ...model.filters import INCLUDE_EXPIRED
 from ...model.values import STATUSES, as_dict
 from ...recall.signals import filter_of
@@ -23,9 +26,9 @@ from ...repository.transfer import Import
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import Verbs, text_option
+from .declarations import Verbs, flag, text_option
 from .opening import open_repository
-from .options import DRY_RUN, FILTERS, JSON, together
+from .options import DRY_RUN, FILTERS, JSON, YES, together
 from .terminal import note, paint, say, say_answer, say_json, wide
 
 # Implement `rawkomem import` and `rawkomem export`.
@@ -40,12 +43,14 @@ OUTCOME_COLORS = {"added": "green", "changed": "yellow", "known": "dim"}
 IMPORT_HELP = """Import memories from CLAUDE.md, AGENTS.md and other tools.
 
 SOURCE is a file or a folder: {}. Without SOURCE, the command lists the files of this project that it can import. A
-second import adds nothing; a changed section is added as a newer version. Imported memories are not used until you run
-'rawkomem review --all-from SOURCE --activate'. See 'rawkomem docs exchange'.
+second import adds nothing; a changed rule amends its memory. Imported memories are not used until you run 'rawkomem
+review --all-from SOURCE --activate'. Then --shorten removes the moved sections from a file such as CLAUDE.md: it shows
+the difference and asks. See 'rawkomem docs moving-in' and 'rawkomem docs exchange'.
 
 Examples:
   rawkomem import CLAUDE.md --dry-run
   rawkomem import CLAUDE.md
+  rawkomem import --shorten CLAUDE.md
 """
 
 
@@ -59,12 +64,25 @@ Examples:
     type=Choice(list(READABLE_FORMATS)),
     help="The format of the sources. Default: detected.",
 )
+@flag("--shorten", help="Remove what is in memories now from SOURCE, such as CLAUDE.md.")
+@flag("--unshorten", help="Write back the text that --shorten removed from SOURCE.")
+@YES
 @DRY_RUN
 @JSON
 @pass_repository
 def import_command(
-    repository: Repository, sources: tuple[str, ...], kind: str | None, dry_run: bool, as_json: bool
-) -> None:
+    repository: Repository, sources: tuple[str, ...], kind: str | None, shorten: bool, unshorten: bool, yes: bool,
+    dry_run: bool, as_json: bool,
+) -> None:  # fmt: skip
+    if (shorten or unshorten) and not sources:
+        raise BadInput("--shorten and --unshorten need a file", "name it, such as CLAUDE.md")
+    if unshorten:
+        for path in sources:
+            note(f"{repository.exchange.lengthen(path)} has its earlier text again")
+        return
+    if shorten:
+        _shorten(repository, sources, yes, dry_run)
+        return
     if not sources:
         _list_sources(repository, as_json)
         return
@@ -81,6 +99,31 @@ def import_command(
             f"nothing was added from {', '.join(failed)}",
             "fix or remove the files listed as skipped",
         )
+
+
+def _shorten(repository: Repository, sources: tuple[str, ...], yes: bool, dry_run: bool) -> None:
+    """Show which sections of files can go because they are memories in use; remove them if the person agrees."""
+    pages = [repository.exchange.shorten(path) for path in sources]
+    shorter = [page for page in pages if page.tokens[1] < page.tokens[0]]
+    for page in shorter:
+        before, after = page.before.splitlines(), page.after.splitlines()
+        say("\n".join(unified_diff(before, after, page.place, page.place, n=1, lineterm="")))
+    for page in shorter:
+        long, short = page.tokens
+        note(
+            f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
+        )
+    if not shorter:
+        names = shlex.join(sources)
+        note(f"nothing to shorten: run 'rawkomem import {names}' and activate the memories first")
+    elif dry_run:
+        note("nothing was written")
+    elif not (yes or confirmed("Write this?")):
+        raise Refused("nothing was written", "answer y, or add --yes")
+    else:
+        for page in shorter:
+            repository.exchange.write_shortened(page)
+            note(f"to undo this, run: rawkomem import --unshorten {shlex.quote(page.place)}")
 
 
 @command("export")
@@ -209,6 +252,8 @@ def _tell_waiting(done: Import) -> None:
     note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
     note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
+    if os.path.basename(done.path) in NESTED_NAMES:
+        note(f"then make the file short: rawkomem import --shorten {shown_path(done.path)}")
 
 
 def _tell_decided(item: ImportDecision, dry_run: bool) -> None:

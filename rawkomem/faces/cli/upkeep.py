@@ -14,6 +14,7 @@ from click import Choice, argument, command, group, option, pass_obj
 from ...exchange.sinks import SinkStatus
 from ...files.kept_texts import unsaved_texts
 from ...files.ledger import Row, Verdict
+from ...files.machine_records import changed_rule_files, note_of_changed_rules
 from ...files.watch import Watch
 from ...format.yamo import BLOCK_CHANGED, YAMO_OPERATIONS, read_yamo_block, text_hash
 from ...hosts.health import examine_hosts
@@ -60,6 +61,7 @@ def status_command(repository: Repository, as_json: bool) -> int:
     layers = repository.layers.standings()
     drafts = len(repository.drafts.all())
     unsaved = unsaved_texts(repository.layout)
+    rules = note_of_changed_rules(repository.layout)
     if as_json:
         say_json(
             {
@@ -68,6 +70,7 @@ def status_command(repository: Repository, as_json: bool) -> int:
                 "fresh": status.fresh,
                 "drafts": drafts,
                 "unsaved": unsaved,
+                "changed_rules": changed_rule_files(repository.layout),
                 **({"layers": [as_dict(layer) for layer in layers]} if layers else {}),
             }
         )
@@ -79,6 +82,8 @@ def status_command(repository: Repository, as_json: bool) -> int:
             )
         for path in unsaved:
             say(f"unsaved     text not stored yet: {path}")
+        if rules:
+            say(f"rules       {paint(rules, 'yellow')}")
         for layer in layers:
             say(f"layer       {layer.told}")
     return 0 if status.fresh else 1

@@ -194,7 +194,8 @@ def test_an_interrupt_leaves_whole_steps(shop, talk_at_terminal):
 
 
 def assert_whole(shop: Path, memories: int, files: int) -> None:
-    written = {name for name in listing(shop) if name.startswith(".rawko/") and "/local/" not in name}
+    ours = {name for name in listing(shop) if name.startswith(".rawko/")}
+    written = {name for name in ours if not name.startswith((".rawko/local/", ".rawko/changes/"))}
     assert len(written) == files
     if files:
         assert len(statuses(shop)) == memories
@@ -211,7 +212,7 @@ def test_each_step_can_be_taken_back(shop, talk):
         Command(shop)(*command.split())
     assert set(statuses(shop).values()) == {"deleted"}
     Command(shop)("uninstall", "--yes")
-    left = {name for name in listing(shop) if not name.startswith(".rawko/memories/")}
+    left = {name for name in listing(shop) if not name.startswith((".rawko/memories/", ".rawko/changes/"))}
     assert {name: (shop / name).read_bytes() for name in left} == before
 
 
