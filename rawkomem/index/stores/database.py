@@ -144,7 +144,8 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
         connection.enable_load_extension(False)
         connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         if not readonly:
-            connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            # The first statement that returns a row is the last one that runs.
+            connection.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_mode = WAL")
     except BaseException:
         connection.close(True)  # on some systems an open file cannot be replaced
         raise
