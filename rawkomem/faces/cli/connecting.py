@@ -11,7 +11,7 @@ import sys
 from importlib.util import find_spec
 
 import click
-from click import Choice, Command, Context, Option, Parameter, group, option, pass_obj
+from click import Choice, Command, Context, Option, Parameter, confirm, group, option, pass_obj
 
 from ...files.installation import plan_uninstall, uninstall
 from ...files.layout import Layout, find_layout
@@ -36,7 +36,7 @@ from ...hosts.our_entries import PROGRAM_NAMES
 from ...model.errors import NotFound, RawkoError
 from ...model.installed import how_to_add, how_to_reach
 from .checks import CHECK_NAMES
-from .declarations import Verbs, confirm, flag
+from .declarations import Verbs, flag
 from .options import DRY_RUN, JSON, YES
 from .overview import connected_hosts
 from .terminal import (

@@ -10,18 +10,8 @@ from typing import Any
 import click
 from click import Command, Context, Group, echo
 
-from ...hosts.person import discard_typed
 from ...model.errors import BadInput
 from .terminal import note
-
-# Ask a question.
-
-
-def confirm(question: str, **how: Any) -> bool:
-    """Ask a yes/no question as click does; keys typed before the question do not answer it."""
-    discard_typed()
-    return click.confirm(question, **how)
-
 
 # Declare the usual shapes of options.
 

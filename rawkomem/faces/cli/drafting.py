@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from click import Abort, Context, argument, group, pass_context
+from click import Abort, Context, argument, confirm, group, pass_context
 
 from ...format.entries import entry_from_text
 from ...format.frontmatter import emit_fields
@@ -22,7 +22,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .adding import RESUME, say_stored, unsaved_path, write_in_editor
 from .commands import pass_repository
-from .declarations import confirm, flag, list_option, text_option
+from .declarations import flag, list_option, text_option
 from .opening import author, open_repository
 from .options import BY, JSON, LIMIT, YES, together
 from .terminal import day, fields_of, note, paint, say, say_either, say_json, say_rows, wide

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
-from click import Choice, IntRange, Path, argument, command, open_file, option
+from click import Choice, IntRange, Path, argument, command, confirm, open_file, option
 
 from ...files.private import lock
 from ...hosts.replay import (
@@ -39,7 +39,7 @@ from ...repository.writing import Stored
 from ...text.chunks import counted as count
 from ...text.clean import one_line
 from .commands import pass_layers, pass_repository
-from .declarations import confirm, flag, text_option
+from .declarations import flag, text_option
 from .drafting import draft_json, end_of, tell_next
 from .options import DRY_RUN, JSON
 from .terminal import (
