@@ -100,13 +100,22 @@ def _by_profile(
 ) -> list[Signals]:
     """Return the best results in the order of a profile, with its scores."""
 
+    chosen = profile_of(profile)
     best = [
-        (memory, signals) for signals in found[:MAX_SCORED] if (memory := view.memory(signals.id))
+        (memory, signals)
+        for signals in found[:MAX_SCORED]
+        if signals.cosine >= chosen.min_similarity and (memory := view.memory(signals.id))
     ]
-    scored = score_candidates(
-        best, profile_of(profile), replace(question, task=question.text, at=view.at)
-    )
-    return [replace(item.signals, score=item.score, parts=()) for item in scored]
+    scored = score_candidates(best, chosen, replace(question, task=question.text, at=view.at))
+    named = [
+        tuple((factor.name, factor.value, factor.weight) for factor in item.factors)
+        for item in scored
+    ]
+    ordered = [
+        replace(item.signals, score=item.score, parts=parts)
+        for item, parts in zip(scored, named, strict=True)
+    ]
+    return ordered[: chosen.max_results or None]
 
 
 def _results(
@@ -168,7 +177,7 @@ def contributions(signals: Signals) -> tuple[Factor, ...]:
 
     facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
     return tuple(
-        Factor(name, value, weight, PART_SENTENCES[name], facts)
+        Factor(name, value, weight, PART_SENTENCES.get(name, "factor of the profile"), facts)
         for name, value, weight in signals.parts
         if weight
     )

@@ -149,7 +149,7 @@ SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean(
 WORD = late_regex(r"[^\W_]+")
 REGEX_SIGN = late_regex(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
 QUANTIFIER = late_regex(
-    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?"
+    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)"
 )  # `c++`, `a+b` and `impl*auth` have none
 BARE_STAR = late_regex(r"(?<![.)\]}])(?<!\\.)\*")
 DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
