@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from ..embed.static import Rarity
 from ..model.entries import (
     AGREED,
     CORRECTION,
@@ -110,8 +111,9 @@ WRITTEN_NAME = re.compile(
 COMMON_NAMES = word_set(
     """
     api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
-    gb kb ms test tests null none true false ascii utf readme github english index main init mod lib util utils server
-    src standard
+    gb kb ms test tests null none true false ascii utf readme github index main init mod lib util utils server
+    src standard american british chinese dutch english french german italian japanese spanish monday tuesday wednesday
+    thursday friday saturday sunday january february april june july august september october november december
     """
 )
 # Words of headings that very many pages have.
@@ -140,6 +142,18 @@ def propose_conditions(text: str) -> tuple[str, ...]:
         f"{cues().WORKING_ON} {' '.join(about)}" if more else "",
     )
     return tuple(condition for condition in conditions if condition and _is_usable(condition))
+
+
+def with_condition(entry: Entry) -> Entry:
+    """Return a new memory with a condition: its own, or one from the names and the subject of its title."""
+    if entry.when or not entry.title:
+        return entry
+    title, rarity = entry.title.strip().rstrip(".!?"), Rarity()
+    words = [word for word in subjects_of(title) if word not in NAMELESS]
+    names = [word for word in words if rarity.is_name(word)]
+    named = f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else ""
+    found = propose_conditions(title) or (named or f"{cues().ASKED} {title}",)
+    return replace(entry, when=found)
 
 
 def propose_asked_condition(ask: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from click import (
     File,
     argument,
     command,
+    confirm,
     edit,
     get_current_context,
     option,
@@ -31,6 +32,7 @@ from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.entries import compose_entry, entry_from_note, entry_from_text
 from ...git.runner import user_name
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
+from ...learn.cues import with_condition
 from ...model.entries import Change, Entry, Memory, Value
 from ...model.errors import BadInput, NotFound, RawkoError, WrittenUnseen
 from ...model.ids import file_stem
@@ -46,7 +48,7 @@ from ...state.trust import BASE_TRUST
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
-from .declarations import confirm, flag, list_option, text_option
+from .declarations import flag, list_option, text_option
 from .opening import author, open_personal, open_repository
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
@@ -289,7 +291,7 @@ def add_command(
         entry = compose_entry(
             read(text), kind=kind, by=given["by"] or user_name(), **_fields_given(given)
         )
-        entry = replace(entry, extra={**entry.extra, **_claim_fields(given)})
+        entry = with_condition(replace(entry, extra={**entry.extra, **_claim_fields(given)}))
         entry = _undoubted(
             repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ()
         )
@@ -308,6 +310,9 @@ def add_command(
         _tell_remembered(repository, stored, given["as_json"])
         return
     say_stored(repository, stored, given["as_json"])
+    if stored.entry.when and not given["when"] and not given["edit"] and not stored.again:
+        when = "; ".join(stored.entry.when)
+        note(f"its condition: {when}; to change it: rawkomem amend {stored.outcome.id} --when …")
     if repository.core.via != PERSON and is_piped_by_person():
         note(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"

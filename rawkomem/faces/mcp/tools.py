@@ -12,6 +12,7 @@ from typing import Any
 
 from ...files.layout import PERSONAL
 from ...format.entries import compose_entry
+from ...learn.cues import with_condition
 from ...model.entries import Entry, Task
 from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS
@@ -136,6 +137,7 @@ def remember(
         _refuse_doubtful(owner, entry, own)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
+    entry = with_condition(entry)
     project = _project_only(repository)
     says_so = bool(quote.strip())
     _refuse_doubtful(project, entry, says_so=says_so)

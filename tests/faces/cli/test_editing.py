@@ -192,7 +192,7 @@ def test_a_script_is_refused_with_one_line_and_may_store_anyway(rawkomem, reposi
     assert len(repository.list()) == 1
     id = json.loads(rawkomem("add", *words, "-b", "Twenty.", "--anyway", "--json").stdout)["id"]
     assert len(repository.list()) == 2
-    if said != "fires on nearly every task":
+    if said not in ("fires on nearly every task", "has the title"):
         assert repository.get(id).when == ()
 
 

@@ -121,8 +121,9 @@ def test_a_long_first_sentence_stays_whole_in_the_body():
 
 def test_add_a_text(rawkomem):
     done = rawkomem("add", "Run the tests with pnpm. npm ignores the lock file.", "-t", "tests")
-    assert done.stderr == ""
+    assert done.stderr.count("\n") == 1 and "its condition: When working with pnpm" in done.stderr
     shown = json.loads(rawkomem("show", "pnpm", "--json").stdout)
+    assert shown["when"] == ["When working with pnpm"]
     assert (shown["title"], shown["body"], shown["tags"]) == (
         "Run the tests with pnpm", "npm ignores the lock file.", ["tests"],
     )  # fmt: skip
@@ -185,7 +186,7 @@ def test_lists_can_be_shortened(rawkomem, ports):
 
 def test_tokens_of_the_last_sessions(rawkomem, ports):
     for session in ("first", "second", "third"):
-        rawkomem("inject", "old port", "--session", session)
+        rawkomem("inject", "is the old port still 5432", "--session", session)
     done = rawkomem("tokens", "-n", "2")
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["second", "third"]
     assert "showing 2 of 3: -n 0 shows all" in done.stderr
