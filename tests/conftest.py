@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from rawkomem.files.installation import plan_start, write_start
+from rawkomem.model.values import replace
+from rawkomem.recall.scoring import PROFILES
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT, FULL, ROOT, Command
@@ -84,6 +86,12 @@ def project(tmp_path) -> Path:
     """A project folder with an empty repository."""
     write_start(plan_start(str(tmp_path)))
     return tmp_path
+
+
+@pytest.fixture
+def five(monkeypatch) -> None:
+    """Inject up to five memories by default, for tests of something else than how many there are."""
+    monkeypatch.setitem(PROFILES, "fit", replace(PROFILES["fit"], max_injected=5))
 
 
 @pytest.fixture

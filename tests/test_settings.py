@@ -69,7 +69,7 @@ def test_what_agents_get(project):
     )
     assert not warnings
     developer, me = settings.limits("developer"), settings.limits("me")
-    assert (developer.max_injected, developer.min_importance, me.budget, me.max_injected) == (3, "high", 9, 5)
+    assert (developer.max_injected, developer.min_importance, me.budget, me.max_injected) == (3, "high", 9, -1)
     with pytest.raises(BadInput, match="unknown agent 'x'"):
         settings.limits("x")
 

@@ -98,9 +98,9 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
 def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the quality of injections into prompts. A row holds sets of ids, the injected ids and their tokens.
 
-    precision: the share of injected memories that are relevant (or acceptable).
-    hit: of the prompts that have a relevant memory, the share that gets one.
-    false_injection: of the other prompts, the share that gets a memory which is not even acceptable.
+    precision: the share of the memories with full text that are relevant (or acceptable).
+    hit: of the prompts that have a relevant memory, the share that gets its text (or a pointer to it).
+    false_injection: of the other prompts, the share that gets the text of a memory which is not even acceptable.
     """
     items = sum(len(row["injected"]) for row in rows)
     relevant = sum(len(row["relevant"] & {*row["injected"]}) for row in rows)
@@ -115,10 +115,20 @@ def injected_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "hit": _share(
             sum(not row["relevant"].isdisjoint(row["injected"]) for row in wanting), len(wanting)
         ),
+        "hit_with_pointers": _share(
+            sum(
+                not row["relevant"].isdisjoint((*row["injected"], *row["pointers"]))
+                for row in wanting
+            ),
+            len(wanting),
+        ),
         "false_injection": _share(
             sum(bool({*row["injected"]} - row["acceptable"]) for row in others), len(others)
         ),
         "tokens_per_prompt": round(sum(row["tokens"] for row in rows) / max(1, len(rows)), 1),
+        "pointers_per_prompt": round(
+            sum(len(row["pointers"]) for row in rows) / max(1, len(rows)), 2
+        ),
     }
 
 
@@ -435,6 +445,7 @@ def _ask_hook(
         "relevant": {str(id) for id in question.get("relevant") or ()},
         "acceptable": {str(id) for id in question.get("acceptable") or ()},
         "injected": [names[item.memory.id] for item in injection.items],
+        "pointers": [names[item.memory.id] for item in injection.pointers],
         "tokens": injection.tokens,
     }
 

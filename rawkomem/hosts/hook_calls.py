@@ -16,7 +16,7 @@ from ..files.private import LineFile, local_path, lock
 from ..files.session_records import checksum, is_number
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING, iso, now, record
-from ..recall.inject import Injection
+from ..recall.inject import Injection, waiting_note
 from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.safe import safe_title
@@ -166,6 +166,8 @@ def notice_of(layout: Layout, injection: Injection | None = None) -> str:
     """Return the line for the person; empty if there is nothing to report. What it reports is not reported again."""
     titles = [_shown_title(item.memory.title) for item in injection.items] if injection else []
     said = [f"added {_list_titles(titles)}"] if titles else []
+    if injection and (waiting := waiting_note(injection)):
+        said.append(waiting)
     said += _take_news(layout)
     if slow := untold_slow_calls(layout):
         events = ", ".join(dict.fromkeys(call.event for call in slow))

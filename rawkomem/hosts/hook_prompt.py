@@ -309,11 +309,12 @@ def rehearsed(
 
 
 def _fitting(injection: Injection, room: int) -> Injection:
-    """Return an injection without the last memories if they exceed `room` bytes."""
+    """Return an injection without its pointers and its last memories if they exceed `room` bytes."""
     while len(injection.text.encode()) > room:
-        items = injection.items[:-1]
+        items = injection.items if injection.pointers else injection.items[:-1]
         text = render(items, FORM, vouched=injection.vouched)
-        injection = replace(injection, items=items, text=text, tokens=count_tokens(text))
+        tokens = count_tokens(text)
+        injection = replace(injection, items=items, pointers=(), text=text, tokens=tokens)
     return injection
 
 

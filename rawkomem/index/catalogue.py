@@ -324,11 +324,6 @@ class Catalogue:
             for row in rows(self.db, f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id")
         ]
 
-    def sample(self, count: int, vouched: bool) -> list[str]:
-        """Return up to `count` ids of active memories, spread evenly; with `vouched`, only memories vouched for."""
-        ids = self._texts(f"SELECT id FROM {STATES} WHERE {_is_in_use(vouched)} ORDER BY id")
-        return [ids[at * len(ids) // count] for at in range(count)] if len(ids) > count else ids
-
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
         (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}")

@@ -36,56 +36,28 @@ if TYPE_CHECKING:
 Candidate = tuple[Memory, Signals]
 
 
-# Order the memories that passed the gate, by score, importance and age, and drop outdated ones.
+# Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-MAX_RELEVANCE_GAP = (
-    0.1  # between equals; the cosines of two wordings of one rule differ by this much
-)
+UNFIRED_SHARE = 0.3  # of importance and age, for a memory that no pattern calls for
 
 
-def best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
-    """Return the items, best first. Scores within the share `margin` of the best are equal: importance and age decide.
+def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
+    """Return the items, best first. Items that no person vouches for come last.
 
-    First the best item and its equals are sorted, then the best of the rest and its equals, and so on. Items that no
-    person vouches for come last, so that they do not change the order of the others.
+    A profile with an `order` adds these factors to the confidence; they count most if a pattern fired.
     """
-    groups: dict[bool, list[Scored]] = {False: [], True: []}
-    for item in items:
-        groups[bool(item.signals.unverified)].append(item)
-    return [item for group in groups.values() for item in _group_best_first(group, margin)]
+    return sorted(items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile)))
 
 
-def _group_best_first(items: Iterable[Scored], margin: float) -> list[Scored]:
-    rest = sorted(items, key=lambda item: (-item.score, precedence(item)))
-    ordered: list[Scored] = []
-    while rest:
-        best = rest[0]
-        equals = [item for item in rest if _is_equal(item, best, margin)]
-        ordered += sorted(equals, key=precedence)
-        rest = [item for item in rest if not _is_equal(item, best, margin)]
-    return ordered
-
-
-def _is_equal(item: Scored, best: Scored, margin: float) -> bool:
-    """Return whether an item is as good as the best one: a similar score, or both fired and have a similar cosine.
-
-    Scores are relative to the worst result. Among a few good results, scores differ more than the memories do.
-    """
-    if item.score >= best.score * (1 - margin):
-        return True
-    gap = best.signals.relevance - item.signals.relevance
-    return (
-        bool(margin)
-        and is_sure(item.signals)
-        and is_sure(best.signals)
-        and gap <= MAX_RELEVANCE_GAP
-    )
-
-
-def precedence(item: Scored) -> tuple[int, int, float, str]:
-    """Return the sort key of equals: the most important first, then the newest day, the best score, and the id."""
-    memory = item.memory
-    return -IMPORTANCE.index(memory.importance), -(memory.worded // DAY), -item.score, memory.id
+def _turn(item: Scored, profile: Profile) -> tuple[float, int, int, str]:
+    memory, worth = item.memory, item.score
+    if profile.order:
+        share = 1.0 if is_sure(item.signals) else UNFIRED_SHARE
+        added = sum(factor.value * factor.weight for factor in item.order)
+        stale = next((one.value for one in item.factors if one.name == "citations"), 1.0)
+        worth = (item.signals.confidence or item.score) * stale + share * added
+    day = memory.worded // DAY
+    return -round(worth, 6), -IMPORTANCE.index(memory.importance), -day, memory.id
 
 
 def is_critical(item: Scored) -> bool:
@@ -106,7 +78,7 @@ def mark_outdated(items: Sequence[Scored], newer: Mapping[str, str]) -> list[Sco
         current.setdefault(id, by_id[id])
     ordered = {**current, **by_id}
     return [
-        replace(item, out=item.out or Reason("outdated", (newer[id],))) if id in newer else item
+        replace(item, out=Reason("outdated", (newer[id],))) if id in newer else item
         for id, item in ordered.items()
     ]
 
@@ -196,16 +168,10 @@ class Sources:
         """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
         return self.view.groups() if self.doubting else {None: self.view.stored}
 
-    def sample(self, count: int) -> list[str]:
-        """Return ids of some memories, spread evenly; only vouched ones if vouching matters and others exist."""
-        return self.view.catalogue.sample(count, self._counts_vouched())
-
     def count(self) -> int:
         """Return the number of memories, at least 1; only vouched ones if vouching matters and others exist."""
-        return max(1, self.view.catalogue.count(self._counts_vouched()))
-
-    def _counts_vouched(self) -> bool:
-        return self.doubting and self.view.catalogue.has_unvouched()
+        catalogue = self.view.catalogue
+        return max(1, catalogue.count(self.doubting and catalogue.has_unvouched()))
 
     def row(self, id: str) -> Row | None:
         """Return the index row of a memory, also if the filter excludes it; None if it is unknown."""
@@ -332,7 +298,7 @@ def _cut_fired(
     if len(fired) <= MAX_FIRED:
         return candidates
     best = sorted(
-        best_first(score_candidates(fired, profile, question), profile.margin),
+        best_first(score_candidates(fired, profile, question), profile),
         key=lambda item: not is_critical(item),
     )
     kept = {item.memory.id for item in best[:MAX_FIRED]}

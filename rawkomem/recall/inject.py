@@ -1,11 +1,15 @@
-"""Choose the few memories for the prompt of a task: question, gather, score, gate, pack, render."""
+"""Choose the few memories for the prompt of a task: question, gather, score, gate, pack, render.
+
+A prompt gets memories in two grades: the full text of the few that are surely relevant, and pointers
+(title, condition, file) to the next ones, which an agent may open.
+"""
 
 from __future__ import annotations
 
 from ..files.session_records import checksum
 from ..model.entries import Memory, Task
 from ..model.values import TYPE_CHECKING, record, replace
-from ..text.chunks import count_tokens
+from ..text.chunks import count_tokens, counted
 from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
 from ..text.safe import safe_title
@@ -19,10 +23,19 @@ from .candidates import (
     may_be_injected,
     newer_by_outdated,
 )
-from .relevance import gate, with_evidence
-from .render import Page, finish, held, part_json, part_of
-from .scoring import Reason, Scored, profile_of, score_candidates
-from .signals import Limits, Signals, question_of_task
+from .relevance import gate, stands_alone, with_evidence
+from .render import Page, finish, held, part_json, part_of, pointer_json
+from .scoring import Profile, Reason, Scored, profile_of, score_candidates
+from .signals import (
+    MAX_POINTERS,
+    MIN_POINTER,
+    SECOND_SHARE,
+    THIN_WORDS,
+    Limits,
+    Question,
+    Signals,
+    question_of_task,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,12 +78,20 @@ def pack(
         if len(kept) >= limits.max_injected:
             reason: Reason | None = Reason("full", (limits.max_injected,))
         else:
-            reason = _unwanted(item, kept, limits)
+            reason = _unwanted(item, kept, limits) or (_unsure(item, limits) if kept else None)
         (left if reason else kept).append(replace(item, out=reason))
     places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
     return Packed(tuple(chosen), tuple(left + over), tokens)
+
+
+def _unsure(item: Scored, limits: Limits) -> Reason | None:
+    """Return why an item is not sure enough to be injected beside others; None if it is."""
+    confidence = item.signals.confidence
+    if confidence >= limits.min_beside or stands_alone(item):
+        return None
+    return Reason("not-confident", (confidence, limits.min_beside))
 
 
 def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
@@ -291,16 +312,53 @@ def _mark_received(item: Scored, told: ReceivedKeys) -> Scored:
     return item if item.out or received_key(item) not in told else replace(item, out=Reason("told"))
 
 
+# Point to the next candidates: memories that are not relevant enough for their full text, or for which
+# there was no room.
+
+POINTED = ("not-confident", "full", "over-budget")  # codes of memories that a prompt may point to
+
+
+def _may_be_pointed_to(item: Scored) -> bool:
+    """Return whether a prompt may point to an item. Nobody but a person may put a title into a prompt."""
+    return (
+        item.out is not None
+        and item.out.code in POINTED
+        and item.signals.confidence >= MIN_POINTER
+        and not item.signals.unverified
+    )
+
+
+def point_to(packed: Packed, question: Question, told: ReceivedKeys) -> tuple[Scored, ...]:
+    """Return the next candidates, best first. A short reply, thanks or pasted text alone gets none."""
+    if len(question.content) < THIN_WORDS:
+        return ()
+    fitting = filter(_may_be_pointed_to, packed.left_out)
+    chosen: list[Scored] = []
+    for item in sorted(fitting, key=lambda item: -item.signals.confidence):
+        if len(chosen) == MAX_POINTERS:
+            break
+        known = {received_key(item), pointer_key(item)} & told
+        if not known and not any(_alike(item, other) for other in (*packed.items, *chosen)):
+            chosen.append(item)
+    return tuple(chosen)
+
+
+def pointer_key(item: Scored) -> str:
+    """Return the key of a pointer in the record of a session. A text may follow a pointer, but not the reverse."""
+    return f"{received_key(item)}+pointer"
+
+
 # Choose the few memories for the prompt of a task: question → gather → score → gate → pack →
 # render.
 
 
 @record
 class Injection:
-    """The text for a prompt, its items, the items that were left out with the reasons, and its cost in tokens."""
+    """The text for a prompt, its items and pointers, what was left out with the reasons, and its cost in tokens."""
 
     text: str
     items: tuple[Scored, ...]
+    pointers: tuple[Scored, ...]
     left_out: tuple[Scored, ...]
     tokens: int
     budget: int  # tokens at most
@@ -322,6 +380,15 @@ class Prompt:
     injection: Injection
 
 
+def waiting_note(injection: Injection) -> str:
+    """Return how many relevant memories are left out because no person vouches for them; empty if none is."""
+    reasons = [
+        item.out for item in injection.left_out if item.out and item.out.code == "unverified"
+    ]
+    whys = ", ".join(dict.fromkeys(str(reason.values[0]) for reason in reasons))
+    return f"{counted(len(reasons), 'memory')} left out: {whys}" if reasons else ""
+
+
 def with_memories(base: str, injection: Injection) -> Prompt:
     """Return the base prompt followed by the block of memories; without memories, the base prompt unchanged."""
     return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)
@@ -332,8 +399,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     chosen = profile_of(profile)
     if sources.view.only.entities and chosen.min_similarity_with_entities:
         chosen = replace(chosen, min_similarity=chosen.min_similarity_with_entities)
-    if chosen.max_results:
-        limits = replace(limits, max_injected=min(limits.max_injected, chosen.max_results))
+    limits = _within(limits, chosen)
     question = question_of_task(task, sources.view.at)
     candidates = with_evidence(sources, question, gather(sources, question, chosen))
     scored = score_candidates(candidates, chosen, question)
@@ -343,9 +409,9 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     page = Page(form, question, sources.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    passed = [item.memory for item in gated if not item.out]
+    passed = [item.memory for item in gated if not item.out or _may_be_pointed_to(item)]
     newer = newer_by_outdated(sources, passed, limits)  # before anything else is left out
-    wanted, spared = mark_outdated(best_first(gated, chosen.margin), newer), 0
+    wanted, spared = mark_outdated(best_first(gated, chosen), newer), 0
     if sources.told:
         # needed only in a session that has received memories
 
@@ -357,11 +423,17 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     if sources.told:
         packed = leave_out_received_links(packed, sources.told)
     items = tuple(map(page.shown, corrections_first(packed.items)))
-    text = page.write(items)
+    points = chosen.order and limits.max_injected
+    pointers = point_to(packed, question, sources.told) if points else ()
+    text = page.write(items, pointers)
+    while pointers and count_tokens(text) > budget:
+        pointers = pointers[:-1]
+        text = page.write(items, pointers)
     untried = question.situation.engine.untried if question.situation else 0
     return Injection(
         text,
         items,
+        pointers,
         packed.left_out,
         count_tokens(text),
         budget,
@@ -372,6 +444,14 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     )
 
 
+def _within(limits: Limits, profile: Profile) -> Limits:
+    """Return the limits with those of the profile."""
+    most = limits.max_injected if limits.max_injected >= 0 else profile.max_injected
+    most = min(most, profile.max_results) if profile.max_results else most
+    beside = limits.min_confidence * SECOND_SHARE if profile.order else 0.0
+    return replace(limits, max_injected=most, min_beside=beside)
+
+
 # Return an injection as JSON data, for `rawkomem inject TASK --json`.
 
 
@@ -379,6 +459,7 @@ def injection_json(injection: Injection) -> dict[str, object]:
     """Return the items with their shown text, the memories that were left out with the reasons, and the tokens."""
     return {
         "items": [_item_json(item, injection.vouched) for item in injection.items],
+        "pointers": [pointer_json(item) for item in injection.pointers],
         "left_out": [_left_out_json(item) for item in injection.left_out],
         "tokens": injection.tokens,
         "budget": injection.budget,
@@ -391,9 +472,10 @@ def _item_json(item: Scored, vouched: bool) -> dict[str, object]:
     part = part_json(part_of(item, vouched))
     why = [
         {"name": factor.name, "value": round(factor.value, 4), "weight": factor.weight}
-        for factor in item.factors
+        for factor in (*item.factors, *item.order)
     ]
-    return {**part, "tokens": count_tokens(str(part["text"])), "why": why}
+    confidence = round(item.signals.confidence, 4)
+    return {**part, "confidence": confidence, "tokens": count_tokens(str(part["text"])), "why": why}
 
 
 def _left_out_json(item: Scored) -> dict[str, object]:

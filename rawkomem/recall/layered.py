@@ -333,11 +333,6 @@ class _LayeredSources(Sources):
     def filters(self) -> dict[bool | None, Filter]:
         return self.view.groups()
 
-    def sample(self, count: int) -> list[str]:
-        """Return ids of some of the project's memories: other layers must not change the usual similarity."""
-        union = self.view.union
-        return [union.shown(union.first, id) for id in super().sample(count)]
-
     def count(self) -> int:
         """Return the number of memories in all layers with vouched memories. Words are counted in the same layers."""
         union = self.view.union

@@ -1,8 +1,7 @@
 """Judge whether a memory is relevant to a task: evidence, confidence and gate.
 
-Each memory is judged by itself, no matter how well other memories fit. The usual values of the
-repository (the cosine of memories with any prompt, the number of memories that contain a word) come
-only from vouched memories. So nobody can change the result for these by adding other memories.
+Search scores and the number of memories that contain a word come only from vouched memories. So
+nobody can change the result for these by adding other memories.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import math
 from ..embed.static import Rarity
 from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
 from ..model.entries import Memory
-from ..model.values import DAY, IMPORTANCE, TYPE_CHECKING, record, replace
+from ..model.values import DAY, IMPORTANCE, TYPE_CHECKING, replace
 from ..text.conditions import (
     ALTERNATIVES,
     PASTED,
@@ -41,127 +40,91 @@ Values = dict[str, float]
 # Compute the probability that a memory is relevant, from its evidence and from weights that were
 # fitted offline.
 #
-# It is a logistic regression over named values (tools/fit_gate.py). The weights of fired
-# conditions and of small repositories were set by hand: somebody who writes a condition expects
-# that it causes a recall.
+# It is a logistic regression over named values (tools/fit_gate.py). One table of weights serves both
+# tiers of vectors. The weights of conditions that fired, of names in pasted text and of small
+# repositories were set by hand: somebody who writes a condition expects that it causes a recall.
+# With these weights fitted, too, the figures for projects that were left out were lower.
 
 BIAS = "bias"
 SET_WEIGHTS = {
-    "fired_few": 7.0,
-    "fired": 3.5,
+    "fired_few": 6.0,
+    "fired": 2.5,
     "fired_far": -5.0,
     "fired_path": 2.5,
     "recent_name": 1.5,
+    "pasted_name": 0.7,
+    "pasted_thin": 6.5,
     "few_memories": 0.5,
+    "spoken_close": 10.0,
 }
-FIRST_WEIGHTS = {  # with the vectors of the first tier only, usually the bundled static ones
-    "meaning": 1.57, "condition_meaning": 0.02, "agreement": 3.28, "unusual": 0.65, "shared_words": 0.65,
-    "rare_word": 1.57, "pasted_name": -1.28, "pasted_short": 4.26, "pasted_thin": 5.07, "thin": 0.25,
-    "long": 0.11, "spoken": -0.36, "spoken_meaning": 6.78, "spoken_unusual": -0.64, BIAS: -6.45, **SET_WEIGHTS,
-}  # fmt: skip
-DEEP_WEIGHTS = {  # with the contextual vectors and those of the first tier
-    "meaning": 2.58, "condition_meaning": 0.83, "agreement": 1.00, "unusual": 0.72, "shared_words": 0.13,
-    "rare_word": 1.62, "pasted_name": -0.11, "pasted_short": 2.85, "pasted_thin": 5.03, "thin": 0.47,
-    "long": 0.07, "first_meaning": -1.54, "first_unusual": 0.33, "spoken": -0.88, "spoken_meaning": 7.71,
-    "spoken_agreement": 6.20, "spoken_unusual": -1.19, BIAS: -6.68, **SET_WEIGHTS,
+WEIGHTS = {
+    "meaning": 2.97, "agreement": 3.89, "condition_meaning": -3.25, "spoken_meaning": 2.01, "search": 3.24,
+    "shared_words": 1.42, "shared_in_long": -0.20, "thin": -1.00, "spoken": 0.01, "no_condition": -0.11,
+    BIAS: -5.98, **SET_WEIGHTS,
 }  # fmt: skip
 EVIDENCE_TEXTS = {  # evidence → its description in `rawkomem why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
-    "condition_meaning": "cosine of the closest condition that is a sentence",
     "agreement": "cosine of the second closest passage or condition",
-    "unusual": "how far the highest cosine is above the average of this repository, in standard deviations",
+    "condition_meaning": "cosine of the closest condition that is a sentence",
+    "spoken_close": "how far that cosine is above 0.6, if most conditions of the memory are sentences",
+    "spoken_meaning": "the same cosine, if most conditions of the memory are sentences",
+    "search": "its score in a search for the task: the best one has nearly 1, less among fewer than 40 memories",
     "shared_words": "words shared with the task, weighed by how rare they are",
-    "rare_word": "a shared word that few memories contain",
+    "shared_in_long": "the same in a task of many words, where words are shared by chance",
     "fired_few": "a pattern of whenToUse fires in a task of few words",
     "fired": "a pattern of whenToUse fires; less in a task of many words",
+    "few_memories": "the repository is small: each memory is more likely to be relevant",
     "fired_path": "a pattern of whenToUse fires in a path only",
     "fired_far": "a pattern of whenToUse fires, but the memory is far from the task in meaning",
     "recent_name": "a pattern of whenToUse names something in the exchange before a task of few words",
     "pasted_name": "a pattern of whenToUse names something in the pasted text",
-    "pasted_short": "a pattern of whenToUse names something in the pasted text, and the task says little else",
     "pasted_thin": "a pattern of whenToUse names something in the pasted text, and the task says almost nothing else",
     "spoken": "most conditions of the memory are sentences, so only their meaning can match",
-    "spoken_meaning": "cosine of the closest condition, if most conditions are sentences",
-    "spoken_agreement": "cosine of the second closest passage or condition, if most conditions are sentences",
-    "spoken_unusual": "the value of 'unusual', if most conditions are sentences",
-    "first_meaning": "the value of 'meaning' with the static vectors",
-    "first_unusual": "the value of 'unusual' with the static vectors",
+    "no_condition": "the memory has no condition",
     "thin": "the task has fewer than three content words",
-    "long": "the task has many content words",
-    "few_memories": "the repository is small: each memory is more likely to be relevant",
     BIAS: "the start value of every memory",
 }
 
 
-def weighed_evidence(values: Mapping[str, float], deep: bool) -> list[tuple[str, float, float]]:
+def weighed_evidence(values: Mapping[str, float]) -> list[tuple[str, float, float]]:
     """Return (name, value, what it adds) for each piece of evidence. The sum of the added parts is the log odds."""
-    weights = DEEP_WEIGHTS if deep else FIRST_WEIGHTS
-    terms = {**values, **crossed_values(values), BIAS: 1.0}
+    terms = {**values, BIAS: 1.0}
     return [
         (name, terms.get(name, 0.0), terms.get(name, 0.0) * weight)
-        for name, weight in weights.items()
+        for name, weight in WEIGHTS.items()
     ]
 
 
-def crossed_values(values: Mapping[str, float]) -> dict[str, float]:
-    """Return products of values that count only together.
-
-    A name in pasted text is the subject if the task says little else. If conditions are sentences, meaning decides.
-    """
-    pasted, spoken = values.get("pasted_name", 0.0), values.get("spoken", 0.0)
-    return {
-        "pasted_thin": pasted * values.get("thin", 0.0),
-        "pasted_short": pasted * values.get("short", 0.0),
-        "spoken_meaning": spoken * values.get("condition_meaning", 0.0),
-        "spoken_agreement": spoken * values.get("agreement", 0.0),
-        "spoken_unusual": spoken * values.get("unusual", 0.0),
-    }
-
-
-def confidence_of(values: Mapping[str, float], deep: bool) -> float:
+def confidence_of(values: Mapping[str, float]) -> float:
     """Return the probability that a memory with this evidence is relevant."""
-    total = sum(added for _, _, added in weighed_evidence(values, deep))
+    total = sum(added for _, _, added in weighed_evidence(values))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 # Compute the evidence for and against the relevance of a memory to a task, as named values.
 #
-# Each memory is judged by itself, no matter how well other memories fit. The usual values of the
-# repository (the cosine of memories with any prompt, the number of memories that contain a word)
-# come only from vouched memories. So nobody can change the result for these by adding other
-# memories.
+# Search scores and the number of memories that contain a word come only from vouched memories. So
+# nobody can change the result for these by adding other memories.
 
 MAX_WORDS = 12  # of a request that are looked up, the rarest first
 MAX_HOLDING = 100  # memories with a word that are counted; with more, the word is common
 NOBODY: Holders = (0, frozenset())  # no memory contains the word
-MAX_COMPARED = 2_000  # passages of the candidates and the sample that a sentence is compared with
-USUAL_MEMORIES = 40  # in a smaller repository, each memory is more likely to be relevant
-SAMPLE_MEMORIES = 40  # whose cosines with a prompt count as usual
-USUAL_MEAN, USUAL_SPREAD, USUAL_WEIGHT = (
-    0.12,
-    0.11,
-    12,
-)  # prior for small repositories, in cosines and samples
-RARE_MEMORIES = 3  # a word that at most this many memories contain is rare
+MAX_COMPARED = 2_000  # passages of the candidates that a sentence is compared with
+USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less
 SUMMED_WORDS = 4  # rarest shared words whose weights are added
+SAME_COSINE = (
+    0.6  # above this cosine, a task says nearly the same as a condition that is a sentence
+)
 CLOSE_COSINE = 0.35  # below this cosine, a fired condition counts less
 LONE_COSINE = 0.4  # … and below this one, a fired single ordinary word counts less
 FULL_TERM_WEIGHT = 0.5  # from this weight on, a term that fires counts fully
 FREE_MEMORIES = 4  # if more memories share a condition's term, it counts less
-SHORT_WORDS, FEW_WORDS, LONG_WORDS = 6, 10, 25  # content words of a request
+FEW_WORDS, LONG_WORDS = 10, 25  # content words of a request
 NAME_SIGNS = "_-./:~0123456789"  # a term with one of these is a name, a path or a number
 PROJECT_WORD_WEIGHT = 0.35  # of a short word that is not in the vocabulary
 NAME_CHARS = (
     6  # of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
 )
-
-
-@record
-class Usual:
-    """Mean and spread of the cosines of one sentence with a sample of the memories."""
-
-    mean: float
-    spread: float
 
 
 def with_evidence(
@@ -170,75 +133,62 @@ def with_evidence(
     """Return the candidates, each with its evidence and the probability that it is relevant."""
     if not candidates:
         return []
-    sample = sources.sample(SAMPLE_MEMORIES)
-    spoken = {memory.id: _sentences_at(memory) for memory, _ in candidates}
-    near = _closeness(sources, question, candidates, sample, spoken)
+    sentences = {memory.id: _sentences_at(memory) for memory, _ in candidates}
+    near = _closeness(sources, question, candidates, sentences)
     said = _Words(sources, question, [memory.id for memory, _ in candidates])
     fired = _Terms(question, candidates, said)
-    asked = {
-        **_length_evidence(question),
-        "few_memories": math.log(USUAL_MEMORIES / min(USUAL_MEMORIES, len(sample) or 1)),
-    }
+    count = len(question.content)
+    thin, beyond = float(count < THIN_WORDS), math.log1p(max(0, count - LONG_WORDS))
+    known = min(1.0, sources.count() / USUAL_MEMORIES)
     judged = []
     for memory, signals in candidates:
-        values = {**asked, **near.get(memory.id, {}), **said.shared(memory), **fired.of(memory)}
-        values["spoken"] = float(2 * len(spoken[memory.id]) > len(memory.when))
-        values["few_memories"] *= 1 - values["spoken"]  # for sentences, the cosine is enough
+        values = {**near.get(memory.id, {}), **fired.of(memory)}
+        meaning, shared = values.get("meaning", 0.0), said.shared(memory)
+        spoken = float(2 * len(sentences[memory.id]) > len(memory.when))
+        said_close = values.get("condition_meaning", 0.0)
         if fired.is_lone(memory) and "meaning" in values:
-            values["fired_few"] = (
-                values.get("fired_few", 0.0)
-                * min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
-            )
+            share = min(1.0, max(0.0, meaning) / LONE_COSINE) ** 2
+            values["fired_few"] = values.get("fired_few", 0.0) * share
         if signals.is_faint:
             values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
-        values["fired_far"] = values.get("fired", 0.0) * max(
-            0.0, CLOSE_COSINE - values.get("meaning", 0.0)
-        )
-        deep = sources.spaces.deep is not None
+        values |= {
+            "search": signals.score * known,  # the best of a few memories may be far from the task
+            "shared_words": shared,
+            "shared_in_long": shared * beyond,
+            "thin": thin,
+            "spoken": spoken,
+            "spoken_meaning": spoken * said_close,
+            "spoken_close": spoken * max(0.0, said_close - SAME_COSINE),
+            "no_condition": float(not memory.when),
+            "fired_far": values.get("fired", 0.0) * max(0.0, CLOSE_COSINE - meaning),
+            "few_memories": -math.log(known) * (1 - spoken),  # for sentences, the cosine is enough
+            "pasted_thin": values.get("pasted_name", 0.0) * thin,
+        }
+        evidence = tuple(values.items())
         judged.append(
-            (
-                memory,
-                replace(
-                    signals, evidence=tuple(values.items()), confidence=confidence_of(values, deep)
-                ),
-            )
+            (memory, replace(signals, evidence=evidence, confidence=confidence_of(values)))
         )
     return judged
 
 
-def _length_evidence(question: Question) -> Values:
-    """Return the evidence from the prompt's length: a short prompt rarely needs a memory."""
-    count = len(question.content)
-    return {
-        "thin": float(count < THIN_WORDS),
-        "short": float(count < SHORT_WORDS),
-        "long": math.log1p(max(0, count - LONG_WORDS)),
-    }
-
-
 def _closeness(
-    sources: Sources, question: Question, candidates: Sequence[Candidate], sample: Sequence[str],
-    spoken: Mapping[str, frozenset[int]],
+    sources: Sources, question: Question, candidates: Sequence[Candidate],
+    sentences: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
-    """Return for each memory its cosine with the closest sentence of the prompt, and how unusual that is."""
+    """Return for each memory the cosines of its passages and conditions with the closest sentence of the prompt."""
     if not question.sentences:
         return {}
     doubted = {memory.id for memory, signals in candidates if signals.unverified}
-    vouched = ({memory.id for memory, _ in candidates} | set(sample)) - doubted
+    vouched = {memory.id for memory, _ in candidates} - doubted
     # Two groups, because only MAX_COMPARED passages are compared: unvouched memories must not displace vouched ones.
-    ids = [tuple(sorted(group)) for group in (vouched, doubted) if group]
-    first = _closeness_in_tier(sources, sources.spaces.first, FIRST, question, ids, sample, spoken)
-    if sources.spaces.deep is None:
-        return first
-    deep = _closeness_in_tier(sources, sources.spaces.deep, DEEP, question, ids, sample, spoken)
-    return {
-        id: {
-            **deep.get(id, values),
-            "first_meaning": values["meaning"],
-            "first_unusual": values["unusual"],
-        }
-        for id, values in first.items()
-    }
+    groups = [tuple(sorted(group)) for group in (vouched, doubted) if group]
+    spaces, found = sources.spaces, {}
+    if spaces.deep is not None:
+        found = _closeness_in_tier(sources, spaces.deep, DEEP, question, groups, sentences)
+    if len(found) < len(candidates):  # the second tier does not hold all memories yet
+        first = _closeness_in_tier(sources, spaces.first, FIRST, question, groups, sentences)
+        found = {**first, **found}
+    return found
 
 
 def _sentences_at(memory: Memory) -> frozenset[int]:
@@ -248,44 +198,28 @@ def _sentences_at(memory: Memory) -> frozenset[int]:
 
 def _closeness_in_tier(
     sources: Sources, embedder: Embedder, tier: str, question: Question,
-    ids: Sequence[tuple[str, ...]], sample: Sequence[str], spoken: Mapping[str, frozenset[int]],
+    groups: Sequence[tuple[str, ...]], sentences: Mapping[str, frozenset[int]],
 ) -> dict[str, Values]:  # fmt: skip
-    found: dict[str, Values] = {}
     closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the closest sentence
-    unusual: dict[str, float] = {}
     condition: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
-    usual = frozenset(sample)
-    for hits in _cosines(
-        sources.store, embedded_texts(sources.spaces, embedder, question.sentences), ids, tier
-    ):
-        common = _usual_cosines([cosine for id, _, _, cosine in hits if id in usual])
-        near = [hit for hit in hits if hit[0] in spoken]
+    vectors = embedded_texts(sources.spaces, embedder, question.sentences)
+    for hits in _cosines(sources.store, vectors, groups, tier):
         first_condition: dict[str, int] = {}
-        for id, number, field, _ in near:
+        for id, number, field, _ in hits:
             if field == WHEN and number < first_condition.get(id, MAX_COMPARED):
                 first_condition[id] = number
-        best: dict[str, float] = {}
-        for id, number, field, cosine in near:
+        for id, number, field, cosine in hits:
             own = closest.setdefault(id, {})
-            if cosine > own.get(number, -1.0):
-                own[number] = cosine
-            if cosine > best.get(id, -1.0):
-                best[id] = cosine
-            if (
-                field == WHEN
-                and cosine > condition.get(id, 0.0)
-                and number - first_condition[id] in spoken[id]
-            ):
-                condition[id] = cosine
-        for id, cosine in best.items():
-            unusual[id] = max(unusual.get(id, -9.0), (cosine - common.mean) / common.spread)
+            own[number] = max(cosine, own.get(number, -1.0))
+            if field == WHEN and number - first_condition[id] in sentences[id]:
+                condition[id] = max(cosine, condition.get(id, 0.0))
+    found: dict[str, Values] = {}
     for id, cosines in closest.items():
-        best_two = sorted(cosines.values())[-2:]
+        best = sorted(cosines.values())
         found[id] = {
-            "meaning": best_two[-1],
-            "unusual": unusual.get(id, -9.0),
+            "meaning": best[-1],
+            "agreement": best[-2:][0],  # of the second closest, if there is one
             "condition_meaning": condition.get(id, 0.0),
-            "agreement": best_two[0],  # of the second closest passage or condition
         }
     return found
 
@@ -300,14 +234,6 @@ def _cosines(
         for several, more in zip(found, near, strict=True):
             several += more
     return [several for several in found if several]
-
-
-def _usual_cosines(cosines: Sequence[float]) -> Usual:
-    """Return mean and spread of the cosines with the sample, mixed with a prior that matters if there are few."""
-    count = len(cosines) + USUAL_WEIGHT
-    mean = (sum(cosines) + USUAL_WEIGHT * USUAL_MEAN) / count
-    square = sum((cosine - mean) ** 2 for cosine in cosines) + USUAL_WEIGHT * USUAL_SPREAD**2
-    return Usual(mean, max(0.01, math.sqrt(square / count)))
 
 
 class _Words:
@@ -333,14 +259,11 @@ class _Words:
             / math.log(1 + max(2, self._count))
         )
 
-    def shared(self, memory: Memory) -> Values:
-        """Return the evidence from the words that a memory shares with the request."""
+    def shared(self, memory: Memory) -> float:
+        """Return the sum of the weights of the rarest words that a memory shares with the request."""
         held = self._holding.get(memory.vouched) or self._usual
-        words = [word for word, (_, ids) in held.items() if memory.id in ids]
-        weights = sorted(map(self.weight, words), reverse=True)
-        few = max(RARE_MEMORIES, self._count // 50)
-        rare = [self.rarity(word) for word in words if self._usual.get(word, NOBODY)[0] <= few]
-        return {"shared_words": sum(weights[:SUMMED_WORDS]), "rare_word": max(rare, default=0.0)}
+        weights = [self.weight(word) for word, (_, ids) in held.items() if memory.id in ids]
+        return sum(sorted(weights, reverse=True)[:SUMMED_WORDS])
 
 
 class _Terms:
@@ -503,6 +426,16 @@ def is_sure(signals: Signals) -> bool:
     return has_fired(signals) and signals.fired is not None and signals.fired.how != WORDS
 
 
+def stands_alone(item: Scored) -> bool:
+    """Return whether an item passes whatever its confidence: the task names it, or it is critical and its pattern fired."""
+    signals = item.signals
+    return (
+        item.is_named
+        or (signals.shares_phrase and not signals.is_faint)
+        or (item.memory.importance == CRITICAL and is_sure(signals))
+    )
+
+
 def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Reason | None:
     signals, memory = item.signals, item.memory
     counts_votes = "feedback" in profile.demotions
@@ -512,11 +445,7 @@ def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Rea
         return None if has_fired(signals) else Reason("nothing-fired")
     if profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if (
-        named
-        or (signals.shares_phrase and not signals.is_faint)
-        or (memory.importance == CRITICAL and is_sure(signals))
-    ):
+    if stands_alone(replace(item, is_named=named)):
         return None
     if counts_votes and votes_against(memory) > 0 and not has_fired(signals):
         return Reason("voted-harmful")
@@ -565,7 +494,8 @@ def explain_score(item: Scored) -> list[str]:
     """Return a line per factor and per piece of evidence. A linked memory has no factors: return the link instead."""
     if not item.factors:
         return [why_fired(item)] if item.signals.fired else []
-    lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in item.factors]
+    factors = (*item.factors, *item.order)
+    lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in factors]
     if item.is_named:
         lines.append("the task contains the words of its title: no minimum applies")
     return [*lines, *_evidence_lines(item)]
@@ -574,9 +504,7 @@ def explain_score(item: Scored) -> list[str]:
 def _evidence_lines(item: Scored) -> list[str]:
     """Return the evidence for and against relevance, the strongest first, and the resulting confidence."""
     values = dict(item.signals.evidence)
-    added = sorted(
-        weighed_evidence(values, "first_meaning" in values), key=lambda part: -abs(part[2])
-    )
+    added = sorted(weighed_evidence(values), key=lambda part: -abs(part[2]))
     told = [part for part in added if abs(part[2]) >= MIN_SHOWN_EVIDENCE]
     lines = [
         f"{name:17} {value:7.3f} → {more:+.2f}   {EVIDENCE_TEXTS[name]}"

@@ -18,6 +18,7 @@ from ..model.values import TYPE_CHECKING, iso, record, replace
 from ..state.trust import Standing, category_of, imported_from
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
+from ..text.paths import is_file_glob
 from ..text.safe import (
     ATTENTION_DIRECTIVE,
     FENCE_TAG,
@@ -33,7 +34,7 @@ from ..text.safe import (
     safe_name,
     safe_title,
 )
-from .excerpt import MAX_SHOWN_CHARS, Labels, excerpt, in_brackets, layer_label
+from .excerpt import MAX_SHOWN_CHARS, MAX_WHOLE_CHARS, Labels, excerpt, in_brackets, layer_label
 from .scoring import Scored
 from .signals import Question, Signals
 
@@ -144,7 +145,7 @@ def _redact(pieces: Sequence[str], secrets: Sequence[tuple[int, int, str]]) -> l
 MAX_PLACES = 3  # of cited code that a caution names
 MAX_FIRED_CHARS = 400  # of a condition in JSON
 MAX_LINE_CHARS = (
-    2 * MAX_SHOWN_CHARS
+    2 * MAX_WHOLE_CHARS
 )  # of a text on one line: enough for all that is shown of a body
 MIN_SHOWN_CHARS = 20  # a text is not shortened further
 MAX_SHORTER_TEXTS = 6  # tried to fit the budget
@@ -164,6 +165,9 @@ GROUPS = {
     "task": "Tasks",
 }
 OTHER = "Other"
+MAX_POINTER_CHARS = 60  # of a title and of a condition
+POINTER_FOLDER = ".rawko/memories/"
+POINTER_LEAD = f"May apply too; if so, read the file in {POINTER_FOLDER}:"
 NOTHING_FOUND = "(no relevant memories found)"  # text of the grouped format without items (neolata)
 
 
@@ -198,7 +202,7 @@ class Part:
 def part_of(item: Scored, vouched: bool) -> Part:
     """Return an item as a Part, with all text defused that could be mistaken for the frame of a format."""
     memory = item.memory
-    place = imported_from(memory)
+    place = imported_from(memory).partition("#")[0]
     is_imported = bool(place) and not memory.by
     finder = safe_name(place if is_imported else memory.by, 64) or "unknown"
     day = iso(memory.created)[:10]
@@ -221,13 +225,48 @@ def _shown_body(item: Scored) -> str:
 
 
 def render(
-    items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False, nonce: str = ""
-) -> str:
+    items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False, nonce: str = "",
+    pointers: Sequence[Scored] = (),
+) -> str:  # fmt: skip
     """Return the redacted text for a prompt; empty without items. `vouched`: whether people vouch for memories here."""
-    write = _writer(form)
-    if not items:
-        return ""
-    return write([part_of(item, vouched) for item in items], asked, nonce or new_nonce(NONCE_BYTES))
+    parts = [part_of(item, vouched) for item in items]
+    return _written(form, parts, asked, nonce or new_nonce(NONCE_BYTES), pointers)
+
+
+def _written(
+    form: str, parts: Sequence[Part], asked: str, nonce: str, pointers: Sequence[Scored]
+) -> str:
+    """Return items and pointers in a format; formats that a design document fixes have no pointers."""
+    write, lines = _writer(form), [pointer_line(item) for item in pointers]
+    if lines and form in POINTING:
+        return POINTING[form](parts, asked, nonce, lines)
+    return write(parts, asked, nonce) if parts else ""
+
+
+def pointer_line(item: Scored) -> str:
+    """Return the line of a pointer: title, condition and file, marked for `finish`."""
+    facts = pointer_facts(item)
+    place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
+    said = [facts["title"], facts["when"], place]
+    return "- " + " — ".join(held(text) for text in said if text)
+
+
+def pointer_facts(item: Scored) -> dict[str, str]:
+    """Return id, title, first condition and file of an item, defused."""
+    memory = item.memory
+    when = next((one for one in memory.when if not is_file_glob(one)), "")  # globs are long
+    return {
+        "id": safe_item_id(memory.id),
+        "title": safe_line(memory.title, MAX_POINTER_CHARS),
+        "when": safe_line(when, MAX_POINTER_CHARS),
+        "path": safe_name(f".rawko/{memory.path}", 200) if memory.path and not memory.layer else "",
+    }
+
+
+def pointer_json(item: Scored) -> dict[str, object]:
+    """Return a pointer as JSON data, redacted."""
+    facts = {key: finish(held(value)) for key, value in pointer_facts(item).items()}
+    return {**facts, "confidence": round(item.signals.confidence, 4)}
 
 
 def _writer(form: str) -> Callable[[Sequence[Part], str, str], str]:
@@ -248,10 +287,10 @@ class Page:
         self._shown: dict[str, Scored] = {}
         self._parts: dict[tuple[str, str | None], Part] = {}  # (memory, text) → its part
 
-    def write(self, items: Sequence[Scored]) -> str:
-        """Return the items as text for the prompt."""
+    def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
+        """Return the items and pointers as text for the prompt."""
         parts = [self._part(item) for item in items]
-        return _writer(self.form)(parts, self.question.text, self.nonce) if parts else ""
+        return _written(self.form, parts, self.question.text, self.nonce, pointers)
 
     def _part(self, item: Scored) -> Part:
         key = item.memory.id, item.text
@@ -264,7 +303,9 @@ class Page:
         if item.text is not None:
             return item
         if item.memory.id not in self._shown:
-            self._shown[item.memory.id] = self._cut(item, MAX_SHOWN_CHARS)
+            is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
+            most = MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS
+            self._shown[item.memory.id] = self._cut(item, most)
         return self._shown[item.memory.id]
 
     def cost(self, item: Scored) -> int:
@@ -306,16 +347,22 @@ def _caution(item: Scored) -> str:
     return "; ".join(parts)
 
 
-def _rawko(parts: Sequence[Part], asked: str, nonce: str) -> str:
-    return finish(f"{INJECTED_HEADING}\n\n{INJECTED_LEAD}\n\n" + "".join(map(_rawko_item, parts)))
+def _rawko(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
+    items = "".join(map(_rawko_item, parts))
+    return finish(f"{INJECTED_HEADING}\n\n{INJECTED_LEAD}\n\n{items}{_pointed(lines)}")
+
+
+def _pointed(lines: Sequence[str]) -> str:
+    """Return the lines of pointers below their lead; empty without pointers."""
+    return "\n".join([POINTER_LEAD, *lines]) + "\n" if lines else ""
 
 
 def _rawko_item(part: Part) -> str:
-    found = f"{'Imported from' if part.is_imported else 'Discovered by'}: {held(part.found)}"
+    found = "" if part.is_imported and part.place else f"*Discovered by: {held(part.found)}*\n"
     source = f"*Source: {held(part.place)}*\n" if part.place else ""
     warned = f"*Caution: {held(part.caution)}*\n" if part.caution else ""
     standing = ", ".join((part.importance.upper(), *part.labels))
-    return f"### {held(part.title)}\n*Importance: {standing}*\n*{found}*\n{source}{warned}\n{held(part.body)}\n\n"
+    return f"### {held(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}\n{held(part.body)}\n\n"
 
 
 def _mesh(parts: Sequence[Part], asked: str, nonce: str) -> str:
@@ -352,10 +399,11 @@ def mesh_head(
     return f"--- MEMORY {number}: {held(safe_item_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
 
 
-def _xml(parts: Sequence[Part], asked: str, nonce: str) -> str:
+def _xml(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
     """Return the items in a fence. The nonce, which no memory can know, also opens each item."""
     items = "".join(_xml_item(part, nonce) for part in parts)
-    return finish(f"<{FENCE_TAG}{nonce} {NOTE}>\n{items}</{FENCE_TAG}{nonce}>\n")
+    pointed = f"<{nonce}> {_pointed(lines)}" if lines else ""
+    return finish(f"<{FENCE_TAG}{nonce} {NOTE}>\n{items}{pointed}</{FENCE_TAG}{nonce}>\n")
 
 
 def _xml_item(part: Part, nonce: str) -> str:
@@ -364,8 +412,8 @@ def _xml_item(part: Part, nonce: str) -> str:
     return f"<{nonce} {said}> {held(part.title)}\n{body}"
 
 
-def _plain(parts: Sequence[Part], asked: str, nonce: str) -> str:
-    return finish("\n".join(map(_plain_item, parts)))
+def _plain(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
+    return finish("\n".join([*map(_plain_item, parts), *([_pointed(lines)] if lines else ())]))
 
 
 def _plain_item(part: Part) -> str:
@@ -434,6 +482,11 @@ FORMS: dict[str, Callable[[Sequence[Part], str, str], str]] = {
     "json": _json,
     "plain": _plain,
     GROUPED: _grouped,
+}
+POINTING: dict[str, Callable[[Sequence[Part], str, str, Sequence[str]], str]] = {
+    "rawko": _rawko,
+    "xml": _xml,
+    "plain": _plain,
 }
 
 

@@ -13,7 +13,15 @@ from ..model.errors import BadInput
 from ..model.values import DAY, TYPE_CHECKING, extra_value, read_time, record, replace
 from ..state.trust import Standing, explain_trust, type_of
 from ..text.chunks import counted
-from .signals import MAX_SIMILAR, MIN_SIMILARITY, SPECIALTIES, Question, Signals
+from .signals import (
+    MAX_FULL,
+    MAX_INJECTED,
+    MAX_SIMILAR,
+    MIN_SIMILARITY,
+    SPECIALTIES,
+    Question,
+    Signals,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -303,8 +311,9 @@ class Profile:
     min_similarity_with_entities: float = 0.0  # … for a search by entities
     max_score: float = 0.0  # 0: no cap
     demotions: tuple[str, ...] = ()  # factors that multiply the sum, if a memory has data for them
-    max_results: int = 0  # 0: no limit of its own
-    margin: float = 0.0  # items whose scores are lower by at most this share count as equals
+    max_injected: int = MAX_INJECTED  # if the caller names no limit
+    max_results: int = 0  # also if the caller names a higher limit; 0: no such limit
+    order: tuple[tuple[str, float], ...] = ()  # factors that order the memories that pass the gate
 
     def uses(self, factor: str) -> bool:
         """Tell whether a factor has a weight."""
@@ -315,7 +324,8 @@ PROFILES = {profile.name: profile for profile in (
     Profile(
         "fit",
         "default: words and meaning of the passage, its surroundings and the conditions; measured best on all sets",
-        SUM, (("fit", 1.0), ("when_to_use", 0.05)), demotions=("citations", *DOUBTS), margin=0.1,
+        SUM, (("fit", 1.0), ("when_to_use", 0.05)), demotions=("citations", *DOUBTS), max_injected=MAX_FULL,
+        order=(("importance", 0.3), ("recency", 0.1)),
     ),
     Profile(
         "rawko",
@@ -389,6 +399,7 @@ class Scored:
     signals: Signals
     score: float
     factors: tuple[Factor, ...]
+    order: tuple[Factor, ...] = ()  # importance and age, if the profile orders by them
     out: Reason | None = None
     is_named: bool = False  # the task contains the words of its title
     text: str | None = None  # the part of its body that is shown; None: not chosen yet
@@ -408,15 +419,14 @@ def score_candidates(
 
 
 def _score_one(memory: Memory, signals: Signals, profile: Profile, question: Question) -> Scored:
-    named = (*profile.weights, *((name, 1.0) for name in profile.demotions))
-    computed = (compute_factor(name, weight, memory, signals, question) for name, weight in named)
-    factors = tuple(item for item in computed if item)
-    return Scored(
-        memory,
-        _lowered_by_doubts(signals, factors, profile),
-        combine_factors(factors, profile),
-        factors,
-    )
+    def computed(named: Iterable[tuple[str, float]]) -> tuple[Factor, ...]:
+        found = (compute_factor(name, weight, memory, signals, question) for name, weight in named)
+        return tuple(factor for factor in found if factor)
+
+    factors = computed((*profile.weights, *((name, 1.0) for name in profile.demotions)))
+    doubted = _lowered_by_doubts(signals, factors, profile)
+    score = combine_factors(factors, profile)
+    return Scored(memory, doubted, score, factors, computed(profile.order))
 
 
 def _lowered_by_doubts(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:

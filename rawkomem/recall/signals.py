@@ -34,10 +34,14 @@ _Best = tuple[float, Hit, Three, Three]
 # Limits of search and injection. This module imports little, because every command imports it.
 
 MAX_INJECTED = 5  # SPEC-0009
+MAX_FULL = 2  # memories with their text in one prompt, by default: more of them are mostly wrong
+MAX_POINTERS = 3  # further memories that a prompt names in one line each
 DEFAULT_RESULTS = 10  # of a search without a limit
 MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
 MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.5  # probability of relevance that an injected memory needs
+SECOND_SHARE = 1.5  # of MIN_CONFIDENCE, which every injected memory after the first needs
+MIN_POINTER = 0.07  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
 LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
@@ -55,9 +59,10 @@ SPECIALTIES = {  # type of agent → tags that belong to it (SPEC-0009)
 class Limits:
     """The limits of an injection, and its default profile."""
 
-    max_injected: int = MAX_INJECTED
+    max_injected: int = -1  # below 0: as many as the profile says
     min_importance: str = IMPORTANCE[0]
     min_confidence: float = MIN_CONFIDENCE
+    min_beside: float = 0.0  # … of every memory after the first; the profile decides it
     budget: int = BUDGET_TOKENS
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE

@@ -9,7 +9,14 @@ from ..model.errors import BadInput, NotFound
 from ..model.filters import DEFAULT_FILTER, Filter
 from ..model.values import ACTIVE, IMPORTANCE, TYPE_CHECKING, now, replace
 from ..recall.candidates import Sources
-from ..recall.inject import Injection, inject, received_key, session_budget, tokens_spent
+from ..recall.inject import (
+    Injection,
+    inject,
+    pointer_key,
+    received_key,
+    session_budget,
+    tokens_spent,
+)
 from ..recall.scoring import Reason, Scored
 from ..recall.signals import Limits, Signals, cut_note
 from ..text.conditions import Fired, Situation
@@ -26,7 +33,7 @@ def inject_for(
     form: str,
     only: Filter | None,
     strict: bool,
-    **limits: str | int | None,
+    **limits: str | float | None,
 ) -> Injection:
     """Inject for a task and log the recall. A limit that is None comes from the agent's settings."""
     changed = {name: value for name, value in limits.items() if value is not None}
@@ -36,7 +43,8 @@ def inject_for(
         **({"max_unverified": 0} if strict else {}),
     )
     injection = _inject(repo, task, profile, form, within, only, strict)
-    repo.core.note_answers([(task.asked, injection.items)], within.max_injected, only, task.agent)
+    most = max(within.max_injected, len(injection.items))
+    repo.core.note_answers([(task.asked, injection.items)], most, only, task.agent)
     return injection
 
 
@@ -137,8 +145,9 @@ def note_injection(repo: Repository, injection: Injection, session: str) -> None
             [item.memory.id for item in items],
             injection.saved,
         )
-    if items and session:
-        note_told(layout, session, tokens_spent(injection), map(received_key, items))
+    keys = (*map(received_key, items), *map(pointer_key, injection.pointers))
+    if keys and session:
+        note_told(layout, session, tokens_spent(injection), keys)
     if any(item.memory.layer for item in items):
         repo.layers.note_use(injection, at, session)
 

@@ -22,7 +22,7 @@ from ..recall.scoring import DEFAULT_PROFILE, PROFILES, profile_of
 from ..recall.signals import (
     BUDGET_TOKENS,
     LESSON_DAYS,
-    MAX_INJECTED,
+    MAX_FULL,
     MAX_UNVERIFIED,
     MIN_CONFIDENCE,
     MIN_LESSON_CONFIDENCE,
@@ -308,7 +308,7 @@ AGENT_TYPES = {
     "profile": PROFILE,
 }  # fmt: skip
 AGENT_DEFAULTS = {
-    "maxInjected": MAX_INJECTED, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS, "profile": "",
+    "maxInjected": MAX_FULL, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS, "profile": "",
 }  # fmt: skip
 
 ROWS = (

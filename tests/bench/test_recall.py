@@ -46,12 +46,17 @@ def files(tmp_path_factory):
 
 
 def test_the_definitions():
-    row = {"relevant": {"a", "b"}, "acceptable": {"c"}, "injected": ["a", "c", "d"], "tokens": 30}
-    empty = {"relevant": set(), "acceptable": {"c"}, "tokens": 0}
-    rows = [row, {**row, "injected": []}, {**empty, "injected": ["c"]}, {**empty, "injected": ["c", "x"]}]
+    row = {"relevant": {"a", "b"}, "acceptable": {"c"}, "injected": ["a", "c", "d"], "tokens": 30, "pointers": []}
+    empty = {"relevant": set(), "acceptable": {"c"}, "tokens": 0, "pointers": ["x"]}
+    rows = [
+        row,
+        {**row, "injected": [], "pointers": ["b", "x"]},
+        {**empty, "injected": ["c"]},
+        {**empty, "injected": ["c", "x"]},
+    ]
     assert injected_of(rows) == {
         "prompts": 4, "items": 6, "precision": 0.1667, "precision_acceptable": 0.6667, "hit": 0.5,
-        "false_injection": 0.5, "tokens_per_prompt": 15.0,
+        "hit_with_pointers": 1.0, "false_injection": 0.5, "tokens_per_prompt": 15.0, "pointers_per_prompt": 1.0,
     }  # fmt: skip
     nothing = injected_of([])
     assert nothing["precision"] is nothing["hit"] is nothing["false_injection"] is None

@@ -294,8 +294,8 @@ def test_where_an_imported_memory_comes_from_is_told(project, rawkomem):
     rawkomem("import", "CLAUDE.md")
     rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
     task = "deploy the notes shop with the blue script"
-    assert "*Imported from: CLAUDE.md#Deploy the notes shop, 20" in rawkomem("inject", task).stdout
-    assert "CLAUDE.md#Deploy the notes shop, 20" in rawkomem("inject", task).stdout
+    assert "*Source: memories/deploy-the-notes-shop.md:1*" in rawkomem("inject", task).stdout
+    assert "imported from CLAUDE.md, 20" in rawkomem("inject", task, "--format", "mesh").stdout
 
 
 def test_a_line_of_json_cannot_forge_entries(repository, project):

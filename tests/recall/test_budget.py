@@ -81,8 +81,8 @@ def test_what_is_too_long_is_shown_with_fewer_sentences(memories, repository):
         f"---\ntitle: Gateway\nwhenToUse: gateway\n---\n\n{rest} The gateway drains for ninety seconds. {rest}\n"
     )
     full = repository.inject(Task("restart the gateway"), form="xml")
-    assert 200 < full.tokens <= 2_000
-    for budget in (60, 100, 200):
+    assert 100 < full.tokens <= 2_000
+    for budget in (60, 80, 100):
         tight = repository.inject(Task("how long does the gateway drain"), form="xml", budget=budget)
         assert tight.tokens <= budget and "The gateway drains for ninety seconds." in tight.text and "…" in tight.text
     none = repository.inject(Task("restart the gateway"), form="xml", budget=30)

@@ -10,7 +10,7 @@ import pytest
 from rawkomem.embed.static import Rarity
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Task
-from rawkomem.recall.relevance import DEEP_WEIGHTS, EVIDENCE_TEXTS, FIRST_WEIGHTS, confidence_of, weighed_evidence
+from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS, confidence_of, weighed_evidence
 
 from tests.git.gitting import AGENT
 from tests.torture.helpers import memory
@@ -46,11 +46,11 @@ def injected(repository, task, **given) -> set[str]:
 
 
 def test_every_piece_of_evidence_has_a_name_and_a_sentence(repository, memories):
-    assert {*FIRST_WEIGHTS} | {*DEEP_WEIGHTS} == {*EVIDENCE_TEXTS} and all(EVIDENCE_TEXTS.values())
+    assert {*WEIGHTS} == {*EVIDENCE_TEXTS} and all(EVIDENCE_TEXTS.values())
     write(memories, ledger=LEDGER, **UNRELATED)
     tasks = ("fix the rounding in the ledger", f"why?\n{LOG}\nledger_total.py:12: failed", "yes")
     names = {name for task in tasks for values, _ in judged(repository, task).values() for name in values}
-    assert names - {"short"} <= {*EVIDENCE_TEXTS}  # `short` counts together with a pasted name only
+    assert names <= {*EVIDENCE_TEXTS}
 
 
 @pytest.mark.parametrize("task", ["fix the rounding in the ledger", "how are amounts rounded?", "paint the fence"])
@@ -63,19 +63,12 @@ def test_why_prints_the_evidence_and_its_sum_is_the_confidence(rawkomem, memorie
     assert all(any(sentence in line for sentence in EVIDENCE_TEXTS.values()) for line in lines if "→" in line)
 
 
-@pytest.mark.parametrize("deep", [True, False])
-def test_confidence_is_the_logistic_function_of_the_sum(deep):
-    values = {"meaning": 0.4, "pasted_name": 1.0, "thin": 1.0, "short": 1.0, "nonsense": 9.0}
-    total = sum(added for _, _, added in weighed_evidence(values, deep))
-    assert confidence_of(values, deep) == pytest.approx(1 / (1 + math.exp(-total)))
-    assert (
-        0
-        < confidence_of({"meaning": -1e9}, deep)
-        < confidence_of(values, deep)
-        < confidence_of({"meaning": 1e9}, deep)
-        < 1
-    )
-    assert confidence_of({**values, "thin": 0.0}, deep) < confidence_of(values, deep)
+def test_confidence_is_the_logistic_function_of_the_sum():
+    values = {"meaning": 0.4, "pasted_name": 1.0, "pasted_thin": 1.0, "nonsense": 9.0}
+    total = sum(added for _, _, added in weighed_evidence(values))
+    assert confidence_of(values) == pytest.approx(1 / (1 + math.exp(-total)))
+    low, high = confidence_of({"meaning": -1e9}), confidence_of({"meaning": 1e9})
+    assert 0 < low < confidence_of({**values, "pasted_thin": 0.0}) < confidence_of(values) < high < 1
 
 
 @pytest.mark.parametrize(
@@ -183,7 +176,7 @@ def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem)
         found = json.loads(rawkomem("inject", asked, "--json").stdout)
         assert ("ledger" in [item["id"] for item in found["items"]]) is brought, least
     config.write_text("minConfidence: 0\n")
-    assert len(json.loads(rawkomem("inject", "paint the fence", "--json").stdout)["items"]) == 5
+    assert len(json.loads(rawkomem("inject", "paint the fence", "--json", "-n", "5").stdout)["items"]) == 5
     config.write_text("minConfidence: 2\n")
     assert "minConfidence must be a number from 0 to 1" in rawkomem("inject", task, check=None).stderr
 
@@ -267,7 +260,7 @@ def test_sentences_count_by_their_meaning_where_no_pattern_could_fire(repository
     write(memories, said=memory("Invoices", "Read the log first.", whenToUse=sentences), ledger=LEDGER, **UNRELATED)
     found = judged(repository, "why is the build of our invoice parser so slow")
     assert found["said"][0]["spoken"] == 1 and not any(found[id][0]["spoken"] for id in found if id != "said")
-    added = {name: more for name, _, more in weighed_evidence(found["said"][0], False)}
+    added = {name: more for name, _, more in weighed_evidence(found["said"][0])}
     assert added["spoken_meaning"] > 0 and "said" in injected(
         repository, "why is the build of our invoice parser so slow"
     )

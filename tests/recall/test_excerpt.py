@@ -7,7 +7,7 @@ import re
 
 import pytest
 from rawkomem.model.entries import Task
-from rawkomem.recall.excerpt import MAX_SHOWN_CHARS, excerpt
+from rawkomem.recall.excerpt import MAX_WHOLE_CHARS, excerpt
 from rawkomem.recall.render import render
 from rawkomem.text.chunks import count_tokens
 
@@ -100,7 +100,7 @@ def test_a_hundred_questions_to_long_memories():
             key = re.sub(r"\W+", "", wanted)
             not_shown += [] if key in re.sub(r"\W+", "", shown) else [wanted]
             assert "shields.io" not in shown and "<img" not in shown and not shown.startswith(f"{title}\n")
-            assert len(shown) <= 1.2 * MAX_SHOWN_CHARS
+            assert len(shown) <= 1.2 * MAX_WHOLE_CHARS
     assert asked >= 100 and cut_inside == 0
     assert len(not_shown) <= asked / 50, (len(not_shown), asked, not_shown[:5])  # about one in a hundred, by chance
 

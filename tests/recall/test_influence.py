@@ -5,6 +5,7 @@ from __future__ import annotations
 from rawkomem.model.entries import Task
 from rawkomem.model.values import replace
 from rawkomem.recall.candidates import best_first
+from rawkomem.recall.scoring import profile_of
 
 from tests import hostile
 
@@ -44,9 +45,9 @@ def test_others_do_not_part_equals(git, memories, repository):
     injection = repository.inject(TASK)
     by_id = {item.memory.id: item for item in (*injection.items, *injection.left_out)}
     signals = [replace(by_id[id].signals, fired=None) for id in ("low", "high", "other")]
-    scores = zip(("low", "high", "other"), (0.95, 0.88, 1.0), signals, strict=True)
-    scored = [replace(by_id[id], score=score, signals=own, out=None) for id, score, own in scores]
-    assert [item.memory.id for item in best_first(scored, 0.1)] == ["high", "low", "other"]
+    scores = zip(("low", "high", "other"), (0.95, 0.94, 1.0), signals, strict=True)
+    scored = [replace(by_id[id], signals=replace(own, confidence=score), out=None) for id, score, own in scores]
+    assert [item.memory.id for item in best_first(scored, profile_of("fit"))] == ["high", "low", "other"]
 
 
 def test_a_copy_that_was_told_does_not_silence_the_rule(git, memories, repository):

@@ -48,7 +48,7 @@ def more_important(task, when, title, one, two, three, older, newer):
         ("b", title, when, two, "high", 3),
         ("c", title, when, three, "medium", 3),
     ]
-    return rows, {}, ["b", "c", "a"], set()
+    return rows, {"limit": 5}, ["b", "c", "a"], set()
 
 
 def more_recent(task, when, title, one, two, three, older, newer):
@@ -57,7 +57,7 @@ def more_recent(task, when, title, one, two, three, older, newer):
         ("b", title, when, two, "medium", 90),
         ("c", title, when, three, "medium", 2),
     ]
-    return rows, {}, ["c", "b", "a"], set()
+    return rows, {"limit": 5}, ["c", "b", "a"], set()
 
 
 def critical_in(task, when, title, one, two, three, older, newer):

@@ -18,6 +18,8 @@ from tests.git.gitting import Git
 
 from .test_verified import TASK, injected, text, verified, write
 
+pytestmark = pytest.mark.usefixtures("five")
+
 RULE = "Store tokens in the keychain."
 
 

@@ -14,6 +14,8 @@ from rawkomem.text.conditions import LINK
 
 from tests.git.gitting import AGENT as BOT
 
+pytestmark = pytest.mark.usefixtures("five")
+
 TASK = Task("fix the login page")
 
 

@@ -7,6 +7,8 @@ from rawkomem.repository import Repository
 
 from .test_verified import TASK, injected, text, write
 
+pytestmark = pytest.mark.usefixtures("five")
+
 WITHDRAW = {
     "delete": lambda repo: repo.delete("source"),
     "quarantine": lambda repo: repo.beliefs.quarantine("source"),

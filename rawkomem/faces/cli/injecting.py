@@ -8,7 +8,7 @@ from ...files.layout import read_stdin
 from ...model.entries import Task
 from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import in_brackets, layer_label
-from ...recall.inject import Injection, injection_json
+from ...recall.inject import Injection, injection_json, waiting_note
 from ...recall.relevance import explain_score
 from ...recall.scoring import Scored
 from ...recall.signals import filter_of
@@ -52,6 +52,8 @@ def run_inject(
     repository.note_use(injection, session)
     repository.core.deepen_in_background()
     tell_tight_budget(injection)
+    if waiting := waiting_note(injection):
+        note(f"{waiting}; 'rawkomem inject … --explain' names them")
     if explain:
         tell_injection(injection)
         if not injection.items and not injection.left_out:
@@ -76,6 +78,8 @@ def tell_injection(injection: Injection) -> None:
     for item in injection.items:
         sys.stderr.write(f"\nin   {item.score:.3f}  {_scored_title(item)}  {item.memory.id}\n")
         sys.stderr.writelines(f"       {line}\n" for line in explain_score(item))
+    for item in injection.pointers:
+        sys.stderr.write(f"see  {item.score:.3f}  {_scored_title(item, 60)}  {item.memory.id}\n")
     for item in injection.left_out[:MAX_OMITTED_SHOWN]:
         sys.stderr.write(f"out  {item.score:.3f}  {_scored_title(item, 60)}: {item.why_not}\n")
     if len(injection.left_out) > MAX_OMITTED_SHOWN:

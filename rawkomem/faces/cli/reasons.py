@@ -17,6 +17,7 @@ from ...recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
+from ...repository.injecting import inject_for
 from ...state.changes import how_settled
 from ...state.history import Explained, Step
 from ...text.chunks import counted
@@ -163,13 +164,18 @@ def context_command(
 ) -> None:  # fmt: skip
     """Print what is known about a subject, within a token budget.
 
+    These are the results of a search that fit, whether or not they would be injected into a prompt.
+
     Examples:
       rawkomem context payments --budget 500
     """
     task, only = Task(" ".join(query)), filter_of(**which)
-    injection = repository.inject(
-        task, form=form, limit=limit, budget=budget, only=only, strict=strict
-    )
+    found = [item.row.id for item in repository.search(task.text, limit, only) if item.fits]
+    only = replace(only, ids=tuple(found) or ("",))  # no memory has an empty id
+    injection = inject_for(
+        repository, task, "", form, only, strict,
+        max_injected=limit, budget=budget or None, min_confidence=0.0,
+    )  # fmt: skip
     if as_json:
         say_json(injection_json(injection))
         return

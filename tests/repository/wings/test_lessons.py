@@ -338,7 +338,8 @@ def test_a_draft_that_is_kept_is_a_lesson(repository, traces):
         "deploy_timeout", "deploys"
     )
     assert lesson.context.situation.endswith(": it timed out") and LESSON_TAG in repository.get(kept.id).tags
-    assert repository.inject(Task("work on deploys")).items[0].memory.id == kept.id
+    found = repository.inject(Task("work on deploys and the proxy"), limit=5)
+    assert kept.id in [item.memory.id for item in found.items]
     assert [what for _, what in repository.lessons.distill().found] == [LESSON_KNOWN]
     repository.delete(kept.id)  # what a person rejected does not come back
     assert [what for _, what in repository.lessons.distill().found] == [LESSON_KNOWN]
