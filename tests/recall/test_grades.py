@@ -122,3 +122,28 @@ def test_high_and_recent_memories_go_in_before_low_and_old_ones(repository, memo
         found = repository.inject(task)
         assert {*ids(found.items)} == {"high0", "high1"}, task
         assert {"importance", "recency"} <= {factor.name for item in found.items for factor in item.order}
+
+
+def test_context_prints_search_results_that_inject_keeps_to_itself(rawkomem, memories):
+    """`context payments` finds what `search payments` finds (H9)."""
+    rules = {f"p{number}": memory(f"Payments {word}", f"Payments {word} nightly.") for number, word in enumerate("abc")}
+    write(memories, **rules, **OTHERS)
+    found = rawkomem("context", "payments").stdout
+    assert all(f"Payments {word}" in found for word in "abc")
+    assert rawkomem("context", "quokkas").stdout.strip() == ""
+
+
+def test_what_nobody_committed_is_counted(git, rawkomem, memories):
+    write(memories, **OTHERS)
+    git.commit()
+    for word in ("worker", "cache", "gateway"):
+        write(memories, **{word: memory(f"Deploy the {word}", f"The {word} goes first.", whenToUse="deploy")})
+    assert "2 memories left out: uncommitted" in rawkomem("inject", "deploy it today").stderr
+
+
+@pytest.mark.parametrize("profile", ["composite", "lane", "llmos"])
+def test_search_by_a_profile_explains_itself(rawkomem, memories, profile):
+    write(memories, **NOTES, **OTHERS)
+    found = json.loads(rawkomem("search", "invoice export", "-p", profile, "--explain", "--json").stdout)
+    assert found and all(row["explain"] for row in found)
+    assert profile != "llmos" or (len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found))

@@ -112,6 +112,8 @@ SLOWEST = 0.025  # seconds one pattern may take on one task
         ("While adding tests", "adding a page", ""),
         # what is invisible does not help
         ("lo\u200bgin", "the log\u200cin page", "phrase 'login'"),
+        ("work ?log", "open the worklog", "regex"),
+        ("work ?log", "open the work log", "regex"),
     ],
 )
 def test_fires(pattern, task, fired):
