@@ -214,7 +214,7 @@ def _subject_text(memory: Memory) -> str:
     return " ".join((memory.title, *memory.tags, memory.body[:OPENING_CHARS]))
 
 
-# Draw the graph as mermaid or Graphviz dot. Titles are escaped, so that no title can end a label.
+# Draw the graph as mermaid. Titles are escaped, so that no title can end a label.
 
 MERMAID_EDGES = 500  # mermaid draws no more, and a diagram cannot raise the limit
 LABEL_CHARS = 60  # of a title, so that the box stays readable
@@ -269,21 +269,6 @@ def as_mermaid(picture: Picture) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_dot(picture: Picture) -> str:
-    """Return a digraph for Graphviz: `dot -Tsvg`."""
-    names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
-    lines = ["digraph memories {", "  rankdir=LR;", "  node [shape=box];"]
-    for memory in picture.memories:
-        shape = ", shape=ellipse" if memory.kind in GROUPS else ""
-        label, id = _for_dot(_memory_label(memory)), _for_dot(one_line(memory.id))
-        lines.append(f"  {names[memory.id]} [label={label}, tooltip={id}{shape}];")
-    for edge in picture.edges:
-        style = ", dir=none, style=dashed" if edge.type == SIMILAR else ""
-        label = _for_dot(_edge_label(edge))
-        lines.append(f"  {names[edge.source]} -> {names[edge.target]} [label={label}{style}];")
-    return "\n".join([*lines, "}"]) + "\n"
-
-
 def _memory_label(memory: Memory) -> str:
     return one_line(memory.title, LABEL_CHARS) or one_line(memory.id, LABEL_CHARS) or "(no title)"
 
@@ -300,7 +285,3 @@ def _for_mermaid(text: str) -> str:
     """Return escaped text for quotes. A first sign is always escaped, because `- x` would become a list."""
     plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
     return "".join(c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
-
-
-def _for_dot(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

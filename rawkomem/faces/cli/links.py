@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from click import Choice, FloatRange, IntRange, argument, command, group, option
+from click import FloatRange, IntRange, argument, command, group, option
 
 from ...files.append import Written
 from ...git.runner import user_name
@@ -19,7 +19,6 @@ from ...state.graph import (
     Edge,
     Graph,
     WalkStep,
-    as_dot,
     as_mermaid,
     for_mermaid,
     traverse,
@@ -281,8 +280,6 @@ def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any
 
 
 @command("graph")
-@option("--format", "-f", "form", type=Choice(("mermaid", "dot", "json")), default="mermaid",
-              show_default=True, help="The output format.")  # fmt: skip
 @text_option("--id", "id", help="Only draw this memory and the memories around it.")
 @option(
     "--hops",
@@ -293,11 +290,10 @@ def link_orphans(repository: Repository, limit: int, as_json: bool, **edges: Any
 )
 @LIMIT.but(default=MAX_DRAWN_MEMORIES, least=0, help="Maximum number of memories; 0 draws all.")
 @connections(MIN_LINK_COSINE)
-@JSON.but(help="The same as --format json.")
+@JSON
 @pass_repository
 def link_graph(
     repository: Repository,
-    form: str,
     id: str,
     hops: int,
     limit: int,
@@ -306,16 +302,16 @@ def link_graph(
 ) -> None:
     """Draw memories and their connections.
 
-    The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block,
-    or make a picture with 'rawkomem link graph -f dot | dot -Tsvg > graph.svg'. A dashed line joins similar memories.
+    The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block.
+    A dashed line joins similar memories.
 
     Examples:
       rawkomem link graph
-      rawkomem link graph --id ID --format dot
+      rawkomem link graph --id ID
     """
     graph = _graph_chosen(repository, connected)
     picture = draw_graph(graph, _node_id(repository, graph, id) if id else "", hops, limit)
-    if as_json or form == "json":
+    if as_json:
         say_json(
             {
                 "nodes": [_node_json(memory) for memory in picture.memories],
@@ -323,8 +319,6 @@ def link_graph(
                 "left_out": picture.left_out,
             }
         )
-    elif form == "dot":
-        say(as_dot(picture).rstrip("\n"))
     else:
         picture = for_mermaid(picture)
         say(as_mermaid(picture).rstrip("\n"))
@@ -334,7 +328,7 @@ def link_graph(
         )
     if picture.edges_left_out:
         note(
-            f"{picture.edges_left_out} edges are not drawn: mermaid allows {MERMAID_EDGES}; try -f dot"
+            f"{picture.edges_left_out} edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all"
         )
 
 
@@ -393,7 +387,7 @@ def link_command() -> None:
     Examples:
       rawkomem link add ID OTHER --type causes
       rawkomem link list ID
-      rawkomem link graph --format dot
+      rawkomem link graph
     """
 
 
