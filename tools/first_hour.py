@@ -112,13 +112,25 @@ def steps() -> list[Step]:
         Step(
             "Recall",
             """
-            `search` finds memories by words and by meaning. `inject` prints what an agent gets for a task. It
-            prints nothing if no memory fits. Claude Code now asks for the same at each prompt.
+            `search` finds memories by words and by meaning. `inject` prints what an agent gets for a task: the text of
+            the surest memories, and the files of others that may apply. It prints nothing if no memory fits. Claude
+            Code now asks for the same at each prompt.
             """,
             [
                 Command("rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"),
                 Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
-                Command("rawkomem inject 'order pizza for the team'"),
+                Command("rawkomem inject 'what is the weather in Paris today'"),
+            ],
+        ),
+        Step(
+            "Make a rule file short",
+            """
+            An agent loads the whole rule file at each start. The rules are memories now, so most of the file can go. The
+            command shows what it removes and how many tokens that saves, and asks. `rawkomem import --unshorten FILE`
+            undoes it.
+            """,
+            [
+                Command("rawkomem import --shorten src/prefect/AGENTS.md", keys=("y\n",)),
             ],
         ),
         Step(

@@ -349,7 +349,8 @@ def _caution(item: Scored) -> str:
 
 def _rawko(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
     items = "".join(map(_rawko_item, parts))
-    return finish(f"{INJECTED_HEADING}\n\n{INJECTED_LEAD}\n\n{items}{_pointed(lines)}")
+    lead = f"{INJECTED_LEAD}\n\n" if parts or not lines else ""
+    return finish(f"{INJECTED_HEADING}\n\n{lead}{items}{_pointed(lines)}")
 
 
 def _pointed(lines: Sequence[str]) -> str:
