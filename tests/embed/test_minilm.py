@@ -261,7 +261,7 @@ def test_warm_queries_and_sections_are_quick(embedder):
     section = " ".join(["the service answers slowly after a deployment"] * 28)
     embedder.embed([QUERY])
     assert cpu_seconds(lambda: embedder.embed([QUERY])) < 0.2  # seconds; 0.012 on an idle machine
-    assert cpu_seconds(lambda: embedder.embed([section] * 4)) < 4  # seconds; 0.6
+    assert cpu_seconds(lambda: embedder.embed([section] * 4)) < 12  # seconds; 0.6
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def test_a_sample_of_real_prompts():
 @pytest.mark.skipif(not WHOLE.exists(), reason="for want of data: ../shared/data/eval/real-specstory.json")
 def test_all_real_prompts():
     found = injected(WHOLE)
-    assert found["precision"] >= 0.52 and found["precision_acceptable"] >= 0.72
-    assert found["hit"] >= 0.74
+    assert found["precision"] >= 0.62 and found["precision_acceptable"] >= 0.82
+    assert found["hit"] >= 0.65 and found["hit_with_pointers"] >= 0.84
     assert found["false_injection"] <= 0.12
     assert found["categories"]["boilerplate"]["false_injection"] <= 0.07
