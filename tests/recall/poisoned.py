@@ -101,7 +101,7 @@ class Poisoned:
         self.repository.core._settings = None
         counts, answered = [], []  # tasks that the attacker knows are every second one
         for task, wanted in self.answers.items():
-            ids = {item.memory.id for item in self.repository.inject(Task(task), strict=strict).items}
+            ids = {item.memory.id for item in self.repository.inject(Task(task), strict=strict, limit=5).items}
             counts.append(len(ids & self.poison))
             answered.append(bool(ids & wanted))
         total = len(counts)
