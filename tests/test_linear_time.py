@@ -82,6 +82,7 @@ pytestmark = pytest.mark.time
 
 SIZES = (12_500, 200_000)  # characters
 MAX_RATIO = 40  # of the time for 16 times the text; 16 is linear, 256 is quadratic
+MAX_NEXT_RATIO = 8  # of the time for 4 times the text; 4 is linear, 16 is quadratic
 MIN_SECONDS = 0.06  # what takes less at the large size is not told from noise
 FAILURES = (RawkoError, Unreadable, TooLong, ValueError, RecursionError)  # refusing a text is an answer
 
@@ -308,7 +309,11 @@ def seconds(function: Callable[[str], object], text: str) -> float:
 
 
 def too_slow(name: str, kind: str, small: int, large: int) -> str:
-    """Return what is wrong when a function takes more than linear time for a kind of text; empty if it does not."""
+    """Return what is wrong when a function takes more than linear time for a kind of text; empty if it does not.
+
+    A step between the two sizes, where a text outgrows a cache of the processor, is not growth: a text four times as
+    long as the large one tells.
+    """
     function = FUNCTIONS[name]
     if name in SLOW:
         small, large = small // 4, large // 4
@@ -320,6 +325,8 @@ def too_slow(name: str, kind: str, small: int, large: int) -> str:
         if ratio <= MAX_RATIO:
             return ""
         long = min(long, seconds(function, text_of(kind, large)))
+    if seconds(function, text_of(kind, 4 * large)) / long <= MAX_NEXT_RATIO:
+        return ""
     return f"{name} of {kind}: {large / small:.0f} times the text takes {ratio:.1f} times the time ({long:.2f} s)"
 
 
