@@ -20,8 +20,8 @@ Path = tuple[str, ...]
 # Choose the part of a memory that a prompt shows: its best passages in whole sentences, under
 # their headings.
 
-MAX_WHOLE_CHARS = 500  # a body of at most this length is shown whole …
-MAX_SHOWN_CHARS = 300  # … and of a longer one this much; the whole text is in its file
+MAX_WHOLE_CHARS = 400  # a body of at most this length is shown whole …
+MAX_SHOWN_CHARS = 280  # … and of a longer one this much; the whole text is in its file
 MAX_UNIT_CHARS = 280  # longer sentences and code blocks are split
 MIN_EXTRA_WORDS = 2  # of the question that a sentence outside the best passage must contain
 MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sentence's weight

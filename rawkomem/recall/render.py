@@ -244,11 +244,22 @@ def _written(
 
 
 def pointer_line(item: Scored) -> str:
-    """Return the line of a pointer: title, condition and file, marked for `finish`."""
+    """Return the line of a pointer: title, condition and file, marked for `finish`.
+
+    Each is said once: no title that the file's name spells, and no condition that the title says.
+    """
     facts = pointer_facts(item)
     place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
-    said = [facts["title"], facts["when"], place]
-    return "- " + " — ".join(held(text) for text in said if text)
+    title, when = facts["title"], facts["when"]
+    if _letters(when.removeprefix("When working on ")) in _letters(title):
+        when = ""
+    if _letters(title) == _letters(place.removesuffix(".md")):
+        title = ""
+    return "- " + " — ".join(held(text) for text in (title, when, place) if text)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def pointer_facts(item: Scored) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from rawkomem.model.entries import Task
@@ -56,6 +57,21 @@ def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memori
     assert one is None or one["when"] == "When exporting invoices"
     assert all({"id", "title", "when", "path", "confidence"} == {*pointer} for pointer in found["pointers"])
     assert found["pointers"] and found["tokens"] <= found["budget"]
+
+
+def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memories):
+    titles = re.findall("title: (.*)", "".join(NOTES.values()))
+    texts = {
+        title.lower().replace(" ", "-"): memory(
+            title, f"{title} of the billing service.", whenToUse=f"When working on {title.lower()}"
+        )
+        for title in titles
+    }
+    write(memories, **OTHERS, **texts)
+    found = repository.inject(TASK)
+    assert found.pointers
+    for item in found.pointers:
+        assert f"\n- {item.memory.id}.md\n" in found.text
 
 
 @pytest.mark.parametrize("prompt", ["thanks", "yes, do that", "ok, export", "[Request interrupted by user]"])
