@@ -347,7 +347,7 @@ def _with_doubts(
     marked = []
     for memory, signals in candidates:
         if memory.id in doubted:
-            conditions = read_conditions(memory.when) if signals.fired else ()
+            conditions = read_conditions(memory.when, situation.engine) if signals.fired else ()
             firm = any(fires_on_subject(one, situation, about) for one in conditions)
             faint = bool(signals.fired) and not firm
             signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)

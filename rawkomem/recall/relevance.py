@@ -294,7 +294,7 @@ class _Terms:
         found: list[tuple[str, bool]] = []
         if situation is None or said is None:
             return found
-        for condition in read_conditions(memory.when):
+        for condition in read_conditions(memory.when, situation.engine):
             parts = (
                 [(part,) for part in condition.parts]
                 if condition.form == ALTERNATIVES

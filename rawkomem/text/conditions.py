@@ -117,6 +117,7 @@ MAX_PROGRAM_BYTES = 192 << 10  # 3,000 instructions, about 1 ms to compile; peop
 MAX_COMPILED = 2_000  # instructions of all regexes of a memory; later regexes are refused
 MAX_ENGINE_WORK = 60_000  # instructions that one task may cost in compiling and searching: 25 ms
 REGEX_WORK = 100  # instructions that RE2 compiles in the time that any regex costs
+READING_WORK = 40  # instructions that RE2 compiles in the time of parsing any pattern
 STEPS_PER_INSTRUCTION = (
     600  # characters × instructions that RE2 searches in the time of compiling one
 )
@@ -224,14 +225,22 @@ def read_condition(pattern: str) -> Condition:
     return known_conditions[pattern]
 
 
-def read_conditions(patterns: Iterable[str]) -> list[Condition]:
-    """Return the parsed patterns of one memory. Refuse the regexes after those that use up MAX_COMPILED."""
+def read_conditions(patterns: Iterable[str], engine: Engine | None = None) -> list[Condition]:
+    """Return the parsed patterns of one memory. Refuse the regexes after those that use up MAX_COMPILED.
+
+    With the engine of a task, reading uses up its budget; the patterns after that are left out.
+    """
     left = MAX_COMPILED
     found = []
     for pattern in patterns:
+        if engine is not None and engine.left <= 0:
+            break
         condition = read_condition(pattern) if left > 0 else _read_new(pattern, compiles=False)
         is_refused = TOO_LARGE in condition.notes or TOO_WIDE in condition.notes
-        left -= MAX_COMPILED if is_refused else condition.size
+        cost = MAX_COMPILED if is_refused else condition.size
+        left -= cost
+        if engine is not None:
+            engine.left -= cost + READING_WORK
         found.append(condition)
     return found
 
