@@ -47,6 +47,7 @@ SETTINGS = (
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={os.devnull}",  # the repository may name a file without an end
     "hook.post-index-change.enabled=false",
     "core.quotePath=false",
     "i18n.logOutputEncoding=UTF-8",

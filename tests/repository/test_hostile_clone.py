@@ -541,6 +541,13 @@ def test_git_runs_nothing_that_a_repository_names(git, project, memories, rawkom
         assert not (project / "PWNED").exists(), words
 
 
+def test_git_reads_no_attributes_file_that_a_repository_names(git, project, memories, rawkomem):
+    (memories / "a.md").write_text(MEMORY)
+    os.mkfifo(project / "endless")
+    git("config", "core.attributesFile", "endless")
+    assert "git took too long" not in rawkomem("doctor", check=None).stdout
+
+
 BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n"
 NOTE = "---\nid: {id}\ntitle: Deploy {id}\nwhenToUse: [deploy]\n---\n\nDeploy with {id}.\n"
 
