@@ -311,12 +311,6 @@ class Catalogue:
         found = first(self.db, f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,))
         return Row(*found) if found else None
 
-    def known(self, ids: Sequence[str]) -> set[str]:
-        """Return the ids that exist."""
-        return set(
-            self._texts(f"SELECT id FROM {STATES} WHERE id IN ({', '.join('?' * len(ids))})", *ids)
-        )
-
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
         return [

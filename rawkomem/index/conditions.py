@@ -12,7 +12,7 @@ from ..text.conditions import (
     Fired,
     Situation,
     fires,
-    known_regex,
+    known_condition,
     pack_condition,
     read_conditions,
     trigger_text,
@@ -72,10 +72,19 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
             found[memory] = fired
     apart = replace(situation, engine=situation.engine.apart())
     for memory, packed, vouched in _regexes(db):
-        regex = known_regex(packed)
+        regex = known_condition(packed)
         if memory not in found and (fired := fires(regex, situation if vouched else apart)):
             found[memory] = fired
     return found
+
+
+def expect_conditions(db: apsw.Connection, memories: Sequence[str]) -> None:
+    """Read the parsed conditions of memories, because `read_conditions` will be called for them."""
+    inside = ", ".join("?" * len(memories))
+    for (packed,) in rows(
+        db, f"SELECT packed FROM conditions WHERE memory IN ({inside})", memories
+    ):
+        known_condition(packed)
 
 
 def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:

@@ -431,7 +431,7 @@ class Ingest:
         documents = []
         for fresh, vectors in zip(found, made, strict=True):
             passages = tuple(
-                Passage(vector=vector, **as_dict(piece))
+                unchecked(Passage, vector=vector, **as_dict(piece))
                 for piece, vector in zip(fresh.pieces, vectors, strict=True)
             )
             memory = fresh.memory

@@ -93,7 +93,7 @@ def newer_by_outdated(
     """
     by_id = {memory.id: memory for memory in memories}
     found: dict[str, Memory] = {}
-    for id, other in sources.opposed(by_id) if by_id else ():
+    for id, other in opposed(sources.view.catalogue.db, [*by_id]) if by_id else ():
         older, newer = by_id[id], by_id.get(other) or sources.view.whole(other)
         known = found.get(id, older)
         if (
@@ -163,6 +163,13 @@ class Sources:
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it matters if a person vouches for a memory
     told: frozenset[str] = frozenset()  # keys of the texts that the session has received before
+    layer: str = ""  # its name; empty for the project
+    prefix: str = ""  # of ids that another layer has, too; empty if no other layer is asked
+    shown: Callable[[str], str] = str  # returns the id under which a memory is shown
+
+    def own(self, memory: Memory) -> Memory:
+        """Return a memory that is shown with its id in this layer."""
+        return replace(memory, id=memory.id.removeprefix(self.prefix)) if self.prefix else memory
 
     def filters(self) -> dict[bool | None, Filter]:
         """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
@@ -173,21 +180,9 @@ class Sources:
         catalogue = self.view.catalogue
         return max(1, catalogue.count(self.doubting and catalogue.has_unvouched()))
 
-    def row(self, id: str) -> Row | None:
-        """Return the index row of a memory, also if the filter excludes it; None if it is unknown."""
-        return self.view.catalogue.row(id)
-
-    def may_be(self, id: str, vouched: bool | None) -> bool:
-        """Return whether a memory, before it is read, may have this value of `vouched`."""
-        return True
-
     def unverified(self, memories: Iterable[Memory]) -> Mapping[str, Standing]:
         """Return the standing of the memories that no person vouches for, by id; empty if vouching does not matter."""
         return self.view.believed.unverified(memories) if self.doubting else {}
-
-    def opposed(self, ids: Iterable[str]) -> list[tuple[str, str]]:
-        """Return pairs of memories, the first of them one of `ids`, that may contradict each other."""
-        return opposed(self.view.catalogue.db, [*ids])
 
     def successors(self, memory: Memory) -> list[str]:
         """Return the ids of the memories that undecided proposals name as successors of a memory."""
@@ -233,7 +228,7 @@ def _with_fired(
     ]
     others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
     if len(others) > MAX_WEIGHED:
-        others.sort(key=lambda other: _row_weight(sources.row(other[1])))
+        others.sort(key=lambda other: _row_weight(sources.view.catalogue.row(other[1])))
     return marked + [_with_fired_part(Signals(id, relevance=least), fired[id]) for _, id in others]
 
 
@@ -242,10 +237,9 @@ def _row_weight(row: Row | None) -> tuple[int, int]:
     return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
 
 
-def _usable(sources: Sources, found: Iterable[Signals], vouched: bool | None) -> list[Candidate]:
+def _usable(sources: Sources, found: Sequence[Signals], vouched: bool | None) -> list[Candidate]:
     """Return the best memories that may be injected, and those whose condition fired. `vouched` None: any."""
     kept: list[Candidate] = []
-    found = [signals for signals in found if sources.may_be(signals.id, vouched)]
     sources.view.expect([signals.id for signals in found[:MAX_CONSIDERED]])
     for signals in found:
         if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):

@@ -7,6 +7,7 @@ A prompt gets memories in two grades: the full text of the few that are surely r
 from __future__ import annotations
 
 from ..files.session_records import checksum
+from ..index.stores.database import DatabaseError
 from ..model.entries import Memory, Task
 from ..model.values import TYPE_CHECKING, record, replace
 from ..text.chunks import count_tokens, counted
@@ -38,7 +39,7 @@ from .signals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Shorter = Callable[[Scored, int], Scored | None]
 
@@ -149,16 +150,16 @@ def _fit_budget(
 
 
 def add_linked(
-    packed: Packed, sources: Sources, limits: Limits, cost: Callable[[Scored], int]
+    packed: Packed, layers: Mapping[str, Sources], limits: Limits, cost: Callable[[Scored], int]
 ) -> Packed:
     """Add memories that the packed ones link to directly, while there is room.
 
     Linked memories that a person vouches for come before items that no person vouches for. The first of the latter is
-    what a person said in a session against an item.
+    what a person said in a session against an item. Links lead to memories of the same layer.
     """
     items = [item for item in packed.items if not item.signals.unverified]
-    linked = [*_linked_items(items, sources, limits, _links_of)]
-    against = [*_linked_items(items, sources, limits, sources.successors)]
+    linked = [*_linked_items(items, layers, limits, _links_of)]
+    against = [*_linked_items(items, layers, limits, Sources.successors)]
     doubted = [item for item in packed.items if item.signals.unverified]
     tokens = packed.tokens - sum(map(cost, doubted))
     left = {item.memory.id: item for item in packed.left_out}
@@ -201,13 +202,14 @@ def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) 
 
 def _linked_items(
     items: Iterable[Scored],
-    sources: Sources,
+    layers: Mapping[str, Sources],
     limits: Limits,
-    linked: Callable[[Memory], Iterable[str]],
+    linked: Callable[[Sources, Memory], Iterable[str]],
 ) -> Iterable[Scored]:
     """Yield the memories that items are linked to and that may be injected."""
     for item in items:
-        for id in linked(item.memory):
+        sources = layers[item.memory.layer]
+        for id in linked(sources, sources.own(item.memory)):
             memory = sources.view.memory(id)
             if memory is None or not may_be_injected(sources, memory, limits):
                 continue
@@ -220,10 +222,10 @@ def _linked_items(
                 unverified=sources.unverified([memory]).get(id),
                 weak=sources.view.believed.weak_sources(memory),
             )
-            yield Scored(memory, signals, item.score / 2, ())
+            yield _shown(Scored(memory, signals, item.score / 2, ()), sources)
 
 
-def _links_of(memory: Memory) -> Iterable[str]:
+def _links_of(sources: Sources, memory: Memory) -> Iterable[str]:
     return dict.fromkeys(
         [*(name.removesuffix(".md") for name in memory.related), *(id for _, id in memory.links)]
     )
@@ -394,37 +396,52 @@ def with_memories(base: str, injection: Injection) -> Prompt:
     return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)
 
 
-def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str) -> Injection:
-    """Return the few memories for the prompt of a task, within the limits. An empty injection is a valid result."""
-    chosen = profile_of(profile)
-    if sources.view.only.entities and chosen.min_similarity_with_entities:
+def inject(
+    layers: Sequence[Sources],
+    task: Task,
+    profile: str,
+    limits: Limits,
+    form: str,
+    warn: Callable[[str], None],
+) -> Injection:
+    """Return the few memories for the prompt of a task, within the limits. An empty injection is a valid result.
+
+    Each layer judges its own memories. A layer whose index fails is left out with a warning, unless it is the first.
+    """
+    chosen, first = profile_of(profile), layers[0]
+    if first.view.only.entities and chosen.min_similarity_with_entities:
         chosen = replace(chosen, min_similarity=chosen.min_similarity_with_entities)
     limits = _within(limits, chosen)
-    question = question_of_task(task, sources.view.at)
-    candidates = with_evidence(sources, question, gather(sources, question, chosen))
-    scored = score_candidates(candidates, chosen, question)
-    gated = gate(scored, chosen, limits, question)
+    question = question_of_task(task, first.view.at)
+    gated: list[Scored] = []
+    newer: dict[str, str] = {}
+    for sources in layers:
+        try:
+            gated += _judged(sources, question, chosen, limits, newer)
+        except DatabaseError as failure:
+            if sources is first:
+                raise
+            warn(f"{sources.layer} is left out: its index cannot be read ({failure})")
     own = [item for item in gated if not item.out and not item.memory.layer][:MAX_COMPARED]
     gated = [_mark_copy(item, own) if item.memory.layer else item for item in gated]
-    page = Page(form, question, sources.doubting)
+    page = Page(form, question, first.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    passed = [item.memory for item in gated if not item.out or _may_be_pointed_to(item)]
-    newer = newer_by_outdated(sources, passed, limits)  # before anything else is left out
     wanted, spared = mark_outdated(best_first(gated, chosen), newer), 0
-    if sources.told:
+    if first.told:
         # needed only in a session that has received memories
 
         wanted, spared = (
-            leave_out_received(wanted, sources.told),
-            tokens_saved(wanted, sources.told, limits, page.cost),
+            leave_out_received(wanted, first.told),
+            tokens_saved(wanted, first.told, limits, page.cost),
         )
-    packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
-    if sources.told:
-        packed = leave_out_received_links(packed, sources.told)
+    packed = pack(wanted, limits, page.cost, page.shorter)
+    packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
+    if first.told:
+        packed = leave_out_received_links(packed, first.told)
     items = tuple(map(page.shown, corrections_first(packed.items)))
     points = chosen.order and limits.max_injected
-    pointers = point_to(packed, question, sources.told) if points else ()
+    pointers = point_to(packed, question, first.told) if points else ()
     text = page.write(items, pointers)
     while pointers and count_tokens(text) > budget:
         pointers = pointers[:-1]
@@ -442,6 +459,28 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
         untried,
         spared,
     )
+
+
+def _judged(
+    sources: Sources, question: Question, profile: Profile, limits: Limits, newer: dict[str, str]
+) -> list[Scored]:
+    """Return a layer's candidates after the gate, and add its outdated memories to `newer`."""
+    candidates = with_evidence(sources, question, gather(sources, question, profile))
+    gated = gate(score_candidates(candidates, profile, question), profile, limits, question)
+    passed = [item.memory for item in gated if not item.out or _may_be_pointed_to(item)]
+    # Find outdated memories before anything else is left out.
+    for older, other in newer_by_outdated(sources, passed, limits).items():
+        newer[sources.shown(older)] = sources.shown(other)
+    return [_shown(item, sources) for item in gated]
+
+
+def _shown(item: Scored, sources: Sources) -> Scored:
+    """Return an item of a layer with the id under which it is shown, and with its layer."""
+    if not sources.prefix:
+        return item
+    id, vouched = sources.shown(item.memory.id), not item.signals.unverified
+    memory = replace(item.memory, id=id, layer=sources.layer, vouched=vouched)
+    return replace(item, memory=memory, signals=replace(item.signals, id=id))
 
 
 def _within(limits: Limits, profile: Profile) -> Limits:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from ..embed.static import Rarity
+from ..index.conditions import expect_conditions
 from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
 from ..model.entries import Memory
 from ..model.values import DAY, IMPORTANCE, TYPE_CHECKING, replace
@@ -136,6 +137,8 @@ def with_evidence(
     sentences = {memory.id: _sentences_at(memory) for memory, _ in candidates}
     near = _closeness(sources, question, candidates, sentences)
     said = _Words(sources, question, [memory.id for memory, _ in candidates])
+    firing = [memory.id for memory, signals in candidates if signals.fired]
+    expect_conditions(sources.view.catalogue.db, firing)
     fired = _Terms(question, candidates, said)
     count = len(question.content)
     thin, beyond = float(count < THIN_WORDS), math.log1p(max(0, count - LONG_WORDS))

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 OPEN, CLOSE = "\ufdd0", "\ufdd1"  # non-characters: `clean` removes them from every text of a memory
 MIN_KEY_CHARS = 20  # of the shortest key that can be found without RE2
 MAX_ATTRIBUTE_CHARS = 600
-SEPARATORS = str.maketrans("-_./:", "     ")
+SEPARATORS = str.maketrans("-_./:|", "      ")
 
 
 def held(text: str) -> str:
@@ -110,7 +110,7 @@ def _attribute(text: str) -> str:
 
 
 def _may_leak(text: str) -> bool:
-    """Tell whether a text has an `@` or a word as long as a key. Paths and ids of short words do not count."""
+    """Tell whether a text has an `@` or a word as long as a key. Paths, ids and patterns of short words do not count."""
     return "@" in text or any(
         len(word) >= MIN_KEY_CHARS and not _is_slug(word) for word in text.split()
     )

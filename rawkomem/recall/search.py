@@ -81,9 +81,14 @@ def search(
 
 
 def best_results(
-    found: Iterable[Found], limit: int, score: Callable[[Found], float] = lambda item: item.score
+    found: Iterable[Found],
+    limit: int,
+    score: Callable[[Found], float] = lambda item: item.signals.confidence or item.score,
 ) -> tuple[Found, ...]:
-    """Return the best results: the first `limit`, plus further vouched ones until there are `limit` vouched ones."""
+    """Return the best results: the first `limit`, plus further vouched ones until there are `limit` vouched ones.
+
+    Only results of several layers have a confidence: their scores are relative to the best of each layer.
+    """
     kept: list[Found] = []
     vouched = 0
     for place, item in enumerate(

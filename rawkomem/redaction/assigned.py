@@ -13,8 +13,8 @@ from __future__ import annotations
 from binascii import a2b_base64
 from collections.abc import Generator, Iterator
 from functools import lru_cache
-from typing import Any
 
+from ..model.values import TYPE_CHECKING
 from .rules import DATA, Hit, compiled, occurring
 from .values import (
     NO_VALUES,
@@ -28,6 +28,9 @@ from .values import (
     is_strong,
     letter_runs,
 )
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Columns = dict[int, str]
 

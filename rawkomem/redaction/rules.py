@@ -13,9 +13,11 @@ from __future__ import annotations
 import json
 import os
 from functools import cache
-from typing import Any
 
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
+
+if TYPE_CHECKING:
+    from typing import Any
 
 Hit = tuple[int, int, str]  # start and end of a secret, and the name of its rule
 

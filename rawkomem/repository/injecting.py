@@ -85,8 +85,8 @@ def _inject(
 
     def ask() -> Injection:
         within = (only, strict, keys)
-        chosen = layered.sources(*within, layers) if layered else sources(repo.core, *within)
-        return inject(chosen, task, asked, limits, form)
+        chosen = layered.sources(*within, layers) if layered else [sources(repo.core, *within)]
+        return inject(chosen, task, asked, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
     if injection.untried:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TypeVar
 
 from ..embed.embedder import Embedder
 from ..embed.providers import open_deep_embedder
@@ -22,7 +23,7 @@ from ..files.layout import (
     source_layout,
     user_cache,
 )
-from ..index.stores.database import DatabaseError, first
+from ..index.stores.database import DatabaseError
 from ..model.entries import Memory
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.filters import Filter
@@ -30,9 +31,9 @@ from ..model.values import now, record, replace
 from ..recall.candidates import Sources
 from ..recall.excerpt import Labels, layer_label
 from ..recall.inject import Injection
-from ..recall.layered import PROJECT, LayerPart, LayerUnion, layered_sources, marked_answers
+from ..recall.layered import PROJECT, layer_results, merged_results
 from ..recall.render import labels_by_id, standing_label
-from ..recall.search import Answer, Found, search
+from ..recall.search import Answer, Found
 from ..text.chunks import counted
 from . import Repository
 from .core import Core
@@ -45,6 +46,8 @@ TOLD_FILE = (
 )
 TOLD_AGAIN_MS = 24 * 3_600_000
 
+T = TypeVar("T")
+
 
 @record
 class Layer:
@@ -53,6 +56,11 @@ class Layer:
     name: str
     repository: Repository
     shared: bool = False
+
+    @property
+    def prefix(self) -> str:
+        """Return the prefix of ids that mean a memory of this layer, as in `personal:ID`."""
+        return f"{self.name or PROJECT}:"
 
     @property
     def core(self) -> Core:
@@ -174,53 +182,85 @@ class Layers:
 
     # Recall
 
+    def _read(self, layer: Layer, ask: Callable[[], T], key: Hashable = None) -> T | None:
+        """Return what `ask` returns on a layer's updated index; None after a warning if it fails.
+
+        An error of the first layer is raised.
+        """
+        try:
+            return layer.core.read(ask, key)
+        except (RawkoError, OSError, DatabaseError) as failure:
+            if layer is self.all[0]:
+                raise
+            self._core.warn(f"{layer.name} is left out: {failure}")
+            return None
+
     def fresh(self) -> list[Layer]:
         """Update every layer except the first, and return the first and those that work. The caller reads the first."""
-        found = self.all[:1]
-        for layer in self.all[1:]:
-            try:
-                layer.core.read(lambda: None)
-                found.append(layer)
-            except (RawkoError, OSError, DatabaseError) as failure:
-                self._core.warn(f"{layer.name} is left out: {failure}")
-        return found
-
-    def union(
-        self,
-        only: Filter | None,
-        strict: bool = False,
-        told: frozenset[str] = frozenset(),
-        layers: Sequence[Layer] = (),
-    ) -> LayerUnion:
-        """Return the layers as one source. Call it only inside `Core.read` of the first layer."""
-        asked = [
-            LayerPart(one.name, sources(one.core, only, strict, told), one.shared)
-            for one in layers or self.all
-        ]
-        return LayerUnion(asked, self._core.warn)
+        return self.all[:1] + [one for one in self.all[1:] if self._read(one, lambda: True)]
 
     def sources(
-        self, only: Filter, strict: bool, told: frozenset[str], layers: Sequence[Layer]
+        self, only: Filter | None, strict: bool, told: frozenset[str], layers: Sequence[Layer]
+    ) -> list[Sources]:
+        """Return the sources of an injection, one for each layer. Call it only inside `Core.read` of the first."""
+        found: list[Sources] = []
+        kept: dict[tuple[str, str], bytes] = {}
+        for layer in layers:
+            doubting = bool(found and found[0].doubting)
+            own = self._sources(layer, sources(layer.core, only, strict, told), doubting, kept)
+            shown = self._naming(layer, layers)
+            found.append(replace(own, prefix=layer.prefix, shown=shown))
+        return found
+
+    def _sources(
+        self, layer: Layer, own: Sources, doubting: bool, kept: dict[tuple[str, str], bytes]
     ) -> Sources:
-        """Return the sources of an injection."""
-        return layered_sources(self.union(only, strict, told, layers))
+        """Return a layer's sources with its name. All layers share the vectors `kept` of a question.
+
+        The first layer decides whether vouching matters (`doubting`), except in shared layers.
+        """
+        counts = own.doubting if layer is self.all[0] else layer.shared or doubting
+        spaces = replace(own.spaces, kept=kept)
+        return replace(own, layer=layer.name, doubting=counts, spaces=spaces)
+
+    def _naming(self, layer: Layer, layers: Sequence[Layer]) -> Callable[[str], str]:
+        """Return a function that returns the shown id of a layer's memory: its own, unless an earlier layer has it."""
+        prefixes = tuple(one.prefix for one in self.all)
+        before = layers[: layers.index(layer)]
+
+        def shown(id: str) -> str:
+            taken = f"{id}:".startswith(prefixes)
+            taken = taken or any(one.core.index.catalogue.row(id) for one in before)
+            return layer.prefix + id if taken else id
+
+        return shown
 
     def look(
         self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = ""
     ) -> Sequence[Answer]:
-        """Search all layers for several texts."""
+        """Search all layers for several texts, each by itself, and merge the results."""
+        found: list[list[Found]] = [[] for _ in texts]
+        answered: list[Layer] = []
+        kept: dict[tuple[str, str], bytes] = {}
+        doubting = False  # whether vouching matters in the first layer
+        for layer in self.all:
 
-        layers = self.fresh()
+            def ask() -> tuple[list[list[Found]], bool]:
+                alone = sources(layer.core, only, False)  # noqa: B023
+                own = self._sources(layer, alone, doubting, kept)  # noqa: B023
+                return layer_results(own, texts, limit, profile), own.doubting
 
-        def ask() -> tuple[Answer, ...]:
-            union = self.union(only, layers=layers)
-            sources = layered_sources(union)
-            # Ask for twice as many, because copies of one memory in several layers are dropped.
-            found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
-            return marked_answers(found, union, limit)
-
-        return self._core.read(
-            ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:]))
+            key = ("layers", tuple(texts), limit, only, profile, doubting)
+            results = self._read(layer, ask, key)
+            if results is None:
+                continue
+            answered.append(layer)
+            doubting = results[1] if len(answered) == 1 else doubting
+            shown = self._naming(layer, answered)
+            for several, own in zip(found, results[0], strict=True):
+                several += [_named(item, shown(item.row.id)) for item in own]
+        return tuple(
+            Answer(text, merged_results(own, limit)) for text, own in zip(texts, found, strict=True)
         )
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:
@@ -306,25 +346,20 @@ class Layers:
         """Return a memory as recall shows it: with its layer, and as `personal:ID` if another layer has the same id."""
         if not self._core.is_layered:
             return memory
-        layers = self.fresh()
+        layer = next(one for one in self.all if one.repository is owner)
+        shown = self._naming(layer, self.fresh())
+        return replace(memory, id=self._core.read(lambda: shown(memory.id)), layer=layer.name)
 
-        def ask() -> Memory:
-            union = self.union(None, layers=layers)
-            part = next(part for part in union.parts if part.sources.view.layout == owner.layout)
-            return replace(memory, id=union.shown(part, memory.id), layer=part.name)
 
-        return self._core.read(ask)
+def _named(item: Found, id: str) -> Found:
+    """Return a result with the id under which it is shown."""
+    if item.row.id == id:
+        return item
+    return replace(item, row=replace(item.row, id=id), signals=replace(item.signals, id=id))
 
 
 def _same(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
-
-
-def _version(layer: Layer) -> tuple[object, int]:
-    """Return a cache key that changes with a layer's index. It holds the connection, since its id() could be reused."""
-
-    database = layer.core.index.reading()
-    return database, first(database, "PRAGMA data_version")[0]
 
 
 def _is_news(said: str) -> bool:

@@ -133,10 +133,9 @@ def read_statement(sentence: str) -> Statement | None:
         role, stem, value = _known_words.get(word) or _read_word(word, cues)
         if role == "instead" and not chosen and not (frame and words[at - 1] == BREAK):
             role = "negations" if word in cues.negations else ""
-        # a number is a value, unless it is a name as in "sprint 12"
-        around = (before, *words[at + 1 : at + 2])
-        is_value = value and (not before or not cues.units.isdisjoint(around))
-        if not role and stem and not is_value:
+        if value and before and cues.units.isdisjoint((before, *words[at + 1 : at + 2])):
+            value = ""  # the number is a name, as in "sprint 12"
+        if stem and not role and not value:
             place.add(stem)
             before = word
             continue

@@ -287,8 +287,8 @@ def unpack_condition(packed: str) -> Condition:
     return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
 
 
-def known_regex(packed: str) -> Condition:
-    """Return the regex in a string from `pack_condition`; cache it, so that `read_condition` need not compile it."""
+def known_condition(packed: str) -> Condition:
+    """Return the condition in a string from `pack_condition`; cache it, so that `read_condition` need not parse it."""
     condition = unpack_condition(packed)
     if not _regex_notes(condition.text):
         known_conditions.setdefault(condition.text, condition)
@@ -719,12 +719,10 @@ def _word_fires(piece: str, situation: Situation) -> bool:
 
 
 def _is_stem(word: str, situation: Situation) -> bool:
-    root = language().roots([word])[0]
-    return (
-        len(root) >= MIN_STEM_CHARS
-        and root in situation.stems
-        and root[:MIN_BASE_CHARS] == word[:MIN_BASE_CHARS]
-    )
+    start = word[:MIN_BASE_CHARS]
+    long = (stem for stem in situation.stems if len(stem) >= MIN_STEM_CHARS)
+    near = [stem for stem in long if stem[:MIN_BASE_CHARS] == start]
+    return bool(near) and language().roots([word])[0] in near
 
 
 def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:

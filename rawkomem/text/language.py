@@ -74,7 +74,8 @@ COMPOUND_NAME = late_regex(
 
 def hump_parts(text: str) -> list[str]:
     """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
-    capital = " ".join(word for word in text.split() if word[1:] != word[1:].lower())
+    others = [word for word in text.split() if not word.islower()]
+    capital = " ".join(word for word in others if word[1:] != word[1:].lower())
     found = HUMPED_NAME.findall(capital) if capital else ()
     names = [name for name in found if len(name) <= MAX_NAME_CHARS]
     return [part for name in names for part in _at_capitals(name)]

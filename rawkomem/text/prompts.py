@@ -46,7 +46,7 @@ PREDICATES = word_set(  # words after a path that is the subject of a sentence: 
     """
 )
 COMMAND_NAME = late_regex(r"[\w:-]+")
-BETWEEN_SENTENCES = late_regex(r"(?<=[.?!]) ")
+SENTENCE_ENDS = (". ", "? ", "! ")
 DIGITS = "0123456789"
 PLACE = late_regex(
     r"[^:]*\.[^:]*:\d+(?::|\Z)"
@@ -136,7 +136,9 @@ def sentences_of(ask: str) -> list[str]:
     parts: list[str] = []
     for line in ask.split("\n"):
         line = line.strip().lstrip("-*•> ").strip()
-        parts += [part for part in BETWEEN_SENTENCES.split(line) if any(map(str.isalnum, part))]
+        for end in SENTENCE_ENDS:
+            line = line.replace(end, f"{end[0]}\n")
+        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
     joined: list[str] = []
     for part in parts:
         if joined and (
@@ -195,7 +197,7 @@ def _slash_command(text: str) -> tuple[str, str]:
     words = text.partition("\n")[0].split(None, 2) if text.startswith("/") else []
     first, following = (*words[:2], "", "")[:2]
     name = first[1:]
-    if not COMMAND_NAME.fullmatch(name):
+    if not name or not COMMAND_NAME.fullmatch(name):
         return "", text
     if name in ROOT_FOLDERS or following.lower() in PREDICATES:
         return "", text
@@ -283,7 +285,7 @@ def _is_output(line: str) -> bool:
         first == "|" and line.count("|") > 1
     ):
         return True
-    if PLACE.match(start) or (
+    if (":" in start and PLACE.match(start)) or (
         sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
     ):
         return True

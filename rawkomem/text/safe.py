@@ -94,6 +94,12 @@ _FRAME = "|".join((
     rf"{_DECORATED}+memory(?:{_DECORATED}|[:.])*\d",
     rf"memory(?:{_DECORATED}|[:.])*\d+\s*:",
 ))  # fmt: skip
+FRAME_WORDS = (
+    *ROLES,
+    *METADATA,
+    "type",
+    "memory",
+)  # every match of _FRAME has one after its decoration
 LINE_OF_FRAME = late_regex(
     rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
 )  # also headings and their underlines
@@ -154,6 +160,9 @@ def _defuse(line: str, code: bool = False) -> str:
     seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
     if not seen or (":" not in seen and seen[0] not in DECORATION):
         return line  # without compiling the regexes
+    words = seen.lstrip(DECORATION + NUMBERING).rstrip()
+    if words and seen[0] != "#" and not words.startswith(FRAME_WORDS):
+        return line
     if (LINE_OF_FRAME_IN_CODE if code else LINE_OF_FRAME).match(seen):
         return line[: len(line) - len(bare)] + "\\" + bare
     return line
@@ -162,8 +171,8 @@ def _defuse(line: str, code: bool = False) -> str:
 def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
     seen, places = _read_as(line)
-    if places is None and OPENING.isdisjoint(seen):
-        return line
+    if OPENING.isdisjoint(seen) and "\n" not in seen:
+        return line  # without compiling the regex
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
     cuts = {at if places is None else places[at] for at in opened}
     cuts |= {place + 1 for place, sign in zip(places or (), seen, strict=False) if sign == "\n"}
@@ -177,13 +186,13 @@ def _break_tags(line: str) -> str:
 
 def _read_as(line: str) -> tuple[str, list[int] | None]:
     """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
-    if line.isascii() and "&" not in line and "\\" not in line:
-        return line.lower().replace("\t", " "), None
-    if (
-        line[-1:] == ELLIPSIS and line[:-1].isascii() and "&" not in line and "\\" not in line
-    ):  # the end of an excerpt
-        end = len(line) - 1
-        return f"{_read_as(line[:-1])[0]}...", [*range(end), end, end, end, end + 1]
-    from .scripts import read_as_seen  # tables that are rarely needed
+    plain = line.replace(ELLIPSIS, "...")  # the mark of a cut in an excerpt
+    if not plain.isascii() or "&" in plain or "\\" in plain:
+        from .scripts import read_as_seen  # tables that are rarely needed
 
-    return read_as_seen(line)
+        return read_as_seen(line)
+    seen = plain.lower().replace("\t", " ")
+    if plain == line:
+        return seen, None
+    signs = ("..." if sign == ELLIPSIS else sign for sign in line)
+    return seen, [*(at for at, sign in enumerate(signs) for _ in sign), len(line)]

@@ -142,12 +142,14 @@ def test_the_project_wins_ties_and_copies(project, personal):
 
 
 def test_a_small_layer_is_weighed_like_a_large_one(project, personal):
-    """FTS5 takes every word of a layer with one passage for common: its words must count as in all layers together."""
+    """FTS5 takes every word of a layer with one passage for common: results are merged by confidence."""
     for number in range(40):
         write(project, f"m{number}", f"Note {number}", f"A note on branches, number {number}, about something else.")
     with opened(project) as repo:
-        best = repo.search("rebase branches")[0]
-        assert (best.layer, best.row.id) == ("personal", "mine") and best.signals.words > 0.5
+        results = repo.search("rebase branches")
+        assert (results[0].layer, results[0].row.id) == ("personal", "mine")
+        merged = [item.signals.confidence for item in results]
+        assert merged == sorted(merged, reverse=True) and merged[0] > merged[1] > 0
 
 
 def test_limits_and_the_budget_hold_for_all_layers_together(project, personal, team):
@@ -183,25 +185,23 @@ def test_a_filter_holds_in_every_layer(project, personal, team):
 
 
 def evidence(repo: Repository, id: str) -> dict[str, float]:
-    """How a memory is judged, but for what is usual, which the project's own memories say."""
-    values = dict(repo.explain(id, "how do I rebase my branch onto main?")[0].signals.evidence)
-    return {name: value for name, value in values.items() if "unusual" not in name and name != "few_memories"}
+    """Return all evidence for and against a memory."""
+    return dict(repo.explain(id, "how do I rebase my branch onto main?")[0].signals.evidence)
 
 
 @pytest.mark.parametrize("id", ["mine", "freeze"])
-def test_a_memory_has_the_same_evidence_in_every_layer(id, project, personal):
-    """Also one whose id the project uses for another memory."""
+def test_a_memory_has_the_same_evidence_beside_other_layers(id, project, personal):
+    """Also one whose id the project uses for another memory: each layer has its own statistics."""
+    for number in range(9):
+        write(project, f"m{number}", f"Note {number}", f"A note on branches, number {number}, about something else.")
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     (personal / ".rawko/memories/mine.md").unlink()
     write(personal, id, "I rebase", REBASE, "rebase")
     with opened(project) as repo:
         layered = evidence(repo, "mine" if id == "mine" else "personal:freeze")
-    write(project, "moved", "I rebase", REBASE, "rebase")
-    (personal / ".rawko/memories" / f"{id}.md").unlink()
-    with opened(project) as repo:
-        alone = evidence(repo, "moved")
-    counted = dict.fromkeys(("search", "few_memories"))  # other layers add to the number of memories
-    assert {**layered, **counted} == pytest.approx({**alone, **counted})
+    with Repository.open(str(personal)) as repo:
+        alone = evidence(repo, id)
+    assert layered == pytest.approx(alone)
     assert layered["meaning"] > 0.3 and layered["fired_few"] > 0
 
 
@@ -219,8 +219,7 @@ def test_evidence_comes_from_the_second_tier_where_a_layer_has_it(project, perso
     assert before["meaning"] != after["meaning"]
 
 
-def test_what_a_union_asked_is_not_taken_for_a_vector(project, personal):
-    """Vectors of questions are kept by the name of their embedder: a union's texts are none."""
+def test_a_search_in_all_layers_changes_no_score_of_the_project(project, personal):
     write(project, "freeze", "Freeze window", FREEZE, "deploy")
     with opened(project) as layered, Repository.open(str(project)) as plain:
         before = [item.score for item in plain.search("when may I deploy")]
@@ -398,25 +397,30 @@ def test_a_missing_source_is_told_once_a_day_and_by_status_always(project, tmp_p
         assert "new is left out" in rawkomem("list").stderr
 
 
-def test_a_source_whose_index_breaks_meanwhile_is_left_out(project, personal, team, monkeypatch):
+@pytest.mark.parametrize("times", [1, 9])
+def test_a_source_whose_index_breaks_meanwhile_is_rebuilt_or_left_out(times, project, personal, team, monkeypatch):
+    import apsw
+
     warnings: list[str] = []
     with opened(project, warnings) as repo:
         assert len(found(repo)) == 2
         source = repo.layers.all[2].core.index
-        monkeypatch.setattr(type(source.store), "matching", failing(source.store, type(source.store).matching))
-        assert found(repo, "rebase my branch, please") == [("personal", "mine")]
+        matching, failed = type(source.store).matching, []
+
+        def failing(store, *given, **named):
+            if store is source.store and len(failed) < times:
+                failed.append(store)
+                raise apsw.CorruptError("malformed")
+            return matching(store, *given, **named)
+
+        monkeypatch.setattr(type(source.store), "matching", failing)
+        left = [("personal", "mine")]
+        results = found(repo, "rebase my branch, please")
+        assert results == (left if times > 1 else [*left, ("team", "ours")])
+        failed.clear()
+        items = repo.inject("rebase my branch, please").items
+        assert [(item.memory.layer, item.memory.id) for item in items] == left, "a prompt does not wait for it"
     assert any(text.startswith("team is left out") for text in warnings)
-
-
-def failing(broken, method):
-    import apsw
-
-    def call(self, *given, **named):
-        if self is broken:
-            raise apsw.CorruptError("malformed")
-        return method(self, *given, **named)
-
-    return call
 
 
 # Trust

@@ -64,9 +64,6 @@ class SearchStore(Protocol):
     ) -> dict[str, Holders]:
         """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
 
-    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        """Return the number of vouched passages, and how many contain each word; zeros if it does not count words."""
-
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         """Return (id, vector) of every body passage, sorted by id and number, as int8 in the scale of the store."""
 
@@ -129,10 +126,6 @@ class BaseStore(OutsideStore):
         """Ask for the matching passages of each word."""
         found = {word: {hit.id for hit in self.matching([word], most, only)} for word in words}
         return {word: (len(ids), frozenset(ids.intersection(among))) for word, ids in found.items()}
-
-    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        """Return zeros: words are not counted."""
-        return 0, [0] * len(words)
 
     def served(self) -> int:
         """Return 0: there is no server."""

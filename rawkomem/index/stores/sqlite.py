@@ -445,9 +445,6 @@ class SqliteStore:
     def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
         """Do nothing: SQLite searches in this process."""
 
-    def holding(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        return self._counted("words", map(_phrase, words))
-
     def holders(
         self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
     ) -> dict[str, Holders]:
