@@ -9,7 +9,7 @@ from rawkomem.embed.embedder import EmbedderSettings
 from rawkomem.embed.providers import PROVIDERS, open_embedder
 from rawkomem.model.errors import BadInput
 
-from tests.embed.server import Answer, Server
+from tests.embed.server import Server
 from tests.embed.test_endpoint import free_port
 
 
@@ -43,13 +43,6 @@ def test_a_server_that_is_down_falls_back_with_one_warning():
     assert len(warnings) == 1
     assert "ollama" in warnings[0] and "bundled" in warnings[0] and "Is the server running?" in warnings[0]
     assert "\n" not in warnings[0]
-
-
-def test_an_untrusty_answer_falls_back_with_one_warning():
-    with Server(Answer({"data": []})) as server:
-        embedder, warnings = opened(provider="openai", model="tiny", url=server.url)
-    assert embedder.name == "static-384-v2"
-    assert len(warnings) == 1 and "0 vectors for 1 texts" in warnings[0]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("sentence_transformers") is not None, reason="the extra is installed")

@@ -15,7 +15,7 @@ from rawkomem.embed.endpoint import BATCH_TEXTS, EndpointEmbedder, embeddings_ur
 from rawkomem.net.client import Client
 from rawkomem.net.guard import user_policy
 
-from tests.embed.server import Answer, Server, good, vector
+from tests.embed.server import Answer, Server, vector
 
 QUICK = (0.01, 0.01, 0.01)  # pauses before a retry
 KEY = "sk-Very-Secret-0123456789"
@@ -161,33 +161,11 @@ def test_an_empty_vector_to_the_first_word_is_an_error():
         assert "0 numbers" in failing(server)
 
 
-def test_a_busy_server_is_asked_again():
-    with Server(Answer(status=429, headers={"Retry-After": "0"}), Answer(status=503), Answer()) as server:
-        assert opened(server).dims == 4
-        assert len(server.seen) == 3
-
-
-def test_a_dropped_connection_is_tried_again():
-    with Server(Answer(status=0), Answer()) as server:
-        assert opened(server).dims == 4
-
-
-def test_a_server_that_always_drops_is_given_up():
-    with Server(Answer(status=0)) as server:
-        assert "broke the connection off" in failing(server)
-
-
 def test_an_outage_is_told_after_a_few_tries():
     with Server(Answer({"error": "out of memory"}, 500)) as server:
         said = failing(server)
         assert "answered 500" in said and "out of memory" in said
         assert len(server.seen) == len(QUICK) + 1
-
-
-def test_a_server_that_asks_for_an_hour_is_not_waited_for():
-    with Server(Answer({}, 429, {"Retry-After": "3600"})) as server:
-        assert "answered 429" in failing(server)
-        assert len(server.seen) == 1
 
 
 def test_a_refusal_is_not_repeated_and_its_words_are_one_short_line():
@@ -197,16 +175,9 @@ def test_a_refusal_is_not_repeated_and_its_words_are_one_short_line():
         assert len(server.seen) == 1 and len(said) < 400 and said.isprintable()
 
 
-@pytest.mark.parametrize("slow", [Answer(delay=30.0), Answer(drip=True)])
-def test_a_slow_answer_ends_at_the_time_out(slow):
-    with Server(slow) as server:
+def test_a_slow_answer_ends_at_the_time_out():
+    with Server(Answer(delay=30.0)) as server:
         assert "did not answer within 0.3 s" in failing(server, timeout=0.3)
-
-
-def test_a_redirect_is_not_followed():
-    with Server() as other, Server(Answer({}, 307, {"Location": other.url + "/embeddings"})) as server:
-        assert "points elsewhere" in failing(server)
-        assert other.seen == []
 
 
 def test_nothing_listens():
@@ -329,7 +300,3 @@ def test_a_server_that_never_listens_is_ended():
     url = f"http://127.0.0.1:{free_port()}/v1"
     with pytest.raises(EmbedderFailed, match=r"did not open within 0.3 s"):
         start_server(f"'{sys.executable}' -c 'import time; time.sleep(30)'", Client(url, user_policy(url)), 0.3)
-
-
-def test_the_test_server_is_well_behaved():
-    assert good({"model": "m", "input": ["a", "b"]})["data"][0]["index"] == 1

@@ -41,12 +41,15 @@ def holder(tmp_path):
     process.stdout.close()
 
 
-def test_a_taken_lock_is_busy_after_the_wait(tmp_path, holder):
+def test_a_taken_lock_is_busy_loses_no_descriptor_and_is_free_once_its_holder_is_killed(tmp_path, holder):
     with pytest.raises(Busy, match="another process holds"), Lock(str(tmp_path / "lock"), wait_s=0.2):
         pass
-
-
-def test_a_killed_holder_leaves_no_lock(tmp_path, holder):
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for _ in range(50):
+        assert not Lock(str(tmp_path / "lock")).acquire(0)
+        with Lock(str(tmp_path / "other")):
+            pass
+    assert not before or len(os.listdir("/proc/self/fd")) == before
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     with Lock(str(tmp_path / "lock"), wait_s=1):
@@ -114,12 +117,3 @@ def test_a_folder_in_place_of_the_lock_is_told(tmp_path):
     (tmp_path / "lock").mkdir()
     with pytest.raises(Unwritable):
         Lock(str(tmp_path / "lock")).acquire(0)
-
-
-def test_no_descriptor_is_lost(tmp_path, holder):
-    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    for _ in range(50):
-        assert not Lock(str(tmp_path / "lock")).acquire(0)
-        with Lock(str(tmp_path / "other")):
-            pass
-    assert not before or len(os.listdir("/proc/self/fd")) == before

@@ -32,36 +32,19 @@ def test_objects_of_older_files_are_conditions():
     assert read("title: T\nwhenToUse: [{pattern: auth}, login]")[0].when == ("auth", "login")
 
 
-@pytest.mark.parametrize(
-    ("front", "says"),
-    [
-        ("title: ~", "no title"),
-        ("title: [a]", "title must be text"),
-        ("title: T\ntags: [[a]]", "flat list"),
-        ('title: "a\\0b"', "NUL character in 'title'"),
-        ("kind: feedback", "needs 'about"),
-        ("title: T\ntags: [" + ", ".join(f"t{n}" for n in range(65)) + "]", "at most 64"),
-        ("title: T\nwhenToUse: [" + ", ".join(f"p{n}" for n in range(33)) + "]", "at most 32"),
-    ],
-)
-def test_an_error_makes_a_draft(front, says):
-    entry, problems = read(front)
-    assert entry.draft and any(says in problem for problem in problems)
+def test_an_error_makes_a_draft():
+    """tests/files/odd_more.py has all kinds."""
+    entry, problems = read("title: [a]")
+    assert entry.draft and any("title must be text" in problem for problem in problems)
 
 
 @pytest.mark.parametrize(
     ("front", "says"),
     [
-        ("title: T\nimportance: URGENT", "taken as low"),
         ("title: T\ndiscoveredAt: 2026-01-23 10:30:00", "no time zone"),
         ("title: T\ndiscoveredAt: 2999-01-01", "future"),
-        ("title: T\ndiscoveredAt: yesterday", "not an ISO 8601"),
-        ("title: T\ndiscoveredAt: 1769164200000", "is a number"),
         ("title: T\nTitle: x", "looks like 'title'"),
-        ("title: T\nkind: dream", "unknown kind"),
-        ("title: T\nrelatedMemories: [../x]", "outside"),
         ("title: T\n__proto__: x", "not allowed"),
-        ('title: T\nwhenToUse: "\\bauth\\b"', "control or invisible"),
         ("title: T\nwhenToUse: |\n  auth", "line break"),
         ("title: Аdmin", "look-alike"),
     ],

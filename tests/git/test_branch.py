@@ -120,9 +120,9 @@ def test_bare_and_shallow_clones(branch, git, tmp_path_factory):
     assert "New rule" in Command(shallow)("diff", "origin/main...HEAD").stdout
 
 
-@pytest.mark.parametrize("span", ["--output=x...HEAD", "main...--all", "...HEAD"])
-def test_a_span_is_never_an_option(branch, rawkomem, span):
-    assert "not two commits" in rawkomem("diff", "--", span, check=2).stderr
+def test_a_span_is_never_an_option(git, rawkomem):
+    for span in ("--output=x...HEAD", "main...--all", "...HEAD"):
+        assert "not two commits" in rawkomem("diff", "--", span, check=2).stderr
 
 
 def test_check_looks_at_what_the_branch_changed_only(branch, memories, git, rawkomem):
@@ -177,15 +177,14 @@ def test_a_hostile_branch_forges_no_annotation(hostile, rawkomem):
     assert any("a%0A%3A%3Awarning%3A%3Ab/%3A%3Aerror file=x%2Cline=2%3A%3Ay%250A%2Cz.md" in line for line in lines)
 
 
-@pytest.mark.parametrize("form", ["text", "markdown"])
-def test_a_hostile_branch_forges_no_markup(hostile, rawkomem, form):
-    told = rawkomem("diff", "main...HEAD", "--format", form).stdout
-    assert KEY not in told and "\x1b" not in told and "##[" not in told
-    assert not any(line.lstrip(" -*").startswith("::") for line in told.splitlines())
-    if form == "markdown":
-        bare = re.sub(r"\\.", "", told.replace("@<!-- -->", ""))
-        assert not re.search(r"\]\(|<b>|https:|@team|`", bare)
-        assert {line[0] for line in bare.splitlines() if line} <= {"#", "-", " ", *"0123456789"}
+def test_a_hostile_branch_forges_no_markup(hostile, rawkomem):
+    text, markdown = (rawkomem("diff", "main...HEAD", "--format", form).stdout for form in ("text", "markdown"))
+    for told in (text, markdown):
+        assert KEY not in told and "\x1b" not in told and "##[" not in told
+        assert not any(line.lstrip(" -*").startswith("::") for line in told.splitlines())
+    bare = re.sub(r"\\.", "", markdown.replace("@<!-- -->", ""))
+    assert not re.search(r"\]\(|<b>|https:|@team|`", bare)
+    assert {line[0] for line in bare.splitlines() if line} <= {"#", "-", " ", *"0123456789"}
 
 
 def test_the_steps_of_the_action(branch, memories, git, tmp_path_factory):

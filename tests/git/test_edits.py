@@ -246,24 +246,6 @@ def at_time(patch, ms: int) -> None:
     patch.setattr("rawkomem.files.kept_texts.now", lambda: START + ms)
 
 
-def test_as_amendment_of_a_removed_vote(started, memories, git, repository):
-    (memories / "cache.md").write_text(CACHE)
-    git("add", "-A")
-    repository.edits.as_amendments("ada")
-    assert repository.get("mem_1_a").helpful == 0 and history_of(repository) == []
-
-
-def test_as_amendment_keeps_entries_that_were_added_beside_the_edit(started, memories, git, repository):
-    before = (memories / "cache.md").read_bytes()
-    edit(memories, git, ("rout ", "route "), ("signal: helpful\n---\n", f"signal: helpful\n---\n\n---\n\n{OTHER}"))
-    repository.edits.as_amendments("ada")
-    data = (memories / "cache.md").read_bytes()
-    assert data.startswith(before) and OTHER.encode() in data
-    assert repository.get("mem_3_c").body == "Api on 80."
-    ids = [entry.id for entry in read_data(data, "memories/cache.md").entries]
-    assert ids[:3] == ["mem_1_a", "feedback_1", "mem_3_c"]
-
-
 def test_windows_line_ends_and_a_byte_order_mark_stay(started, memories, git, repository):
     crlf = b"\xef\xbb\xbf" + CACHE.replace("\n", "\r\n").encode()
     (memories / "cache.md").write_bytes(crlf)

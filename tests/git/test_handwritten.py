@@ -7,6 +7,7 @@ from rawkomem.files.reading import read_data
 from rawkomem.git.merge import merge_entries
 from rawkomem.repository import Repository
 
+from tests.commands import spread
 from tests.git.gitting import AGENT
 
 NOTES = "---\ntitle: Deploy host\nwhenToUse: deploy\n---\n\nDeploy from the harbor host.\n"
@@ -60,20 +61,21 @@ def test_the_id_changes_neither_who_vouches_nor_history(notes, git, rawkomem, re
     assert repository.get("notes").vouched
 
 
+TEXTS = {
+    "crlf": NOTES.replace("\n", "\r\n"),
+    "byte order mark": "\ufeff" + NOTES,
+    "blank lines": "\n\n" + NOTES,
+    "flow": NOTES.replace("title: Deploy host\nwhenToUse: deploy", "{title: Deploy host}"),
+    "empty id": NOTES.replace("title:", "id:\ntitle:"),
+    "two memories": f"{NOTES}\n---\n\n{NOTES.replace('host', 'port')}",
+}
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        NOTES.replace("\n", "\r\n"),
-        "\ufeff" + NOTES,
-        "\n\n" + NOTES,
-        NOTES.replace("title: Deploy host\nwhenToUse: deploy", "{title: Deploy host}"),
-        NOTES.replace("title:", "id:\ntitle:"),
-        f"{NOTES}\n---\n\n{NOTES.replace('host', 'port')}",
-    ],
-    ids=["crlf", "byte order mark", "blank lines", "flow", "empty id", "two memories"],
+    ("name", "looks"), spread(["notes", "Überblick 日本", "a b", "12", "yes", "x'y", "sub/~odd"], [*TEXTS])
 )
-@pytest.mark.parametrize("name", ["notes", "Überblick 日本", "a b", "12", "yes", "x'y", "sub/~odd"])
-def test_whatever_the_file_looks_like_its_entries_keep_ids_and_digests(memories, git, repository, text, name):
+def test_whatever_the_file_looks_like_its_entries_keep_ids_and_digests(memories, git, repository, name, looks):
+    text = TEXTS[looks]
     file = memories / f"{name}.md"
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(text.encode())

@@ -215,14 +215,6 @@ def test_the_driver_falls_back_to_lines(tmp_path):
     assert files[1].read_text() == "<<<<<<<<< ours\nours\n=========\ntheirs\n>>>>>>>>> theirs\n"
 
 
-def test_the_driver_leaves_no_other_file_behind(tmp_path):
-    for name, text in (("base", A), ("ours", file(A, B)), ("theirs", file(A, C))):
-        (tmp_path / name).write_text(text)
-    merge_files(*(str(tmp_path / name) for name in ("base", "ours", "theirs")), PATH)
-    assert (tmp_path / "ours").read_text() == file(A, B, C)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["base", "ours", "theirs"]
-
-
 def test_the_command(tmp_path, rawkomem):
     for name, text in (("base", A), ("ours", entry("a", "1")), ("theirs", entry("a", "2"))):
         (tmp_path / name).write_text(text)

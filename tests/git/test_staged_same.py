@@ -11,7 +11,6 @@ from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
 from tests.cpu import cpu_seconds
-from tests.git.gitting import Git
 
 OWNERS = "Refunds above 500 euros need a second signature from the finance desk."
 
@@ -34,17 +33,15 @@ def started(memories, git):
     return memories
 
 
-@pytest.mark.parametrize(
-    "words", [("check", "--staged"), ("consolidate", "--staged"), ("consolidate", "--staged", "--if-due")]
-)
-def test_a_staged_duplicate_is_refused(started, git, rawkomem, words):
+def test_a_staged_duplicate_is_refused(started, git, rawkomem):
     (started / "new.md").write_text(note("mem_2_a", "refunds", OWNERS.replace(" need", "\nneed"), at="2026-05-01"))
     git("add", "-A")
-    told = rawkomem(*words, check=1)
     line = (
         ".rawko/memories/new.md:1: duplicates: mem_2_a says exactly what mem_1_a says, in .rawko/memories/refunds.md ("
     )
-    assert told.stdout.startswith(line) and told.stdout.count("\n") == 1
+    for words in (("check", "--staged"), ("consolidate", "--staged"), ("consolidate", "--staged", "--if-due")):
+        told = rawkomem(*words, check=1)
+        assert told.stdout.startswith(line) and told.stdout.count("\n") == 1
     assert git("status", "--porcelain") == "A  .rawko/memories/new.md", "nothing is written"
 
 
@@ -85,13 +82,6 @@ def test_what_is_no_duplicate(started, git, rawkomem, how):
         (started / "new.md").write_text(note("mem_3_a", "Vacation", "Vacation is booked in Kalender-X."))
     git("add", ".rawko/memories/new.md", *([".rawko"] if how == "deleted" else []))
     assert rawkomem("check", "--staged").stdout == ""
-
-
-def test_the_staged_text_counts_not_that_of_the_work_tree(started, git, rawkomem):
-    (started / "new.md").write_text(note("mem_2_a", "Refunds", OWNERS))
-    git("add", "-A")
-    (started / "new.md").write_text(note("mem_2_a", "Refunds", "Something else."))
-    assert "mem_2_a says exactly" in rawkomem("check", "--staged", check=1).stdout
 
 
 def test_near_duplicates_and_contradictions_are_proposed(started, git, rawkomem):
@@ -172,19 +162,6 @@ def test_a_commit_of_one_note_among_thousands_costs_about_a_search(memories, pro
 
 def test_a_repository_without_git(rawkomem):
     assert "git" in rawkomem("consolidate", "--staged", check=1).stderr
-
-
-def test_the_hook_that_connect_git_installs_stops_a_duplicate(started, git, rawkomem, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    rawkomem("connect", "git")
-    (started / "new.md").write_text(note("mem_2_a", "Refunds", OWNERS))
-    git("add", "-A")
-    head = git("rev-parse", "HEAD")
-    git("commit", "-qm", "twice", check=False)
-    assert git("rev-parse", "HEAD") == head
-    rawkomem("connect", "git", "--remove")
-    Git(git.folder).commit("without the hook")
-    assert git("rev-parse", "HEAD") != head
 
 
 def test_a_duplicate_is_found_however_yaml_spells_its_title(started, git, rawkomem):

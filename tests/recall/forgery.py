@@ -23,40 +23,17 @@ STRUCTURE = [
 ]  # fmt: skip
 SECRETS = ["ghp_R4nd0mT0kenV4lueF0rTh1sTestOnly12345", "AKIAQ3EGRIJ7W4XK2LMN"]
 SAFE = [
-    "Use pnpm, npm breaks CI.",
-    "The `lock` file is checked in.",
-    "a",
-    "",
-    "    indented",
-    "# heading",
-    "- item",
+    "Use pnpm, npm breaks CI.", "The `lock` file is checked in.", "a", "", "    indented", "# heading", "- item",
     "| a | b |",
-]
+]  # fmt: skip
 ENDS = ["password:", "token =", "-----BEGIN RSA PRIVATE KEY-----", "api_key: '"]
 BREAKS = ["\n", "\n", "\n", "\r\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\x1c", "\n\n"]
 BLANKS = [" ", "\u00a0", "\t", "\u2003", "\u3000", "\u202f"]
 DASHES = "-‐‑‒–—―−﹣－"
 UNSEEN = ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\x00", "\ufdd0", "\ufdd1"]
 PREFIXES = [
-    "",
-    "",
-    "",
-    "",
-    "> ",
-    ">> ",
-    "- ",
-    "* ",
-    "1. ",
-    "  ",
-    "\t",
-    "\u00a0",
-    "\\",
-    "\\\\",
-    "**",
-    "_",
-    "\u200b",
-    "&nbsp;",
-]
+    "", "", "", "", "> ", ">> ", "- ", "* ", "1. ", "  ", "\t", "\u00a0", "\\", "\\\\", "**", "_", "\u200b", "&nbsp;",
+]  # fmt: skip
 CYRILLIC = str.maketrans("aceopxyHMTBKE", "асеорхуНМТВКЕ")
 WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 

@@ -16,25 +16,9 @@ from tests.recall.forgery import Chance
 from tests.recall.helpers import item, memory
 
 WORDS = [
-    "deploy",
-    "the",
-    "gateway",
-    "after",
-    "3",
-    "migrations,",
-    "never",
-    "before;",
-    "schlägt",
-    "fehl",
-    "部署",
-    "网关",
-    "42",
-    "`make`",
-    "(see",
-    "docs/a.md)",
-    "токен",
-    "🙂",
-]
+    "deploy", "the", "gateway", "after", "3", "migrations,", "never", "before;", "schlägt", "fehl", "部署", "网关", "42",
+    "`make`", "(see", "docs/a.md)", "токен", "🙂",
+]  # fmt: skip
 
 
 def sentence(chance: random.Random) -> str:

@@ -11,8 +11,10 @@ from rawkomem.model.filters import Filter
 from rawkomem.model.values import DAY, now, read_moment, read_time
 from rawkomem.recall.relevance import why_fired
 from rawkomem.recall.signals import filter_of
+from rawkomem.repository import Repository
 from rawkomem.text.entities import matching_entities
 
+from tests.commands import Command
 from tests.torture.helpers import change, memory
 
 TODAY = "2026-06-15T12:00:00Z"
@@ -40,12 +42,25 @@ def fixed_time(monkeypatch):
     monkeypatch.setenv("RAWKOMEM_NOW", TODAY)
 
 
-@pytest.fixture
-def filled(memories, repository):
-    (memories / "lessons").mkdir()
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """A project that tests only read."""
+    folder = tmp_path_factory.mktemp("known")
+    (folder / ".rawko" / "memories" / "lessons").mkdir(parents=True)
     for name, text in FILES.items():
-        (memories / f"{name}.md").write_text(text)
-    return repository
+        (folder / ".rawko" / "memories" / f"{name}.md").write_text(text)
+    return folder
+
+
+@pytest.fixture
+def filled(known):
+    with Repository.open(known, warn=lambda message: None) as opened:
+        yield opened
+
+
+@pytest.fixture
+def rawkomem(known):
+    return Command(known)
 
 
 CASES = [
@@ -83,15 +98,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("words", "wanted"), CASES, ids=lambda value: str(value) if isinstance(value, dict) else "")
-def test_search_and_list_let_the_same_through(filled, words, wanted):
+def test_search_list_and_injection_let_the_same_through(filled, words, wanted):
     only = filter_of(**words)
     assert {row.id for row in filled.list(only)} == wanted
     assert {item.row.id for item in filled.search("database", 50, only)} == wanted
-
-
-@pytest.mark.parametrize(("words", "wanted"), CASES, ids=lambda value: str(value) if isinstance(value, dict) else "")
-def test_injection_keeps_inside_the_same_filters(filled, words, wanted):
-    injection = filled.inject(Task("database"), limit=20, only=filter_of(**words))
+    injection = filled.inject(Task("database"), limit=20, only=only)
     seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
     assert seen == wanted - ({"expired"} if "as_of" not in words else set())
 
@@ -131,32 +142,34 @@ def test_the_commands_take_them(rawkomem, filled, monkeypatch):
     assert "Redis" in packed and "Postgres" not in packed
 
 
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        (
-            ["--type", "opinion"],
-            "--type: 'opinion' is not known (use one of correction, decision, commitment, insight, learning,",
-        ),
-        (["--kind", "amend"], "--kind: 'amend' is not known (use one of memory, lesson, skill"),
-        (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
-        (["--until", "5x"], "--until: '5x' is not a time"),
-        (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
-        (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (pass a number such as 0.6"),
-        (["--trust", "1.5"], "--trust: 1.5 is not a number from 0 to 1"),
-        (["--trust", "nan"], "--trust: nan is not a number from 0 to 1"),
-        (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
-    ],
-)
+WRONG = [
+    (
+        ["--type", "opinion"],
+        "--type: 'opinion' is not known (use one of correction, decision, commitment, insight, learning,",
+    ),
+    (["--kind", "amend"], "--kind: 'amend' is not known (use one of memory, lesson, skill"),
+    (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
+    (["--until", "5x"], "--until: '5x' is not a time"),
+    (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
+    (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (pass a number such as 0.6"),
+    (["--trust", "1.5"], "--trust: 1.5 is not a number from 0 to 1"),
+    (["--trust", "nan"], "--trust: nan is not a number from 0 to 1"),
+    (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
+]
+
+
 @pytest.mark.parametrize("command", [["search", "x"], ["list"], ["inject", "x"], ["context", "x"], ["stats"]])
-def test_a_wrong_value_says_which_and_what_is_right(rawkomem, filled, command, flags, says):
-    error = rawkomem(*command, *flags, check=2).stderr.strip().splitlines()[-1]
-    assert error.startswith("rawkomem: ") and says in error
+def test_a_wrong_value_says_which_and_what_is_right(rawkomem, command):
+    for flags, says in WRONG:
+        error = rawkomem(*command, *flags, check=2).stderr.strip().splitlines()[-1]
+        assert error.startswith("rawkomem: ") and says in error
 
 
-def test_an_entity_that_nobody_names_finds_nothing_and_says_so(filled):
-    assert filled.search("database", only=filter_of(entity=["nobody"])) == []
-    assert any("no memory names the entity 'nobody'; there are person:mark-robinson" in w for w in filled.warnings)
+def test_an_entity_that_nobody_names_finds_nothing_and_says_so(known):
+    warnings = []
+    with Repository.open(known, warn=warnings.append) as filled:
+        assert filled.search("database", only=filter_of(entity=["nobody"])) == []
+    assert any("no memory names the entity 'nobody'; there are person:mark-robinson" in text for text in warnings)
 
 
 def test_moments(monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
 from rawkomem.model.entries import Task
 from rawkomem.recall.inject import tokens_spent
 from rawkomem.recall.render import POINTER_LEAD
@@ -36,17 +35,17 @@ def ids(items) -> list[str]:
     return [item.memory.id for item in items]
 
 
-@pytest.mark.parametrize("form", ["rawko", "xml", "plain"])
-def test_two_in_full_and_three_pointers(repository, memories, form):
+def test_two_in_full_and_three_pointers(repository, memories):
     write(memories, **NOTES, **OTHERS)
-    found = repository.inject(TASK, form=form)
-    assert len(found.items) == MAX_FULL and 1 <= len(found.pointers) <= MAX_POINTERS
-    assert not {*ids(found.items)} & {*ids(found.pointers)}
-    assert POINTER_LEAD in found.text
-    for item in found.pointers:
-        assert f"- {item.memory.title} — {item.memory.id}.md" in found.text
-        assert item.memory.body.strip() not in found.text
-    assert {*ids(found.pointers)} <= {*ids(found.left_out)}  # a pointer has a reason why its text is left out
+    for form in ("rawko", "xml", "plain"):
+        found = repository.inject(TASK, form=form)
+        assert len(found.items) == MAX_FULL and 1 <= len(found.pointers) <= MAX_POINTERS
+        assert not {*ids(found.items)} & {*ids(found.pointers)}
+        assert POINTER_LEAD in found.text
+        for item in found.pointers:
+            assert f"- {item.memory.title} — {item.memory.id}.md" in found.text
+            assert item.memory.body.strip() not in found.text
+        assert {*ids(found.pointers)} <= {*ids(found.left_out)}  # a pointer has a reason why its text is left out
 
 
 def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memories):
@@ -74,10 +73,12 @@ def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memor
         assert f"\n- {item.memory.id}.md\n" in found.text
 
 
-@pytest.mark.parametrize("prompt", ["thanks", "yes, do that", "ok, export", "[Request interrupted by user]"])
-def test_short_replies_and_texts_of_the_host_get_no_pointers(repository, memories, prompt):
+def test_short_replies_texts_of_the_host_and_profiles_of_the_designs_have_no_pointers(repository, memories):
     write(memories, **NOTES, **OTHERS)
-    assert repository.inject(prompt).pointers == ()
+    for prompt in ("thanks", "yes, do that", "ok, export", "[Request interrupted by user]"):
+        assert repository.inject(prompt).pointers == (), prompt
+    for profile in ("rawko", "composite", "llmos"):
+        assert repository.inject(TASK, profile=profile).pointers == (), profile
 
 
 def test_nothing_is_handed_over_twice_in_a_session(repository, memories):
@@ -112,12 +113,6 @@ def test_a_small_budget_drops_pointers_first_and_none_is_none(repository, memori
     for budget in (60, 120, 200, 400):
         found = repository.inject(TASK, budget=budget)
         assert found.tokens <= budget
-
-
-@pytest.mark.parametrize("profile", ["rawko", "composite", "llmos"])
-def test_profiles_of_the_designs_have_no_pointers(repository, memories, profile):
-    write(memories, **NOTES, **OTHERS)
-    assert repository.inject(TASK, profile=profile).pointers == ()
 
 
 def test_high_and_recent_memories_go_in_before_low_and_old_ones(repository, memories):
@@ -157,9 +152,9 @@ def test_what_nobody_committed_is_counted(git, rawkomem, memories):
     assert "2 memories left out: uncommitted" in rawkomem("inject", "deploy it today").stderr
 
 
-@pytest.mark.parametrize("profile", ["composite", "lane", "llmos"])
-def test_search_by_a_profile_explains_itself(rawkomem, memories, profile):
+def test_search_by_a_profile_explains_itself(rawkomem, memories):
     write(memories, **NOTES, **OTHERS)
-    found = json.loads(rawkomem("search", "invoice export", "-p", profile, "--explain", "--json").stdout)
-    assert found and all(row["explain"] for row in found)
-    assert profile != "llmos" or (len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found))
+    for profile in ("composite", "lane", "llmos"):
+        found = json.loads(rawkomem("search", "invoice export", "-p", profile, "--explain", "--json").stdout)
+        assert found and all(row["explain"] for row in found)
+    assert len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found)

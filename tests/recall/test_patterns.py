@@ -99,11 +99,6 @@ def test_defaults(case):
     assert {name: parameters[name].default for name in wanted} == wanted
 
 
-def test_defaults_without_the_cases():
-    parameters = inspect.signature(Traces.search).parameters
-    assert (parameters["limit"].default, parameters["min_similarity"].default) == (3, 0.3)
-
-
 @by_case("llmos", "findSimilarTasks (keyword fallback)")
 def test_similarity_by_words(case):
     given = case["input"]

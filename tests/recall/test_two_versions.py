@@ -10,6 +10,7 @@ from rawkomem.index import conditions as indexed
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.values import DAY, now
+from rawkomem.recall.render import FORMS
 from rawkomem.repository import Repository
 from rawkomem.state.plans import entry_about
 
@@ -191,12 +192,13 @@ def test_commits_switched_off_in_the_users_settings(vouched, agent):
     assert "one" not in shown(vouched)
 
 
-@pytest.mark.parametrize("form", ["rawko", "xml", "mesh", "plain", "json", "grouped"])
-def test_every_format_says_that_a_change_is_proposed(vouched, agent, form):
-    assert "a change is proposed" not in vouched.inject(TASK, form=form).text
+def test_every_format_says_that_a_change_is_proposed(vouched, agent):
+    for form in FORMS:
+        assert "a change is proposed" not in vouched.inject(TASK, form=form).text
     agent.amend("one", Entry(body="Evil."))
-    text = vouched.inject(TASK, form=form).text
-    assert text.count("a change is proposed") == 1 and "Evil" not in text
+    for form in FORMS:
+        text = vouched.inject(TASK, form=form).text
+        assert text.count("a change is proposed") == 1 and "Evil" not in text
 
 
 def test_history_tells_what_is_only_proposed(vouched, agent):

@@ -17,37 +17,10 @@ from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import Git
 
 WORDS = [
-    "login",
-    "cookie",
-    "session",
-    "token",
-    "database",
-    "migration",
-    "index",
-    "query",
-    "release",
-    "deploy",
-    "pipeline",
-    "webhook",
-    "payment",
-    "invoice",
-    "image",
-    "upload",
-    "cache",
-    "queue",
-    "worker",
-    "retry",
-    "timeout",
-    "logging",
-    "metrics",
-    "alert",
-    "backup",
-    "restore",
-    "locale",
-    "currency",
-    "layout",
-    "header",
-]
+    "login", "cookie", "session", "token", "database", "migration", "index", "query", "release", "deploy", "pipeline",
+    "webhook", "payment", "invoice", "image", "upload", "cache", "queue", "worker", "retry", "timeout", "logging",
+    "metrics", "alert", "backup", "restore", "locale", "currency", "layout", "header",
+]  # fmt: skip
 QUESTIONS = 8 if FULL else 2  # for one repository
 LIMIT = 7  # results of a search: fewer than there are
 

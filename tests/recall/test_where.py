@@ -24,26 +24,26 @@ def ids(repository) -> dict[str, str]:
     return ids
 
 
-@pytest.mark.parametrize(
-    ("condition", "names"),
-    [
-        ("memory_type = 'lesson'", {"lesson"}),
-        ("memory_type IN ('global', 'session')", {"session", "used"}),
-        ("session_id = 's1' AND agent_id = 'planner'", {"session"}),
-        ("session_id IS NULL", {"lesson", "used"}),
-        ("importance_score >= 0.8", {"lesson"}),
-        ("access_count > 0 AND last_accessed <= '2026-01-01'", {"used"}),
-        ("array_contains(tags, 'cache') OR title LIKE '%password'", {"used", "lesson"}),
-        ("source = 'notes'", {"used"}),
-        ("created_at < '2001-01-01'", set()),
-    ],
-)
-def test_every_read_obeys_it(repository, ids, condition, names):
-    only = filter_of(filter=condition)
-    wanted = {ids[name] for name in names}
-    assert {row.id for row in repository.list(only)} == wanted
-    assert {found.row.id for found in repository.search("redis", 10, only)} == wanted
-    assert {item.memory.id for item in repository.inject(Task("set up redis"), only=only).items} <= wanted
+CONDITIONS = {
+    "memory_type = 'lesson'": {"lesson"},
+    "memory_type IN ('global', 'session')": {"session", "used"},
+    "session_id = 's1' AND agent_id = 'planner'": {"session"},
+    "session_id IS NULL": {"lesson", "used"},
+    "importance_score >= 0.8": {"lesson"},
+    "access_count > 0 AND last_accessed <= '2026-01-01'": {"used"},
+    "array_contains(tags, 'cache') OR title LIKE '%password'": {"used", "lesson"},
+    "source = 'notes'": {"used"},
+    "created_at < '2001-01-01'": set(),
+}
+
+
+def test_every_read_obeys_it(repository, ids):
+    for condition, names in CONDITIONS.items():
+        only = filter_of(filter=condition)
+        wanted = {ids[name] for name in names}
+        assert {row.id for row in repository.list(only)} == wanted, condition
+        assert {found.row.id for found in repository.search("redis", 10, only)} == wanted, condition
+        assert {item.memory.id for item in repository.inject(Task("set up redis"), only=only).items} <= wanted
 
 
 def test_by_command(repository, ids, rawkomem):

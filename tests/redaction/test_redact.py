@@ -86,14 +86,14 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", KEYS)
-def test_keys_in_markdown(name, place):
-    text = place.format(KEYS[name])
-    (found,) = find_secrets(text)
-    assert text[found.start : found.end].strip("_") == KEYS[name]
-    assert not found.pii
-    assert KEYS[name][4:] not in redact(text)
+def test_keys_in_markdown(name):
+    for place in PLACES:
+        text = place.format(KEYS[name])
+        (found,) = find_secrets(text)
+        assert text[found.start : found.end].strip("_") == KEYS[name]
+        assert not found.pii
+        assert KEYS[name][4:] not in redact(text)
 
 
 @pytest.mark.parametrize("name", ["stripe-key", "github-token", "aws-key", "jwt"])
@@ -210,7 +210,6 @@ def test_ordinary_text_stays(text):
 CHOSEN = ("hunter2secret", "blue-horse-42", "Sunset!77", "kU7xQz9m", "riverStone95")
 
 
-@pytest.mark.parametrize("secret", CHOSEN)
 @pytest.mark.parametrize(
     "place",
     [
@@ -225,10 +224,11 @@ CHOSEN = ("hunter2secret", "blue-horse-42", "Sunset!77", "kU7xQz9m", "riverStone
         "db.example.com:5432:shop:ada:{}", "kind: Secret\nstringData:\n  password: {}\n", "the password is “{}”",
     ],
 )  # fmt: skip
-def test_chosen_passwords(place, secret):
-    text = place.format(secret)
-    assert secret not in redact(text)
-    assert redact(text).replace("[REDACTED_SECRET]", secret) == text
+def test_chosen_passwords(place):
+    for secret in CHOSEN:
+        text = place.format(secret)
+        assert secret not in redact(text)
+        assert redact(text).replace("[REDACTED_SECRET]", secret) == text
 
 
 @pytest.mark.parametrize(

@@ -154,12 +154,6 @@ def test_redacted_is_true_only_when_a_text_was_redacted(repository):
     assert secret.redacted and "ghp_" not in repository.get(secret.id).body
 
 
-def test_a_newer_version_takes_the_place_of_the_old_one(repository):
-    old = repository.add("The staging database runs Postgres 14 on port 5433")
-    new = repository.add("The staging database runs Postgres 16 on port 5433", evolve=True)
-    assert new.outcome.what == "superseded" and repository.get(old.id).superseded_by == new.id
-
-
 @pytest.mark.parametrize("name", ["titel", "path", "given", "leaks"])
 def test_unknown_fields_are_refused_by_name(repository, name):
     with pytest.raises(BadInput, match=f"unknown field '{name}'") as caught:
@@ -314,15 +308,6 @@ def test_wings_take_plain_values(repository):
     assert what == "stored" and [found.id for found in repository.lessons.search("stale cache")] == [lesson.id]
     learned = repository.learning.learn("User: from now on we use uv for releases, never pip.", agent="dev")
     assert [draft.host for draft in learned.drafts] == ["dev"] and learned.drafts == tuple(repository.drafts.all())
-
-
-def test_the_graph_can_be_walked(repository):
-    ids = [repository.add(f"Memory {name}", title=name).id for name in "abc"]
-    repository.graph.link("a", "b")
-    repository.graph.link("b", "c")
-    assert [step.id for step in repository.graph.path("a", "c")] == ids
-    assert [step.id for step in repository.graph.traverse("a", hops=1)] == ids[:2]
-    assert [{*cluster.ids} for cluster in repository.graph.clusters()] == [{*ids}]
 
 
 def test_the_time_of_an_event_is_kept_and_checked(repository):

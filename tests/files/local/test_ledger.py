@@ -187,7 +187,7 @@ def flip_every_byte(layout: Layout, blocks: int, masks: tuple[int, ...]) -> None
 
 
 def test_random_flips_in_a_large_one_are_located(layout):
-    fill(layout, 1_000)
+    fill(layout, 200)
     (path,) = folder(layout).glob("blocks-*.jsonl")
     whole, source = path.read_bytes(), random.Random(5)
     for _ in range(25):

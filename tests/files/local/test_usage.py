@@ -47,9 +47,9 @@ def counted_slowly(layout: Layout) -> dict[str, Access]:
 
 
 def test_counts_are_those_of_all_lines_with_and_without_the_cache(layout, project):
-    write_year(project, days=40)
+    write_year(project, days=20)
     expected = counted_slowly(layout)
-    assert sum(access.count for access in expected.values()) == 40 * 200 * 5
+    assert sum(access.count for access in expected.values()) == 20 * 200 * 5
     assert accesses(layout) == expected and (project / ".rawko/local/usage-counts.tsv").exists()
     note_use(layout, now(), "s", 10, ["mem_000001", "mem_new"])
     assert accesses(layout) == counted_slowly(layout) != expected
@@ -74,7 +74,7 @@ def test_the_cache_is_written_as_the_file_grows(layout, project, monkeypatch):
 
 
 def test_uses_since_a_time_are_those_that_a_whole_reading_finds(layout, project):
-    write_year(project, days=30)
+    write_year(project, days=8)
     every = uses(layout)
     for since in (every[0].at, every[-1].at, every[len(every) // 2].at + 1, every[-1].at + 1, 1):
         assert uses(layout, since) == [use for use in every if use.at >= since]

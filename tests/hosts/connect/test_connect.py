@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import spread
 from tests.conftest import ROOT
 from tests.hosts.connect.test_merge import FILES, TOML
 
@@ -55,8 +56,7 @@ def test_connect_and_remove_leave_nothing(host, project, rawkomem, home):
     assert f"{host} is not connected" in rawkomem("connect", host, "--remove").stderr and tree(project) == before
 
 
-@pytest.mark.parametrize("host", SETTINGS)
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize(("host", "name"), spread([*SETTINGS], ODD))
 def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawkomem, home):
     file = project / SETTINGS[host]
     file.parent.mkdir(parents=True)
@@ -70,20 +70,20 @@ def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawk
         assert tree(project) == before
 
 
-@pytest.mark.parametrize("name", TOML)
-def test_codex_without_a_hooks_file(name, project, rawkomem, home):
+def test_codex_without_a_hooks_file(project, rawkomem, home):
     file = project / ".codex" / "config.toml"
     file.parent.mkdir()
-    file.write_bytes(TOML[name].encode())
+    file.write_bytes(TOML["comments"].encode())
     before = tree(project)
     rawkomem("connect", "codex")
     assert b"[[hooks.UserPromptSubmit]]" in file.read_bytes()
     rawkomem("connect", "codex", "--remove")
-    assert tree(project) == before or not TOML[name]
+    assert tree(project) == before
 
 
-@pytest.mark.parametrize("host", SETTINGS)
-@pytest.mark.parametrize("text", [b'{"hooks": ', b"\xff\xfe{}", b"hello", b'{"hooks": 3}'])
+@pytest.mark.parametrize(
+    ("host", "text"), spread([*SETTINGS], [b'{"hooks": ', b"\xff\xfe{}", b"hello", b'{"hooks": 3}'])
+)
 def test_settings_that_cannot_be_read_are_refused(text, host, project, rawkomem, home):
     file = project / SETTINGS[host]
     file.parent.mkdir(parents=True)

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from rawkomem.faces.cli import run
+from rawkomem.hosts import hook_sessions
 
 from tests.commands import ROOT, run_here
 from tests.hosts.hooks.payloads import FOLDER, TRANSCRIPT
@@ -89,6 +90,19 @@ def hook(project, tmp_path_factory) -> Hook:
 def filled(told: object, folder: str, transcript: str) -> bytes:
     text = json.dumps(told).replace(json.dumps(FOLDER), json.dumps(folder))
     return text.replace(json.dumps(TRANSCRIPT), json.dumps(transcript)).encode()
+
+
+@pytest.fixture
+def at_once(monkeypatch, tmp_path_factory):
+    """What hooks leave to a process in the background is done at once, in this process."""
+    elsewhere = tmp_path_factory.mktemp("background")
+
+    def work(layout, job, *words: str, stdin: int = -1, queue: bool = False) -> bool:
+        done = run_here(run, ("-C", layout.root, *words), input=os.pread(stdin, 1 << 24, 0), cwd=elsewhere, env={})
+        return done.returncode == 0
+
+    monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
+    monkeypatch.setattr(hook_sessions, "start_background", work)
 
 
 @pytest.fixture

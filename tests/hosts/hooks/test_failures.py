@@ -13,6 +13,7 @@ from rawkomem.files.private import make_private_folder
 from rawkomem.hosts import hook_calls as log_module
 from rawkomem.hosts.hook_calls import note_failure
 
+from tests.commands import spread
 from tests.conftest import ROOT
 from tests.files.plain_user import run_plain
 from tests.hosts.hooks.conftest import filled
@@ -35,8 +36,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize(("what", "host"), spread([*WRONG], HOSTS))
 def test_wrong_stdin(what, host, hook, remembered, log, project):
     assert hook(host, "prompt", WRONG[what], cwd=project) == ""
     (line,) = log()
@@ -61,16 +61,16 @@ def test_fields_of_another_kind(fields, hook, remembered, project):
 @pytest.mark.parametrize(
     "words", [(), ("claude",), ("claude", "nonsense"), ("emacs", "prompt"), ("--what",), ("claude", "prompt", "more")]
 )
-def test_wrong_usage_is_no_exit_code_that_blocks_a_prompt(words, hook, remembered, project):
-    out = hook.finish(hook.start(*words, cwd=project), json.dumps(claude("UserPromptSubmit", prompt=ASK)).encode())
-    assert out == "" or words[:2] == ("claude", "prompt")
+def test_wrong_usage_is_no_exit_code_that_blocks_a_prompt(words, remembered, rawkomem):
+    done = rawkomem("hook", *words, input=json.dumps(claude("UserPromptSubmit", prompt=ASK)))
+    assert done.stderr == "" and (done.stdout == "" or words[:2] == ("claude", "prompt"))
 
 
-@pytest.mark.parametrize(("host", "event"), CALLS)
-def test_no_repository_is_silent(host, event, hook, tmp_path_factory):
+def test_no_repository_is_silent(hook, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
-    told = json.dumps(CALLS[host, event][0]).replace("FOLDER", str(folder)).encode()
-    assert hook(host, event, told) == "" and os.listdir(folder) == []
+    for (host, event), (told, _) in CALLS.items():
+        assert hook(host, event, json.dumps(told).replace("FOLDER", str(folder)).encode()) == ""
+    assert os.listdir(folder) == []
 
 
 def test_a_broken_index_is_made_anew(hook, remembered, project, log):

@@ -109,7 +109,7 @@ def test_a_conflict_between_two_memories_in_use_is_named(hook, repository):
     assert "Timeout is 90 s" in text and "against Timeout is 30 s" in text
 
 
-@pytest.mark.parametrize(("room", "items"), [(9_500, 2), (3_000, 2), (2_000, 1), (100, 0)])
+@pytest.mark.parametrize(("room", "items"), [(9_500, 2), (1_000, 2), (120, 1), (90, 0)])
 def test_never_more_than_the_host_takes(room, items, repository, memories):
     for number in range(3):
         body = f"{number} npm " + chr(0x1F600 + number) * 600  # four bytes each

@@ -252,7 +252,7 @@ def test_a_cache_that_cannot_be_used_stops_nothing(auto, tmp_path, monkeypatch, 
 
 def test_several_processes_share_the_cache(auto, project, tmp_path, rawkomem):
     auto.sync()
-    clones = [tmp_path / f"clone{number}" for number in range(3)]
+    clones = [tmp_path / f"clone{number}" for number in range(2)]
     for clone in clones:
         shutil.copytree(project / ".rawko" / "memories", clone / ".rawko" / "memories")
     env = {**os.environ, "RAWKOMEM_EMBEDDER": "auto", "PYTHONPATH": str(ROOT)}

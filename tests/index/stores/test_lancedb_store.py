@@ -31,7 +31,6 @@ from tests.index.stores.store_contract import (
     OUTSIDE,
     document,
     ids,
-    mixed,
     writers_at_once_lose_nothing,
 )
 
@@ -65,34 +64,6 @@ def test_contract_of_stores_outside(rule, make):
 
 def test_writers_at_once(make):
     writers_at_once_lose_nothing(make, beside)
-
-
-def test_an_index_over_vectors_misses_next_to_nothing(make, monkeypatch):
-    """At least 0.98 of the exact top 10; with a filter, too, and for what came after the index was made."""
-    monkeypatch.setattr(tables, "SETTLE_PASSAGES", 1_000)
-    monkeypatch.setattr(tables, "MAX_FILL_PASSAGES", 1_000)
-    monkeypatch.setattr(tables, "MAX_EXACT_PASSAGES", 1_000)
-    monkeypatch.setattr(tables, "PARTITION_PASSAGES", 400)
-    exact, indexed = make(), make()
-    documents = [
-        document(
-            f"m{n}", "x", vectors=(mixed(f"topic {n % 20}", f"m{n}", 0.6),), status="active" if n % 3 else "archived"
-        )
-        for n in range(1_500)
-    ]
-    exact.put(documents)
-    indexed.put(documents[:1_400])
-    indexed.commit()
-    assert [index.name for index in indexed._tables["passages"].list_indices() if "vector" in index.columns]
-    indexed.put(documents[1_400:])
-    indexed.commit()
-    found = 0
-    for name in range(20):
-        for only in (ANY, Filter(statuses=("archived",))):
-            asked = mixed(f"topic {name}", f"question {name}", 0.8)
-            right = ids(exact.nearest(asked, 10, only))
-            found += len(set(right) & set(ids(indexed.nearest(asked, 10, only))))
-    assert found >= 0.98 * 400
 
 
 def test_segments_are_merged_and_answer_the_same(make, monkeypatch):

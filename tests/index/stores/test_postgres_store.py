@@ -7,10 +7,9 @@ from itertools import count
 from threading import Thread
 from threading import enumerate as enumerate_threads
 
-import numpy as np
 import pytest
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.sqlite import FIRST, SCALE, Passage, SqliteStore
+from rawkomem.index.stores.sqlite import FIRST, Passage, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import replace
@@ -227,41 +226,6 @@ def assert_alike(ours, theirs) -> None:
     assert [hit.score for hit in ours] == pytest.approx(
         [hit.score for hit in theirs], abs=1e-6
     )  # SQLite reckons distances in single precision
-
-
-def test_few_of_the_nearest_are_missed(stores, monkeypatch):
-    """Bits of 6,000 made-up vectors, on the server and in this process, with a filter and without, against all."""
-    from rawkomem.index.stores.postgres import store as postgres_store
-
-    source = np.random.default_rng(3)
-    centres = source.normal(size=(500, DIMS))
-    matrix = centres[source.integers(0, 500, 6_000)] + 0.8 * source.normal(size=(6_000, DIMS))
-    matrix = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype("<f4")
-    asked = matrix[source.integers(0, 6_000, 50)] + 0.03 * source.normal(size=(50, DIMS))
-    asked = (asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype("<f4")
-    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 1_000)
-    store = stores()
-    for start in range(0, 6_000, 2_000):
-        store.put(
-            [
-                document(f"m{n}", "w", vectors=(matrix[n].tobytes(),), status="draft" if n % 4 else "active")
-                for n in range(start, start + 2_000)
-            ]
-        )
-        store.commit()
-    store.put([document("last", "w", vectors=(bytes(4 * DIMS),))])
-    store.commit()
-    packed = np.clip(np.rint(matrix * SCALE), -127, 127)
-    for only, allowed in ((ANY, slice(None)), (Filter(statuses=("active",)), slice(0, None, 4))):
-        numbers = np.arange(6_000)[allowed]
-        found = 0
-        for one in asked:
-            truth = numbers[np.argsort(((packed[allowed] - np.rint(one * SCALE)) ** 2).sum(axis=1))[:10]]
-            hits = store.nearest(one.tobytes(), 10, only)
-            assert len(hits) == 10
-            found += len({hit.id for hit in hits} & {f"m{n}" for n in truth})
-        assert found >= 0.98 * 500, only
-    assert store._kept["bits"]  # the first question was answered by the server, all others from memory
 
 
 def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):

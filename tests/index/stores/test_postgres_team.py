@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
@@ -12,12 +11,11 @@ from pathlib import Path
 import pytest
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.index.index import Index
-from rawkomem.model.errors import RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT
-from tests.conftest import ROOT, shared
+from tests.conftest import ROOT
 from tests.index.stores.store_contract import ids
 from tests.torture.helpers import answers, embedder, files_as_they_are, memory
 
@@ -223,42 +221,5 @@ def test_a_rebuild_takes_nothing_from_others(database, tmp_path):
     ours.core.index.refresh()
     hits = theirs.core.index.store.matching(["number"], 50, Filter())
     assert len(set(ids(hits))) == 30 and len(ours.core.index.outside().held()) == 29
-    ours.close()
-    theirs.close()
-
-
-def test_an_unreachable_database_is_told_in_one_line(server, tmp_path):
-    fill(tmp_path, range(3))
-    repository = opened(tmp_path, server.url("none_such"), "one")
-    with pytest.raises(RawkoError, match="no such database"):
-        repository.search("apples")
-
-
-def development_set(name: str) -> tuple[list[str], list[str]]:
-    """Texts and questions of a development set; locomo's are those of its first conversation."""
-    data = json.loads(shared(f"data/eval/{name}.json").read_text(encoding="utf-8"))
-    data = data["sets"][0] if "sets" in data else data
-    texts = [memory.get("text") or memory["when"] for memory in data["memories"]]
-    return ["\n".join(text) if isinstance(text, list) else text for text in texts], [
-        ask["q"] for ask in data["queries"]
-    ]
-
-
-@pytest.mark.parametrize("name", ["clinc", "cosqa", "locomo", "metatool"])
-def test_recall_agrees_with_sqlite_on_the_development_sets(name, database, tmp_path):
-    """The same ten memories for every question, up to ties at the end."""
-    texts, questions = development_set(name)
-    write_start(plan_start(str(tmp_path)))
-    for number, text in enumerate(texts[:1_500]):
-        (tmp_path / ".rawko" / "memories" / f"m{number:04}.md").write_text(memory(f"Number {number}", text))
-    plain = tmp_path / "plain"
-    shutil.copytree(tmp_path / ".rawko", plain / ".rawko")
-    ours, theirs = opened(tmp_path, database, "one"), Repository.open(str(plain), warn=lambda message: None)
-    for question in questions[:: max(1, len(questions) // 60)]:
-        mine, expected = ours.search(question, 12), theirs.search(question, 12)
-        last = expected[9].relevance if len(expected) > 9 else 0.0
-        clearly = {found.row.id for found in expected[:10] if found.relevance > last + 1e-6}
-        assert clearly <= {found.row.id for found in mine[:10]}, question
-        assert [found.relevance for found in mine] == pytest.approx([found.relevance for found in expected], abs=1e-5)
     ours.close()
     theirs.close()

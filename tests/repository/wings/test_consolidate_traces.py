@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from rawkomem.model.values import ACTIVE
 from rawkomem.recall.signals import filter_of
 from rawkomem.state.trust import derived_from
 
@@ -30,6 +29,7 @@ def learnings(repository):
 
 def test_consolidate(project, repository, rawkomem):
     files = fill(project, 12)
+    assert "nothing was written" in rawkomem("consolidate").stderr
     dry = rawkomem("consolidate", "--dry-run")
     assert dry.stdout.count("+ learning ") == 4 and "    + ## Recommended Approach" in dry.stdout
     assert dry.stdout.count("> archive") == 4 and "nothing was written" in dry.stderr
@@ -71,14 +71,6 @@ def test_later_traces_amend_the_learning(project, repository, rawkomem):
     assert "~ amend" in rawkomem("consolidate", "--apply").stdout
     (after,) = learnings(repository)
     assert after.id == before.id and "Observed in 6 executions" in after.body and paths(project, "traces") == {}
-
-
-def test_a_plan_writes_nothing(project, repository, rawkomem):
-    files = fill(project, 6)
-    assert "nothing was written" in rawkomem("consolidate").stderr and paths(project, "traces") == files
-    assert learnings(repository) == []
-    assert rawkomem("consolidate", "--apply").stdout.count("> archive") == 2
-    assert len(paths(project, "traces")) == 2  # two goals were met only once
 
 
 def test_modes_exclude_each_other(rawkomem):
@@ -128,8 +120,9 @@ def test_secrets_of_a_trace_do_not_reach_the_learning(project, repository, rawko
     assert secret not in "".join(paths(project, "memories").values()) and "[REDACTED_" in learning.body
 
 
-@pytest.mark.parametrize("count", [54, pytest.param(500, marks=pytest.mark.slow)])
-def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(count, project, repository, rawkomem):
+@pytest.mark.slow
+def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(project, repository, rawkomem):
+    count = 500
     goals = [f"{verb} the {what}" for verb in ("Deploy", "Test", "Document") for what in
              ("billing service", "audio plot", "customer import", "search index", "login page", "sales report")]  # fmt: skip
     files = fill(project, count, goals=goals)
@@ -140,8 +133,3 @@ def test_many_traces_are_consolidated_and_a_second_run_changes_nothing(count, pr
     after = paths(project, ".")
     rawkomem("consolidate", "--apply")
     assert paths(project, ".") == after
-
-
-def test_without_traces_nothing_changes(repository):
-    assert repository.lifecycle.consolidate().moves == () and not repository.lifecycle.due().is_due
-    assert repository.list(filter_of(include=[ACTIVE])) == []

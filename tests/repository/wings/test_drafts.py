@@ -21,32 +21,6 @@ def take(repository, words: str, session: str = "s-1"):
     return repository.drafts.take(said(words, session))
 
 
-def test_a_draft_is_neither_listed_nor_found_nor_injected(repository):
-    (draft,) = take(repository, "we don't use lodash any more").new
-    assert repository.drafts.all() == [draft] and list(repository.list()) == []
-    assert not repository.search("lodash") and repository.inject("install lodash").text == ""
-
-
-def test_a_draft_that_is_kept_is_a_memory_with_the_quote(repository):
-    (draft,) = take(repository, "we don't use lodash any more").new
-    stored = repository.drafts.keep(draft.id[:8], by="kim", via="person")
-    memory = repository.get(stored.id)
-    assert memory.body == draft.said and memory.extra["quote"] == draft.said and memory.by == "kim"
-    assert repository.drafts.all() == [] and take(repository, "we don't use lodash any more").new == ()
-    assert repository.search("lodash")[0].row.id == stored.id
-
-
-def test_edit_merge_and_drop(repository):
-    (one,) = take(repository, "we don't use lodash any more").new
-    (two,) = take(repository, "always import from es-toolkit instead of lodash").new
-    edited = repository.drafts.edit(one.id, text="Use es-toolkit.", when=["lodash|es-toolkit"])
-    assert repository.drafts.get(one.id) == edited and edited.said == one.said
-    merged = repository.drafts.merge(one.id, two.id)
-    assert merged.text == f"Use es-toolkit.\n\n{two.text}" and repository.drafts.all() == [merged]
-    repository.drafts.drop(one.id)
-    assert repository.drafts.all() == [] and take(repository, "we don't use lodash any more").new == ()
-
-
 def test_mistakes_are_told(repository):
     (draft,) = take(repository, "we don't use lodash any more").new
     for wrong in (

@@ -84,15 +84,6 @@ def test_list_is_the_latest_first_without_deleted_ones(filled):
         filled.episodes.get(new.memory.id)
 
 
-def test_search_stays_inside(filled):
-    filled.episodes.create("Sweet", [filled.ids["cake"], filled.ids["ttl"]])
-    found = filled.episodes.search("sweet", "redis cache", 10)
-    assert {item.row.id for item in found} == {filled.ids["cake"], filled.ids["ttl"]}
-    assert found[0].row.id == filled.ids["ttl"]
-    filled.episodes.remove("sweet", [filled.ids["cake"], filled.ids["ttl"]])
-    assert filled.episodes.search("sweet", "redis cache", 10) == []
-
-
 def test_summarise_takes_active_members_only_and_can_be_kept(filled):
     ids = filled.ids
     filled.episodes.create("All", list(ids.values()))

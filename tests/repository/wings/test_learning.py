@@ -13,9 +13,8 @@ from rawkomem.model.entries import Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
 
-from tests.learn.session.sessions import HOSTS, claude_code, codex, opencode
+from tests.learn.session.sessions import HOSTS, claude_code, codex
 
-THREE = {"claude-code": claude_code, "codex": codex, "opencode": opencode}
 SAID = [
     "Please add an orders table. We decided to use Postgres instead of MySQL because we need partial indexes.",
     "No, use pnpm, not npm. Can you run the tests again?",
@@ -30,11 +29,10 @@ def learned(repository, data: bytes) -> list[str]:
     return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), Run()).drafts)
 
 
-@pytest.mark.parametrize("host", THREE)
-def test_a_session_becomes_drafts_and_no_memory(host, project, rawkomem):
-    (project / "session").write_bytes(THREE[host]())
+def test_a_session_becomes_drafts_and_no_memory(project, rawkomem):
+    (project / "session").write_bytes(codex())
     told = json.loads(rawkomem("learn", "session", "--json").stdout)
-    assert sorted(draft["said"] for draft in told["drafts"]) == sorted(SAID) and told["host"] == host
+    assert sorted(draft["said"] for draft in told["drafts"]) == sorted(SAID) and told["host"] == "codex"
     assert {draft["kind"] for draft in told["drafts"]} == {"correction", "preference"} and told["stored"] == []
     assert files(project) == {} and "Postgres" not in rawkomem("inject", "add a postgres index").stdout
     again = rawkomem("learn", "session")
@@ -83,15 +81,14 @@ def test_a_dry_run_writes_nothing(project, rawkomem, repository):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("host", THREE)
-def test_an_injected_block_is_not_learned(form, host, repository):
+def test_an_injected_block_is_not_learned(form, repository):
     """Also not by a repository that never knew the memory: another one's words are not this session's."""
     body = "We decided to use Kafka instead of RabbitMQ because of replays."
     repository.add(Entry(title="Use Kafka", when=("kafka",), body=body))
     block = repository.inject(Task("set up kafka"), form=form).text
     assert "RabbitMQ" in block
     repository.delete("use-kafka")
-    data = THREE[host]([("user", f"set up kafka\n\n{block}"), ("assistant", f"I was told:\n\n{block}")])
+    data = claude_code([("user", f"set up kafka\n\n{block}"), ("assistant", f"I was told:\n\n{block}")])
     result = repository.learning.learn(io.BytesIO(data), Run())
     assert result.drafts == () and result.known == () and result.heard.counts["injected"] == 2
 

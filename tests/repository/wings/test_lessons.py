@@ -71,12 +71,6 @@ def test_a_lesson_is_a_file_that_people_like_to_read(repository, project):
     assert [item.verdict for item in repository.check()] == ["accept"]
 
 
-def test_it_is_injected_where_it_applies(repository):
-    lesson, _ = learn(repository)
-    assert [item.memory.id for item in repository.inject(TASK).items] == [lesson.id]
-    assert not repository.inject(Task("bake bread on a sunny day")).items
-
-
 def test_the_same_or_a_less_sure_one_is_known(repository):
     first, _ = learn(repository)
     for confidence in (0.8, 0.3):
@@ -498,10 +492,6 @@ def test_commands(rawkomem, tmp_path):
     assert "ship → test" in rawkomem("heritage", told["lessonId"]).stdout
     assert "not a lesson block" in rawkomem("lesson", "import", "-", input="nonsense", check=2).stderr
     assert "Missing option" in rawkomem("lesson", "add", "--fix", "x", check=2).stderr
-
-
-def test_distill_without_failures_says_so(rawkomem):
-    assert "no recent failure has a rule" in rawkomem("distill").stderr
 
 
 def test_distill_command(rawkomem, traces):

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from rawkomem.files.session_records import note_use
-from rawkomem.model.entries import Entry, Plan
+from rawkomem.model.entries import Entry
 from rawkomem.model.values import DAY, now
 from rawkomem.recall.signals import filter_of
 from rawkomem.repository.maintenance import reasons_to_stay
@@ -107,14 +107,6 @@ def test_a_person_at_a_terminal_carries_a_plan_out(project, repository, terminal
         assert "Write 1 entry? [y/N]" in shown and "- archive" in shown
         repository.sync()
         assert statuses(repository)["Backups of orders"] == status
-
-
-def test_prune_cleans_links(repository):
-    one, other = add(repository, "One", 0), add(repository, "Other", 0)
-    repository.graph.link(one, other)
-    repository.delete(other)
-    repository.lifecycle.prune()
-    assert repository.get(one).links == () and not repository.lifecycle.prune()[0].plan.entries
 
 
 def test_strength_is_shown(repository, rawkomem):
@@ -257,34 +249,6 @@ def fill(repository) -> None:
     for n in range(6):
         add(repository, f"Copy {n % 2}", 20 - n, by=f"agent {n}", body="The build runs on four cores of the runner.")
         add(repository, f"Forgotten {'abcdef'[n]}", 300, body=f"Nobody reads about {'abcdef'[n] * 5} any more.")
-
-
-def outcome(repository) -> list:
-    census = repository.lifecycle.census()
-    titles = {memory.id: memory.path for memory in census.memories.values()}
-    return sorted(
-        (m.title, m.path, m.status, titles.get(m.superseded_by, ""), m.corroborations) for m in census.memories.values()
-    )
-
-
-@pytest.mark.parametrize("written", [1, 9])
-def test_a_run_that_was_killed_is_continued_to_the_same_end(project, repository, tmp_path_factory, written):
-    from rawkomem.files.installation import plan_start, write_start
-    from rawkomem.repository import Repository
-
-    fill(repository)
-    whole = repository.lifecycle.consolidate()
-    assert {entry.kind for entry in whole.plan.entries} == {"supersede", "corroborate"}
-    other = tmp_path_factory.mktemp("killed")
-    write_start(plan_start(str(other)))
-    killed = Repository.open(str(other), warn=lambda message: None)
-    fill(killed)
-    plan = killed.lifecycle.consolidate(dry_run=True).plan
-    killed.core.writer.write(Plan(plan.entries[:written], plan.why))
-    killed.lifecycle.consolidate()
-    assert outcome(killed) == outcome(repository)
-    assert not killed.lifecycle.consolidate().plan.entries
-    killed.close()
 
 
 def test_two_runs_at_once_do_the_work_once(project, repository):

@@ -69,17 +69,6 @@ def test_a_skill_that_looks_like_entries_does_not_become_some(repository):
     assert repository.skills.ingest(text).outcome == "known"
 
 
-def test_search_and_list(repository):
-    deploy, cake = repository.skills.ingest(DEPLOY).id, repository.skills.ingest(CAKE).id
-    repository.skills.feedback(cake, success=True)
-    assert [skill.memory.id for skill in repository.skills.list()] == [cake, deploy]
-    assert len(repository.skills.list(1)) == 1
-    found = repository.skills.search("ship a service to production")
-    assert found[0].skill.memory.id == deploy and {name for name, _, _ in found[0].parts} == {"keywords", "meaning"}
-    (named,) = repository.skills.search("Name: Bake a cake")
-    assert (named.skill.memory.id, named.score) == (cake, 1.0)
-
-
 def test_a_skill_is_injected_only_while_it_is_active(repository):
     id = repository.skills.ingest(DEPLOY).id
     task = Task("ship the service to production")
@@ -87,30 +76,6 @@ def test_a_skill_is_injected_only_while_it_is_active(repository):
     repository.beliefs.quarantine(id)
     assert repository.inject(task).items == () and repository.skills.search("deploy a service") == []
     assert repository.skills.list()[0].memory.status == "quarantined"
-
-
-def test_prune_archives_and_restore_brings_back(repository, project):
-    deploy, cake = repository.skills.ingest(DEPLOY).id, repository.skills.ingest(CAKE).id
-    for _ in range(2):
-        repository.skills.feedback(cake, success=False, reason="burnt")
-    before = files(project)
-    trial = repository.skills.prune(dry_run=True)
-    assert ([one.memory.id for one in trial.skills], trial.remaining) == ([cake], 1) and files(project) == before
-    pruned = repository.skills.prune()
-    assert (len(pruned.skills), pruned.remaining) == (1, 1) and repository.skills.prune().skills == ()
-    assert repository.skills.get(cake).memory.status == "archived"
-    assert all(files(project)[name].startswith(text) for name, text in before.items())
-    repository.beliefs.restore(cake)
-    assert {skill.memory.id for skill in repository.skills.list()} == {deploy, cake}
-
-
-def test_export_writes_a_folder_and_no_memory(repository, project):
-    id = repository.skills.ingest(DEPLOY).id
-    made = repository.skills.export(id, str(project / ".claude" / "skills"))
-    assert made.changed and made.path.endswith("skills/deploy-service/SKILL.md")
-    assert not repository.skills.export(id, str(project / ".claude" / "skills")).changed
-    with pytest.raises(Refused, match="into the memories"):
-        repository.skills.export(id, str(project / ".rawko" / "memories"))
 
 
 def test_only_skills_are_shown_as_skills(repository):
@@ -186,13 +151,6 @@ def test_a_rejected_proposal_is_not_made_again_and_a_deleted_one_is(learned, pro
     assert [item.status for item in learned.skills.synthesize("baking")] == ["unchanged"] and files(project) == before
     learned.delete(made.skill_id)
     assert [item.status for item in learned.skills.synthesize("baking")] == ["success"]
-
-
-def test_a_dry_run_and_an_empty_repository_write_nothing(learned, project):
-    before = files(project)
-    told = learned.skills.synthesize("baking", dry_run=True)
-    assert told[0].status == "success" and told[0].skill_name == "baking" and files(project) == before
-    assert [item.status for item in learned.skills.synthesize("kubernetes")] == ["empty"]
 
 
 def test_what_is_learned_later_makes_another_proposal(learned):
@@ -295,20 +253,10 @@ def test_a_dry_run_with_a_model_stores_nothing(repository, asking, project):
     assert files(project) == before
 
 
-def test_prose_around_json_and_one_bad_answer_are_forgiven(repository, asking):
-    remember(repository)
-    server = asking(says("I am sure of it."), says(f"Here it is:\n```json\n{json.dumps(THOUGHT)}\n```\nBye."))
-    assert repository.skills.reflect(llm=True)["confidence"] == 0.8 and len(server.seen) == 2
-    assert repository.warnings == []
-
-
 FAILURES = {
     "broken json": (says('{"reflection": "half'),),
-    "not what was asked for": (says_json({"reflection": 7, "confidence": "much"}),),
     "empty reflection": (says_json({"reflection": " ", "confidence": 1}),),
-    "refusal": (says("", message={"refusal": "I cannot help with that."}),),
     "forbidden": (refuses(403, "no"),),
-    "500": (refuses(500, "oops"),),
     "closed": (Answer(status=0),),
 }
 
@@ -323,14 +271,6 @@ def test_where_a_model_fails_the_offline_result_stays(script, repository, asking
     assert set(made) == {"topic", "count", "context", "prompt"} and made["count"] == 2
     (line,) = repository.warnings
     assert line.endswith(": continuing without a model") and "\n" not in line
-    assert files(project) == before
-
-
-def test_a_model_that_takes_too_long(repository, asking, project):
-    remember(repository)
-    before = files(project)
-    asking(Answer({}, delay=1.0), timeout=0.2)
-    assert "prompt" in repository.skills.reflect(llm=True) and len(repository.warnings) == 1
     assert files(project) == before
 
 

@@ -16,7 +16,6 @@ from rawkomem.state.claims import (
     conflicting,
     normalized_value,
     plan_claim,
-    plan_claims,
     read_claim,
     read_registry,
     same_claim,
@@ -62,14 +61,6 @@ def test_normal_forms(case):
     assert normalized_value(value, case["input"]["normalize"]) == DIVERGE.get(value, case["expected"])
 
 
-@pytest.mark.parametrize(
-    ("how", "wanted"),
-    [("none", " UTC "), ("trim", "UTC"), ("lowercase", " utc "), ("lowercase_trim", "utc"), ("currency", " UTC ")],
-)
-def test_a_normal_form_for_each_rule(how, wanted):
-    assert normalized_value(" UTC ", how) == wanted
-
-
 @by_case("neolata-mem", "registerPredicate")
 def test_registry(case):
     given = {case["input"]["predicate"]: case["input"]["schema"]}
@@ -83,11 +74,6 @@ def test_registry(case):
             expected["cardinality"], expected["conflictPolicy"], expected["normalize"], expected["dedupPolicy"]
         )
         assert read_registry(given) == {expected["predicate"]: wanted}
-
-
-def test_an_unknown_rule_is_named():
-    with pytest.raises(BadInput, match="colour"):
-        read_registry({"p": {"colour": "red"}})
 
 
 def test_the_registry_of_a_repository(project, repository):
@@ -315,17 +301,6 @@ def test_the_order_of_others_does_not_matter():
 def test_an_unknown_way_to_deal_with_conflicts():
     with pytest.raises(BadInput, match="onConflict must be either"):
         outcome(entry("B"), [], on_conflict="nope")
-
-
-def test_a_batch_sees_its_own_memories():
-    new = [entry("A", "document"), entry("A", "document", id="mem_2"), entry("B", "system"), entry("C", "inference")]
-    plans = plan_claims(new, lambda *key: [], {}, trust)
-    assert [stored_outcome(plan.entries).what for plan in plans] == [
-        "stored",
-        "corroborated",
-        "superseded",
-        "quarantined",
-    ]
 
 
 def test_a_batch_is_refused_as_a_whole(repository):

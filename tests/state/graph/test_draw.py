@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.state.graph import MERMAID_EDGES, Edge, Picture, as_mermaid, for_mermaid, picture_of
 
-from tests.state.graph.test_graph import chain, graph_of, memory
+from tests.state.graph.test_graph import graph_of, memory
 
 NODE = re.compile(r'  n\d+(\["[^"\n]+"\]|\(\["[^"\n]+"\]\))')
 EDGE = re.compile(r'  n\d+ (-->|-\.-)\|"[^"\n]+"\| n\d+')
@@ -35,17 +35,6 @@ def test_no_title_breaks_out_of_its_label(title):
 @given(st.text(min_size=1, max_size=80), st.text(min_size=1, max_size=40))
 def test_any_text_is_drawn(title, id):
     check(Picture((memory(id, title=title), memory(id + "2")), (Edge(id, id + "2", "similar", 0.71),)))
-
-
-def test_a_picture_around_one_memory():
-    made = picture_of(chain(), "x", 1, 0)
-    assert [one.id for one in made.memories] == ["x", "y"] and made.edges == (Edge("x", "y", "related"),)
-    assert as_mermaid(made) == 'flowchart LR\n  n0["X"]\n  n1["Y"]\n  n0 -->|"related"| n1\n'
-
-
-def test_the_most_connected_are_drawn_and_the_rest_is_counted():
-    made = picture_of(chain(), "", 1, 2)
-    assert [one.id for one in made.memories] == ["y", "x"] and made.left_out == 2
 
 
 def test_mermaid_gets_no_more_edges_than_it_draws():

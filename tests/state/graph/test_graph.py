@@ -127,22 +127,6 @@ def test_as_the_seed_links_walks_and_clusters():
     assert results == {**expected, "self": expected["self"]["error"]}
 
 
-def chain() -> Graph:
-    return graph_of(
-        memory("x", links=(("related", "y"),)), memory("y", links=(("causes", "z"),)), memory("z"), memory("w")
-    )
-
-
-def test_walks_without_the_seed():
-    assert [(step.id, step.hop) for step in traverse(chain(), "x", 2)] == [("x", 0), ("y", 1), ("z", 2)]
-    assert [step.id for step in traverse(chain(), "x", 2, {"related"})] == ["x", "y"]
-    assert [step.id for step in shortest_path(chain(), "z", "x")] == ["z", "y", "x"] and shortest_path(
-        chain(), "x", "w"
-    ) == []
-    assert [cluster.ids for cluster in clusters(chain(), 2)] == [("y", "x", "z")] and orphans(chain()) == ["w"]
-    assert [step.id for step in shortest_path(chain(), "x", "x")] == ["x"]
-
-
 def test_an_episode_joins_no_cluster_but_is_walked_over():
     graph = graph_of(memory("a"), memory("b"), memory("ep", kind="episode", links=(("member", "a"), ("member", "b"))))
     assert clusters(graph, 2) == [] and orphans(graph) == []
@@ -190,12 +174,6 @@ def test_ten_thousand_memories_are_walked_at_once():
 
 
 # Deciding on links
-
-
-def test_a_link_is_an_entry_about_the_first():
-    (entry,) = plan_link(memory("a"), memory("b"), "causes", "me").entries
-    assert (entry.kind, entry.about, entry.path, entry.by) == ("link", "a", "memories/a.md", "me")
-    assert entry.extra == {"to": "b", "type": "causes"}
 
 
 @pytest.mark.parametrize(

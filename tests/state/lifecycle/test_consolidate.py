@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rawkomem.model.entries import Entry, Plan
-from rawkomem.model.values import KEPT_BOTH
 from rawkomem.state.changes import CORROBORATED
 from rawkomem.state.digests import Digesting, digest_of, plan_archive_sources, plan_digests
 from rawkomem.state.housekeeping import (
     MAX_CORROBORATIONS,
     consolidation_steps,
     plan_consolidate,
-    plan_contradictions,
     plan_corroborations,
     plan_dedupe,
 )
@@ -77,13 +75,6 @@ def test_alike_but_not_the_same(other):
     assert not plan_dedupe(census_of(said("a", 2, **first), said("b", 1, **{**first, **other})), near).entries
 
 
-def test_a_duplicate_from_another_source_confirms_what_is_kept():
-    census = census_of(said("a", 2, title="T", body="one"), said("b", 1, title="T", body="two", by="tester"))
-    plan = plan_dedupe(census, similar(dict.fromkeys("ab", X)).later)
-    assert told(plan) == [("corroborate", "a"), ("supersede", "b")] and plan.entries[0].by == "tester"
-    assert census.after(plan).memories["a"].corroborations == 1
-
-
 def test_likeness_does_not_add_up():
     """b is like a, c is like b, c is not like a: c stays."""
     vectors = {"a": turned(("x", 1)), "b": turned(("x", 1), ("y", 0.28)), "c": turned(("x", 1), ("y", 0.58))}
@@ -125,33 +116,6 @@ def test_who_does_not_say_where_it_comes_from_confirms_nothing():
 # Contradictions
 
 
-def claiming(id: str, days: float, subject: str, value: str, **fields) -> Entry:
-    return said(id, days, extra={"claim": {"subject": subject, "predicate": subject, "value": value}}, **fields)
-
-
-def test_contradictions_end_as_storing_would():
-    census = census_of(
-        claiming("old", 3, "port", "1"), claiming("new", 1, "port", "2"),
-        claiming("r1", 3, "reviewed", "1"), claiming("r2", 1, "reviewed", "2"),
-        claiming("k1", 3, "both", "1"), claiming("k2", 1, "both", "2"),
-        trust=lambda memory: 0.5,
-    )  # fmt: skip
-    plan = plan_contradictions(census, RULES)
-    assert set(told(plan)) == {("supersede", "old"), ("quarantine", "r2"), ("link", "k2")}
-    after = census.after(plan)
-    assert after.memories["old"].superseded_by == "new" and (KEPT_BOTH, "k1") in after.memories["k2"].links
-    assert not plan_contradictions(after, RULES).entries
-
-
-def test_what_is_believed_less_is_held_back():
-    census = census_of(
-        claiming("old", 3, "port", "1"), claiming("new", 1, "port", "2"), trust=lambda m: 0.9 if m.id == "old" else 0.5
-    )
-    (entry,) = plan_contradictions(census, RULES).entries
-    assert (entry.kind, entry.about) == ("quarantine", "new")
-    assert entry.extra == {"reason": "trust_insufficient", "conflictsWith": ["old"]}
-
-
 # Compress
 
 CLUSTER = {f"m{n}": turned(("x", 1), (f"m{n}", 0.6)) for n in range(4)}
@@ -159,14 +123,6 @@ CLUSTER = {f"m{n}": turned(("x", 1), (f"m{n}", 0.6)) for n in range(4)}
 
 def idle(n: int, days: float = 40, **fields) -> Entry:
     return said(f"m{n}", days, title=f"Cache {'abcd'[n]}", body=f"Redis caches the sessions {'abcd'[n]}.", **fields)
-
-
-def test_an_idle_cluster_gets_one_digest():
-    census = census_of(*(idle(n) for n in range(4)))
-    plan = plan_digests(census, similar(CLUSTER).pairs, Digesting())
-    (digest,) = plan.entries
-    assert digest.title.startswith("Digest: ") and digest.extra["derivedFrom"] == ["m0", "m1", "m2", "m3"]
-    assert not plan_digests(census.after(plan), similar(CLUSTER).pairs, Digesting()).entries
 
 
 def test_what_is_too_few_too_fresh_or_claimed_is_left_alone():
