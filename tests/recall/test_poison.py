@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from tests.commands import cases
 from tests.recall.poisoned import BY_AGENT, EVAL, UNCOMMITTED, Poisoned
 
 
@@ -35,4 +36,4 @@ def test_a_small_sample(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [UNCOMMITTED, BY_AGENT])
 def test_ten_among_a_thousand_over_many_tasks(tmp_path, how):
-    check(tmp_path, honest=1_000, tasks=400, how=how)
+    check(tmp_path, honest=1_000, tasks=cases(400, 150), how=how)
