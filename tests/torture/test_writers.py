@@ -10,7 +10,7 @@ import pytest
 from rawkomem.files.layout import Layout, stamps_in, sweep
 from rawkomem.files.reading import read_file
 
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.torture.helpers import assert_equals_rebuild, index_of
 
 pytestmark = pytest.mark.slow
