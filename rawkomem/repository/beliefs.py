@@ -290,9 +290,7 @@ class Beliefs(Wing):
         ]
         if not held:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
-            raise NotFound(
-                f"{alone} waits for a review", "run 'rawkomem quarantine list' to see what waits"
-            )
+            raise NotFound(f"{alone} waits for a review", "run 'rawkomem review' to see what waits")
         plain = [
             memory.id
             for memory in held

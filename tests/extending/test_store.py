@@ -152,11 +152,13 @@ def test_filters_that_it_does_not_know_are_kept(installed, project, filled, word
 
 def test_the_command_line_knows_it(installed, rawkomem, filled):
     env = {"PYTHONPATH": f"{installed}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    rawkomem.process("store", "use", "toy", env=env)
-    shown = {row["name"]: row for row in json.loads(rawkomem.process("store", "status", "--json", env=env).stdout)}
+    rawkomem.process("index", "store", "use", "toy", env=env)
+    shown = {
+        row["name"]: row for row in json.loads(rawkomem.process("index", "store", "status", "--json", env=env).stdout)
+    }
     assert shown["toy"]["used"] and shown["toy"]["memories"] == 2 and shown["toy"]["where"].endswith("toy")
     assert "Zebras" in rawkomem.process("search", "stripes", env=env).stdout
-    assert "takes no url" in rawkomem.process("store", "use", "toy", "--url-env", "X", env=env, check=2).stderr
+    assert "takes no url" in rawkomem.process("index", "store", "use", "toy", "--url-env", "X", env=env, check=2).stderr
 
 
 def test_without_its_package_it_is_unknown(project, filled):

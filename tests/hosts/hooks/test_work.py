@@ -77,7 +77,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
         assert hook("claude", "SessionEnd", told, transcript=recorded(f"s-{number}", goal)) == ""
         assert until(lambda: len(files(project)) == number + 1)  # noqa: B023
         if number == 0:
-            assert f"{GOALS[0]}: with Edit, Bash" in rawkomem("brief", "retry in the payment client").stdout
+            assert f"{GOALS[0]}: with Edit, Bash" in rawkomem("context", "--goal", "retry in the payment client").stdout
     assert until(lambda: repository.list(kind="learning"))
     trace = repository.traces.list()[0]
     assert (trace.title, outcome_of(trace), trace.extra["files_created"], trace.extra["tools_used"]) == (
@@ -85,7 +85,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
     )  # fmt: skip
     assert trace.extra["duration_ms"] == "660000" and "`pytest -q` - done" in trace.body
     assert not any(HIDDEN in file.read_text() for file in (project / ".rawko").rglob("*.md"))
-    brief = rawkomem("brief", "add a retry to the payment client").stdout
+    brief = rawkomem("context", "--goal", "add a retry to the payment client").stdout
     assert "Recommended approach" in brief and "Write src/client.py" in brief
     assert [line for line in log() if "building the index" not in line] == []
 
