@@ -71,10 +71,11 @@ def write() -> str:
 
 def _section(command: click.Command, context: click.Context) -> str:
     """Return a command: its usage, its summary, one line for each option, and one example."""
-    usage = " ".join([context.command_path, *_arguments(command, context)])
+    usage = " ".join(_arguments(command, context))
     help, _, _ = (command.help or "").partition("\n\n")
     text = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n\n"
-    text += f"`{usage}`: {' '.join(help.split())}\n"
+    text += f"`{usage}`: " if usage else ""
+    text += f"{' '.join(help.split())}\n"
     options = [_option(one) for one in command.params if isinstance(one, click.Option)]
     lines = [f"- {line}\n" for line in options if line]
     if lines:
@@ -89,8 +90,6 @@ def _section(command: click.Command, context: click.Context) -> str:
 
 
 def _arguments(command: click.Command, context: click.Context) -> list[str]:
-    if isinstance(command, click.Group):
-        return ["COMMAND"]
     arguments = [one for one in command.params if isinstance(one, click.Argument)]
     return [one.make_metavar(context) for one in arguments]
 

@@ -294,6 +294,8 @@ def add_command(
             read(text), kind=kind, by=given["by"] or user_name(), **_fields_given(given)
         )
         entry = with_condition(replace(entry, extra={**entry.extra, **_claim_fields(given)}))
+        if not text.strip() and "claim" not in entry.extra:
+            raise BadInput("the memory has no text", "pass TEXT, or --title together with --body")
         entry = _undoubted(
             repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ()
         )
@@ -319,8 +321,6 @@ def add_command(
         note(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"
         )
-    if not stored.entry.body.strip() and not said:
-        note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
 @command("amend")

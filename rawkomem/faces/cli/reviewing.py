@@ -201,10 +201,13 @@ def _list_items(
     if not items:
         note(f"{id} does not wait for a decision" if id else f"{NOTHING_WAITS}{place}")
     elif id:
-        memory = items[0].id
-        yes, no = ("accept", "decline") if items[0].kind == PROPOSAL else ("activate", "reject")
-        settled = ", --supersede or --keep-both" if items[0].kind == CONFLICT else ""
-        note(f"decide with 'rawkomem review {memory} --{yes}' or '--{no}'{settled}")
+        id = items[0].id
+        how = f"'rawkomem review {id} --activate' or 'rawkomem review {id} --reject'"
+        if items[0].kind == PROPOSAL:
+            how = f"'rawkomem review {id} --accept' or 'rawkomem review {id} --decline'"
+        elif items[0].kind == CONFLICT:
+            how += ", --supersede or --keep-both"
+        note(f"decide with {how}")
     else:
         note("'rawkomem review' at a terminal asks about each; 'rawkomem review ID' shows one")
 

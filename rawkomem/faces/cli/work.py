@@ -60,7 +60,7 @@ OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial
 def trace_command() -> None:
     """Record tasks and how they went; group them in episodes.
 
-    A trace is one file for one task. 'rawkomem context --goal' shows what earlier traces teach, 'rawkomem tidy consolidate
+    A trace is one file for one task. 'rawkomem context --goal QUERY' shows what earlier traces teach, 'rawkomem tidy consolidate
     --apply' writes learnings from them. See 'rawkomem docs traces'.
 
     Examples:
@@ -302,7 +302,7 @@ def _report_recorded(written: Written, as_json: bool) -> None:
         note("secrets in the text were redacted before it was written")
 
 
-# Implement `rawkomem context --goal`: print what earlier work teaches about a goal.
+# Implement `rawkomem context --goal QUERY`: print what earlier work teaches about a goal.
 
 
 # Implement `rawkomem trace episode`: group memories that belong to one period of work.

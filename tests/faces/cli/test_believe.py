@@ -240,3 +240,43 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     assert "amend_x" in rawkomem("review", "rule", "--accept", "--change", "amend_x", check=1).stderr
     assert "needs the ID of a memory" in rawkomem("review", "--accept", check=2).stderr
     with_person.close()
+
+
+def test_a_commit_names_the_proposals_that_it_accepts(rawkomem, git, project):
+    rawkomem("add", "--title", "Tests", "--body", "Use npm.")
+    git.commit()
+    rawkomem("amend", "Tests", "--body", "Use pnpm.", "--by", "robot")
+    assert "accepts" not in rawkomem("check", "--staged").stderr, "the change is not staged"
+    git("add", ".rawko")
+    told = rawkomem("check", "--staged").stderr
+    assert "this commit accepts 1 proposed change: amend of 'Tests' by robot" in told
+    assert "accepts" not in rawkomem("check", "--staged", env={"CLAUDECODE": "1"}).stderr
+
+
+def test_a_title_without_a_text_is_refused(rawkomem):
+    for words in (("--title", "Only a title"), ("--title", "Only a title", "--body", "-")):
+        assert "the memory has no text" in rawkomem("add", *words, check=2).stderr
+    assert rawkomem("add", "Only one sentence").returncode == 0
+
+
+def test_search_reads_standard_input(rawkomem):
+    rawkomem("add", "--title", "Port", "--body", "The database listens on 6432.")
+    found = said(rawkomem("search", "-", "--json", input="where does the database listen"))
+    assert [row["title"] for row in found] == ["Port"]
+    done = rawkomem.process("search", "-", input="where does the database listen")
+    assert "Port" in done.stdout and "no memory fits" not in done.stderr
+
+
+def test_supersede_takes_a_text(rawkomem, add):
+    rawkomem("add", "--title", "Old", "--body", "Use npm for builds.")
+    new = said(rawkomem("supersede", "Old", "--text", "Builds run with make.", "--json"))["id"]
+    assert said(rawkomem("show", "Old", "--json"))["superseded_by"] == new
+    assert rawkomem("supersede", "Old", check=2) and rawkomem("supersede", "Old", new, "--text", "x", check=2)
+
+
+def test_feedback_true_and_wrong_are_reinforce_and_dispute(rawkomem, add):
+    id = add("UTC")["id"]
+    for word, done in (("true", "reinforced"), ("wrong", "disputed")):
+        assert done in rawkomem("feedback", id, word).stdout
+    shown = said(rawkomem("show", id, "--json"))
+    assert (shown["reinforcements"], shown["disputes"]) == (1, 1)

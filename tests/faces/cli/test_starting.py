@@ -92,13 +92,6 @@ def test_a_folder_that_is_not_there(rawkomem, tmp_path, command):
     assert not missing.exists()
 
 
-def test_a_memory_without_a_text_says_so(rawkomem):
-    told = rawkomem("add", "--title", "Empty")
-    id = told.stdout.split()[1]
-    assert f"stored without a text: add one with 'rawkomem amend {id} --body …'" in told.stderr
-    assert "without a text" not in rawkomem("add", "--title", "Full", "--body", "Said.").stderr
-
-
 def test_check_counts_what_is_only_short(rawkomem):
     rawkomem("add", "--title", "Short", "--when", "short", "--body", "Said.")
     told = rawkomem("check")
