@@ -165,7 +165,9 @@ def test_the_wheel_works_with_each_installer(install, wheel, tmp_path):
     one = install(wheel, tmp_path)
     project = tmp_path / "project"
     project.mkdir()
-    checked = {line["name"]: line for line in json.loads(one.run("rawkomem self-check --json", project).stdout)}
+    checked = {
+        line["name"]: line for line in json.loads(one.run("rawkomem doctor --self-check --json", project).stdout)
+    }
     assert checked["PATH"]["text"] == str(one.bin / "rawkomem") and "not installed" in checked["mcp"]["text"]
     one.run("rawkomem init", project)
     hint = one.run("rawkomem mcp < /dev/null", project, code=1).stderr

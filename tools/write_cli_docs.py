@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from rawkomem.faces.cli.commands import ALIASES, COMMANDS, cli
+from rawkomem.faces.cli.commands import COMMANDS, cli
+from rawkomem.faces.cli.options import ALIASES
 from rawkomem.model.filters import FILTER_FIELDS, FilterField
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
@@ -35,9 +36,17 @@ file, or words of the title. If several memories fit, the error lists them.
 
 At a terminal, long lists open in a pager: `$RAWKOMEM_PAGER`, else `$PAGER`, else `less -FRX`.
 `RAWKOMEM_PAGER=cat` turns the pager off.
-`--json` prints data for programs; [json](json.md) lists the keys of each command.
-"""
 
+Most commands have some of these options, which the sections below do not repeat: `--json` prints data for programs
+([json](json.md) lists the keys), `--limit N` or `-n N` is the maximum number of results, `--dry-run` prints what would
+change and writes nothing, `--yes` asks no question, `--by NAME` and `--reason TEXT` are recorded with a change. The filters
+of `search`, `list`, `inject`, `context`, `stats` and `export` are in [recall](recall.md). `rawkomem help COMMAND` explains a
+command in full.
+"""
+# Options that mean the same everywhere; the head of the page explains them.
+COMMON = ("as_json", "dry_run", "yes", "by", "reason", "limit")
+FILTER_NAMES = {field.option.lstrip("-").replace("-", "_") for field in FILTER_FIELDS}
+FILTER_HELP = {field.help for field in FILTER_FIELDS}
 
 OTHER_NAMES = """\
 These names of other tools and designs work, too.
@@ -61,11 +70,41 @@ def write() -> str:
 
 
 def _section(command: click.Command, context: click.Context) -> str:
-    text = f"## {context.command_path}\n\n```\n{command.get_help(context)}\n```\n"
+    """Return a command: its usage, its summary, one line for each option, and one example."""
+    usage = " ".join(_arguments(command, context))
+    help, _, _ = (command.help or "").partition("\n\n")
+    text = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n\n"
+    text += f"`{usage}`: " if usage else ""
+    text += f"{' '.join(help.split())}\n"
+    options = [_option(one) for one in command.params if isinstance(one, click.Option)]
+    lines = [f"- {line}\n" for line in options if line]
+    if lines:
+        text += "\n" + "".join(lines)
+    example = _example(command)
+    if example:
+        text += f"\nExample: `{example}`\n"
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():
             text += "\n" + _section(inner, click.Context(inner, info_name=name, parent=context))
     return text
+
+
+def _arguments(command: click.Command, context: click.Context) -> list[str]:
+    arguments = [one for one in command.params if isinstance(one, click.Argument)]
+    return [one.make_metavar(context) for one in arguments]
+
+
+def _option(option: click.Option) -> str:
+    """Return an option as a line; empty if it is one of COMMON or a filter, which other places explain."""
+    if option.name in COMMON or (option.name in FILTER_NAMES and option.help in FILTER_HELP):
+        return ""
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    return f"{names}: {' '.join((option.help or '').split())}"
+
+
+def _example(command: click.Command) -> str:
+    _, _, lines = (command.epilog or "").partition("Examples:\n")
+    return next((line.strip() for line in lines.splitlines() if line.strip()), "")
 
 
 def with_filters(page: str) -> str:

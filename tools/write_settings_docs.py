@@ -32,7 +32,7 @@ predicates:
 |---|---|
 | `.rawko/config.yaml` | The repository's settings: committed, the same for everybody. `rawkomem init` writes one without any setting. |
 | `~/.config/rawkomem/config.yaml` | Your own settings for all repositories. On macOS `~/Library/Application Support/rawkomem/`, on Windows `AppData\\Roaming\\rawkomem\\`; `XDG_CONFIG_HOME` moves it. |
-| `~/.config/rawkomem/repositories/<path of .rawko>/config.yaml` | Your own settings for one repository: for `/home/ada/shop/.rawko` the file is in `repositories/home/ada/shop/.rawko/`. `rawkomem store use` writes it. |
+| `~/.config/rawkomem/repositories/<path of .rawko>/config.yaml` | Your own settings for one repository: for `/home/ada/shop/.rawko` the file is in `repositories/home/ada/shop/.rawko/`. `rawkomem index store use` writes it. |
 
 The last file in this table overrides the repository's file, which overrides your own file for all repositories. An
 environment variable overrides all files. A dot in a key is a level of YAML: `store.name` is `store: {name: lancedb}`.

@@ -222,7 +222,7 @@ class SinkQueue:
             if self.file.size() >= MAX_QUEUE_BYTES:
                 raise Refused(
                     "the webhook's queue is full",
-                    "run 'rawkomem sinks flush' to see why it is not sent",
+                    "run 'rawkomem index sinks flush' to see why it is not sent",
                 )
             self.file.append(*_signed([WaitingEvent(event) for event in events]))
 
@@ -306,7 +306,8 @@ def wake_sender(layout: Layout) -> bool:
         return start_background(layout, lock(layout, "sender"), "sinks", "flush", "--due")
     except OSError as failure:
         raise Refused(
-            f"no sender was started: {failure}", "run 'rawkomem sinks flush' to send the events"
+            f"no sender was started: {failure}",
+            "run 'rawkomem index sinks flush' to send the events",
         ) from None
 
 

@@ -131,12 +131,14 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
     try:
         said = read_page(layout.path(PAGE))
     except RawkoError:
-        return []  # 'rawkomem toc' reports the error
+        return []  # 'rawkomem tidy toc' reports the error
     if not is_generated(said) or said == contents():
         return []
     message = f"{PAGE} is out of date"
     return [
-        _checked(Reading(PAGE), [warning("stale-page", message, "run 'rawkomem toc'", path=PAGE)])
+        _checked(
+            Reading(PAGE), [warning("stale-page", message, "run 'rawkomem tidy toc'", path=PAGE)]
+        )
     ]
 
 

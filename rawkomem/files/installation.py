@@ -35,7 +35,7 @@ ATTRIBUTES_TEXT = """\
 # Memories have the same bytes on every system, and are merged entry by entry once 'rawkomem connect git' has run.
 *.md text eol=lf
 *.md merge=rawkomem
-# The generated page keeps the lines of both sides; the next write, or 'rawkomem toc', puts them in order.
+# The generated page keeps the lines of both sides; the next write, or 'rawkomem tidy toc', puts them in order.
 MEMORY.md merge=union
 """
 

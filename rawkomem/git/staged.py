@@ -524,12 +524,12 @@ Registry = Mapping[str, Predicate]
 SKIP_VARIABLE = (
     "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
 )
-LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem scrub' redacts a text"
+LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem try scrub' redacts a text"
 SETTLE_HINT = (
     "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
 )
 DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
-CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem cite', then git add"
+CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem link cite', then git add"
 
 
 def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]]:

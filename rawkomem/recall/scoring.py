@@ -43,7 +43,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "old-lesson": "the lesson was stored or confirmed {} days ago: lessons are injected for {} days",
     "weak-source": "it was made from {}, which is {}",
     "crowded-out": "too many memories share something with the task: only the best of them are scored",
-    "outdated": "superseded by a newer memory? {} contradicts it: 'rawkomem conflicts' shows both",
+    "outdated": "superseded by a newer memory? {} contradicts it: 'rawkomem review' shows both",
     "full": "only {} are injected",
     "unimportant": "importance {} is below {}",
     "twin": "says the same as {}",

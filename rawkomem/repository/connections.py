@@ -86,7 +86,7 @@ class Graph(Wing):
 # Episodes: groups of memories, for example of one task.
 
 ONLY_BY_NAME = (
-    "it is critical, or a person vouches for it; to archive it, run 'rawkomem archive ID'"
+    "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
 )
 
 
@@ -138,10 +138,11 @@ class Episodes(Wing):
         memory = self._repo.get(name)
         if memory.kind not in GROUPS:
             raise BadInput(
-                f"{memory.id} is a {memory.kind}, not an episode", "run 'rawkomem episode list'"
+                f"{memory.id} is a {memory.kind}, not an episode",
+                "run 'rawkomem trace episode list'",
             )
         if memory.status == "deleted":
-            raise Refused(f"{memory.id} is deleted", "run 'rawkomem episode list'")
+            raise Refused(f"{memory.id} is deleted", "run 'rawkomem trace episode list'")
         found = decide.episodes_in(self._repo.graph.load(statuses=()))
         return next(episode for episode in found if episode.memory.id == memory.id)
 

@@ -247,7 +247,7 @@ def _first_word(driver: str) -> str:
 
 # The index and its search stores: status, rebuild, choose a store, copy, migrate tables.
 
-HEAD = "# Written by 'rawkomem store use'.\n"
+HEAD = "# Written by 'rawkomem index store use'.\n"
 
 
 @record

@@ -178,7 +178,7 @@ def publish(repository: Repository) -> Published:
         name, other = core.settings.store.name, names_with_tables()[0]
         raise BadInput(
             f"the {name} store does not have the tables of RFC-0011",
-            f"run 'rawkomem store use {other}'",
+            f"run 'rawkomem index store use {other}'",
         )
     return publish_all(core)
 

@@ -587,7 +587,7 @@ RESERVED_TYPES = {
     HERITAGE: "a heritage entry creates it",
     DERIVED: "the key derivedFrom of a memory creates it",
     CORROBORATED: "a corroborate entry creates it",
-    MEMBER: "use 'rawkomem episode add'",
+    MEMBER: "use 'rawkomem trace episode add'",
     KEPT_BOTH: "use 'rawkomem review ID --keep-both'",
 }
 

@@ -132,7 +132,7 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> 
     if len(sources) < MIN_SOURCES:
         raise BadInput(
             "a digest needs at least two active memories that do not contradict each other",
-            "run 'rawkomem conflicts' to see contradictions",
+            "run 'rawkomem review' to see contradictions",
         )
     digest = digest_of(sources)
     entry = Entry(
@@ -340,7 +340,7 @@ def plan_episode(
     if not members:
         raise BadInput(
             "an episode needs at least one memory",
-            "name memories, or run 'rawkomem episode capture'",
+            "name memories, or run 'rawkomem trace episode capture'",
         )
     _check_members(members, 0)
     ordered = by_time(members)
@@ -368,7 +368,7 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     if not leaving:
         raise Refused(
             f"none of them is in {episode.memory.id}",
-            f"run 'rawkomem episode show {episode.memory.id}'",
+            f"run 'rawkomem trace episode show {episode.memory.id}'",
         )
     removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
     return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")

@@ -96,8 +96,8 @@ def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):
     assert told() == []
     repository.add(Entry(title="Two", body="Text."))
     assert told() == ["MEMORY.md is out of date"]
-    assert "MEMORY.md:1: warning" in (said := rawkomem("check").stdout) and "rawkomem toc" in said
-    rawkomem("toc")
+    assert "MEMORY.md:1: warning" in (said := rawkomem("check").stdout) and "rawkomem tidy toc" in said
+    rawkomem("tidy", "toc")
     assert told() == []
     file.write_text("# Mine\n")
     assert told() == []
@@ -126,8 +126,8 @@ def test_it_follows_writes_where_the_project_wants_that(project):
 
 def test_the_command_writes_elsewhere_too(project, rawkomem):
     rawkomem("add", "--title", "Why", "--body", "Because.")
-    assert rawkomem("toc").stdout.startswith("written  .rawko/MEMORY.md")
-    assert rawkomem("toc").stdout.startswith("unchanged")
+    assert rawkomem("tidy", "toc").stdout.startswith("written  .rawko/MEMORY.md")
+    assert rawkomem("tidy", "toc").stdout.startswith("unchanged")
     (project / "docs").mkdir()
-    rawkomem("toc", "--out", "docs/memories.md")
+    rawkomem("tidy", "toc", "--out", "docs/memories.md")
     assert "(../.rawko/memories/why.md)" in (project / "docs" / "memories.md").read_text()

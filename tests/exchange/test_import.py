@@ -266,7 +266,7 @@ def test_the_command(project, rawkomem, samples):
     told = json.loads(rawkomem("import", "CLAUDE.md", "mem0.json", "--json").stdout)
     assert [source["kind"] for source in told["sources"]] == ["instructions", "mem0"]
     assert rawkomem("search", "postgres migrations").stdout == ""
-    held = rawkomem("quarantine", "list", "--from", "CLAUDE.md").stdout
+    held = rawkomem("review", "--all-from", "CLAUDE.md").stdout
     assert held.count("imported from CLAUDE.md") == 2
     assert rawkomem("review", "--all-from", "CLAUDE.md", "--activate").stdout.count("activated") == 2
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
@@ -280,12 +280,11 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
     rawkomem("import", "AGENTS.md")
     told = rawkomem("import", "CLAUDE.md").stderr
     assert (
-        "2 memories wait for your review" in told
-        and "rawkomem quarantine list --from CLAUDE.md, then rawkomem show ID" in told
+        "2 memories wait for your review" in told and "rawkomem review --from CLAUDE.md, then rawkomem show ID" in told
     )
     command = told.partition("use them: rawkomem ")[2].splitlines()[0]
     assert rawkomem(*command.split()).stdout.count("activated") == 2
-    assert "Secrets" in rawkomem("quarantine", "list").stdout
+    assert "Secrets" in rawkomem("review").stdout
 
 
 def test_where_an_imported_memory_comes_from_is_told(project, rawkomem):

@@ -151,11 +151,11 @@ def test_filters_that_it_does_not_know_are_kept(installed, project, filled, word
 
 
 def test_the_command_line_knows_it(installed, rawkomem, filled):
-    rawkomem("store", "use", "toy")
-    shown = {row["name"]: row for row in json.loads(rawkomem("store", "status", "--json").stdout)}
+    rawkomem("index", "store", "use", "toy")
+    shown = {row["name"]: row for row in json.loads(rawkomem("index", "store", "status", "--json").stdout)}
     assert shown["toy"]["used"] and shown["toy"]["memories"] == 2 and shown["toy"]["where"].endswith("toy")
     assert "Zebras" in rawkomem("search", "stripes").stdout
-    assert "takes no url" in rawkomem("store", "use", "toy", "--url-env", "X", check=2).stderr
+    assert "takes no url" in rawkomem("index", "store", "use", "toy", "--url-env", "X", check=2).stderr
 
 
 def test_without_its_package_it_is_unknown(project, filled):

@@ -23,7 +23,7 @@ STORED = [
     ("trace", "add", "--goal", "x"),
     ("trace", "log", "add", "--goal", "x", "--learnings", "-"),
 ]
-ASKED = [("inject", "-"), ("search", "-"), ("match", "x", "-"), ("scrub",), ("brief", "-")]
+ASKED = [("inject", "-"), ("search", "-"), ("try", "match", "x", "-"), ("scrub",), ("context", "--goal", "-")]
 
 
 def run(project, *words: str) -> subprocess.CompletedProcess[bytes]:

@@ -135,7 +135,7 @@ def test_contradictions_until_settled(started, memories, git):
 
 
 def test_code_that_a_memory_cites(started, memories, git, rawkomem):
-    rawkomem("cite", "mem_1_a", "code.py#run")
+    rawkomem("link", "cite", "mem_1_a", "code.py#run")
     git("add", "-A")
     assert found(started) == {}
     git.commit()

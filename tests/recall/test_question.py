@@ -46,7 +46,7 @@ def test_programs_get_codes(rawkomem, memories):
     assert why["why_not_code"] == "not-confident" and why["why_not"].startswith("not relevant enough")
     why = json.loads(rawkomem("why", "a", "fix the login", "--json").stdout)
     assert (why["why_not_code"], why["why_not"], why["fired"]) == ("", "", "alternative 'login'")
-    fired = json.loads(rawkomem("match", "login|auth", "fix the login", "--json").stdout)
+    fired = json.loads(rawkomem("try", "match", "login|auth", "fix the login", "--json").stdout)
     assert (fired["how"], fired["why"]) == ("alternative", Fired("alternative", "login").sentence)
     checked = {item["file"]: item["problems"] for item in json.loads(rawkomem("check", "--json", check=1).stdout)}
     assert "no-title" in [problem["code"] for problem in checked["memories/b.md"]]

@@ -14,7 +14,13 @@ from rawkomem.repository import purging
 from tests.torture.faults import SECRET, VICTIM, holding, prepare
 
 STEPS = ("SinkQueue", "forget_in_ledger", "purge_files", "forget_vectors", "forget_others", "close_intent")
-NEXT = (("search", "other"), ("list",), ("add", "--title", "N", "--body", "New."), ("ledger", "verify"), ("check",))
+NEXT = (
+    ("search", "other"),
+    ("list",),
+    ("add", "--title", "N", "--body", "New."),
+    ("index", "ledger", "verify"),
+    ("check",),
+)
 
 
 @pytest.fixture
@@ -45,7 +51,7 @@ def test_any_later_command_ends_it(leaked, rawkomem, monkeypatch, step):
     done = rawkomem(*NEXT[STEPS.index(step) % len(NEXT)], check=None)
     assert f"finished removing {VICTIM}" in done.stderr
     assert holding(leaked) == [] and not any_intents(layout)
-    assert rawkomem("ledger", "verify").returncode == 0
+    assert rawkomem("index", "ledger", "verify").returncode == 0
 
 
 def test_naming_the_memory_again_ends_it_too(leaked, rawkomem, monkeypatch):
@@ -104,7 +110,7 @@ def test_in_a_file_that_cannot_be_read_the_advice_is_right(project, memories, ra
 
 
 def test_a_page_of_contents_is_made_anew(leaked, rawkomem):
-    rawkomem("toc")
+    rawkomem("tidy", "toc")
     assert SECRET in (leaked / ".rawko/MEMORY.md").read_text()
     rawkomem("purge", VICTIM, "--yes")
     assert holding(leaked) == []
@@ -128,4 +134,4 @@ def test_what_a_killed_writer_left_must_go_too(leaked, rawkomem, monkeypatch, pl
 
 
 def test_what_a_killed_writer_left_is_no_block_of_the_ledger(leaked, rawkomem):
-    assert rawkomem("ledger", "verify").returncode == 0
+    assert rawkomem("index", "ledger", "verify").returncode == 0

@@ -195,7 +195,7 @@ class Case:
             if any(target == VICTIM for _, target, _ in entries(self.folder)):  # it did not begin
                 assert self.run()["code"] == 0
             assert holding(self.folder) == [], done
-            assert self.driver(self.folder, ["ledger", "verify"])["code"] == 0
+            assert self.driver(self.folder, ["index", "ledger", "verify"])["code"] == 0
         elif done["code"] != 0 and not (done["code"] == -9 and self.name in EVENTS):
             retried = self.run()
             assert retried["code"] == 0 or self.is_done_already(retried), (done, retried)

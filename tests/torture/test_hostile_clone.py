@@ -132,7 +132,7 @@ COMMANDS = [
     (("check", "--staged"), ""), (("tidy", "retention", "--dry-run"), ""), ((), ""), (("status",), ""),
     (("check", "--staged", "--as-amendment"), ""), (("diff", "HEAD...HEAD"), ""), (("check", "--diff", "HEAD..HEAD"), ""),
     (("show", "a"), ""), (("why", "a"), ""), (("history", "a"), ""), (("explain", "a"), ""), (("context", "deploy"), ""),
-    (("consolidate", "--staged"), ""), (("review",), ""), (("brief",), ""), (("entities",), ""), (("conflicts",), ""),
+    (("consolidate", "--staged"), ""), (("review",), ""), (("context", "--goal", "deploy"), ""), (("link", "entities"), ""), (("conflicts",), ""),
 ]  # fmt: skip
 CONNECTS = [
     (("connect", "claude"), ""), (("connect", "claude", "--remove"), ""), (("connect", "codex"), ""),

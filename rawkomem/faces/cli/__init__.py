@@ -13,23 +13,24 @@
 `overview`: Show the state of the repository and the next step: `rawkomem` without a command
 `pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
-`listing`: show memories: `rawkomem list`, `show`, `cite`, `entities` and `toc`
-`reasons`: Explain memories: `rawkomem why`, `why-not`, `context`, `tokens`, `history` and `explain`
-`decisions`: decisions about memories: `rawkomem reinforce`, `dispute`, `quarantine`, `restore`, `review`, and more
+`listing`: show memories: `rawkomem list` and `show`; cite code, list entities, write MEMORY.md
+`reasons`: Explain memories: `rawkomem why`, `context` and `history`
+`decisions`: `rawkomem restore` and `supersede`
 `links`: `rawkomem link`: connect memories, and show how they are connected
-`work`: `rawkomem trace`, `brief` and `episode`: recorded tasks, what they teach, and periods of work
-`drafting`: `rawkomem drafts`: list, keep, edit, merge and drop the drafts that were found in sessions
+`work`: `rawkomem trace`: recorded tasks, what they teach, and periods of work
+`drafting`: Show drafts that were found in sessions, and let a person edit one
+`reviewing`: `rawkomem review` and `drafts`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
-`lessons_and_skills`: `rawkomem lesson`, `heritage`, `skill` and `reflect`
-`importing`: `rawkomem import`, `export` and `project`: exchange memories with files and other tools
-`upkeep`: `rawkomem status`, `index`, `store`, `sinks`, `ledger` and `doctor`: look after the index and the log
+`lessons_and_skills`: `rawkomem lesson` and `skill`
+`importing`: `rawkomem import` and `export`: exchange memories with files and other tools
+`upkeep`: `rawkomem status`, `index` and `doctor`: look after the index, its database, the ledger and sinks
 `checks`: `rawkomem check` and `diff`: report problems in memory files, staged changes and branches
 `tidy`: `rawkomem tidy`: each command prints a plan for housekeeping; `--apply` carries it out
-`probes`: Try out parts of rawkomem on a text: `rawkomem scrub`, `match`, `embed` and `schema`
+`probes`: `rawkomem try`: try out parts of rawkomem on a text
 `start`: `rawkomem init`: look at a project, show a plan, ask before each step, and suggest what to try next
 `connecting`: `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what rawkomem wrote
 `servers`: Run the servers: `rawkomem browse`, `mcp` and `lsp`
-`measure`: Measure and test rawkomem on this machine: `rawkomem bench` and `self-check`
+`measure`: Measure and test rawkomem on this machine: `rawkomem bench` and `doctor --self-check`
 `manual`: Explain rawkomem: `rawkomem help`, `docs`, `completion` and `demo`
 """
 
@@ -41,7 +42,7 @@ import sys
 
 from ...model.errors import RawkoError, WrittenUnseen
 from ...model.values import TYPE_CHECKING
-from .options import parse_plain, run_of
+from .options import expanded, parse_plain, run_of
 from .terminal import complain, say_written
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ OBJECTS_PER_COLLECTION = (
     100_000  # new objects before garbage collection; a hot command creates fewer
 )
 USUAL_THRESHOLDS = gc.get_threshold()
-PAGED = {"search", "list", "ls", "show", "history", "explain", "docs", "help", "diff", "conflicts", "trace list",
-         "lesson list", "skill list", "link list", "ledger show", "trace log"}  # fmt: skip
+PAGED = {"search", "list", "show", "history", "docs", "help", "diff", "trace list", "lesson list", "skill list",
+         "link list", "trace log"}  # fmt: skip
 AT_EXIT = ("atexit", "threading")  # modules that may have registered exit handlers
 
 
@@ -84,6 +85,7 @@ def run(argv: list[str]) -> int:
     A user's mistake or a failing disk prints one line. With RAWKOMEM_DEBUG, a failing disk prints a traceback.
     """
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    argv = expanded(argv)
     try:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:

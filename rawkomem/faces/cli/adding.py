@@ -49,7 +49,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
 from .declarations import flag, list_option, text_option
-from .opening import author, open_personal, open_repository
+from .opening import author, open_personal, open_repository, report_decision
 from .options import BY, DRY_RUN, JSON, LIMIT, PERSONAL, REASON, YES, together
 from .terminal import (
     complain,
@@ -92,16 +92,17 @@ def write_in_editor(
     template: Callable[[], str],
     store: Callable[[str], U],
     resume: str = "",
+    again: str = "",
 ) -> U:
     """Let a person edit a template or an unsaved text, pass the result to `store`, and return what `store` returns.
 
-    `what` names the purpose of the text; `resume` is the path of an unsaved text. The edited file is removed once the
-    text is stored.
+    `what` names the purpose of the text; `resume` is the path of an unsaved text; `again` is the command that takes
+    --resume, if it is not the running one. The edited file is removed once the text is stored.
     """
     start = None if resume else template()
     path = resume or keep_text(repository.layout, what, start or "")
     while True:
-        _run_editor(path, start)
+        _run_editor(path, start, again)
         try:
             text = without_remark(read_text_file(path))
             if text == start or not text.strip():
@@ -114,10 +115,10 @@ def write_in_editor(
         except RawkoError as failure:
             if not os.path.exists(path):
                 raise
-            _offer_again(repository, path, failure)
+            _offer_again(repository, path, failure, again)
             start = None
         except BaseException:
-            _tell_kept(path)
+            _tell_kept(path, again)
             raise
         else:
             discard_text(path)
@@ -129,13 +130,13 @@ def unsaved_path(repository: Repository, given: str, what: str) -> str:
     return find_unsaved(repository.layout, "" if given == LATEST else given, what) if given else ""
 
 
-def _run_editor(path: str, start: str | None) -> None:
+def _run_editor(path: str, start: str | None, again: str) -> None:
     """Run the editor on a file. If it fails, print the file's path, or remove a file that still holds the template."""
     try:
         edit(filename=path)
     except BaseException as failure:
         if start is None or _bytes_of(path) != start.encode("utf-8", "replace"):
-            _tell_kept(path)
+            _tell_kept(path, again)
         else:
             discard_text(path)
         if not isinstance(failure, ClickException):
@@ -146,11 +147,11 @@ def _run_editor(path: str, start: str | None) -> None:
         ) from None
 
 
-def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None:
+def _offer_again(repository: Repository, path: str, failure: RawkoError, again: str) -> None:
     """Print why a text was rejected. Return if a person wants to edit it again; else print its path and exit."""
     code = complain(failure)
     if repository.core.via != PERSON or not confirmed("Open your text again in the editor?"):
-        _tell_kept(path)
+        _tell_kept(path, again)
         raise SystemExit(code)
     try:
         text = without_remark(read_text_file(path))
@@ -159,9 +160,10 @@ def _offer_again(repository: Repository, path: str, failure: RawkoError) -> None
     remark_on(path, text, failure.in_full)
 
 
-def _tell_kept(path: str) -> None:
+def _tell_kept(path: str, again: str) -> None:
     note(f"your text is kept in {path}")
-    note(f"to reopen it, run: {_resume_command(path)}")
+    command = f"{again} --resume {shlex.quote(path)}" if again else _resume_command(path)
+    note(f"to reopen it, run: {command}")
 
 
 def _resume_command(path: str) -> str:
@@ -190,7 +192,7 @@ def _bytes_of(path: str) -> bytes:
 
 CREATED_KINDS = [
     kind for kind in CREATES if kind not in GROUPS
-]  # 'rawkomem episode' makes episodes
+]  # 'rawkomem trace episode' makes episodes
 SOURCES = [
     name for name in BASE_TRUST if name != "unknown"
 ]  # classes; any other --source is a link or a file
@@ -292,6 +294,8 @@ def add_command(
             read(text), kind=kind, by=given["by"] or user_name(), **_fields_given(given)
         )
         entry = with_condition(replace(entry, extra={**entry.extra, **_claim_fields(given)}))
+        if not text.strip() and "claim" not in entry.extra:
+            raise BadInput("the memory has no text", "pass TEXT, or --title together with --body")
         entry = _undoubted(
             repository, entry, given["anyway"], spares=(SAME_TITLE,) if quote else ()
         )
@@ -317,8 +321,6 @@ def add_command(
         note(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"
         )
-    if not stored.entry.body.strip() and not said:
-        note(f"stored without a text: add one with 'rawkomem amend {stored.outcome.id} --body …'")
 
 
 @command("amend")
@@ -332,10 +334,15 @@ def add_command(
     metavar="A,B",
     help="Replace all tags by these; '' removes all.",
 )
+@text_option(
+    "--valid-from", help="The first date, time or age such as 7d; 'none' removes the limit."
+)
+@text_option("--valid-until", help="When it stops being valid; 'none' removes the limit.")
 @pass_repository
 def amend_command(
-    repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, **given: Any
-) -> None:
+    repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, valid_from: str, valid_until: str,
+    **given: Any,
+) -> None:  # fmt: skip
     """Change a memory; the earlier text stays as history.
 
     Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
@@ -344,8 +351,14 @@ def amend_command(
     Examples:
       rawkomem amend ID --title 'A better title'
       rawkomem amend ID --tag payments --untag billing
+      rawkomem amend ID --valid-until 2027-01-01
       rawkomem amend ID --edit
     """
+    if valid_from or valid_until:
+        window = repository.beliefs.validity(id, valid_from, valid_until, "", author(given["by"]))
+        if not any(_fields_given(given).values()) and not (given["body"] or given["file"]):
+            report_decision(repository, id, [window], "window set", given["as_json"])
+            return
     if given["tags"] or untag or all_tags is not None:
         given["tags"] = _tags_after(repository.get(id), given["tags"], untag, all_tags)
         given["retagged"] = True
@@ -382,24 +395,29 @@ def amend_command(
 
 @command("delete")
 @argument("id")
-@REASON
-@YES
-@JSON
+@flag("--archive", help="Take the memory out of use, but keep it in lists of archived memories.")
+@together(REASON, BY, YES, JSON)
 @pass_repository
-def delete_command(repository: Repository, id: str, reason: str, yes: bool, as_json: bool) -> None:
-    """Hide a memory; 'rawkomem restore' brings it back.
+def delete_command(
+    repository: Repository, id: str, archive: bool, reason: str, by: str, yes: bool, as_json: bool
+) -> None:
+    """Hide or archive a memory; 'rawkomem restore' brings it back.
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
     the file. At a terminal, it asks for confirmation. 'rawkomem rm' is the same command.
 
     Examples:
       rawkomem delete ID
-      rawkomem rm ID --reason 'No longer true' --yes
+      rawkomem delete ID --archive --reason 'The service is gone'
     """
+    if archive:
+        written = repository.beliefs.archive(id, reason, author(by))
+        report_decision(repository, id, [written], "archived", as_json)
+        return
     if not yes and not as_json and sys.stdin.isatty():
         memory = repository.get(id)
         confirm(f"Delete {one_line(memory.title or memory.path, 80)!r} ({memory.id})?", abort=True)
-    written = repository.delete(id, reason, user_name())
+    written = repository.delete(id, reason, author(by))
     _report_written(repository, written, "deleted", as_json)
     note(f"'rawkomem restore {written.entry.about}' brings it back")
 
@@ -686,8 +704,9 @@ def undo_command(
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
-    amended one, and withdraws a vote. Run it again to undo the change before that. CHANGE is a name that --list
-    shows. A purge cannot be undone.
+    amended one, and withdraws a vote. A kept draft and a decided proposal wait again. If git never had the file of an
+    added memory, the file is removed. Run the command again to undo the change before that. CHANGE is a name that
+    --list shows. A purge cannot be undone.
 
     Examples:
       rawkomem undo --dry-run
@@ -756,6 +775,8 @@ def _undone_json(undone: Undone, dry_run: bool) -> dict[str, Any]:
             {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
             for entry in undone.plan.entries
         ],
+        "removed": [*undone.removed],
+        "copies": [*undone.copies],
     }
 
 
@@ -776,6 +797,9 @@ def _print_undone(repository: Repository, undone: Undone, dry_run: bool) -> None
         say(
             f"{paint(done, 'green')}  {steps if steps == back else f'{steps} → {back}'}  {name_of(memory)}"
         )
+    for id, copy in zip(undone.removed, undone.copies, strict=True):
+        say(f"{paint('undone', 'green')}  created → removed  {id}")
+        note(f"git never had its file; a copy is in .rawko/{copy}")
     if len(undone.change.memories) > MAX_SHOWN:
         say(f"  and {len(undone.change.memories) - MAX_SHOWN} more memories")
     if proposed:

@@ -282,14 +282,31 @@ def _check_repository(
     repository: Repository, skip: Sequence[str], agent: bool
 ) -> dict[str, list[Problem]]:
     """Read git once and run all checks; print proposals about near duplicates and contradictions on stderr."""
-    if DUPLICATES in skip:
-        return repository.edits.check(skip, agent)
     brought = repository.staging.brought()
     found = repository.edits.check(skip, agent, brought.staged)
+    if not agent and not repository.edits.is_agents_commit():
+        _note_accepted(repository, brought.staged.changed())
+    if DUPLICATES in skip:
+        return found
     if brought.memories:
         found[DUPLICATES] = duplicate_problems(brought)
         note_proposals(repository, brought)
     return found
+
+
+def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
+    """Print which proposed changes a person's commit accepts."""
+    waiting = [
+        (one.memory, entry) for one in repository.beliefs.proposals() for entry in one.changes
+    ]
+    accepted = [
+        f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(entry.by, 40) or 'unknown'}"
+        for memory, entry in waiting
+        if entry.path in paths
+    ]
+    if accepted:
+        changes = counted(len(accepted), "proposed change")
+        note(f"this commit accepts {changes}: {'; '.join(accepted)}")
 
 
 def staged_repositories(folder: str) -> list[Repository]:

@@ -18,7 +18,7 @@ from ...model.errors import NotFound
 from .completion import enable_completion
 from .declarations import with_examples
 from .opening import open_owner, open_repository
-from .options import FREQUENT, run_of, together
+from .options import ALIASES, FREQUENT, run_of, together
 from .overview import show_overview
 from .terminal import note
 
@@ -39,110 +39,57 @@ COMMANDS = {
     ),
     "add": ("adding", "Store a memory."),
     "learn": ("past_sessions", "Find corrections and rules in a past agent session."),
-    "drafts": ("drafting", "List drafts from sessions; keep, edit, merge or drop them."),
+    "drafts": ("reviewing", "Decide on drafts from sessions: keep, edit or drop them."),
     "lesson": ("lessons_and_skills", "Store and list lessons from failures."),
     "skill": ("lessons_and_skills", "Store, list, rate and export skills."),
-    "trace": ("work", "Record tasks and how they went."),
-    "episode": ("work", "Group memories that belong to one period of work."),
-    "evolve": ("decisions", "Add a new version of an existing memory."),
-    "reflect": ("lessons_and_skills", "Summarize what several memories have in common."),
-    "project": ("importing", "Exchange memories with LLMos projects."),
+    "trace": ("work", "Record tasks and how they went; group them in episodes."),
     "search": ("", "Find memories that match a question."),
     "inject": ("", "Print the memories that an agent needs for a task."),
     "list": ("listing", "List memories, most recently changed first."),
     "show": ("listing", "Show one memory."),
-    "why": ("reasons", "Explain how a memory scores for a task."),
-    "why-not": ("reasons", "Explain why a memory is not injected for a task."),
+    "why": ("reasons", "Explain why a memory is injected or trusted, or why not."),
     "context": ("reasons", "Print what is known about a subject, within a token budget."),
-    "brief": ("work", "Show what earlier work teaches about a goal."),
     "stats": ("", "Count memories and show how often they are used."),
-    "tokens": ("reasons", "Show how many tokens were injected, per session."),
     "history": ("reasons", "Show every change of a memory, oldest first."),
-    "explain": ("reasons", "Explain how much a memory is trusted, and why."),
-    "entities": ("listing", "List the people, projects and features that memories name."),
     "diff": ("checks", "Show how a branch changes the memories."),
     "amend": ("adding", "Change a memory; the earlier text stays as history."),
-    "feedback": ("", "Rate a memory as helpful or harmful."),
-    "link": ("links", "Link memories and show how they are connected."),
+    "feedback": ("", "Rate a memory: helpful, harmful, true or wrong."),
+    "link": ("links", "Link memories to each other and to code."),
     "review": (
-        "decisions",
-        "List changes and memories that wait for your decision, and decide.",
+        "reviewing",
+        "Decide on drafts, proposed changes, conflicts and imports.",
     ),
-    "delete": ("adding", "Hide a memory; 'rawkomem restore' brings it back."),
+    "delete": ("adding", "Hide or archive a memory; 'rawkomem restore' brings it back."),
     "undo": ("adding", "Undo the last change made on this machine."),
     "restore": (
         "decisions",
         "Bring back a deleted, archived, disputed or superseded memory.",
     ),
-    "archive": ("decisions", "Take a memory out of use; 'rawkomem restore' brings it back."),
-    "supersede": ("decisions", "Replace an old memory with a newer one."),
-    "reinforce": ("decisions", "Confirm that a memory is true."),
-    "dispute": ("decisions", "Report that a memory may be wrong."),
-    "conflicts": ("decisions", "List memories that contradict each other."),
-    "quarantine": ("decisions", "Hold a memory back until a person reviews it."),
-    "validity": ("decisions", "Set the dates between which a memory is valid."),
-    "cite": ("listing", "Tie a memory to code; it ranks lower when the code changes."),
-    "heritage": ("lessons_and_skills", "Show or set the intents that led to a memory."),
+    "supersede": ("decisions", "Replace an old memory with a newer one or a text."),
     "purge": ("adding", "Remove a memory's text from all files; this cannot be undone."),
-    "status": ("upkeep", "Check that the search index matches the files."),
+    "status": ("upkeep", "Show the state of the repository and its search index."),
     "check": ("checks", "Report problems in memory files."),
     "doctor": ("upkeep", "Look for problems on this machine."),
-    "self-check": ("measure", "Test every part of rawkomem once, in a temporary folder."),
     "docs": ("manual", "List or print the pages of the documentation."),
     "help": ("manual", "Show the help of a command, or all commands with --all."),
-    "index": ("upkeep", "Update, watch or rebuild the search index."),
-    "tidy": ("tidy", "Merge duplicates, archive old memories and traces."),
-    "store": ("upkeep", "Choose the database of the search index."),
-    "ledger": ("upkeep", "Show and verify the log of all operations."),
+    "index": ("upkeep", "Update or rebuild the index; its database, ledger and sinks."),
+    "tidy": ("tidy", "Merge duplicates, archive old memories, write MEMORY.md."),
     "export": ("importing", "Export memories for other tools."),
-    "toc": ("listing", "Write .rawko/MEMORY.md, a page that links to every memory."),
-    "sinks": ("upkeep", "Show and send events for the daily log and the webhook."),
-    "schema": ("probes", "Print the JSON Schema of the frontmatter."),
-    "scrub": ("probes", "Redact secrets and personal data in a text."),
-    "match": ("probes", "Test whether a whenToUse condition matches a text."),
-    "embed": ("probes", "Print the vector of a text."),
+    "try": ("probes", "Try out a condition, a redaction or a vector on a text."),
     "bench": ("measure", "Measure speed, recall, learning and redaction."),
     "mcp": ("servers", "Run the MCP server for agents."),
     "lsp": ("servers", "Run the language server for editors."),
-    "hook": ("", "Answer a hook of a coding agent; 'rawkomem connect' sets it up."),
 }
 
 # heading → (commands that `rawkomem --help` shows, further commands that `rawkomem help --all` shows)
 GROUPS = {
     "Start": ("init import connect browse", "demo replay completion uninstall"),
-    "Remember": ("add learn drafts lesson", "skill trace episode evolve reflect project"),
-    "Find": (
-        "search inject list show why",
-        "why-not context brief stats tokens history explain entities diff",
-    ),
-    "Change": (
-        "amend feedback link review delete undo",
-        "restore archive supersede reinforce dispute conflicts quarantine validity cite heritage purge",
-    ),
-    "Maintain": (
-        "status check doctor docs help",
-        "self-check index tidy store ledger export toc sinks schema scrub match embed bench mcp lsp hook",
-    ),
+    "Remember": ("add learn drafts lesson", "skill trace"),
+    "Find": ("search inject list show why", "context stats history diff"),
+    "Change": ("amend feedback link review delete undo", "restore supersede purge"),
+    "Maintain": ("status check doctor docs help", "index tidy export try bench mcp lsp"),
 }
 
-# Names that people know from other tools and designs; the help does not show them.
-ALIASES = {
-    "ls": "list",
-    "rm": "delete",
-    "edit": "amend",
-    "lessons": "lesson list",
-    "distill": "lesson distill",
-    "synthesize": "skill synthesize",
-    "links": "link list",
-    "traverse": "link walk",
-    "path": "link path",
-    "clusters": "link clusters",
-    "orphans": "link orphans",
-    "consolidate": "tidy consolidate",
-    "compress": "tidy digest",
-    "decay": "tidy prune",
-    "sync": "index sync",
-}
 # Unknown words → the command that the error suggests.
 OTHER_WORDS = {
     "remember": "add",
@@ -187,13 +134,14 @@ HELP = {
     Examples:
       rawkomem stats
       rawkomem stats --tag payments --json""",
-    "feedback": """Rate a memory as helpful or harmful.
+    "feedback": """Rate a memory: helpful, harmful, true or wrong.
 
-    A harmful vote halves the score of the memory in later injections.
+    A harmful vote halves the score of the memory in later injections. 'true' and 'wrong' change its trust: a memory is
+    no longer used if its trust falls below 0.3, or after three 'wrong' without a 'true'.
 
     Examples:
       rawkomem feedback ID helpful
-      rawkomem feedback ID harmful --reason 'The port changed'""",
+      rawkomem feedback ID wrong --reason 'The port changed'""",
     "sync": """Update the index from the files.
 
     Every search does this automatically. Run this command after a large change, so that no search has to wait.
@@ -228,10 +176,12 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        first, *rest = [name] if name in FREQUENT else ALIASES.get(name, name).split()
+        alias = "" if name in FREQUENT else ALIASES.get(name, "")
+        words = [word for word in alias.split() if not word.startswith("-")]
+        first, *rest = words or [name]
         command = load_command(first)
         for part in rest:
-            command = getattr(command, "commands", {}).get(part)
+            command = getattr(command, "commands", {}).get(part, command)
         return command
 
     def resolve_command(

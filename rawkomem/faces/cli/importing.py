@@ -239,7 +239,9 @@ def _tell_import(done: Import, dry_run: bool) -> None:
     if left_out:
         note(f"left out {counted(left_out, 'condition')} that cannot be used")
     if done.blocks:
-        note(f"{counted(done.blocks, 'block')} added to the ledger: see 'rawkomem ledger show'")
+        note(
+            f"{counted(done.blocks, 'block')} added to the ledger: see 'rawkomem index ledger show'"
+        )
     if done.held.get(HELD_REVIEW) and not dry_run:
         _tell_waiting(done)
 
@@ -250,7 +252,7 @@ def _tell_waiting(done: Import) -> None:
     name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
     waiting = done.held[HELD_REVIEW]
     note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
-    note(f"read them: rawkomem quarantine list --from {name}, then rawkomem show ID")
+    note(f"read them: rawkomem review --from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
     if os.path.basename(done.path) in NESTED_NAMES:
         note(f"then make the file short: rawkomem import --shorten {shown_path(done.path)}")
@@ -308,7 +310,7 @@ def _decided_json(item: ImportDecision) -> dict[str, Any]:
     }
 
 
-# Implement `rawkomem project`: exchange memories with projects of LLMos.
+# Implement `rawkomem trace project`: exchange memories with projects of LLMos.
 
 
 @group("project", cls=Verbs)
@@ -316,8 +318,8 @@ def project_command() -> None:
     """Exchange memories with LLMos projects.
 
     Examples:
-      rawkomem project import FOLDER --dry-run
-      rawkomem project export OUT_FOLDER
+      rawkomem trace project import FOLDER --dry-run
+      rawkomem trace project export OUT_FOLDER
     """
 
 
@@ -334,7 +336,7 @@ def project_import(repository: Repository, source: str, dry_run: bool, as_json: 
     outputs go to the archive. A second import adds nothing.
 
     Examples:
-      rawkomem project import FOLDER --dry-run
+      rawkomem trace project import FOLDER --dry-run
     """
     done = repository.exchange.import_llmos(source, dry_run)
     repository.core.follow()
@@ -379,7 +381,7 @@ def project_export(repository: Repository, target: str, name: str, as_json: bool
     them. A second export adds nothing.
 
     Examples:
-      rawkomem project export OUT_FOLDER
+      rawkomem trace project export OUT_FOLDER
     """
     written = repository.exchange.export_llmos(target, name)
     files = dict.fromkeys(written)

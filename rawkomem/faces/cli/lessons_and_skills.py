@@ -45,7 +45,7 @@ from .terminal import (
     wide,
 )
 
-# Implement `rawkomem lesson` and `rawkomem heritage`.
+# Implement `rawkomem lesson` and `rawkomem lesson heritage`.
 
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 
@@ -209,7 +209,7 @@ def lesson_distill(repository: Repository, dry_run: bool, as_json: bool) -> None
         say(_lesson_line(lesson))
 
 
-@command("heritage")
+@lesson_command.command("heritage")
 @argument("id")
 @list_option("--intent", help="An intent of the chain, earliest first; may be repeated.")
 @list_option("--hypothesis", help="The hypothesis at a level; may be repeated.")
@@ -226,8 +226,8 @@ def heritage_command(
     levels at most.
 
     Examples:
-      rawkomem heritage ID
-      rawkomem heritage ID --intent 'Fewer support calls' --intent 'Retry once'
+      rawkomem lesson heritage ID
+      rawkomem lesson heritage ID --intent 'Fewer support calls' --intent 'Retry once'
     """
     if intent or hypothesis or rationale:
         repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
@@ -297,7 +297,7 @@ def _tell_lesson(lesson: Lesson, what: str, as_json: bool) -> None:
         )
 
 
-# Implement `rawkomem skill synthesize` and `rawkomem reflect`.
+# Implement `rawkomem skill synthesize` and `rawkomem skill reflect`.
 
 TOPIC = text_option("--topic", help="The topic. Default: any.")
 LLM = flag("--llm", help="Use the language model that your config.yaml names.")
@@ -361,7 +361,7 @@ def reflect_command(
     stores the answer as a reflection; a reflection is trusted no more than its least trusted source.
 
     Examples:
-      rawkomem reflect --topic releases
+      rawkomem skill reflect --topic releases
     """
     made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
     if as_json:
@@ -627,4 +627,5 @@ def _read_skill_file(folder: str, file: str) -> tuple[str, str]:
     return read_text_file(path), os.path.basename(path)
 
 
-skill_command.add_command(synthesize_command, "synthesize")
+skill_command.add_command(synthesize_command)
+skill_command.add_command(reflect_command)

@@ -31,6 +31,7 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
 from .declarations import Verbs, flag, list_option, text_option
+from .listing import cite_command, entities_command
 from .options import ALL, JSON, LIMIT, together
 from .terminal import (
     done_line,
@@ -380,7 +381,7 @@ def _step_json(graph: Graph, step: WalkStep) -> dict[str, Any]:
 
 @group("link", cls=Verbs, default="add")
 def link_command() -> None:
-    """Link memories and show how they are connected.
+    """Link memories to each other and to code.
 
     'rawkomem link ID OTHER' is short for 'rawkomem link add ID OTHER'. See 'rawkomem docs graph'.
 
@@ -450,5 +451,7 @@ def _report_links(
     )
 
 
-for _command in (link_list, link_walk, link_path, link_clusters, link_orphans, link_graph):
+for _command in (
+    link_list, link_walk, link_path, link_clusters, link_orphans, link_graph, cite_command, entities_command
+):  # fmt: skip
     link_command.add_command(_command)

@@ -45,7 +45,7 @@ from .terminal import (
     wide,
 )
 
-# Implement `rawkomem cite`, and show the state of citations for `show` and `check --stale`.
+# Implement `rawkomem link cite`, and show the state of citations for `show` and `check --stale`.
 
 STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
 
@@ -62,8 +62,8 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
     'cites'. With the ID of a memory before the paths, it appends the citations to that memory.
 
     Examples:
-      rawkomem cite FILE
-      rawkomem cite ID FILE
+      rawkomem link cite FILE
+      rawkomem link cite ID FILE
     """
     repository = open_repository(folder)
     base = folder or os.getcwd()
@@ -115,7 +115,7 @@ def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -
         }
         told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
         hint = (
-            "; correct the memory, or confirm it with 'rawkomem cite ID PLACE'"
+            "; correct the memory, or confirm it with 'rawkomem link cite ID PLACE'"
             if counts[STALE] or counts[GONE]
             else ""
         )
@@ -293,7 +293,7 @@ def claim_line(memory: Memory) -> str:
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
-# Implement `rawkomem entities`: list the entities that memories name.
+# Implement `rawkomem link entities`: list the entities that memories name.
 
 
 @command("entities")
@@ -309,8 +309,8 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     command lists the entities that match and their memories; the exit code is 1 if none or several match.
 
     Examples:
-      rawkomem entities
-      rawkomem entities --json
+      rawkomem link entities
+      rawkomem link entities --json
     """
     known = repository.graph.entities()
     meant = resolve_entity(name, known) if name else None
@@ -335,7 +335,7 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     return 0 if meant is None or not meant.message else 1
 
 
-# Implement `rawkomem toc`: write the page that links to every memory.
+# Implement `rawkomem tidy toc`: write the page that links to every memory.
 
 
 @command("toc")
@@ -350,7 +350,7 @@ def toc_command(repository: Repository, out: str, as_json: bool) -> None:
     rawkomem did not write is never replaced.
 
     Examples:
-      rawkomem toc
+      rawkomem tidy toc
     """
     file, changed = repository.exchange.write_contents(out)
     said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"

@@ -189,7 +189,7 @@ DEMO_STEPS = (
             "--body 'Postgres listens on 5432.'",
             "rawkomem add --title 'Database port moved' --claim subject=database,predicate=port,value=6432 "
             "--body 'Since the pooler came, use 6432.'",
-            "rawkomem conflicts",
+            "rawkomem review",
         ),
     ),
     DemoStep(
@@ -208,7 +208,7 @@ DEMO_STEPS = (
             "git add .rawko",
             "git commit --quiet -m start",
             "git switch --quiet -c feature",
-            "rawkomem reinforce payments-are-tried-three-times --reason 'seen in the logs'",
+            "rawkomem feedback payments-are-tried-three-times true --reason 'seen in the logs'",
             "git add .rawko",
             "git commit --quiet -m logs",
             "git switch --quiet -",

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-import click
 from click import IntRange, Path, UsageError, argument, group, option, pass_obj
 
 from ... import __version__
@@ -26,7 +25,7 @@ from ...model.values import as_dict, record
 from .declarations import Verbs, flag
 from .manual import apart_environment
 from .options import JSON, PROFILE
-from .terminal import note, say, say_findings, say_json, say_table
+from .terminal import note, say, say_json, say_table
 
 # Implement `rawkomem bench`: measure speed and quality on this machine.
 
@@ -268,7 +267,7 @@ def bench_scale(
         say(f"| {row.store} | {row.memories:,} | {row.passages:,} | {fill} | {times} | {sizes} |")
 
 
-# Implement `rawkomem self-check`: test every part of rawkomem in a temporary folder.
+# Implement `rawkomem doctor --self-check`: test every part of rawkomem in a temporary folder.
 
 TITLE, BODY, TASK = (
     "Use pnpm",
@@ -313,24 +312,13 @@ class Machine:
         return done.stdout
 
 
-@click.command("self-check")
-@JSON
-def self_check_command(as_json: bool) -> int:
-    """Test every part of rawkomem once, in a temporary folder.
-
-    The command creates a repository, adds a memory, searches, injects and runs a hook. It looks for git and for
-    rawkomem on the PATH. It prints a line for each part, and what to do if the part fails. The exit code is 1 if a
-    part fails.
-
-    Examples:
-      rawkomem self-check
-      rawkomem self-check --json
-    """
+def check_all() -> list[Checked]:
+    """Run the checks of every part in a temporary folder, and return the results."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-check-", ignore_cleanup_errors=True) as home:
-        return say_findings(as_json, check_all(Machine(home)))
+        return [*_checks(Machine(home))]
 
 
-def check_all(machine: Machine) -> Iterator[Checked]:
+def _checks(machine: Machine) -> Iterator[Checked]:
     """Run the checks and yield each result."""
     yield Checked(
         "version",

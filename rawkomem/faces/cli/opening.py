@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...files.layout import personal_root
-from ...files.session_records import Access
+from ...files.session_records import Access, uses
 from ...hosts import person
 from ...model.entries import Memory
 from ...model.errors import BadInput, NotFound
@@ -28,6 +28,7 @@ from .terminal import (
     say,
     say_fact,
     say_json,
+    say_rows,
     sparkline,
     tell_nothing,
     wide,
@@ -131,46 +132,45 @@ def decided_json(memory: Memory) -> dict[str, Any]:
 # Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
 # imported.
 
-SIGNALS = ("helpful", "harmful")
+# vote → what the command reports
+SIGNALS = {
+    "helpful": "counted as helpful",
+    "harmful": "counted as harmful",
+    "true": "reinforced",
+    "wrong": "disputed",
+}
 
 
 def run_feedback(
-    folder: str,
-    arguments: list[str],
-    helpful: bool,
-    harmful: bool,
-    reason: str,
-    by: str,
-    as_json: bool,
+    folder: str, arguments: list[str], reason: str, by: str, as_json: bool, **flags: bool
 ) -> None:
-    """Append a vote and print the result; raise BadInput unless the vote is helpful or harmful."""
+    """Append a vote and print the result; raise BadInput unless it is one of SIGNALS."""
     name, *words = arguments
-    votes = {
-        *words,
-        *(word for word, chosen in zip(SIGNALS, (helpful, harmful), strict=True) if chosen),
-    }
+    votes = {*words, *(word for word, chosen in flags.items() if chosen)}
     signal = votes.pop() if len(votes) == 1 else ""
     if signal not in SIGNALS:
         raise BadInput(
-            "say whether the memory was helpful or harmful",
+            "say whether the memory was helpful or harmful, true or wrong",
             f"run 'rawkomem feedback {name} helpful'",
         )
     repository, id = open_owner(folder, name)
-    report_decision(
-        repository,
-        id,
-        [repository.feedback(id, signal, reason, author(by))],
-        f"counted as {signal}",
-        as_json,
-    )
+    vote = {"true": repository.beliefs.reinforce, "wrong": repository.beliefs.dispute}.get(signal)
+    given = (reason, author(by))
+    written = vote(id, *given) if vote else repository.feedback(id, signal, *given)
+    report_decision(repository, id, [written], SIGNALS[signal], as_json)
 
 
 # Implement `rawkomem stats`: count memories and their uses.
 
+COUNTED = ("session", "injections", "memories", "tokens", "saved")  # for each session
 
-def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) -> None:
-    """Count memories and print the counts."""
+
+def run_stats(folder: str, arguments: list[str], tokens: bool, as_json: bool, **which: Any) -> None:
+    """Count memories, or the tokens of each session, and print the counts."""
     repository = Repository.open(folder)
+    if tokens:
+        _print_tokens(repository, as_json)
+        return
     stats = repository.stats(filter_of(**which))
     if as_json:
         used = {
@@ -185,6 +185,24 @@ def run_stats(folder: str, arguments: list[str], as_json: bool, **which: Any) ->
         _print_stats(stats)
     else:
         tell_nothing(repository, "no memory matches these filters")
+
+
+def _print_tokens(repository: Repository, as_json: bool) -> None:
+    totals: dict[str, dict[str, Any]] = {}
+    for use in uses(repository.layout):
+        session = use.session or "(no session)"
+        total = totals.setdefault(session, dict.fromkeys(COUNTED, 0) | {"session": session})
+        total["injections"] += bool(use.ids)
+        total["memories"] += len(use.ids)
+        total["tokens"] += use.tokens
+        total["saved"] += use.saved
+    say_rows(as_json, [*totals.values()], dict, _tokens_line, "nothing was injected yet")
+
+
+def _tokens_line(total: dict[str, Any]) -> str:
+    counts = f"{counted(total['injections'], 'injection'):>16}  {counted(total['memories'], 'memory'):>14}"
+    kept = f"  {total['saved']:8} saved by not repeating" if total["saved"] else ""
+    return f"{total['tokens']:8} tokens  {counts}{kept}  {total['session']}"
 
 
 def used_json(access: Access) -> dict[str, Any]:

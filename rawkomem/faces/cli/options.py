@@ -209,16 +209,22 @@ FEEDBACK_OPTIONS = (
         "The memory did harm; its score is halved in later injections.",
         False,
     ),
+    Option(("--true",), "flag", "The memory is true; this raises its trust.", False),
+    Option(("--wrong",), "flag", "The memory may be wrong; this lowers its trust.", False),
 )
 
+TOKENS = Option(("--tokens",), "flag", "Show the injected tokens of each session instead.", False)
 MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
 
 FREQUENT = {
     "search": FrequentCommand(SEARCH_OPTIONS, "rawkomem.faces.cli.searching", "query"),
     "inject": FrequentCommand(INJECT_OPTIONS, "rawkomem.faces.cli.injecting", "task"),
-    "stats": FrequentCommand((*FILTERS, JSON), "rawkomem.faces.cli.opening"),
+    "stats": FrequentCommand((*FILTERS, TOKENS, JSON), "rawkomem.faces.cli.opening"),
     "feedback": FrequentCommand(
-        FEEDBACK_OPTIONS, "rawkomem.faces.cli.opening", "id [helpful|harmful]", max_arguments=2
+        FEEDBACK_OPTIONS,
+        "rawkomem.faces.cli.opening",
+        "id [helpful|harmful|true|wrong]",
+        max_arguments=2,
     ),
     "sync": FrequentCommand((DEEP, SOURCE, JSON), "rawkomem.faces.cli.syncing"),
     "merge-driver": FrequentCommand(
@@ -226,6 +232,50 @@ FREQUENT = {
     ),  # run by git
     "hook": FrequentCommand((), "rawkomem.hosts.hooks", "host event", raw=True),
 }
+
+
+# Names that people know from other tools and designs → our words; the help does not show them.
+ALIASES = {
+    "ls": "list",
+    "rm": "delete",
+    "edit": "amend",
+    "lessons": "lesson list",
+    "distill": "lesson distill",
+    "heritage": "lesson heritage",
+    "synthesize": "skill synthesize",
+    "reflect": "skill reflect",
+    "links": "link list",
+    "traverse": "link walk",
+    "path": "link path",
+    "clusters": "link clusters",
+    "orphans": "link orphans",
+    "episode": "trace episode",
+    "consolidate": "tidy consolidate",
+    "compress": "tidy digest",
+    "decay": "tidy prune",
+    "archive": "delete --archive",
+    "quarantine": "review --hold",
+    "conflicts": "review --kind conflict",
+    "reinforce": "feedback --true",
+    "dispute": "feedback --wrong",
+    "evolve": "supersede --text",
+    "explain": "why",
+    "scrub": "try scrub",
+    "embed": "try embed",
+    "sync": "index sync",
+}
+
+
+def expanded(argv: list[str]) -> list[str]:
+    """Return a command line with an alias replaced by the words that it stands for."""
+    start = 2 if argv[:1] == ["-C"] else 0
+    name = argv[start] if len(argv) > start else ""
+    if name in FREQUENT or name not in ALIASES:
+        return argv
+    words = ALIASES[name].split()
+    if "--help" in argv:
+        words = [word for word in words if not word.startswith("-")]
+    return [*argv[:start], *words, *argv[start + 1 :]]
 
 
 def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:

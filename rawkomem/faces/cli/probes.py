@@ -1,11 +1,11 @@
-"""Try out parts of rawkomem on a text: `rawkomem scrub`, `match`, `embed` and `schema`."""
+"""Implement `rawkomem try`: try out parts of rawkomem on a text."""
 
 from __future__ import annotations
 
 import sys
 from array import array
 
-from click import argument, command, option, pass_obj
+from click import argument, group, option, pass_obj
 
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
@@ -17,15 +17,27 @@ from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.conditions import condition_problems, match_condition
+from .declarations import Verbs
 from .options import JSON
 from .terminal import fields_of, note, paint, say, say_either, say_json
 
-# Implement `rawkomem scrub`: redact a text, or show how it would be indexed.
+
+@group("try", cls=Verbs)
+def try_command() -> None:
+    """Try out a condition, a redaction or a vector on a text.
+
+    Examples:
+      rawkomem try match 'auth|login' 'add a login page'
+      rawkomem try scrub < FILE
+    """
+
+
+# Implement `rawkomem try scrub`: redact a text, or show how it would be indexed.
 
 SCRUB_PROFILES = ("index", "mesh", "default")
 
 
-@command("scrub")
+@try_command.command("scrub")
 @option(
     "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
     help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
@@ -38,7 +50,7 @@ def scrub_command(profile: str, as_json: bool) -> None:
     redaction' lists what is redacted.
 
     Examples:
-      rawkomem scrub < FILE
+      rawkomem try scrub < FILE
     """
     text = read_stdin(strict=False)
     if profile:
@@ -92,10 +104,10 @@ def _chunk_remark(chunk: Scrubbed) -> str:
     return f": {told}" if told else ""
 
 
-# Implement `rawkomem match` and `embed`: try out a condition, print a vector.
+# Implement `rawkomem try match` and `embed`: try out a condition, print a vector.
 
 
-@command("match")
+@try_command.command("match")
 @argument("pattern")
 @argument("text")
 @JSON
@@ -105,7 +117,7 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     The exit code is 0 if the condition matches, else 1. If TEXT is '-', it is read from standard input.
 
     Examples:
-      rawkomem match 'auth|login' 'add a login page'
+      rawkomem try match 'auth|login' 'add a login page'
     """
     if text == "-":
         text = read_stdin(strict=False)
@@ -132,7 +144,7 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     return 0 if fired else 1
 
 
-@command("embed")
+@try_command.command("embed")
 @argument("text")
 @JSON.but(help="Print JSON with all numbers.")
 @pass_obj
@@ -140,10 +152,10 @@ def embed_command(folder: str, text: str, as_json: bool) -> None:
     """Print the vector of a text.
 
     Examples:
-      rawkomem embed 'hello world'
+      rawkomem try embed 'hello world'
     """
     if not text.strip():
-        raise BadInput("the TEXT to embed is empty", "run: rawkomem embed 'hello world'")
+        raise BadInput("the TEXT to embed is empty", "run: rawkomem try embed 'hello world'")
     try:
         settings = load_settings(find_layout(folder), note)
     except NotFound:
@@ -155,16 +167,16 @@ def embed_command(folder: str, text: str, as_json: bool) -> None:
     say_either(as_json, data, f"{embedder.name}, {embedder.dims} dimensions: {start}, …")
 
 
-# Implement `rawkomem schema`: print the JSON Schema of the frontmatter.
+# Implement `rawkomem try schema`: print the JSON Schema of the frontmatter.
 
 
-@command("schema")
+@try_command.command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of the frontmatter.
 
     Editors and linters use it to check the frontmatter of one entry. See 'rawkomem docs format'.
 
     Examples:
-      rawkomem schema
+      rawkomem try schema
     """
     say_json(frontmatter_schema(), versioned=False)

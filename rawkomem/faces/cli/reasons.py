@@ -1,4 +1,4 @@
-"""Explain memories: `rawkomem why`, `why-not`, `context`, `tokens`, `history` and `explain`."""
+"""Explain memories: `rawkomem why`, `context` and `history`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from click import Choice, argument, command, option
 
-from ...files.session_records import uses
+from ...files.layout import read_stdin
 from ...model.entries import Memory, Task
-from ...model.values import iso, replace
+from ...model.values import as_dict, iso, replace
+from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF, Brief
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import injection_json
 from ...recall.relevance import explain_score, votes_against, why_fired
@@ -40,30 +41,36 @@ from .options import (
     WHICH,
     together,
 )
-from .terminal import fields_of, note, paint, say, say_answer, say_json, say_rows, shortened
+from .terminal import fields_of, note, paint, say, say_json, say_rows
 
 # Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it
 # costs.
 
 
-about_task = together(
-    argument("id"), argument("task", nargs=-1, required=True), PROFILE, AGENT, SESSION, AS_OF, JSON
-)
-
-
 @command("why")
-@about_task
+@together(argument("id"), argument("task", nargs=-1), PROFILE, AGENT, SESSION, AS_OF, JSON)
+@flag("--supersession", help="Without TASK: only show which memory superseded it, and why.")
 @pass_layers
-def why_command(repository: Repository, as_json: bool, **asked: Any) -> int:
-    """Explain how a memory scores for a task.
+def why_command(
+    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str,
+    supersession: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Explain why a memory is injected or trusted, or why not.
 
-    The command prints each factor with its value, its weight and the reason. The exit code is 0 if the memory is
-    injected, else 1.
+    With TASK, the command prints each factor of the score with its value, its weight and the reason; the exit code is
+    0 if the memory is injected for the task, else 1. Without TASK, it prints the parts of the trust, the sources, the
+    links, the contradictions and every entry of the memory.
 
     Examples:
       rawkomem why ID 'make the payment retry configurable'
+      rawkomem why ID
     """
-    item, inside = _scored(repository, **asked)
+    if not task:
+        owner, id = repository.layers.owner(id)
+        _explain_trust(owner, id, supersession, as_json)
+        return 0
+    asked = Task(" ".join(task), agent, session=session)
+    item, inside = repository.explain(id, asked, profile, filter_of(as_of=as_of))
     owner, id = repository.layers.owner(item.memory.id)
     trust = owner.beliefs.trust(replace(item.memory, id=id))
     if as_json:
@@ -98,39 +105,6 @@ def why_command(repository: Repository, as_json: bool, **asked: Any) -> int:
     return 0 if inside else 1
 
 
-def _scored(
-    repository: Repository, id: str, task: tuple[str, ...], profile: str, agent: str, session: str, as_of: str
-) -> tuple[Scored, bool]:  # fmt: skip
-    """Return how a memory scores for a task, and whether it is injected."""
-    return repository.explain(
-        id, Task(" ".join(task), agent, session=session), profile, filter_of(as_of=as_of)
-    )
-
-
-@command("why-not")
-@about_task
-@pass_layers
-def why_not_command(repository: Repository, as_json: bool, **asked: Any) -> None:
-    """Explain why a memory is not injected for a task.
-
-    Examples:
-      rawkomem why-not ID 'rename the logo file'
-    """
-    item, inside = _scored(repository, **asked)
-    if as_json:
-        say_json(
-            {
-                "id": item.memory.id,
-                "injected": inside,
-                "why_not": item.why_not,
-                "why_not_code": item.out.code if item.out else "",
-            }
-        )
-        return
-    say("the memory is injected" if inside else item.why_not)
-    _tell_next_step(item, inside)
-
-
 def _tell_next_step(item: Scored, inside: bool) -> None:
     """Suggest a new condition if no condition of the memory matched and nobody voted against it."""
     if (
@@ -156,19 +130,29 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 @option("--format", "-f", "form", default="plain", show_default=True, type=Choice((*FORMS,)),
               help="The output format; grouped sorts by category.")  # fmt: skip
 @EXPLAIN
+@flag("--goal", help="QUERY is a goal: print what earlier work teaches about it.")
 @together(STRICT, *WHICH, JSON)
 @pass_layers
 def context_command(
-    repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, strict: bool,
-    as_json: bool, **which: Any,
+    repository: Repository, query: tuple[str, ...], budget: int, limit: int, form: str, explain: bool, goal: bool,
+    strict: bool, as_json: bool, **which: Any,
 ) -> None:  # fmt: skip
     """Print what is known about a subject, within a token budget.
 
-    These are the results of a search that fit, whether or not they would be injected into a prompt.
+    These are the results of a search that fit, whether or not they would be injected into a prompt. With --goal, the
+    command prints the recommended approach, anti-patterns, lessons, what worked and what failed in earlier tasks, each
+    with the id of its source. If QUERY is '-', it is read from standard input.
 
     Examples:
       rawkomem context payments --budget 500
+      rawkomem context --goal 'release a new version'
     """
+    if query == ("-",):
+        query = (read_stdin(strict=False),)
+    if goal:
+        budget = min(budget, MAX_BRIEF_TOKENS)
+        _say_brief(repository.traces.brief(" ".join(query), budget), as_json)
+        return
     task, only = Task(" ".join(query)), filter_of(**which)
     found = [item.row.id for item in repository.search(task.text, limit, only) if item.fits]
     only = replace(only, ids=tuple(found) or ("",))  # no memory has an empty id
@@ -184,39 +168,18 @@ def context_command(
         tell_injection(injection)
 
 
-@command("tokens")
-@ALL.but(help="Only show this many of the last sessions. Default: all.")
-@JSON
-@pass_repository
-def tokens_command(repository: Repository, limit: int, as_json: bool) -> None:
-    """Show how many tokens were injected, per session.
-
-    The command also shows the tokens saved by not repeating memories in a session.
-
-    Examples:
-      rawkomem tokens
-    """
-    totals: dict[str, dict[str, Any]] = {}
-    for use in uses(repository.layout):
-        session = use.session or "(no session)"
-        total = totals.setdefault(
-            session, {"session": session, "injections": 0, "memories": 0, "tokens": 0, "saved": 0}
-        )
-        total["injections"] += bool(use.ids)
-        total["memories"] += len(use.ids)
-        total["tokens"] += use.tokens
-        total["saved"] += use.saved
-    latest = shortened(as_json, [*totals.values()][::-1], limit)[::-1]
-    say_answer(as_json, latest, map(_tokens_line, latest), "nothing was injected yet")
+def _say_brief(found: Brief, as_json: bool) -> None:
+    if as_json:
+        say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})
+    elif found.points:
+        say(found.text.rstrip("\n"))
+    elif found.left_out:
+        note(f"{found.left_out} points do not fit into the budget: raise --budget")
+    else:
+        note(NO_BRIEF)
 
 
-def _tokens_line(total: dict[str, Any]) -> str:
-    counts = f"{counted(total['injections'], 'injection'):>16}  {counted(total['memories'], 'memory'):>14}"
-    kept = f"  {total['saved']:8} saved by not repeating" if total["saved"] else ""
-    return f"{total['tokens']:8} tokens  {counts}{kept}  {total['session']}"
-
-
-# Implement `rawkomem history` and `explain`: show the changes of a memory and the parts of its
+# Implement `rawkomem history`: show the changes of a memory and the parts of its
 # trust.
 
 MAX_VALUE_CHARS = 60  # characters of a value in a line of history
@@ -281,21 +244,7 @@ def _step_json(step: Step) -> dict[str, Any]:
     }
 
 
-@command("explain")
-@argument("id")
-@flag("--supersession", help="Only show which memory superseded it, and why.")
-@JSON
-@pass_repository
-def explain_command(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
-    """Explain how much a memory is trusted, and why.
-
-    The command prints the parts of the trust, the sources, the links, the contradictions and every entry of the
-    memory.
-
-    Examples:
-      rawkomem explain ID
-      rawkomem explain ID --supersession
-    """
+def _explain_trust(repository: Repository, id: str, supersession: bool, as_json: bool) -> None:
     if supersession:
         _say_supersession(repository, id, as_json)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...files.layout import read_stdin
 from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import layer_label
 from ...recall.search import Found, best_results, contributions, snippet
@@ -27,8 +28,9 @@ def run_search(
     **which: Any,
 ) -> None:
     """Search and print the results."""
+    text = read_stdin(strict=False) if arguments == ["-"] else " ".join(arguments)
     repository = Repository.open(folder, layers=True)
-    found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
+    found = repository.search(text, limit, filter_of(**which), profile)
     repository.core.deepen_in_background()
     if as_json:
         say_json([{**result_json(item), **(score_json(item) if explain else {})} for item in found])
@@ -36,7 +38,7 @@ def run_search(
     if found and not any(item.fits for item in found):
         note("no memory fits well; the closest are:")
         found = best_results(found, MAX_NEAREST)
-    words = question_of(" ".join(arguments)).query_words
+    words = question_of(text).query_words
     for number, item in enumerate(found, 1):
         say_result(number, item, words)
         if explain:

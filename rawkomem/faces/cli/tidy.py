@@ -23,6 +23,7 @@ from ...text.clean import one_line
 from .checks import staged_repositories, tell_duplicates
 from .commands import pass_repository
 from .declarations import Verbs, flag
+from .listing import toc_command
 from .opening import open_repository
 from .options import DRY_RUN, JSON, LIMIT
 from .syncing import with_bar
@@ -61,7 +62,7 @@ def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: b
     The command prints a plan; --apply asks you at the terminal and carries it out. Strength falls with age and with
     the time since the last change; importance and links slow this down. Uses on this machine do not count. A memory
     stays if it is critical, if a person vouches for it, or if no other memory says the same; archive such a memory
-    with 'rawkomem archive ID'. Memories that were superseded 90 days ago are archived, and broken links are
+    with 'rawkomem delete ID --archive'. Memories that were superseded 90 days ago are archived, and broken links are
     removed.
 
     Examples:
@@ -181,7 +182,7 @@ def _agreed(repository: Repository, done: Done, as_json: bool) -> list[str]:
     if repository.core.via != PERSON:
         raise Refused(
             "only a person at a terminal may use --apply here",
-            "leave out --apply to print the plan; 'rawkomem archive ID' archives one memory",
+            "leave out --apply to print the plan; 'rawkomem delete ID --archive' archives one memory",
         )
     if not as_json:
         _tell_plan(repository, done, as_json)
@@ -429,9 +430,9 @@ def retention_restore(repository: Repository, what: tuple[str, ...], as_json: bo
 
 @group("tidy", cls=Verbs)
 def tidy_command() -> None:
-    """Merge duplicates, archive old memories and traces.
+    """Merge duplicates, archive old memories, write MEMORY.md.
 
-    Each command except 'gather' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
+    Each command except 'gather' and 'toc' prints a plan and changes nothing; --apply carries the plan out. No command deletes a
     memory. See 'rawkomem docs lifecycle'.
 
     Examples:
@@ -447,5 +448,6 @@ for _command in (
     prune_command,
     gather_command,
     retention_command,
+    toc_command,
 ):
     tidy_command.add_command(_command)

@@ -1,5 +1,5 @@
-"""Implement `rawkomem status`, `index`, `store`, `sinks`, `ledger` and `doctor`: look after the index
-and the log.
+"""Implement `rawkomem status`, `index` and `doctor`: look after the index, its database, the ledger and
+sinks.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .commands import click_of, pass_layers, pass_repository
 from .declarations import Verbs, flag, text_option
+from .measure import check_all
 from .opening import open_repository
 from .options import JSON, LIMIT
 from .syncing import say_sync_report, with_bar
@@ -49,7 +50,7 @@ from .terminal import (
 @JSON
 @pass_layers
 def status_command(repository: Repository, as_json: bool) -> int:
-    """Check that the search index matches the files.
+    """Show the state of the repository and its search index.
 
     The command hashes every file. The exit code is 1 if the index differs from the files.
 
@@ -100,7 +101,7 @@ def _print_status(status: Status) -> None:
     say(f"memories    {memories}")
     if status.conflicts:
         say(
-            f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem conflicts' shows them"
+            f"conflicts   {paint(str(status.conflicts), 'yellow')} pending: 'rawkomem review' shows them"
         )
     if status.proposals:
         changed = paint(counted(status.proposals, "memory"), "yellow")
@@ -178,9 +179,9 @@ def _sync_and_tell(repository: Repository) -> None:
 # Implement `rawkomem index`: update, watch or rebuild the search index.
 
 
-@group("index", cls=Verbs, bare="status")
+@group("index", cls=Verbs)
 def index_command() -> None:
-    """Update, watch or rebuild the search index.
+    """Update or rebuild the index; its database, ledger and sinks.
 
     The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
 
@@ -190,16 +191,15 @@ def index_command() -> None:
     """
 
 
-index_command.add_command(status_command, "status")
 index_command.add_command(click_of("sync"), "sync")
 index_command.add_command(watch_command, "watch")
 index_command.add_command(rebuild_command, "rebuild")
 
 
-# Implement `rawkomem store`: choose, list, fill and migrate the databases of the search index.
+# Implement `rawkomem index store`: choose, list, fill and migrate the databases of the search index.
 
 
-@group("store", cls=Verbs, bare="status")
+@index_command.group("store", cls=Verbs, bare="status")
 def store_command() -> None:
     """Choose the database of the search index.
 
@@ -207,8 +207,8 @@ def store_command() -> None:
     database to choose.
 
     Examples:
-      rawkomem store status
-      rawkomem store use sqlite
+      rawkomem index store status
+      rawkomem index store use sqlite
     """
 
 
@@ -225,11 +225,11 @@ def store_command() -> None:
 def store_use(repository: Repository, name: str, url_env: str, as_json: bool) -> None:
     """Choose the database for this repository.
 
-    NAME is sqlite or another database that 'rawkomem store status' lists. The choice is stored in your own config
+    NAME is sqlite or another database that 'rawkomem index store status' lists. The choice is stored in your own config
     folder. The next command fills the database.
 
     Examples:
-      rawkomem store use sqlite
+      rawkomem index store use sqlite
     """
     repository.store.use(name, url_env)
     say_either(
@@ -246,7 +246,7 @@ def store_status(repository: Repository, as_json: bool) -> int:
     The exit code is 1 if the database in use has a problem.
 
     Examples:
-      rawkomem store status
+      rawkomem index store status
     """
     return say_standings(as_json, repository.store.list(), _store_line)
 
@@ -282,7 +282,7 @@ def store_copy(repository: Repository, source: str, target: str, as_json: bool) 
     The content comes from the memory files, not from FROM.
 
     Examples:
-      rawkomem store copy sqlite postgres
+      rawkomem index store copy sqlite postgres
     """
     copied = with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
     said = f"{target} and {source} hold the same: {counted(copied.memories, 'memory')} ({copied.seconds:.1f} s)"
@@ -298,7 +298,7 @@ def store_publish(repository: Repository, as_json: bool) -> None:
     The tables hold the blocks of the ledger, the skills in use, and the full columns of memory_entries.
 
     Examples:
-      rawkomem store publish
+      rawkomem index store publish
     """
     done = repository.store.publish()
     rest = f"{counted(done.blocks, 'block')} and {counted(done.skills, 'skill')}"
@@ -317,11 +317,11 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
     backup for 30 days.
 
     Examples:
-      rawkomem store migrate
+      rawkomem index store migrate
     """
     done = repository.store.migrate(place)
     said = (
-        f"migrated {counted(done.rows, 'memory')} to V2; 'rawkomem store rollback' can undo this for 30 days"
+        f"migrated {counted(done.rows, 'memory')} to V2; 'rawkomem index store rollback' can undo this for 30 days"
         if done.done
         else "the tables are already V2"
     )
@@ -336,19 +336,19 @@ def store_migrate(repository: Repository, place: str, as_json: bool) -> None:
 @JSON
 @pass_repository
 def store_rollback(repository: Repository, place: str, anyway: bool, as_json: bool) -> None:
-    """Undo 'rawkomem store migrate' while its backup exists.
+    """Undo 'rawkomem index store migrate' while its backup exists.
 
     Examples:
-      rawkomem store rollback
+      rawkomem index store rollback
     """
     rows = repository.store.rollback(place, anyway)
     say_either(as_json, {"rows": rows}, f"rolled back {counted(rows, 'memory')} to V1")
 
 
-# Implement `rawkomem sinks`: show the sinks, and send the events that wait.
+# Implement `rawkomem index sinks`: show the sinks, and send the events that wait.
 
 
-@group("sinks", cls=Verbs, bare="status")
+@index_command.group("sinks", cls=Verbs, bare="status")
 def sinks_command() -> None:
     """Show and send events for the daily log and the webhook.
 
@@ -356,8 +356,8 @@ def sinks_command() -> None:
     docs sinks'.
 
     Examples:
-      rawkomem sinks status
-      rawkomem sinks flush
+      rawkomem index sinks status
+      rawkomem index sinks flush
     """
 
 
@@ -370,7 +370,7 @@ def sinks_status(repository: Repository, as_json: bool) -> int:
     The exit code is 1 if a sink has a problem.
 
     Examples:
-      rawkomem sinks status
+      rawkomem index sinks status
     """
     statuses = repository.sinks.list()
     if not statuses and not as_json:
@@ -388,7 +388,7 @@ def sinks_flush(repository: Repository, due: bool, as_json: bool) -> int:
     Every write does this in the background. The exit code is 1 if an event could not be sent.
 
     Examples:
-      rawkomem sinks flush
+      rawkomem index sinks flush
     """
     flushed = repository.sinks.flush(due)
     say_either(
@@ -409,7 +409,7 @@ def _sink_line(status: SinkStatus) -> str:
     return f"{paint(status.name, 'bold')}  {status.where}  {', '.join(status.events)}{more}"
 
 
-# Implement `rawkomem ledger`: show the log of operations, and verify that nobody changed it.
+# Implement `rawkomem index ledger`: show the log of operations, and verify that nobody changed it.
 
 # Values that summarize a block; the first one that exists is shown.
 TELLING_KEYS = (
@@ -423,7 +423,7 @@ TELLING_KEYS = (
 OPERATION = option("--op", "operation", type=Choice(YAMO_OPERATIONS), help="Only this operation.")
 
 
-@group("ledger", cls=Verbs, bare="show")
+@index_command.group("ledger", cls=Verbs, bare="show")
 def ledger_command() -> None:
     """Show and verify the log of all operations.
 
@@ -432,8 +432,8 @@ def ledger_command() -> None:
     off. See 'rawkomem docs yamo'.
 
     Examples:
-      rawkomem ledger verify
-      rawkomem ledger show -n 5
+      rawkomem index ledger verify
+      rawkomem index ledger show -n 5
     """
 
 
@@ -449,7 +449,7 @@ def ledger_verify(repository: Repository, database: str, as_json: bool) -> int:
     by the anchors of memory-mesh.
 
     Examples:
-      rawkomem ledger verify
+      rawkomem index ledger verify
     """
     if database:
         in_database = repository.ledger.verify_database(database)
@@ -515,8 +515,8 @@ def ledger_show(
     With ID, the command prints the whole text of that block, or of all blocks that name that memory.
 
     Examples:
-      rawkomem ledger show -n 5
-      rawkomem ledger show --op recall
+      rawkomem index ledger show -n 5
+      rawkomem index ledger show --op recall
     """
     found = repository.ledger.blocks(operation or "", id)[::-1][:limit]
     text = (lambda row: f"{_block_line(row)}\n{clean(row.yamo_text)}") if id else _block_line
@@ -531,7 +531,7 @@ def ledger_export(repository: Repository, operation: str | None, as_json: bool) 
     """Print every block, oldest first, as YAMO text or as JSON with hashes.
 
     Examples:
-      rawkomem ledger export --json
+      rawkomem index ledger export --json
     """
     found = repository.ledger.blocks(operation or "")
     if as_json:
@@ -555,9 +555,10 @@ def _block_line(row: Row) -> str:
 
 
 @command("doctor")
+@flag("--self-check", help="Instead, test every part of rawkomem once, in a temporary folder.")
 @JSON
 @pass_obj
-def doctor_command(folder: str, as_json: bool) -> int:
+def doctor_command(folder: str, self_check: bool, as_json: bool) -> int:
     """Look for problems on this machine.
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
@@ -565,9 +566,10 @@ def doctor_command(folder: str, as_json: bool) -> int:
 
     Examples:
       rawkomem doctor
-      rawkomem doctor --json
+      rawkomem doctor --self-check
     """
-
+    if self_check:
+        return say_findings(as_json, check_all())
     try:
         repository = open_repository(folder, layers=True)
     except NotFound:

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import click
-from click import Choice, Context, IntRange, argument, command, group, pass_context
+from click import Choice, Context, IntRange, argument, group, pass_context
 
 from ...files.append import Written
 from ...files.layout import read_stdin
@@ -19,8 +19,7 @@ from ...learn.traces import ToldExperience, ToldTrace
 from ...model.entries import Memory
 from ...model.errors import BadInput
 from ...model.filters import READABLE, Filter
-from ...model.values import RECORDED, as_dict, iso, read_time
-from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF
+from ...model.values import RECORDED, iso, read_time
 from ...repository import Repository
 from ...state.digests import SUMMARY_WORDS, Episode
 from ...state.runs import OUTCOMES, first_value, outcome_of, tools_of
@@ -29,8 +28,9 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .commands import pass_repository
 from .declarations import Verbs, flag, list_option, text_option
+from .importing import project_command
 from .opening import open_personal, open_repository
-from .options import ALL, BUDGET, JSON, LIMIT
+from .options import ALL, JSON, LIMIT
 from .searching import result_json as found_json
 from .searching import say_result as show_found
 from .terminal import (
@@ -58,9 +58,9 @@ OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial
 
 @group("trace", cls=Verbs, bare="list")
 def trace_command() -> None:
-    """Record tasks and how they went.
+    """Record tasks and how they went; group them in episodes.
 
-    A trace is one file for one task. 'rawkomem brief' shows what earlier traces teach, 'rawkomem tidy consolidate
+    A trace is one file for one task. 'rawkomem context --goal QUERY' shows what earlier traces teach, 'rawkomem tidy consolidate
     --apply' writes learnings from them. See 'rawkomem docs traces'.
 
     Examples:
@@ -302,46 +302,15 @@ def _report_recorded(written: Written, as_json: bool) -> None:
         note("secrets in the text were redacted before it was written")
 
 
-# Implement `rawkomem brief`: print what earlier work teaches about a goal.
+# Implement `rawkomem context --goal QUERY`: print what earlier work teaches about a goal.
 
 
-@command("brief")
-@argument("goal", nargs=-1, required=True)
-@BUDGET.but(default=MAX_BRIEF_TOKENS, least=50)
-@JSON
-@pass_repository
-def brief_command(
-    repository: Repository, goal: tuple[str, ...], budget: int, as_json: bool
-) -> None:
-    """Show what earlier work teaches about a goal.
-
-    The command prints the recommended approach, anti-patterns, lessons, what worked and what failed, each with the
-    id of its source. If GOAL is '-', it is read from standard input.
-
-    Examples:
-      rawkomem brief 'release a new version'
-    """
-    text = read_stdin(strict=False) if goal == ("-",) else " ".join(goal)
-    found = repository.traces.brief(text, budget)
-    if as_json:
-        say_json({**as_dict(found), "points": [as_dict(point) for point in found.points]})
-        return
-    if found.points:
-        say(found.text.rstrip("\n"))
-    else:
-        note(
-            f"{found.left_out} points do not fit into the budget: raise --budget"
-            if found.left_out
-            else NO_BRIEF
-        )
-
-
-# Implement `rawkomem episode`: group memories that belong to one period of work.
+# Implement `rawkomem trace episode`: group memories that belong to one period of work.
 
 TAGS = list_option("--tag", "-t", "tags", help="A tag of the episode; may be repeated.")
 
 
-@group("episode", cls=Verbs, bare="list")
+@trace_command.group("episode", cls=Verbs, bare="list")
 def episode_command() -> None:
     """Group memories that belong to one period of work.
 
@@ -349,8 +318,8 @@ def episode_command() -> None:
     the members, not the episode. 'rawkomem delete' deletes an episode and keeps its members.
 
     Examples:
-      rawkomem episode list
-      rawkomem episode capture 'Release week' --since 2026-01-01
+      rawkomem trace episode list
+      rawkomem trace episode capture 'Release week' --since 2026-01-01
     """
 
 
@@ -360,7 +329,7 @@ def episode_command() -> None:
 @TAGS
 @text_option(
     "--text",
-    help="A description. 'rawkomem episode summarize ID --keep' can write it later.",
+    help="A description. 'rawkomem trace episode summarize ID --keep' can write it later.",
 )
 @JSON
 @pass_repository
@@ -375,7 +344,7 @@ def create_episode(
     """Create an episode from these memories.
 
     Examples:
-      rawkomem episode create 'Release week' ID OTHER
+      rawkomem trace episode create 'Release week' ID OTHER
     """
     made = repository.episodes.create(name, ids, tags, text, user_name())
     _tell_episode(made, "created", as_json)
@@ -400,7 +369,7 @@ def capture_episode(
     At least two memories must match. Without NAME, the episode is named after its topic and its first day.
 
     Examples:
-      rawkomem episode capture 'Release week' --since 2026-01-01
+      rawkomem trace episode capture 'Release week' --since 2026-01-01
     """
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
@@ -423,7 +392,7 @@ def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: 
     """Add memories to an episode.
 
     Examples:
-      rawkomem episode add EPISODE ID
+      rawkomem trace episode add EPISODE ID
     """
     _tell_episode(repository.episodes.add(id, ids, user_name()), "extended", as_json)
 
@@ -437,7 +406,7 @@ def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_jso
     """Remove memories from an episode; the memories stay.
 
     Examples:
-      rawkomem episode remove EPISODE ID
+      rawkomem trace episode remove EPISODE ID
     """
     _tell_episode(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
 
@@ -450,14 +419,14 @@ def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
     """List episodes, latest first.
 
     Examples:
-      rawkomem episode list
+      rawkomem trace episode list
     """
     say_rows(
         as_json,
         shortened(as_json, repository.episodes.list(), limit),
         _episode_json,
         _episode_line,
-        "no episodes yet: 'rawkomem episode capture --since 2026-01-23' creates one",
+        "no episodes yet: 'rawkomem trace episode capture --since 2026-01-23' creates one",
     )
 
 
@@ -469,7 +438,7 @@ def show_episode(repository: Repository, id: str, as_json: bool) -> None:
     """Show an episode and its members, oldest first.
 
     Examples:
-      rawkomem episode show EPISODE
+      rawkomem trace episode show EPISODE
     """
     episode = repository.episodes.get(id)
     if as_json:
@@ -508,7 +477,7 @@ def search_episode(
     """Find the members of an episode that match a question.
 
     Examples:
-      rawkomem episode search EPISODE 'what failed'
+      rawkomem trace episode search EPISODE 'what failed'
     """
     found = repository.episodes.search(id, " ".join(query), limit)
     if as_json:
@@ -540,7 +509,7 @@ def summarize_episode(
     No language model is used: the same members always give the same summary.
 
     Examples:
-      rawkomem episode summarize EPISODE --words 80
+      rawkomem trace episode summarize EPISODE --words 80
     """
     summary = repository.episodes.summarize(id, words)
     if keep:
@@ -571,7 +540,7 @@ def compress_episode(
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
 
     Examples:
-      rawkomem episode compress EPISODE
+      rawkomem trace episode compress EPISODE
     """
     (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()
@@ -619,3 +588,6 @@ def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
         _episode_json(episode),
         done_line(done, _episode_line(episode), episode.memory.path),
     )
+
+
+trace_command.add_command(project_command)

@@ -165,7 +165,7 @@ def _refuse_doubtful(
 
 
 def brief(repository: Repository, caller: Caller, goal: str) -> str:
-    """Run `rawkomem brief`."""
+    """Run `rawkomem context --goal QUERY`."""
     return repository.traces.brief(goal).text or "Nothing is known about this goal yet."
 
 

@@ -204,7 +204,7 @@ def _draft_card(repository: Repository, draft: Draft, html: str) -> dict[str, An
 
 KINDS = [
     kind for kind in CREATES if kind not in GROUPS
-]  # episodes are created with 'rawkomem episode'
+]  # episodes are created with 'rawkomem trace episode'
 LINK_TYPES = (
     "related",
     "supports",

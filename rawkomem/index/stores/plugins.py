@@ -128,7 +128,8 @@ class PostgresPlugin(StorePlugin):
         """Open the store of this clone of the repository in the user's database."""
         if not home.url:
             raise BadInput(
-                "the postgres store has no url", "run 'rawkomem store use postgres --url-env NAME'"
+                "the postgres store has no url",
+                "run 'rawkomem index store use postgres --url-env NAME'",
             )
         return open_postgres(home.url, home.repository, home.clone, dims)
 

@@ -82,9 +82,9 @@ def test_a_log_with_a_heading_and_one_project_alone(repository, tmp_path_factory
 
 
 def test_what_was_deleted_here_is_named(llmos, rawkomem):
-    rawkomem("project", "import", str(llmos))
+    rawkomem("trace", "project", "import", str(llmos))
     rawkomem("undo")
-    again = rawkomem("project", "import", str(llmos))
+    again = rawkomem("trace", "project", "import", str(llmos))
     assert "0 stored" in again.stderr and "rawkomem restore ID" in again.stderr and "(deleted here)" in again.stdout
 
 
@@ -92,9 +92,9 @@ def test_what_cannot_be_taken_over_is_said(project, llmos, rawkomem):
     (llmos / "projects/shop/memory/short_term/tool_results").mkdir(parents=True)
     (llmos / "projects/shop/memory/short_term/tool_results/image.png").write_bytes(b"\x89PNG\xff\xfe")
     (llmos / "projects/shop/memory/long_term/empty.md").write_text("")
-    told = json.loads(rawkomem("project", "import", str(llmos), "--dry-run", "--json").stdout)
+    told = json.loads(rawkomem("trace", "project", "import", str(llmos), "--dry-run", "--json").stdout)
     assert {row["place"].rpartition("/")[2] for row in told["skipped"]} == {"image.png", "empty.md"}
-    said = rawkomem("project", "import", str(llmos))
+    said = rawkomem("trace", "project", "import", str(llmos))
     assert "image.png: not UTF-8 text" in said.stdout and "18 stored, 0 known, 2 skipped" in said.stderr
 
 

@@ -247,21 +247,21 @@ def test_a_broken_config_does_not_make_a_write_fail(repository):
 
 
 def test_status_and_flush(rawkomem, project, queue, layout, monkeypatch):
-    assert "no sinks are set up" in rawkomem("sinks", "status").stdout
-    assert rawkomem("sinks", "flush").stdout == "0 sent, 0 waiting, 0 dropped\n"
+    assert "no sinks are set up" in rawkomem("index", "sinks", "status").stdout
+    assert rawkomem("index", "sinks", "flush").stdout == "0 sent, 0 waiting, 0 dropped\n"
     monkeypatch.setenv("HOOK_KEY", KEY)
     queue.add([event(layout, 1)])
     with Server(Answer({"said": KEY}, 403), OK) as server:
         configure(webhook=f"{server.url}/{KEY}", allowLocal=True, folder="log", key="HOOK_KEY")
-        failed = rawkomem("sinks", "flush", check=1)
+        failed = rawkomem("index", "sinks", "flush", check=1)
         assert failed.stdout == "0 sent, 1 waiting, 0 dropped\n"
         assert failed.stderr == 'rawkomem: 127.0.0.1 answered 403: {"said": "(key)"}\n'
-        status = rawkomem("sinks", "status", check=1)
+        status = rawkomem("index", "sinks", "status", check=1)
         assert f"webhook  127.0.0.1:{server.server_port}  store, supersede" in status.stdout
         assert "1 waiting, 0 dropped" in status.stdout
         assert "webhook: 127.0.0.1 answered 403" in status.stderr and "markdown: sinks.folder" in status.stderr
-        assert rawkomem("sinks", "flush", "--due", "--json").stdout.count('"sent": 0') == 1
-        assert '"sent": 1' in rawkomem("sinks", "flush", "--json").stdout
+        assert rawkomem("index", "sinks", "flush", "--due", "--json").stdout.count('"sent": 0') == 1
+        assert '"sent": 1' in rawkomem("index", "sinks", "flush", "--json").stdout
         assert KEY not in failed.stderr + status.stdout + status.stderr
 
 
@@ -269,6 +269,6 @@ def test_a_secret_in_the_address_is_in_no_file_of_the_repository(rawkomem, proje
     queue.add([event(layout, 1)])
     with Server(Answer({"path": f"/hooks/{KEY}"}, 400)) as server:
         configure(webhook=f"{server.url}/{KEY}", allowLocal=True)
-        rawkomem("sinks", "flush", check=1)
+        rawkomem("index", "sinks", "flush", check=1)
     found = [path for path in (project / ".rawko").rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
     assert found == [] and queue.dropped() == 1

@@ -272,5 +272,5 @@ def test_blocks_of_a_database_are_verified(repository, newer, tmp_path):
     table = lancedb.connect(out).open_table("yamo_blocks")
     changed = table.to_arrow().to_pylist()[4]["id"]
     table.update(where=f"id = '{changed}'", values={"yamo_text": "agent: Mallory;"})
-    done = Command(Path(repository.layout.project))("ledger", "verify", "--database", out, check=1)
+    done = Command(Path(repository.layout.project))("index", "ledger", "verify", "--database", out, check=1)
     assert f"block {changed} does not match its hash" in done.stdout

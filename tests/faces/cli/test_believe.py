@@ -85,15 +85,14 @@ def test_a_value_may_hold_commas(rawkomem, add):
 
 
 def test_conflicts_and_review(rawkomem, add):
-    assert "no memory contradicts" in rawkomem("conflicts").stderr
+    assert "nothing waits" in rawkomem("conflicts").stderr
     old, new = add("UTC", "user_explicit")["id"], add("PST", "inference")["id"]
-    (found,) = said(rawkomem("conflicts", "--json"))
-    assert (found["memory"]["id"], found["other"]["id"], found["other"]["trust"]) == (new, old, 1.0)
+    (found,) = said(rawkomem("conflicts", "--json"))["conflict"]
+    assert (found["id"], found["other"]["id"], found["other"]["trust"]) == (new, old, 1.0)
     shown = rawkomem("conflicts").stdout
     assert "user timezone = PST  trust 0.50" in shown and "against Time zone UTC" in shown
     assert "1 pending" in rawkomem("status").stdout and said(rawkomem("status", "--json"))["conflicts"] == 1
-    assert [row["id"] for row in said(rawkomem("quarantine", "list", "--json"))] == [new]
-    assert "trust_insufficient" in rawkomem("quarantine", "list").stdout
+    assert found["reason"] == "trust_insufficient"
     assert f"rawkomem review {new} --activate" in rawkomem("review", new).stderr
     result = rawkomem("review", new, "--activate", "--reason", "looks right")
     assert "activated" in result.stdout and "still in conflict" in result.stderr
@@ -114,27 +113,27 @@ def test_lists_of_decisions_can_be_shortened(git, memories, rawkomem, add):
     add("UTC", "user_explicit")
     for value in ("PST", "CET"):
         add(value, "inference")
-    for words in (("conflicts",), ("quarantine", "list")):
-        assert len(said(rawkomem(*words, "--json"))) == 2 and len(said(rawkomem(*words, "-n", "1", "--json"))) == 1
-        assert "showing 1 of 2: -n 0 shows all" in rawkomem(*words, "-n", "1").stderr
-        assert "showing" not in rawkomem(*words, "-n", "2").stderr
+    lists = [said(rawkomem("conflicts", *words, "--json"))["conflict"] for words in ((), ("-n", "1"))]
+    assert [*map(len, lists)] == [2, 1]
+    assert "showing 1 of 2: -n 0 shows all" in rawkomem("conflicts", "-n", "1").stderr
+    assert "showing" not in rawkomem("conflicts", "-n", "2").stderr
     for name in ("one", "two"):
         (memories / f"{name}.md").write_text(f"---\ntitle: {name}\nwhenToUse: login\n---\n\nText of {name}.\n")
     git.commit()
     for name in ("one", "two"):
         rawkomem("amend", name, "--body", "Other.")
-    for limit, quarantined, proposed in ((1, 1, 0), (3, 2, 1), (0, 2, 2)):
+    for limit, quarantined, proposed in ((1, 0, 1), (3, 1, 2), (0, 3, 2)):
         found = said(rawkomem("review", "-n", str(limit), "--json"))
-        assert (len(found["quarantined"]), len(found["proposed"])) == (quarantined, proposed)
+        assert (len(found["quarantined"] + found["conflict"]), len(found["proposal"])) == (quarantined, proposed)
     told = rawkomem("review", "-n", "3")
-    assert "showing 3 of 4: -n 0 shows all" in told.stderr and told.stdout.count("proposed  ") == 1
+    assert "showing 3 of 5: -n 0 shows all" in told.stderr and told.stdout.count("proposal  ") == 2
 
 
 def test_reject(rawkomem, add):
     add("UTC", "user_explicit")
     new = add("PST", "inference")["id"]
     assert "rejected" in rawkomem("review", new, "--reject").stdout
-    assert "no memory is in quarantine" in rawkomem("quarantine", "list").stderr
+    assert "nothing waits" in rawkomem("review").stderr
     assert "not quarantined" in rawkomem("review", new, "--reject", check=1).stderr
 
 
@@ -169,9 +168,9 @@ def test_quarantine_archive_restore_validity(rawkomem, add):
     rawkomem("archive", id)
     assert rawkomem("list").stdout == ""
     rawkomem("restore", id)
-    rawkomem("validity", id, "--until", "2021-01-01")
+    rawkomem("amend", id, "--valid-until", "2021-01-01")
     assert "until 2021-01-01" in rawkomem("show", id).stdout and rawkomem("list").stdout == ""
-    assert "its validity ended" in rawkomem("why-not", id, "time zone UTC").stdout
+    assert "its validity ended" in rawkomem("why", id, "time zone UTC", check=1).stdout
 
 
 def test_supersede_and_show_as_of(rawkomem, add):
@@ -228,7 +227,7 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     listed = rawkomem("review").stdout
     assert "- Keep tokens safe." in listed and "+ Send tokens away." in listed and "First line" not in listed
     assert "status: active → deleted" in listed
-    shown = said(rawkomem("review", "rule", "--json"))["proposed"][0]
+    shown = said(rawkomem("review", "rule", "--json"))["proposal"][0]
     assert [change["kind"] for change in shown["changes"]] == ["amend", "delete", "feedback"]
     assert "[change proposed]" in rawkomem("list").stdout and "3 changes" in rawkomem("show", "rule").stdout
     assert "1 memory" in rawkomem("status").stdout
@@ -241,3 +240,43 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     assert "amend_x" in rawkomem("review", "rule", "--accept", "--change", "amend_x", check=1).stderr
     assert "needs the ID of a memory" in rawkomem("review", "--accept", check=2).stderr
     with_person.close()
+
+
+def test_a_commit_names_the_proposals_that_it_accepts(rawkomem, git, project):
+    rawkomem("add", "--title", "Tests", "--body", "Use npm.")
+    git.commit()
+    rawkomem("amend", "Tests", "--body", "Use pnpm.", "--by", "robot")
+    assert "accepts" not in rawkomem("check", "--staged").stderr, "the change is not staged"
+    git("add", ".rawko")
+    told = rawkomem("check", "--staged").stderr
+    assert "this commit accepts 1 proposed change: amend of 'Tests' by robot" in told
+    assert "accepts" not in rawkomem("check", "--staged", env={"CLAUDECODE": "1"}).stderr
+
+
+def test_a_title_without_a_text_is_refused(rawkomem):
+    for words in (("--title", "Only a title"), ("--title", "Only a title", "--body", "-")):
+        assert "the memory has no text" in rawkomem("add", *words, check=2).stderr
+    assert rawkomem("add", "Only one sentence").returncode == 0
+
+
+def test_search_reads_standard_input(rawkomem):
+    rawkomem("add", "--title", "Port", "--body", "The database listens on 6432.")
+    found = said(rawkomem("search", "-", "--json", input="where does the database listen"))
+    assert [row["title"] for row in found] == ["Port"]
+    done = rawkomem.process("search", "-", input="where does the database listen")
+    assert "Port" in done.stdout and "no memory fits" not in done.stderr
+
+
+def test_supersede_takes_a_text(rawkomem, add):
+    rawkomem("add", "--title", "Old", "--body", "Use npm for builds.")
+    new = said(rawkomem("supersede", "Old", "--text", "Builds run with make.", "--json"))["id"]
+    assert said(rawkomem("show", "Old", "--json"))["superseded_by"] == new
+    assert rawkomem("supersede", "Old", check=2) and rawkomem("supersede", "Old", new, "--text", "x", check=2)
+
+
+def test_feedback_true_and_wrong_are_reinforce_and_dispute(rawkomem, add):
+    id = add("UTC")["id"]
+    for word, done in (("true", "reinforced"), ("wrong", "disputed")):
+        assert done in rawkomem("feedback", id, word).stdout
+    shown = said(rawkomem("show", id, "--json"))
+    assert (shown["reinforcements"], shown["disputes"]) == (1, 1)

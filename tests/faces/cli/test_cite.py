@@ -22,10 +22,10 @@ def src(project):
 
 def test_the_commands(rawkomem, project, memories, src):
     (memories / "citing.md").write_text(MEMORY.format(cites=""))
-    printed = rawkomem("cite", "a.py#first", cwd=src).stdout.strip()
+    printed = rawkomem("link", "cite", "a.py#first", cwd=src).stdout.strip()
     assert printed.startswith("src/a.py#first@")
     before = (memories / "citing.md").read_text()
-    assert printed in rawkomem("cite", "citing", "src/a.py#first", "src/a.py:5-6").stdout
+    assert printed in rawkomem("link", "cite", "citing", "src/a.py#first", "src/a.py:5-6").stdout
     assert (memories / "citing.md").read_text().startswith(before.replace("---\n", "---\nid: citing\n", 1))
     shown = rawkomem("show", "citing").stdout
     assert f"fresh   {printed}" in shown and "all fresh" in rawkomem("check", "--stale").stderr
@@ -38,14 +38,14 @@ def test_the_commands(rawkomem, project, memories, src):
         "fresh",
         "stale",
     }
-    rawkomem("cite", "citing", "src/a.py#first")  # looked at again: it still holds
+    rawkomem("link", "cite", "citing", "src/a.py#first")  # looked at again: it still holds
     rawkomem("check", "--stale")
     memory = json.loads(rawkomem("show", "citing", "--json").stdout)
     assert len(memory["extra"]["cites"]) == 2
-    assert "no file" in rawkomem("cite", "nope.py", check=2).stderr
-    assert "no symbol third" in rawkomem("cite", "src/a.py#third", check=2).stderr
-    assert "no memory" in rawkomem("cite", "nope", "src/a.py", check=1).stderr
-    assert "outside" in rawkomem("cite", "/etc/passwd", check=2).stderr
+    assert "no file" in rawkomem("link", "cite", "nope.py", check=2).stderr
+    assert "no symbol third" in rawkomem("link", "cite", "src/a.py#third", check=2).stderr
+    assert "no memory" in rawkomem("link", "cite", "nope", "src/a.py", check=1).stderr
+    assert "outside" in rawkomem("link", "cite", "/etc/passwd", check=2).stderr
 
 
 def imported_by_inject(rawkomem, folder) -> set[str]:

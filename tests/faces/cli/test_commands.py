@@ -108,8 +108,10 @@ def test_status_check_sync_rebuild_doctor(rawkomem, memories):
 
 
 def test_match_and_embed(rawkomem):
-    assert "fires" in rawkomem("match", "auth|login", "add login page").stdout
-    assert json.loads(rawkomem("match", "auth|login", "add user page", "--json", check=1).stdout)["fires"] is False
+    assert "fires" in rawkomem("try", "match", "auth|login", "add login page").stdout
+    assert (
+        json.loads(rawkomem("try", "match", "auth|login", "add user page", "--json", check=1).stdout)["fires"] is False
+    )
     embedded = json.loads(rawkomem("embed", "hello world", "--json").stdout)
     assert len(embedded["vector"]) == embedded["dims"] == 384
     assert abs(sum(x * x for x in embedded["vector"]) - 1) < 1e-3

@@ -45,7 +45,16 @@ def test_tab_completes_ids_tags_kinds_statuses_and_pages(rawkomem, ports):
 
 
 @pytest.mark.parametrize(
-    "line", ["skill add se", "skill export x se", "import se", "export --out se", "toc --out se", "cite se", "learn se"]
+    "line",
+    [
+        "skill add se",
+        "skill export x se",
+        "import se",
+        "export --out se",
+        "tidy toc --out se",
+        "link cite se",
+        "learn se",
+    ],
 )
 def test_tab_completes_files(rawkomem, line):
     assert completed(rawkomem, f"rawkomem {line}") == ["file,se"]

@@ -186,7 +186,7 @@ def test_a_memory_is_most_used_or_least_used(project, rawkomem):
 
 def test_uninstalling_leaves_only_markdown(project, rawkomem):
     rawkomem("add", "--title", "Keep me", "--body", "Mine.")
-    rawkomem("toc")
+    rawkomem("tidy", "toc")
     os.makedirs(user_cache(), exist_ok=True)
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text('{"hooks": "rawkomem hook claude prompt"}')

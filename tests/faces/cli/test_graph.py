@@ -116,16 +116,16 @@ def test_episodes(rawkomem):
 
 @pytest.mark.usefixtures("filled")
 def test_entities(rawkomem):
-    listed = json.loads(rawkomem("entities", "--json").stdout)
+    listed = json.loads(rawkomem("link", "entities", "--json").stdout)
     assert [(item["entity"], item["count"]) for item in listed] == [
         ("person:mark-robinson", 1),
         ("person:mark-z", 1),
         ("project:alpha", 1),
     ]
-    several = rawkomem("entities", "Mark", check=1)
+    several = rawkomem("link", "entities", "Mark", check=1)
     assert "name one of them" in several.stderr and several.stdout.count("person:mark") == 2
-    assert "no memory names the entity 'nobody'" in rawkomem("entities", "nobody", check=1).stderr
-    assert rawkomem("entities", "alpha").stdout.split() == ["1", "project:alpha", "cache"]
+    assert "no memory names the entity 'nobody'" in rawkomem("link", "entities", "nobody", check=1).stderr
+    assert rawkomem("link", "entities", "alpha").stdout.split() == ["1", "project:alpha", "cache"]
 
 
 @pytest.mark.usefixtures("filled")

@@ -1,4 +1,4 @@
-"""`rawkomem store`, as people use it."""
+"""`rawkomem index store`, as people use it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MEMORY = "---\ntitle: Zebras\n---\n\nStripes.\n"
 
 def test_status_names_the_store_in_use(rawkomem, memories):
     (memories / "one.md").write_text(MEMORY)
-    shown = {row["name"]: row for row in json.loads(rawkomem("store", "status", "--json").stdout)}
+    shown = {row["name"]: row for row in json.loads(rawkomem("index", "store", "status", "--json").stdout)}
     assert [name for name, row in shown.items() if row["used"]] == ["sqlite"]
     assert shown["sqlite"]["memories"] == 1 and shown["lancedb"]["memories"] == 0
-    assert "* sqlite" in rawkomem("store", "status").stdout
+    assert "* sqlite" in rawkomem("index", "store", "status").stdout
 
 
 def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
@@ -29,7 +29,7 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
         "PYTHONPATH": f"{tmp_path / 'hidden'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
         "PYTHONSAFEPATH": "",
     }
-    said = rawkomem.process("store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
+    said = rawkomem.process("index", "store", "use", "lancedb", env=hidden, check=2, cwd=tmp_path).stderr
     assert "install 'lancedb>=0.40' 'pyarrow>=16'" in said and len(said.splitlines()) <= 2
 
 
@@ -46,7 +46,7 @@ def test_an_engine_that_is_not_installed_is_one_clear_line(rawkomem, tmp_path):
     ],
 )
 def test_mistakes_are_named_and_change_nothing(rawkomem, project, words, said):
-    assert said in rawkomem("store", *words, check=2).stderr
+    assert said in rawkomem("index", "store", *words, check=2).stderr
     assert not os.path.exists(user_repository_config(Layout(str(project / ".rawko"))))
 
 
@@ -59,7 +59,7 @@ def test_a_copy_after_a_commit_holds_the_same(rawkomem, git, memories):
     rawkomem("add", "Quaggas have stripes, too.")
     assert "Quaggas" in rawkomem("search", "stripes").stdout
     git.commit()
-    copied = rawkomem.process("store", "copy", "sqlite", "lancedb", "--json")
+    copied = rawkomem.process("index", "store", "copy", "sqlite", "lancedb", "--json")
     assert json.loads(copied.stdout)["memories"] == 2
 
 
@@ -69,17 +69,17 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
     import_module("rawkomem.index.stores.lance.tables")  # sets a variable of lancedb, which no command may do here
     (memories / "one.md").write_text(MEMORY)
     rawkomem("sync")
-    copied = json.loads(rawkomem("store", "copy", "sqlite", "lancedb", "--json").stdout)
+    copied = json.loads(rawkomem("index", "store", "copy", "sqlite", "lancedb", "--json").stdout)
     assert copied["memories"] == 1
-    rawkomem("store", "use", "lancedb")
-    assert "* lancedb" in rawkomem("store", "status").stdout
+    rawkomem("index", "store", "use", "lancedb")
+    assert "* lancedb" in rawkomem("index", "store", "status").stdout
     assert "Zebras" in rawkomem("search", "stripes").stdout
     (memories / "two.md").write_text(MEMORY.replace("Zebras", "Quaggas"))
     assert "Quaggas" in rawkomem("search", "stripes").stdout
     assert json.loads(rawkomem("index", "rebuild", "--json").stdout)["read"] == 2
-    assert "already V2" in rawkomem("store", "migrate").stdout
-    assert "no backup" in rawkomem("store", "rollback", check=1).stderr
-    rawkomem("store", "use", "sqlite")
+    assert "already V2" in rawkomem("index", "store", "migrate").stdout
+    assert "no backup" in rawkomem("index", "store", "rollback", check=1).stderr
+    rawkomem("index", "store", "use", "sqlite")
     assert "Quaggas" in rawkomem("search", "stripes").stdout
 
 
@@ -87,7 +87,7 @@ def test_using_another_store_and_coming_back(rawkomem, memories):
 def test_what_goes_wrong_in_an_engine_is_one_line(project, repository, rawkomem):
     """A table that vanishes under an open store: told, not a traceback; and a rebuild mends it."""
     repository.add(Entry(title="Stripes keep flies away"))
-    rawkomem("store", "use", "lancedb")
+    rawkomem("index", "store", "use", "lancedb")
     assert "Stripes" in rawkomem("search", "stripes").stdout
     for table in (project / ".rawko" / "local" / "lancedb").glob("passages.lance/data/*"):
         table.write_bytes(b"not a table")

@@ -11,11 +11,10 @@ from tests.faces.cli import suggested
 
 # Notations of docs/git.md: NAME stands for the name of a check.
 NOTATIONS = {"rawkomem check --staged --no-NAME", "rawkomem connect git --without NAME"}
-READING = {"list", "show", "search", "inject", "why", "why-not", "context", "history", "explain", "stats", "tokens",
-           "conflicts", "review", "drafts", "link list", "link walk", "link clusters", "link orphans", "link graph",
-           "lesson list", "skill list", "trace list", "index status", "ledger show", "ledger verify", "status",
-           "check", "docs", "help", "entities", "schema", "match", "toc", "undo --list", "quarantine list",
-           "episode list", "store status", "sinks status", "tidy prune", "tidy digest", "brief"}  # fmt: skip
+READING = {"list", "show", "search", "inject", "why", "context", "history", "stats", "review", "drafts", "link list",
+           "link walk", "link clusters", "link orphans", "link graph", "link entities", "lesson list", "skill list",
+           "trace list", "index ledger", "index store", "index sinks", "status", "check", "docs", "help",
+           "try schema", "try match", "tidy toc", "undo --list", "tidy prune", "tidy digest"}  # fmt: skip
 WRITING_OPTIONS = (
     "--activate",
     "--reject",
@@ -25,6 +24,14 @@ WRITING_OPTIONS = (
     "--keep-both",
     "--apply",
     "--write",
+    "--hold",
+    "use",
+    "copy",
+    "publish",
+    "migrate",
+    "rollback",
+    "flush",
+    "export",
 )
 SKIPPED_OPTIONS = ("--staged", "--diff", "--personal")  # need a git work tree or the user's own repository
 

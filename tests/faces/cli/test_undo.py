@@ -60,7 +60,7 @@ def test_votes_links_and_windows(rawkomem, memory):
         ("reinforce", memory),
         ("dispute", memory),
         ("link", memory, other),
-        ("validity", memory, "--until", "2030-01-01"),
+        ("amend", memory, "--valid-until", "2030-01-01"),
         ("supersede", memory, other, "--anyway"),
         ("quarantine", memory),
         ("archive", memory),
@@ -117,7 +117,7 @@ def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(raw
         (project / "notes").mkdir(exist_ok=True)
         (project / "notes" / f"{name}.md").write_text(f"# {name}\n\nWho reads {name} in the morning.\n")
     rawkomem("import", "notes")
-    names = {row["title"]: row["id"] for row in json.loads(rawkomem("quarantine", "list", "--json").stdout)}
+    names = {row["title"]: row["id"] for row in json.loads(rawkomem("review", "--json").stdout)["quarantined"]}
     rawkomem("purge", names["Alerts"], "--yes")
     first = rawkomem("undo", "--list").stdout.split()[0]
     told = rawkomem("undo", first).stdout
@@ -177,7 +177,7 @@ def test_restore_leaves_what_waits_for_a_review(repository):
 def test_restore_lets_nothing_pass_a_review(rawkomem, project, away):
     (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
     rawkomem("import", "note.md")
-    (waiting,) = json.loads(rawkomem("quarantine", "list", "--json").stdout)
+    (waiting,) = json.loads(rawkomem("review", "--json").stdout)["quarantined"]
     command, *more = away
     rawkomem(command, *([] if command == "undo" else [waiting["id"]]), *more)
     told = rawkomem("restore", waiting["id"])

@@ -140,7 +140,7 @@ def test_blocks_are_noted_unless_switched_off(project, rawkomem):
     loud = SyncMemoryMesh(db_dir=str(project))
     loud.add("Said aloud")
     loud.close()
-    shown = rawkomem("ledger", "show", "--json").stdout
+    shown = rawkomem("index", "ledger", "show", "--json").stdout
     assert "Said aloud" in shown and "Said in silence" not in shown
 
 

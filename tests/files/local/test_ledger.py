@@ -106,7 +106,7 @@ def test_the_user_chooses(setting, noted, project, rawkomem):
     config.write_text(f"ledger: {setting}\n")
     rawkomem("add", "--title", "Why", "--body", "x")
     rawkomem("search", "why")
-    told = json.loads(rawkomem("ledger", "export", "--json").stdout)
+    told = json.loads(rawkomem("index", "ledger", "export", "--json").stdout)
     assert [row["operation_type"] for row in told] == noted
     assert (project / ".rawko/local/ledger").exists() == bool(noted)
 
@@ -115,7 +115,7 @@ def test_a_repository_cannot_switch_it_off(project, rawkomem):
     (project / ".rawko/config.yaml").write_text("ledger: off\n")
     done = rawkomem("add", "--title", "Why", "--body", "x")
     assert "ledger may be set in your own config only" in done.stderr
-    assert "retain" in rawkomem("ledger", "show").stdout
+    assert "retain" in rawkomem("index", "ledger", "show").stdout
 
 
 @pytest.mark.parametrize("question", [f"where is {KEY}", "password=Zk8vQ2pLx9w", "mail bob@example.com"])
@@ -410,26 +410,26 @@ def test_a_purged_memory_leaves_no_words(repository, layout):
 def test_commands(project, rawkomem):
     rawkomem("add", "--title", "Why apsw", "--body", "Extensions; of sqlite")
     rawkomem("search", "load an extension")
-    shown = rawkomem("ledger", "show").stdout.splitlines()
+    shown = rawkomem("index", "ledger", "show").stdout.splitlines()
     assert len(shown) == 2 and "recall" in shown[0] and "retain" in shown[1]
     id = shown[1].split()[-1]
-    assert "content_preview;Extensions, of sqlite;" in rawkomem("ledger", "show", id).stdout
-    assert len(json.loads(rawkomem("ledger", "show", "--op", "recall", "--json").stdout)) == 1
-    assert rawkomem("ledger", "export").stdout.count("handoff: End;") == 2
-    told = json.loads(rawkomem("ledger", "verify", "--json").stdout)
+    assert "content_preview;Extensions, of sqlite;" in rawkomem("index", "ledger", "show", id).stdout
+    assert len(json.loads(rawkomem("index", "ledger", "show", "--op", "recall", "--json").stdout)) == 1
+    assert rawkomem("index", "ledger", "export").stdout.count("handoff: End;") == 2
+    told = json.loads(rawkomem("index", "ledger", "verify", "--json").stdout)
     assert told["whole"] and told["blocks"] == 2 and len(told["last_hash"]) == 64
     path = project / ".rawko/local/ledger/blocks-000001.jsonl"
     path.write_bytes(path.read_bytes().replace(b"Extensions,", b"extensions,"))
     rawkomem("search", "another question")
     before = path.read_bytes()
-    broken = rawkomem("ledger", "verify", check=1)
+    broken = rawkomem("index", "ledger", "verify", check=1)
     assert "block 1 (yamo_retain_" in broken.stdout and "blocks-000001.jsonl:1" in broken.stdout
     assert path.read_bytes() == before  # evidence is left alone
 
 
 def test_no_ledger_yet(rawkomem):
-    assert "no blocks" in rawkomem("ledger", "verify").stdout
-    assert rawkomem("ledger", "export").stdout == ""
+    assert "no blocks" in rawkomem("index", "ledger", "verify").stdout
+    assert rawkomem("index", "ledger", "export").stdout == ""
 
 
 @pytest.mark.time
@@ -437,7 +437,7 @@ def test_ten_thousand_blocks_verify_in_time(layout, rawkomem, capsys):
     fill(layout, 10_000)
 
     start = start_seconds()
-    took = statistics.median(cpu_seconds(lambda: rawkomem.process("ledger", "verify")) for _ in range(5))
+    took = statistics.median(cpu_seconds(lambda: rawkomem.process("index", "ledger", "verify")) for _ in range(5))
     with capsys.disabled():
         print(f"\n10,000 blocks verify in {took:.2f} s: {took / start:.0f} starts of {start * 1000:.0f} ms")
     assert took / start <= VERIFY_STARTS

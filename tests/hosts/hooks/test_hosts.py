@@ -24,7 +24,7 @@ This project stores what it has learned as memories in .rawko/ (1 in use). Each 
 ones and names others that may apply, each with its file: read that file if it does.
 `rawkomem search "words"` finds more, `rawkomem show ID` shows one, `rawkomem add --title T --body B` stores one.
 If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `rawkomem feedback ID harmful`.
-`rawkomem brief "goal"`, at the start of a task, shows what worked and what failed in similar earlier work.
+`rawkomem context --goal "goal"`, at the start of a task, shows what worked and what failed in similar earlier work.
 What the memories are about:
 - other: Use pnpm
 </memories-NONCE>

@@ -75,7 +75,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
     told = {**claude("SessionEnd", reason="exit"), "session_id": "s-0"}
     assert hook("claude", "SessionEnd", told, transcript=recorded("s-0", GOALS[0])) == ""
     assert until(lambda: files(project))
-    assert f"{GOALS[0]}: with Edit, Bash" in rawkomem("brief", "retry in the payment client").stdout
+    assert f"{GOALS[0]}: with Edit, Bash" in rawkomem("context", "--goal", "retry in the payment client").stdout
     for number, goal in enumerate(GOALS[1:], 1):  # what the hook leaves behind does, in this process
         file = recorded(f"s-{number}", goal)
         note_transcript(repository.layout, f"s-{number}", file)
@@ -87,7 +87,7 @@ def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, ra
     )  # fmt: skip
     assert trace.extra["duration_ms"] == "660000" and "`pytest -q` - done" in trace.body
     assert not any(HIDDEN in file.read_text() for file in (project / ".rawko").rglob("*.md"))
-    brief = rawkomem("brief", "add a retry to the payment client").stdout
+    brief = rawkomem("context", "--goal", "add a retry to the payment client").stdout
     assert "Recommended approach" in brief and "Write src/client.py" in brief
     assert [line for line in log() if "building the index" not in line] == []
 

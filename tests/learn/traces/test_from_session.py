@@ -133,7 +133,7 @@ def test_commands_that_test(command):
     ("command", "looks"),
     [
         ("ls 2>/dev/null", True), ("grep -rn 'a|b; rm' src | head", True), ("git diff HEAD~1", True),
-        ("sed -n 1,20p a.py", True), ("node --version", True), ("rawkomem brief x", True), ("", True),
+        ("sed -n 1,20p a.py", True), ("node --version", True), ("rawkomem context --goal x", True), ("", True),
         ("cat > a.txt <<E\nhi\nE", False), ("echo hi >> a.txt", False), ("git commit -m x", False),
         ("npm install", False), ("latex a", False), ("cd src && rm a", False),
     ],

@@ -138,9 +138,9 @@ def test_an_empty_log_says_so(rawkomem):
 
 
 def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):
-    done = rawkomem("brief", "fly", "to", "the", "moon")
+    done = rawkomem("context", "--goal", "fly", "to", "the", "moon")
     assert done.stdout == "" and "rawkomem trace add" in done.stderr
-    assert json.loads(rawkomem("brief", "-", "--json", input="fly").stdout)["points"] == []
+    assert json.loads(rawkomem("context", "--goal", "-", "--json", input="fly").stdout)["points"] == []
     with pytest.raises(BadInput):
         repository.traces.brief(" ")
 
@@ -183,9 +183,9 @@ def llmos(tmp_path_factory):
 
 
 def test_import_and_again(llmos, repository, rawkomem):
-    dry = json.loads(rawkomem("project", "import", str(llmos), "--dry-run", "--json").stdout)
+    dry = json.loads(rawkomem("trace", "project", "import", str(llmos), "--dry-run", "--json").stdout)
     assert len(dry["entries"]) == 10 and not repository.list()
-    assert "10 stored" in rawkomem("project", "import", str(llmos)).stderr
+    assert "10 stored" in rawkomem("trace", "project", "import", str(llmos)).stderr
     rows = {row.title: row for row in repository.list()}
     kinds = {title: row.kind for title, row in rows.items()}
     assert kinds == {
@@ -196,26 +196,28 @@ def test_import_and_again(llmos, repository, rawkomem):
     assert repository.get(rows["Use Postgres"].id).extra["category"] == "decision"
     assert "Mornings are quiet" in repository.get(rows["Learning: Deploy early"].id).body
     assert "came by import" in rawkomem("show", rows["Use Redis"].id).stdout
-    assert "0 stored" in rawkomem("project", "import", str(llmos)).stderr
+    assert "0 stored" in rawkomem("trace", "project", "import", str(llmos)).stderr
 
 
 def test_export_import_and_export_again(llmos, repository, rawkomem, tmp_path_factory):
-    rawkomem("project", "import", str(llmos))
+    rawkomem("trace", "project", "import", str(llmos))
     target = tmp_path_factory.mktemp("target")
-    written = json.loads(rawkomem("project", "export", str(target), "--name", "alpha", "--json").stdout)
+    written = json.loads(rawkomem("trace", "project", "export", str(target), "--name", "alpha", "--json").stdout)
     assert {file.removeprefix(f"{target}/").removeprefix("projects/alpha/memory/") for file in written} == {
         "short_term/2026-05-28T00-00-00-000Z_bot.md", "short_term/execution_log.md", "short_term/context_cache.md",
         "short_term/tool_results/raw.md", "long_term/consolidated_1.md", "long_term/learnings.md",
         "long_term/decisions.md", "system/memory_log.md",
     }  # fmt: skip
     before = {file: file.read_text() for file in target.rglob("*.md")}
-    assert "0 stored" in rawkomem("project", "import", str(target)).stderr
-    assert "0 memories exported" in rawkomem("project", "export", str(target), "--name", "alpha").stderr
+    assert "0 stored" in rawkomem("trace", "project", "import", str(target)).stderr
+    assert "0 memories exported" in rawkomem("trace", "project", "export", str(target), "--name", "alpha").stderr
     assert {file: file.read_text() for file in target.rglob("*.md")} == before
 
 
 def test_a_single_project_and_no_project(llmos, repository, rawkomem, tmp_path):
     assert len(repository.exchange.import_llmos(str(llmos / "projects" / "alpha"), dry_run=True).entries) == 9
-    assert "no LLMos memory" in rawkomem("project", "import", str(tmp_path / ".rawko"), check=1).stderr
-    assert "plain name" in rawkomem("project", "export", str(tmp_path / "x"), "--name", "../up", check=2).stderr
+    assert "no LLMos memory" in rawkomem("trace", "project", "import", str(tmp_path / ".rawko"), check=1).stderr
+    assert (
+        "plain name" in rawkomem("trace", "project", "export", str(tmp_path / "x"), "--name", "../up", check=2).stderr
+    )
     assert not (tmp_path / "x").exists()

@@ -92,5 +92,5 @@ def test_real_entries_are_valid():
 
 
 def test_the_command_prints_it(rawkomem):
-    assert json.loads(rawkomem("schema").stdout) == json.loads(json.dumps(frontmatter_schema()))
-    assert IMPORTANCE[0] in rawkomem("schema").stdout
+    assert json.loads(rawkomem("try", "schema").stdout) == json.loads(json.dumps(frontmatter_schema()))
+    assert IMPORTANCE[0] in rawkomem("try", "schema").stdout

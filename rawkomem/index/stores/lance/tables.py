@@ -541,7 +541,9 @@ class Tables:
         self._tables[ENTRIES].checkout_latest()
         if not is_schema_v2(self._tables[ENTRIES].schema):
             where = "your url" if is_url(self.place) else self.place
-            raise Refused(f"{ENTRIES} in {where} has the schema V1", "run 'rawkomem store migrate'")
+            raise Refused(
+                f"{ENTRIES} in {where} has the schema V1", "run 'rawkomem index store migrate'"
+            )
 
     def refresh(self) -> bool:
         """Read commits of other processes; return whether there are any."""
