@@ -759,8 +759,6 @@ class _StagedCitations(Citations):
         super().__init__(commit.layout)
         self.staged = commit.staged
 
-    _found = Citations._searched  # the cache is about files on disk, not about staged files
-
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # raises _Unknown for paths out of the project
         return self.staged.code_file(path)
