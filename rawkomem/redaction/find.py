@@ -25,13 +25,11 @@ from .rules import (
     occurring,
 )
 from .values import (
+    CHECKS,
+    CONTEXT_CHECKS,
     NUMBER_CHECKS,
     iban_in,
-    is_filler,
-    is_generated,
-    is_placeholder,
     is_random,
-    passes_check,
     phone_in,
 )
 
@@ -127,16 +125,16 @@ def find_kubernetes(data: bytes) -> Iterator[Hit]:
 # Finds secrets and personal data in a text, and redacts them.
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
-TAG_START = "[REDACTED_"
+TAG = re.compile(rb"\[REDACTED_[^\]\n]{1,60}\]")
 LONG_NUMBER = (
     r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
 )
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
+IN_TAG, IN_HIT = 1, 2  # marks of characters that are in a tag or in a hit already
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
-SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
 PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
 
 
@@ -281,12 +279,17 @@ def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMING_CHECKS:
             end = start + len(TRIMMING_CHECKS[rule.check](value))
-        if (
-            end > start
-            and _accepted(rule, value, data, start, end)
-            and not (rule.check and _in_checksum(data, start))
-        ):
+        if end > start and _accepted(rule.check, value, data, start, end):
             yield start, end, rule.name
+
+
+def _accepted(check: str, value: str, data: bytes, start: int, end: int) -> bool:
+    if check and _in_checksum(data, start):
+        return False
+    if check not in CONTEXT_CHECKS:
+        return bool(CHECKS[check](value))
+    before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
+    return CONTEXT_CHECKS[check](value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
 
 
 def _in_checksum(data: bytes, at: int) -> bool:
@@ -294,23 +297,6 @@ def _in_checksum(data: bytes, at: int) -> bool:
     before = data[max(0, at - MAX_CHECKSUM_LENGTH) : at]
     start = before.rfind(b"sha")
     return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])
-
-
-def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
-    if rule.pii:
-        before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
-        return passes_check(
-            rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1")
-        )
-    if rule.check == "random":
-        return is_random(value) and not is_filler(value)
-    if rule.check == "generic":
-        return is_generated(value)
-    if rule.check == "no-placeholder":
-        return not is_placeholder(value)
-    if rule.check == "digit":
-        return any(c.isdigit() for c in value) and not is_filler(value)
-    return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY_LENGTH)
 
 
 @cache
@@ -331,43 +317,29 @@ def _plain_hits(text: str) -> Iterator[Hit]:
     for found in re.finditer(PLAIN_ADDRESS, text):
         start, end = found.span()
         around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
-        if passes_check("email", found[0], *around):
+        if CONTEXT_CHECKS["email"](found[0], *around):
             yield start, end, "email"
 
 
 def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     """Return the hits in order: overlapping secrets are merged, a secret wins over personal data, tags stay."""
     taken = bytearray(len(data))
-    for start, end in _tag_spans(data):
-        taken[start:end] = b"\1" * (end - start)
+    for tag in TAG.finditer(data):
+        taken[tag.start() : tag.end()] = bytes([IN_TAG]) * len(tag[0])
     kept: list[Hit] = []
-    personal = []
-    for start, end, name in sorted(hits, key=lambda hit: (hit[0], -hit[1])):
-        if RULES[name].pii:
-            personal.append((start, end, name))
-        elif name == "private-key" or 1 not in taken[start:end]:
-            if kept and start < kept[-1][1]:
-                kept[-1] = (kept[-1][0], max(end, kept[-1][1]), kept[-1][2])
-            else:
-                kept.append((start, end, name))
-    for start, end, _ in kept:
-        taken[start:end] = b"\1" * (end - start)
-    for start, end, name in personal:
-        if 1 not in taken[start:end]:
-            taken[start:end] = b"\1" * (end - start)
+    for start, end, name in sorted(hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])):
+        is_personal = RULES[name].pii
+        if is_personal and any(taken[start:end]):
+            continue
+        if name != "private-key" and IN_TAG in taken[start:end]:
+            continue
+        if kept and not is_personal and start < kept[-1][1]:
+            first, last, rule = kept[-1]
+            kept[-1] = (first, max(end, last), rule)
+        else:
             kept.append((start, end, name))
+        taken[start:end] = bytes([IN_HIT]) * (end - start)
     return sorted(kept)
-
-
-def _tag_spans(data: bytes) -> list[tuple[int, int]]:
-    found, at = [], data.find(TAG_START.encode())
-    while at >= 0:
-        end = data.find(b"]", at)
-        if end < 0:
-            break
-        found.append((at, end + 1))
-        at = data.find(TAG_START.encode(), end)
-    return found
 
 
 def _encode_wide(failure: UnicodeError) -> tuple[bytes, int]:
