@@ -276,11 +276,11 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, row)
     if "://" in seen:
-        for found in compiled(URL).finditer(data):
-            user, value = _text(data, *found.span(1)), _text(data, *found.span(2))
-            is_local = bool(found.group(3)) and value == user
+        for match in compiled(URL).finditer(data):
+            user, value = _text(data, *match.span(1)), _text(data, *match.span(2))
+            is_local = bool(match.group(3)) and value == user
             if not (is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local):
-                yield *found.span(2), "url-password"
+                yield *match.span(2), "url-password"
 
 
 def _in_place(data: bytes, row: dict[str, str]) -> Iterator[Hit]:
@@ -299,23 +299,23 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     """Yield assigned secrets. `quick` finds a match; `pattern`, the same but slower, reads the groups of this match."""
     at = 0
     while spot := quick.search(data, at):
-        found = pattern.match(data, *spot.span())
-        key = _key_start(data, found.start(1))
-        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, found.end(2)))
+        match = pattern.match(data, *spot.span())
+        key = _key_start(data, match.start(1))
+        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
         if not kind:
-            at = max(found.start(3), found.start() + 1)
+            at = max(match.start(3), match.start() + 1)
             continue
-        operator = _text(data, *found.span(3)).strip()
-        start, quoted = _value_start(data, found.end() - 1)
+        operator = _text(data, *match.span(3)).strip()
+        start, quoted = _value_start(data, match.end() - 1)
         judged = _value_end(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
-        tight = found.end(2) == found.start(3) and found.end(3) == found.end() - 1
-        rule = _verdict(data, kind, (key, found.end(2)), operator, (start, judged), quoted, tight)
+        tight = match.end(2) == match.start(3) and match.end(3) == match.end() - 1
+        rule = _verdict(data, kind, (key, match.end(2)), operator, (start, judged), quoted, tight)
         end = _value_end(data, start, quoted, len(data)) if rule else 0
         below = data[end : end + MAX_KEY_LENGTH].lstrip()
         is_element = data[key - 1 : key] == b"<" and below.startswith(b"</")
         if rule and (operator != ">" or is_element):
             yield start, end, rule
-        at = max(end, found.start(3), found.start() + 1)
+        at = max(end, match.start(3), match.start() + 1)
 
 
 def _value_start(data: bytes, at: int) -> tuple[int, str]:
@@ -331,8 +331,8 @@ def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
             quote.encode(),
             b"\n",
         ):  # search the line break only up to the quote: each byte is read at most twice
-            found = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
-            limit = found if found >= 0 else limit
+            place = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
+            limit = place if place >= 0 else limit
         return _before_escape(data, start, limit)
     end = start
     while end < limit and data[end] not in UNQUOTED_ENDS:
@@ -480,9 +480,9 @@ def _plausible(key: str, value: str) -> bool:
 
 def _echoes(key: str, value: str) -> bool:
     """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
-    name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
-    return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (
-        len(letter_runs(key)) > 1 and name in said
+    name, content = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
+    return (len(content) >= MIN_PASSWORD_LENGTH and content in name) or (
+        len(letter_runs(key)) > 1 and name in content
     )
 
 

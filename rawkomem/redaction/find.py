@@ -162,15 +162,15 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Return every secret in a text, in order and without overlaps; with `pii`, also personal data."""
     seen, places = without_escapes(*visible_text(text))
     data = _bytes(seen)
-    told = data if (known := with_english_words(seen)) == seen else _bytes(known)
-    found = []
+    english = data if (known := with_english_words(seen)) == seen else _bytes(known)
+    secrets = []
     line, counted = 1, 0
-    for start, end, name in _merged_hits(data, _all_hits(data, told, pii)):
+    for start, end, name in _merged_hits(data, _all_hits(data, english, pii)):
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         line, counted = line + text.count("\n", counted, start), start
-        found.append(Secret(start, end, name, line))
-    return found
+        secrets.append(Secret(start, end, name, line))
+    return secrets
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
@@ -226,8 +226,8 @@ def _bytes(text: str) -> bytes:
     return text.encode("latin-1", "rawkomem-wide")
 
 
-def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
-    """Yield the hits in a text; `told` is the same text with words such as password translated into English."""
+def _all_hits(data: bytes, english: bytes, pii: bool) -> Iterator[Hit]:
+    """Yield the hits in a text; `english` is the same text with words such as password translated into English."""
     yield from find_private_keys(data)
     if engine() == "plain":
         yield from _plain_hits(data.decode("latin-1"))
@@ -241,9 +241,9 @@ def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
         *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals)),
     ]:
         yield from _rule_hits(rule, data)
-    yield from find_assigned(told)
+    yield from find_assigned(english)
     yield from find_kubernetes(data)
-    yield from find_in_tables(told)
+    yield from find_in_tables(english)
     numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
         if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
@@ -273,8 +273,8 @@ def _rules_of_prefix(seen: bytes) -> list[int]:
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
-    for found in compiled(rule.pattern).finditer(data):
-        start, end = found.span(1)
+    for match in compiled(rule.pattern).finditer(data):
+        start, end = match.span(1)
         end -= data[start:end].endswith(b".") and not rule.pii  # the period of the sentence
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMING_CHECKS:

@@ -68,9 +68,13 @@ KEYWORD = late_regex(
     r"(?:import|package|func|def|class|const|let|var|return|export|SELECT|commit|index|at|\.\.\.) "
 )
 CODE_SIGNS = "={};"  # a line with such a start and one of these is code
-PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the start of a line
-PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machine or a folder
-MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
+MAX_PROMPT_CHARS = 80  # of a shell's prompt
+# A shell's prompt: a sign, or names of a user, a machine and a folder, as in `me@host:~/shop$ make`.
+PROMPT = late_regex(
+    r"(?:\$|%|❯|➜|>>>) |PS C:|# \./|.:\\.*>"
+    r"|\[?(?:\([^)]*\) )?\S+@\S+(?: \S+){0,2}? ?[$%#>](?: |$)"  # perhaps after a virtual environment
+    r"|\[\d[^\]]*[~/][^\]]*\]"
+)
 CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
 OUTPUT, CLOSED = "output", "closed"  # other pasted lines; fences and `>` show where they end
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
@@ -245,20 +249,8 @@ def is_prose(line: str) -> bool:
 
 
 def _is_prompt(line: str) -> bool:
-    """Return whether a line is a command after a shell's prompt, such as `me@host:~/shop$ make`."""
-    if line.startswith(PROMPTS) or (line[1:3] == ":\\" and ">" in line[:MAX_PROMPT_CHARS]):
-        return True
-    start = line.removeprefix("[")
-    if start[:1] == "(":  # a virtual environment
-        start = start.partition(") ")[2]
-    start = f"{start[:MAX_PROMPT_CHARS]} "
-    end = min((at for at in map(start.find, PROMPT_ENDS) if at >= 0), default=-1)
-    names = start[: max(0, end)].split()
-    if 0 < len(names) <= MAX_PROMPT_WORDS and "@" in names[0][1:-1]:
-        return True
-    bracket = line.find("]") if line[0] == "[" else -1
-    inside = line[1:bracket]
-    return bracket > 0 and ("~" in inside or "/" in inside) and inside[:1].isdigit()
+    """Return whether a line is a command after a shell's prompt."""
+    return PROMPT.match(line[:MAX_PROMPT_CHARS]) is not None
 
 
 def _is_output(line: str) -> bool:
