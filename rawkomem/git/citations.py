@@ -174,7 +174,6 @@ class Citations:
         self.project = os.path.realpath(layout.project)
         self.left = budget
         self.seen: dict[str, bytes | None] = {}
-        self._files: dict[str, str] = {}
 
     @cached_property
     def tracked(self) -> TrackedFiles:
@@ -309,15 +308,12 @@ class Citations:
 
     def _file(self, path: str) -> str:
         """Return the file of a cited path; raise _Unknown if the path leads out of the project or through a link."""
-        if path in self._files:
-            return self._files[path]
         refused = why_path_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
         file = os.path.normpath(os.path.join(self.project, *path.split("/")))
         if os.path.realpath(file) != file:
             raise _Unknown("refused: the path leads through a link; cite the file itself")
-        self._files[path] = file
         return file
 
 
@@ -401,8 +397,6 @@ def _is_among(blob: str, ids: list[str]) -> bool:
 
 
 def _part(citation: Citation) -> str:
-    return (
-        f"lines {citation.lines[0]}-{citation.lines[1]}"
-        if citation.lines
-        else f"symbol {citation.symbol}"
-    )
+    if citation.lines:
+        return f"lines {citation.lines[0]}-{citation.lines[1]}"
+    return f"symbol {citation.symbol}"
