@@ -36,11 +36,12 @@ from .values import (
 # Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
 # secrets.
 
-PEM_DASHES = b"-----"
-PEM_BEGIN, PEM_END = b"-----BEGIN ", b"-----END "
-PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
+# The start of a block, its end, and the maximum number of bytes between them (0: no maximum).
 MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
-MAX_LABEL_LENGTH = 60  # of the label between the dashes
+KEY_BLOCKS = (
+    (rb"-----BEGIN [^\n]{0,60}?-----", rb"-----END (?:[^\n]{0,60}?-----)?", 0),
+    (rb"Private-Lines: [^\n]*\n?", rb"Private-MAC: [^\n]*", MAX_KEY_BYTES),  # PuTTY
+)
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 KEY_HEADERS = (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
@@ -56,45 +57,16 @@ KUBERNETES_LINE = (
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
     """Yield each whole PEM, PGP or PuTTY private key; a cut-off key up to the last line that belongs to it."""
-    yield from _putty_keys(data)
-    at, closing = data.find(PEM_BEGIN), data.find(PEM_END)
-    while at >= 0:
-        following = data.find(PEM_BEGIN, at + 1)
-        closing = data.find(PEM_END, at) if 0 <= closing < at else closing
-        end = _key_end(data, at, closing, following if following >= 0 else len(data))
-        if end:
-            yield at, end, "private-key"
-        at = data.find(PEM_BEGIN, end) if end > following >= 0 else following
-
-
-def _putty_keys(data: bytes) -> Iterator[Hit]:
-    """Yield the private lines of each PuTTY key, with its checksum if that is there."""
-    at = data.find(PUTTY)
-    while at >= 0:
-        start = data.find(b"\n", at) + 1 or len(data)
-        following = data.find(PUTTY, start)
-        limit = min(start + MAX_KEY_BYTES, following if following >= 0 else len(data))
-        lines = data.find(PUTTY_MAC, start, limit)
-        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start, limit)
-        yield at, end if end >= 0 else len(data), "private-key"
-        at = following
-
-
-def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
-    """Return the end of the key that starts here; 0 if it is not a private key.
-
-    `closing`: position of the next END line (-1: none); `following`: position of the next BEGIN line.
-    """
-    close = data.find(PEM_DASHES, at + len(PEM_BEGIN), at + len(PEM_BEGIN) + MAX_LABEL_LENGTH)
-    if close < 0 or b"PRIVATE KEY" not in data[at:close]:
-        return 0
-    close += len(PEM_DASHES)
-    if close <= closing < following:
-        final = data.find(
-            PEM_DASHES, closing + len(PEM_END), closing + len(PEM_END) + MAX_LABEL_LENGTH
-        )
-        return final + len(PEM_DASHES) if final >= 0 else closing + len(PEM_END)
-    return _torn_end(data, close, following)
+    for begin, finish, most in KEY_BLOCKS:
+        blocks = list(re.finditer(begin, data))
+        limits = [block.start() for block in blocks[1:]] + [len(data)]
+        for block, limit in zip(blocks, limits, strict=False):
+            if b"PRIVATE KEY" not in block[0] and not most:
+                continue  # a certificate or a public key
+            limit = min(limit, block.end() + most) if most else limit
+            closing = re.compile(finish).search(data, block.end(), limit)
+            end = closing.end() if closing else _torn_end(data, block.end(), limit)
+            yield block.start(), end, "private-key"
 
 
 def _torn_end(data: bytes, at: int, limit: int) -> int:
