@@ -19,7 +19,7 @@ from ..hosts.replay import COVERED, MISSING, SILENT, Correction, read_past, repl
 from ..learn.drafts import choose_drafts
 from ..learn.repetitions import covering_memories
 from ..learn.requests import MIN_REQUEST_TURNS, next_request
-from ..learn.transcripts import Heard, read_recorded_sessions, read_session
+from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import Run
 from ..model.entries import Draft, Entry
 from ..model.values import as_dict, record
@@ -70,15 +70,18 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[
     for number, session in enumerate(sessions, 1):
         tell(f"session {number} of {len(sessions)}")
         each[str(session.get("id", number))] = _measure_session(session)
+    rows = [as_dict(counts) for counts in each.values()]
+    total = Counts(**{name: sum(row[name] for row in rows) for name in Counts.__annotations__})
     return {
-        **_sum_counts(each.values()).figures,
+        **total.figures,
         "each": {name: counts.figures for name, counts in each.items()},
     }
 
 
 def _measure_session(session: Record) -> Counts:
     """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
-    heard = _heard(session["records"])
+    lines = "".join(json.dumps(one) + "\n" for one in session["records"])
+    heard = read_session(io.BytesIO(lines.encode()), Run())
     with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
         people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
         requests, since = 0, MIN_REQUEST_TURNS
@@ -97,11 +100,6 @@ def _measure_session(session: Record) -> Counts:
     touching, found = sum(map(bool, touched)), set[int]().union(*touched)
     drafts = len(texts) - len(stored)
     return Counts(1, drafts, len(stored), touching, len(gold), len(found), requests)
-
-
-def _heard(records: Iterable[Record]) -> Heard:
-    lines = "".join(json.dumps(one) + "\n" for one in records)
-    return read_session(io.BytesIO(lines.encode()), Run())
 
 
 def text_of_draft(draft: Draft) -> str:
@@ -127,11 +125,6 @@ def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
 def _words(text: str) -> frozenset[str]:
     spoken = language()
     return frozenset(word for word in spoken.words(text.lower()) if not spoken.is_stop(word))
-
-
-def _sum_counts(counts: Iterable[Counts]) -> Counts:
-    rows = [as_dict(one) for one in counts]
-    return Counts(**{name: sum(row[name] for row in rows) for name in Counts.__annotations__})
 
 
 # Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories

@@ -19,7 +19,7 @@ from .speed import embedder, queries
 
 WARM_UP_SEARCHES = 5  # searches that fill caches and are not timed
 SEARCHES = 60
-MIN_SHOWN_FILES = 5_000  # a fill of fewer files shows no progress
+SHOWN_FILES = 5_000  # a fill shows its progress after as many files
 
 
 @record
@@ -52,7 +52,11 @@ def _measure_store(project: str, memories: int, name: str, say: Callable[[str], 
         index = repository.core.index
         outside = index.outside()  # opened first: loading packages is not part of indexing
         began, before = time.monotonic(), _cpu_s()
-        index.sync(_progress(name, say))
+        index.sync(
+            lambda done, total: (
+                None if done % SHOWN_FILES else say(f"{name}: {done} of {total} files")
+            )
+        )
         fill_s, fill_cpu_s = time.monotonic() - began, _cpu_s() - before
         say(f"{name}: filled in {fill_s:.1f} s, {fill_cpu_s:.1f} s of CPU time")
         texts, times, before = queries(), list[float](), _cpu_s()
@@ -88,16 +92,3 @@ def _cpu_s() -> float:
     """Return the CPU time so far of this process and its children."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
-
-
-def _progress(name: str, say: Callable[[str], None]) -> Callable[[int, int], None]:
-    """Return a function that reports every tenth of a fill."""
-    told = 0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal told
-        if done * 10 // max(total, 1) > told and total >= MIN_SHOWN_FILES:
-            told = done * 10 // total
-            say(f"{name}: {done} of {total} files")
-
-    return progress

@@ -353,15 +353,15 @@ class _FieldReader:
         return field.value if isinstance(field.value, list) else [field.value]
 
     def _items(self, key: str) -> list[str]:
-        items = self._listed(key)
+        """Return the texts of a list; accept the conditions `{pattern: …}` of older files."""
+        items = [
+            item.get("pattern", item) if isinstance(item, dict) and key == "whenToUse" else item
+            for item in self._listed(key)
+        ]
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]
-        self._error(
-            "not-list",
-            key,
-            f"{key} must be a flat list of texts",
-            "remove the inner brackets",
-        )
+        message = f"{key} must be text or a flat list of texts"
+        self._error("not-list", key, message, "put each text in quotes, without inner brackets")
         return []
 
     def _tags(self) -> tuple[str, ...]:
@@ -380,7 +380,7 @@ class _FieldReader:
         return tuple(dict.fromkeys(tag for tag in tags if tag))
 
     def _when(self) -> tuple[str, ...]:
-        patterns = self._patterns()
+        patterns = self._items("whenToUse")
         if len(patterns) > MAX_PATTERNS:
             message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
             self._error("too-many-conditions", "whenToUse", message, "keep the most specific ones")
@@ -402,18 +402,6 @@ class _FieldReader:
             condition_problems(cleaned, self._line("whenToUse")) if self.advice else ()
         )
         return tuple(pattern for pattern in cleaned if pattern)
-
-    def _patterns(self) -> list[str]:
-        """Return the conditions as texts; accept the objects `{pattern: …}` of older files."""
-        items = [
-            item.get("pattern", item) if isinstance(item, dict) else item
-            for item in self._listed("whenToUse")
-        ]
-        if all(isinstance(item, str) for item in items):
-            return [str(item) for item in items]
-        message = "whenToUse must be text or a list of texts"
-        self._error("not-list", "whenToUse", message, "put each condition in quotes")
-        return []
 
     def _related(self) -> tuple[str, ...]:
         items = self._items("relatedMemories")
@@ -444,7 +432,8 @@ class _FieldReader:
         return extra
 
     def _check_key(self, key: str, field: Field) -> None:
-        if key == "claim" and not _is_claim(field.value):
+        claim = field.value if isinstance(field.value, dict) else {}
+        if key == "claim" and not all(isinstance(claim.get(part), str) for part in CLAIM_KEYS):
             message = "the claim is incomplete or not text: ignored"
             self._warn(
                 "bad-claim", key, message, "give it subject, predicate and value, each as text"
@@ -474,11 +463,6 @@ class _FieldReader:
                 f"value of {clean(key)[:40]!r} is very long",
                 "move it into the body",
             )
-
-
-def _is_claim(value: object) -> bool:
-    said = [value.get(key) for key in CLAIM_KEYS] if isinstance(value, dict) else []
-    return bool(said) and all(isinstance(part, str) for part in said)
 
 
 def _holds_nul(value: object) -> bool:

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import operator
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from hashlib import sha1
 
 from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
-from ..files.private import LineFile, local_path
 from ..format.body import (
     WRITTEN_BLOB_DIGITS,
     Citation,
@@ -25,10 +22,10 @@ from ..format.body import (
     why_path_refused,
 )
 from ..model.entries import Value
-from ..model.errors import BadInput, RawkoError
+from ..model.errors import BadInput
 from ..model.values import record, replace
 from .head import find_git
-from .symbols import SourceLines, TooLong, mentions_symbol, symbol_text
+from .symbols import TooLong, mentions_symbol, symbol_text
 
 # Read git's index file without running git: tracked paths, their blobs, and which of them are not
 # checked out.
@@ -133,79 +130,15 @@ def _offset_number(data: bytes, at: int) -> tuple[int, int]:
     return value, at + 1
 
 
-# Cache the blob ids of cited places in `.rawko/local/cited.tsv`, by the stamp of the file: reading
-# code is slow.
-#
-#     stamp, place, ids (with commas; empty: the place is gone)
-#
-# Errors are ignored: the places are read again.
-
-SPANS_FILE = "cited.tsv"
-MAX_SPANS_BYTES = 1024 * 1024  # then the older half is dropped; a few thousand places are left
-MIN_AGE_NS = 2_000_000_000  # a younger file may change again within one tick of the clock, with the same stamp
-UNLISTED = "\t\n\r"  # characters that a place in a line must not contain
-
-
-class KnownSpans:
-    """The cached places; new ones are in memory until `save`."""
-
-    def __init__(self, layout: Layout):
-        self._layout = layout
-        self._new: list[str] = []
-
-    def key(self, file: str, place: str) -> str:
-        """Return the cache key of a place in a file's current version; empty if it cannot be cached."""
-        try:
-            stat = os.stat(file)
-        except OSError:
-            return ""
-        if time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) < MIN_AGE_NS or any(
-            c in place for c in UNLISTED
-        ):
-            return ""
-        return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}\t{place}"
-
-    def get(self, key: str) -> list[str] | None:
-        """Return the cached ids of a place, none if the place is gone; None if it is not cached."""
-        ids = self._known.get(key) if key else None
-        return ids if ids is None else [id for id in ids.split(",") if id]
-
-    def put(self, key: str, ids: list[str]) -> None:
-        """Cache the ids of a place."""
-        if key:
-            self._known[key] = ",".join(ids)
-            self._new.append(f"{key}\t{self._known[key]}")
-
-    def save(self) -> None:
-        """Write new places to the file; ignore errors."""
-        if self._new:
-            with suppress(RawkoError):
-                LineFile(local_path(self._layout, SPANS_FILE), MAX_SPANS_BYTES).append(*self._new)
-            self._new = []
-
-    @cached_property
-    def _known(self) -> dict[str, str]:
-        try:
-            lines = LineFile(local_path(self._layout, SPANS_FILE)).lines()
-        except RawkoError:
-            return {}
-        pairs = (line.rpartition("\t") for line in lines if line.count("\t") == 2)
-        return {key: ids for key, _, ids in pairs}
-
-
-# Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
-#
-# Blob ids are those of git (the SHA-1 of `blob <length>\0` and the bytes), computed without git.
-# For a symbol or lines, the id is that of their text only, so that an edit elsewhere in the file
-# has no effect.
-
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
 
 MAX_CITATIONS = 64  # citations of one memory that are checked
 MAX_READ_BYTES = (
     16 * 1024 * 1024
 )  # bytes that are read and hashed for one answer; takes a few hundredths of a second
-STEP_BYTES = 16  # one step of a symbol search takes as long as reading and hashing this many bytes
+SEARCH_COST = (
+    4  # the search for a part of a symbol takes as long as reading its file this many times
+)
 MAX_SLIDING_BYTES = (
     2 * 1024 * 1024
 )  # bytes that are hashed to find cited lines that moved inside their file
@@ -241,8 +174,6 @@ class Citations:
         self.project = os.path.realpath(layout.project)
         self.left = budget
         self.seen: dict[str, bytes | None] = {}
-        self.known = KnownSpans(layout)
-        self._files: dict[str, str] = {}
 
     @cached_property
     def tracked(self) -> TrackedFiles:
@@ -252,10 +183,11 @@ class Citations:
     def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:
         """Return the state of each citation of a memory."""
         texts = citations_in(extra)
-        found = [self.check(read_citation(text)) for text in texts[:MAX_CITATIONS]]
-        unseen = [Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]]
-        self.known.save()
-        return (*found, *unseen)
+        checked = [self.check(read_citation(text)) for text in texts[:MAX_CITATIONS]]
+        unchecked = [
+            Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]
+        ]
+        return (*checked, *unchecked)
 
     def check(self, citation: Citation) -> Cited:
         """Return the state of one citation."""
@@ -276,7 +208,7 @@ class Citations:
             raise BadInput(
                 f"no file {citation.path}", "write the path relative to the current folder"
             )
-        blobs, whole, _ = _identify(citation, data)
+        blobs, whole = _identify(citation, data)
         if not blobs:
             raise BadInput(
                 f"{citation.path} has no {_part(citation)}",
@@ -295,7 +227,7 @@ class Citations:
             and os.path.isdir(self._file(citation.path))
         ):
             return FRESH, ""
-        ids = self._found(citation, citation.path)
+        ids = self._ids(citation, citation.path)
         if ids is None:
             return self._elsewhere(citation)
         if not ids:
@@ -306,42 +238,31 @@ class Citations:
         changed = f"changed since: now {ids[0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
-    def _found(self, citation: Citation, path: str) -> list[str] | None:
+    def _ids(self, citation: Citation, path: str) -> list[str] | None:
         """Return the possible blob ids of the cited place in a file, none if it is gone; None if there is no file."""
-        key = self.known.key(self._file(path), replace(citation, path=path).place)
-        ids = self.known.get(key)
-        if ids is None:
-            ids = self._searched(citation, path)
-            if ids is not None:
-                self.known.put(key, ids)
-        return ids
-
-    def _searched(self, citation: Citation, path: str) -> list[str] | None:
-        """Return what _found does, without the cache, and subtract the search for a symbol from the budget."""
         data = self._read(path)
         if data is None:
             return None
-        if citation.symbol and self.left <= 0:
-            raise _Unknown(TOO_MUCH)
-        ids, _, steps = _identify(citation, data)
-        self.left -= steps * STEP_BYTES
-        return ids
+        if citation.symbol:
+            if self.left <= 0:
+                raise _Unknown(TOO_MUCH)
+            self.left -= len(data) * SEARCH_COST * (1 + citation.symbol.count("."))
+        return _identify(citation, data)[0]
 
     def _elsewhere(self, citation: Citation) -> tuple[str, str]:
         """Return the state of a missing file: it may not be checked out, or it moved, which the hash proves."""
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
-        found = [path for path in self._candidates(citation) if self._is_at(citation, path)]
-        if len(found) == 1 or (found and citation.place != citation.path):
-            return FRESH, f"moved to {found[0]}"
-        return GONE, f"no file {citation.path}" + (
-            f"; {', '.join(found)} hold the same text" if found else ""
-        )
+        paths = [path for path in self._candidates(citation) if self._is_at(citation, path)]
+        if len(paths) == 1 or (paths and citation.place != citation.path):
+            return FRESH, f"moved to {paths[0]}"
+        same = f"; {', '.join(paths)} hold the same text" if paths else ""
+        return GONE, f"no file {citation.path}{same}"
 
     def _is_at(self, citation: Citation, path: str) -> bool:
         try:
-            ids = self._found(citation, path)
+            ids = self._ids(citation, path)
             is_whole = citation.place == citation.path
             if is_whole and os.path.getsize(self._file(path)) < MIN_MOVED_BYTES:
                 return False
@@ -387,15 +308,12 @@ class Citations:
 
     def _file(self, path: str) -> str:
         """Return the file of a cited path; raise _Unknown if the path leads out of the project or through a link."""
-        if path in self._files:
-            return self._files[path]
         refused = why_path_refused(path)
         if refused:
             raise _Unknown(f"refused: the path {refused}")
         file = os.path.normpath(os.path.join(self.project, *path.split("/")))
         if os.path.realpath(file) != file:
             raise _Unknown("refused: the path leads through a link; cite the file itself")
-        self._files[path] = file
         return file
 
 
@@ -412,28 +330,26 @@ def place_from(layout: Layout, text: str, base: str) -> str:
     return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
 
 
-def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool, int]:
-    """Return the possible blob ids of the cited place, its own first, none if it is gone; whether it is the whole file.
-
-    The last value is the number of steps of the search for a symbol.
-    """
+def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool]:
+    """Return the possible blob ids of the cited place, its own first, none if it is gone; whether it is the whole file."""
     whole = blob_ids(data)
-    if not citation.symbol and not citation.lines:
-        return whole, True, 0
-    text = _text(data)
+    text = _text(data) if citation.symbol or citation.lines else ""
     if citation.lines:
-        lines = text.split("\n")[citation.lines[0] - 1 : citation.lines[1]]
-        enough = len(lines) == citation.lines[1] - citation.lines[0] + 1 and lines != [""]
-        return [_text_id("\n".join(lines)), *whole] if enough else [], False, 0
-    searched = SourceLines(text)
-    try:
-        own = symbol_text(searched, citation.symbol, citation.path)
-        is_there = bool(own) or mentions_symbol(searched, citation.symbol, citation.path)
-    except TooLong:
-        own, is_there = "", True
-    if own:
-        return [_text_id(own), *whole], False, searched.spent
-    return whole if is_there else [], True, searched.spent
+        first, last = citation.lines
+        lines = text.split("\n")[first - 1 : last]
+        if len(lines) <= last - first or lines == [""]:
+            return [], False
+        return [_text_id("\n".join(lines)), *whole], False
+    if citation.symbol:
+        try:
+            own = symbol_text(text, citation.symbol, citation.path)
+            if own:
+                return [_text_id(own), *whole], False
+            if not mentions_symbol(text, citation.symbol, citation.path):
+                return [], True
+        except TooLong:
+            pass
+    return whole, True
 
 
 def _moved_lines(citation: Citation, data: bytes) -> str:
@@ -481,8 +397,6 @@ def _is_among(blob: str, ids: list[str]) -> bool:
 
 
 def _part(citation: Citation) -> str:
-    return (
-        f"lines {citation.lines[0]}-{citation.lines[1]}"
-        if citation.lines
-        else f"symbol {citation.symbol}"
-    )
+    if citation.lines:
+        return f"lines {citation.lines[0]}-{citation.lines[1]}"
+    return f"symbol {citation.symbol}"

@@ -27,7 +27,6 @@ from ..model.ids import order_key
 from ..model.values import (
     ACTIVE,
     ERROR,
-    KEPT_BOTH,
     WARNING,
     Problem,
     error,
@@ -37,7 +36,7 @@ from ..model.values import (
     warning,
 )
 from ..redaction.find import find_secrets
-from ..state.changes import AMENDABLE, HERITAGE, Names, plan_delete, references
+from ..state.changes import AMENDABLE, HERITAGE, Names, kept_both, plan_delete, references
 from ..state.claims import (
     KEEP_BOTH,
     UNREGISTERED,
@@ -709,10 +708,7 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
         ):
             continue
         for rival in rivals_of(memory, memories, commit.registry):
-            if (KEPT_BOTH, rival.id) not in memory.links and (
-                KEPT_BOTH,
-                memory.id,
-            ) not in rival.links:
+            if not kept_both(memory, rival):
                 found.setdefault(frozenset((memory.id, rival.id)), (memory, rival, claim))
     return list(found.values())
 
@@ -758,8 +754,6 @@ class _StagedCitations(Citations):
     def __init__(self, commit: Commit):
         super().__init__(commit.layout)
         self.staged = commit.staged
-
-    _found = Citations._searched  # the cache is about files on disk, not about staged files
 
     def _read_once(self, path: str) -> bytes | None:
         self._file(path)  # raises _Unknown for paths out of the project

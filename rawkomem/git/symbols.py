@@ -1,374 +1,267 @@
-"""Find the text of a symbol in a source file, in any language, without a parser and in a limited
-number of steps.
+"""Find the text of a symbol in a source file with a table of definition patterns, without a parser.
 
-A definition starts with a line that looks like one. It continues while brackets are open or lines
-are indented deeper, up to the next line that certainly starts something else: too much text causes
-a needless warning, too little hides an edit. The result is the same on every machine, also for
-files that do not parse. Citations hash this text, so changing these rules makes citations stale.
+A definition ends where indentation and brackets end. If it is not found, the whole file counts: too
+much text causes a needless warning, too little hides an edit. The result is the same on every
+machine. Citations hash this text, so changing these rules makes citations stale.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # positions in the text, of whole lines
 
-MAX_STEPS = 500_000  # about as many characters are read for one symbol; takes a quarter of a second
+MAX_TEXT_LENGTH = 500_000  # characters; reading more would delay a prompt
+MAX_DEFINITION_LENGTH = 100_000  # characters, about 2,500 lines
+MAX_OCCURRENCES = 2_000  # of a name: more of them are data or minified code
+MAX_BEFORE_LENGTH = 1_000  # characters before a name on its line: a longer line is minified code
+
+# Languages by the suffix of the file name.
+MARKDOWN = frozenset(("md", "markdown", "mdx"))
+JAVASCRIPT = frozenset("js jsx ts tsx mjs cjs mts cts vue svelte".split())  # noqa: SIM905
+BACKTICK = JAVASCRIPT | {"go"}  # strings between backticks may have several lines
+C_LIKE = frozenset("c cc cpp cxx h hh hpp hxx m mm cu ino java cs".split())  # noqa: SIM905
+TYPED = C_LIKE | JAVASCRIPT | {"dart", "groovy", "sh", "bash", "zsh"}  # no word before a function
+HASH = frozenset(
+    "py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd".split()  # noqa: SIM905
+)
+DASHES = frozenset(("lua", "sql", "hs", "elm"))
+
+OWNER = (  # between a defining word and the name: `func (t *T) `, `fun <T> String.`, `void T::`
+    r"(?:\([^()]*\)[ \t]*|<[^()]*>[ \t]*|if not exists[ \t]+)?"
+    r"[*&]*(?:[\w$<>\[\],]++(?:\.|::?)[ \t]*)*+$"
+)
+PARAMETERS = r"[ \t]*(?:<[^<>()]*>)?\((?:[^()]|\([^()]*\))*+\)"
+NO_CONTROL = r"(?!.*(?<!\S)(?:if|while|for|switch|return|new|await|throw|case|else|elif|catch|with|in|and|or|not|do|yield)(?!\S))"
+TYPE = r"[\w*&<>:,\[\]~ \t?@.]"
+# A definition: languages (none: all), the line before the name, the text after it.
+DEFINITIONS = tuple(
+    (suffixes, re.compile(before, re.IGNORECASE), re.compile(after))
+    for suffixes, before, after in (
+        # a word that defines what follows
+        (
+            None,
+            r"(?:^|.*[\s(])(?:def|defp|defmodule|defmacro|function\*?|func|fun|fn|sub|procedure|interface|trait|type"
+            r"|typealias|typedef|module|mod|namespace|object|protocol|extension|record|data|newtype|package|actor"
+            r"|message|service|rpc|table|view|macro|macro_rules!|#define|let|var|val|constant|local|my|our)[ \t]+"
+            + OWNER,
+            "",
+        ),
+        # a word that in C may also precede a type that is only used: `struct thing *next`
+        (
+            None,
+            r"(?:^|.*[\s(])(?:class|struct|enum|union|const|static)[ \t]+" + OWNER,
+            r"(?![ \t]*[*&]|[ \t]+(?!extends|implements|with|private|final|where|permits)\w)",
+        ),
+        (None, r"(?:.*\s)?impl(?:<.*>)?[ \t]+(?:.*\sfor[ \t]+)?[&*]*$", ""),
+        # a variable, a key, a field
+        (None, r"(?:export |self\.|[\"'])?$", r"[\"'?! ]*(?:=(?![=>])|:(?!:)|<-)"),
+        # a function with only a type before its name
+        (TYPED, NO_CONTROL + TYPE + "*$", PARAMETERS + r"[^(){};=\n]*\n?[ \t]*\{"),
+        # a declaration; the members that C++ lists before the block of a constructor
+        (C_LIKE, NO_CONTROL + TYPE + "+$", PARAMETERS + r"(?:[^(){}=\n]*;|\s*:(?!:))"),
+    )
+)
+ATTRIBUTE = re.compile(r"@|#\[|\[\[|\[(?=[A-Z])")
+UPPER_HALF = re.compile(r"(?!#|//|/?\*).*[^;{}:,)]")  # a C line above a name: a type or a template
+# A line with the indent of a definition that belongs to it.
+CONTINUES = re.compile(
+    r"[]{}).,:=+|&?>]|- |(?:where|rescue|ensure|else|elsif|elif|except|catch|finally|end|fi|done|esac|then|do|begin|as"
+    r"|is|extends|implements|throws|with)\b",
+    re.IGNORECASE,
+)
+HEADING = re.compile(r"^(#+)([^\n]*)$", re.MULTILINE)
+NOT_IN_ANCHOR = re.compile(r"[^\w -]")
 
 
 class TooLong(Exception):
-    """Raised if a search takes too many steps: hooks wait for it, and the file may be hostile."""
+    """Raised if a search would take too long: hooks wait for it, and the file may be hostile."""
 
 
-class SourceLines(list[str]):
-    """The lines of a text, and the number of steps left for searches; the limit is the same on every machine."""
-
-    def __init__(self, text: str):
-        super().__init__(text.split("\n"))
-        self.left = MAX_STEPS
-
-    def spend(self, steps: int) -> None:
-        """Count steps; raise TooLong if none are left."""
-        self.left -= steps
-        if self.left < 0:
-            raise TooLong
-
-    @property
-    def spent(self) -> int:
-        """Return the number of steps so far."""
-        return MAX_STEPS - self.left
-
-
-def markdown_sections(lines: SourceLines, anchor: str) -> list[Span]:
-    """Return the span of the Markdown section with this anchor, up to the next heading of its level or above."""
-    lines.spend(len(lines))
-    start, level = -1, 0
-    for number, line in enumerate(lines):
-        depth = len(line) - len(line.lstrip("#"))
-        if start >= 0 and 0 < depth <= level:
-            return [(start, number)]
-        if start < 0 and depth:
-            lines.spend(len(line))
-            words = NOT_IN_ANCHOR.sub("", line.strip("# ").lower())
-            if words.replace(" ", "-") == anchor.lower():
-                start, level = number, depth
-    return [(start, len(lines))] if start >= 0 else []
-
-
-MAX_BEFORE_CHARS = 1_000  # before a name on its line: a longer line is minified code
-
-
-def _all(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-DEFINING = _all(
-    "def class function function* func fun fn fn* struct enum union interface trait type impl module mod namespace "
-    "object protocol extension record typedef const let var val static macro_rules! macro #define sub defp defmodule "
-    "defmacro procedure table view data newtype package message service rpc constant local my our actor typealias"
-)
-PLAIN = ("", '"', "'", "export ", "self.")  # before a name that is assigned; a key may be quoted
-ASSIGNS = re.compile(r"[\"'?! ]*(?:=(?![=>])|:(?!:)|<-)")  # after such a name
-# Before a name: its owner, as in `func (t *T)`, `void T::` and `function T.`
-OWNER = re.compile(r"(?:\([^(]*\)|(?<![\w<>$])(?:[\w<>$]*+\s*+[:.]++ *+)++)$")
-IMPL = re.compile(r"(?:[^<]*\s)?impl(?:<|\s.*\sfor$)")  # before the name of a type in Rust
-# Before the name of a C or Java function: only a type
-TYPED = re.compile(
-    r"(?!.*(?<!\S)(?:if|while|for|switch|return|new|await|throw|case|else|elif|catch|with|in|and|or|not|do|yield)(?!\S))"
-    r"[\w*&<>:,\[\]~ \t?@.]*"
-)
-# After a C name that is only used as a type: `struct thing *next`
-TYPE_USE = re.compile(r"(?!final)[^{:;=<(\[]")
-UPPER_HALF = re.compile(r"(?!#|//|/?\*).*[^;{}:,)]")  # a C line above a name: a type or a template
-NOT_IN_ANCHOR = re.compile(r"[^\w -]")
-# Languages by the suffix of the file name:
-HASH = _all(
-    "py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd"
-)
-DASHES = _all("lua sql hs elm adb ads vhd")  # comments start with --
-BACKTICK = _all(
-    "js jsx ts tsx mjs cjs mts cts go vue svelte"
-)  # strings in backticks may have several lines
-MARKDOWN = _all("md markdown mdx")
-C = _all("c cc cpp cxx h hh hpp hxx m mm cu ino")
-C_LIKE = C | _all("java cs")  # a type may be on the line above a name
-NAMES_A_TYPE = _all(
-    "const static struct enum union class"
-)  # in C, these may also precede a type that is only used
-ATTRIBUTES = ("@", "#[", "[[")
-SIGNS = re.compile("[\"'`/#]|--")  # a line without any of these has neither comments nor strings
-# A regular expression in JavaScript; after other signs, a slash is a division
-REGEX = r"(?:^|(?<=[(,=:\[!&|?{};+\-*%<>~^])|(?<=return))\s*/(?![/*])(?:\\.|[^/\\])*+/"
-BLOCK_REMARK = r"/\*(?:[^*]|\*(?!/))*(?:\*/\s*)?$"  # a comment that fills its line
-CLOSERS = "})]>"
-BY_INDENT = _all(
-    "py pyi yaml yml nim gd hs elm toml ini cfg conf"
-)  # a line with the same indent always starts something else
-# Words that may precede a defining word, in any order.
-MODIFIERS = _all(
-    "export default declare pub async static public private protected internal final abstract override virtual inline "
-    "extern unsafe sealed open data suspend partial readonly native synchronized strictfp lateinit inner companion "
-    "implicit lazy case create or replace temporary temp unique materialized local fileprivate mutating convenience "
-    "required dynamic external factory covariant constexpr consteval noinline crossinline tailrec operator infix "
-    "default volatile transient signed unsigned"
-)
-STARTS_NEW = _all(
-    "import from use using require include #include package namespace describe test it alter drop grant comment insert "
-    "select update delete go defimpl defprotocol defstruct attr_reader attr_accessor attr_writer private public "
-    "protected"
-)
-ENDS = ("end", "end;", "end,", "end)", "fi", "done", "esac")  # end a block and have its indent
-GOES_ON = _all(
-    "where rescue ensure else elif elsif elseif catch finally except as language returns return begin do then is while "
-    "and or not with extends implements throws on in of end"
-)
-
-
-def symbol_text(lines: SourceLines, symbol: str, path: str) -> str:
+def symbol_text(text: str, symbol: str, path: str) -> str:
     """Return the lines of all definitions of a symbol, with decorators; empty if there are none. Raises TooLong.
 
     `Class.method` is searched inside `Class`, then among definitions of `method` that name `Class`.
     """
+    if len(text) > MAX_TEXT_LENGTH:
+        raise TooLong
     suffix = path.rpartition(".")[2].lower()
     if suffix in MARKDOWN:
-        spans = markdown_sections(lines, symbol)
-    else:
-        parts = [part for part in symbol.replace("::", ".").split(".") if part]
-        spans = _inside(lines, parts, suffix) or _naming(lines, parts, suffix)
-        for first in range(1, len(parts) - 1):  # `class Outer::Inner` defines both on one line
-            spans = spans or _inside(lines, parts[first:], suffix)
-    lines.spend(sum(end - start for start, end in spans))
-    numbers = sorted({number for start, end in spans for number in range(start, end)})
-    return "\n".join(lines[number] for number in numbers)
+        return _section(text, symbol)
+    parts = [part for part in symbol.replace("::", ".").split(".") if part]
+    inside = [(0, len(text))]
+    definitions: list[Span] = []
+    for part in parts:
+        names = _definitions(text, part, inside, suffix)
+        definitions = [(_first_line(text, name, suffix), end) for name, end in names]
+        inside = [(name + len(part), end) for name, end in names]
+    if len(parts) > 1 and not definitions:
+        for name, end in _definitions(text, parts[-1], [(0, len(text))], suffix):
+            if parts[-2] in text[text.rfind("\n", 0, name) + 1 : name]:
+                definitions.append((_first_line(text, name, suffix), end))
+    return "\n".join(text[start:end] for start, end in definitions)
 
 
-def mentions_symbol(lines: SourceLines, symbol: str, path: str) -> bool:
+def mentions_symbol(text: str, symbol: str, path: str) -> bool:
     """Tell whether the last part of a symbol occurs as a word outside comments. Raises TooLong."""
-    name, suffix = symbol.replace("::", ".").rpartition(".")[2], path.rpartition(".")[2].lower()
-    word, inside = _word(name), ""
-    for line in lines:
-        is_remark = not inside and _is_remark(line.strip(), suffix)
-        code, inside = _code(lines, line, inside, suffix, texts=True)
-        if name and name in code and not is_remark and word.search(code):
-            return True
-    return False
+    name = symbol.replace("::", ".").rpartition(".")[2]
+    tokens = _tokens(path.rpartition(".")[2].lower())
+    code = tokens.sub(lambda token: " " if token["comment"] else token[0], text)
+    return any(_occurrences(code, name, (0, len(code))))
 
 
-def _inside(lines: SourceLines, parts: list[str], suffix: str) -> list[Span]:
-    spans = [(0, len(lines))]
-    for depth, part in enumerate(parts):
-        spans = _definitions(
-            lines, part, [(start + bool(depth), end) for start, end in spans], suffix
-        )
-    return [(_decorated(lines, start, suffix), end) for start, end in spans]
+def _section(text: str, anchor: str) -> str:
+    """Return the Markdown section with this anchor, up to the next heading of its level or above."""
+    start, level = -1, 0
+    for heading in HEADING.finditer(text):
+        if start >= 0 and len(heading[1]) <= level:
+            return text[start : heading.start() - 1]
+        words = NOT_IN_ANCHOR.sub("", heading[2].strip("# ").lower())
+        if start < 0 and words.replace(" ", "-") == anchor.lower():
+            start, level = heading.start(), len(heading[1])
+    return text[start:] if start >= 0 else ""
 
 
-def _naming(lines: SourceLines, parts: list[str], suffix: str) -> list[Span]:
-    """Return definitions outside a class that name their owner: `func (t *Thing) Name()`, `void Thing::name()`."""
-    if len(parts) < 2:
-        return []
-    found = _definitions(lines, parts[-1], [(0, len(lines))], suffix)
-    owner = _word(parts[-2])
-    owned = [(start, end) for start, end in found if owner.search(lines[start])]
-    return [(_decorated(lines, start, suffix), end) for start, end in owned]
+def _definitions(text: str, name: str, inside: list[Span], suffix: str) -> list[Span]:
+    """Return the position of the name and the end of each of its least indented definitions in these spans."""
+    places = []
+    for start, end in inside:
+        for at in _occurrences(text, name, (start, end)):
+            if _defines(text, at, at + len(name), suffix):
+                places.append((at, end))
+    if len(places) > 1:  # ignore examples in comments and strings
+        texts = [
+            token.span() for token in _tokens(suffix).finditer(text) if "\n" in token[0].strip()
+        ]
+        code = [place for place in places if not any(a < place[0] < b for a, b in texts)]
+        places = code or places
+    least = min((_indent(text, at) for at, _ in places), default=0)
+    definitions: list[Span] = []
+    for at, limit in places:
+        is_new = not definitions or at >= definitions[-1][1]
+        if is_new and _indent(text, at) == least:
+            definitions.append((at, _end(text, at, limit, suffix)))
+    return definitions
 
 
-def _definitions(lines: SourceLines, name: str, spans: list[Span], suffix: str) -> list[Span]:
-    """Return the least indented definitions of a name in these spans."""
-    lines.spend(sum((end - start) // 4 + 1 for start, end in spans))
-    limits = {
-        number: end for start, end in spans for number in range(start, end) if name in lines[number]
-    }
-    word = _word(name)
-    found = [number for number in limits if _defines(lines, number, word, suffix)]
-    if len(found) > 1:
-        buried = _buried(lines, suffix)
-        found = [number for number in found if number not in buried] or found
-    least = min((_indent(lines[n]) for n in found), default=0)
-    return [(n, _end(lines, n, limits[n], suffix)) for n in found if _indent(lines[n]) == least]
-
-
-def _buried(lines: SourceLines, suffix: str) -> set[int]:
-    """Return the lines inside comments or strings of several lines: their definitions are only examples."""
-    inside, found = "", set()
-    for number, line in enumerate(lines):
-        if inside:
-            found.add(number)
-        inside = _code(lines, line, inside, suffix)[1]
-    return found
-
-
-def _defines(lines: SourceLines, number: int, name: re.Pattern[str], suffix: str) -> bool:
-    bare = lines[number].strip()
-    lines.spend(2 + len(bare) // 16)
-    if _is_remark(bare, suffix):
-        return False
-    for word in name.finditer(bare):
-        if word.start() > MAX_BEFORE_CHARS:
-            break
-        if _defines_at(lines, number, bare, word, suffix):
-            return True
-    return False
-
-
-def _defines_at(
-    lines: SourceLines, number: int, bare: str, name: re.Match[str], suffix: str
-) -> bool:
-    start, end = name.span()
-    lines.spend(2 + start + len(bare) // 64)
-    before, after = bare[:start], bare[end:].lstrip()
-    owner = OWNER.sub("", before.strip()).rstrip()
-    type = owner.rstrip("*&< \t")
-    last = type.rpartition(" ")[2].lower()
-    if last in DEFINING and not (suffix in C and last in NAMES_A_TYPE and TYPE_USE.match(after)):
-        return True
-    if IMPL.match(type) or (before in PLAIN and ASSIGNS.match(after)):
-        return True
-    if not after.startswith(("(", "<")) or not TYPED.fullmatch(owner):
-        return False
-    is_declared = suffix in C_LIKE and owner != "" and bare.endswith(";")
-    return is_declared or _opens_block(lines, number, bare[end:], suffix)
-
-
-def _opens_block(lines: SourceLines, number: int, name_end: str, suffix: str) -> bool:
-    """Tell whether `{` follows the parameters, before any `;`: a definition, not a call or a declaration."""
-    depth = 0
-    for line in [name_end, *lines[number + 1 : number + 30]]:  # no parameter list is longer
-        lines.spend(len(line))
-        for c in line:
-            depth += (c in "([") - (c in ")]")
-            if depth <= 0 and c in "{;":
-                return c == "{"
-        if (
-            depth <= 0 and line.rstrip().endswith(("}", ",")) and suffix not in C
-        ):  # C++ lists members before the block
-            return False
-    return False
-
-
-def _decorated(lines: SourceLines, start: int, suffix: str) -> int:
-    """Return the first line of the decorators or attributes above a definition; skip comments and blank lines."""
-    own, top, at = _indent(lines[start]), start, start - 1
+def _occurrences(text: str, name: str, span: Span) -> Iterator[int]:
+    """Yield the positions of a name as a whole word in a span."""
+    at = text.find(name, *span) if name else -1
+    count = 0
     while at >= 0:
-        lines.spend(2 + len(lines[at]) // 16)
-        bare, indent = lines[at].strip(), _indent(lines[at])
-        if indent == own and (
-            _is_attribute(bare, suffix)
-            or (at == top - 1 and suffix in C_LIKE and UPPER_HALF.fullmatch(bare))
+        count += 1
+        if count > MAX_OCCURRENCES:
+            raise TooLong
+        around = text[at - 1 : at] + text[at + len(name) : at + len(name) + 1]
+        if not any(c.isalnum() or c in "_$" for c in around):
+            yield at
+        at = text.find(name, at + 1, span[1])
+
+
+def _defines(text: str, start: int, end: int, suffix: str) -> bool:
+    """Tell whether the name at this place is defined there."""
+    line = text.rfind("\n", max(0, start - MAX_BEFORE_LENGTH), start) + 1
+    before = text[line:start].lstrip()
+    if (
+        start - line > MAX_BEFORE_LENGTH
+        or before.startswith("* ")
+        or _is_comment(before, 0, suffix)
+    ):
+        return False
+    for suffixes, upto, after in DEFINITIONS:
+        if (
+            (suffixes is None or suffix in suffixes)
+            and upto.match(before)
+            and after.match(text, end)
         ):
-            top = at
-        elif (
-            bare
-            and indent <= own
-            and not (indent == own and (bare[0] in CLOSERS or _is_remark(bare, suffix)))
-        ):
+            return True
+    return False
+
+
+def _first_line(text: str, at: int, suffix: str) -> int:
+    """Return the start of the line of a definition, or of the decorators and attributes above it."""
+    own = _indent(text, at)
+    start = first = text.rfind("\n", 0, at) + 1
+    while start > 0:
+        above = text.rfind("\n", 0, start - 1) + 1
+        bare = text[above : start - 1].strip()
+        indent = _indent(text, above)
+        is_type = start == first and suffix in C_LIKE and UPPER_HALF.fullmatch(bare)
+        if indent == own and bare and (ATTRIBUTE.match(bare) or is_type):
+            first = above
+        elif bare and (indent < own or (indent == own and not _may_precede(bare, suffix))):
             break
-        at -= 1
-    return top
+        start = above
+    return first
 
 
-def _is_attribute(bare: str, suffix: str) -> bool:
-    return bare.startswith(ATTRIBUTES) or (suffix == "cs" and bare.startswith("["))
+def _may_precede(bare: str, suffix: str) -> bool:
+    """Tell whether a line may be between a decorator and its definition: a closing bracket or a comment."""
+    return bare[0] in "})]>" or _is_comment(bare, 0, suffix)
 
 
-def _end(lines: SourceLines, start: int, limit: int, suffix: str) -> int:
-    """Return the line after the definition that starts at `start`."""
-    own, depth, inside, end, over = _indent(lines[start]), 0, "", start, False
-    for number in range(start, limit):
-        line, bare = lines[number], lines[number].strip()
-        outside = not inside and depth <= 0 and number > start
-        at_edge = outside and bool(bare) and _indent(line) <= own
-        if at_edge and _is_remark(bare, suffix):
+def _end(text: str, at: int, limit: int, suffix: str) -> int:
+    """Return the end of the last line of the definition of the name at this place. Raises TooLong."""
+    own = _indent(text, at)
+    end, depth = at, 0
+    for token in _tokens(suffix).finditer(text, text.rfind("\n", 0, at) + 1, limit):
+        if token.end() - at > MAX_DEFINITION_LENGTH:
+            raise TooLong
+        if token["comment"]:
             continue
-        if at_edge and _is_other(bare, _indent(line) < own, over, suffix):
+        if token["line"]:
+            if _is_comment(text, token.end(), suffix):
+                continue
+            indent = len(token[0]) - 1
+            belongs = indent > own or (indent == own and CONTINUES.match(text, token.end()))
+            if depth == 0 and not belongs and suffix != "sql":
+                break
+        end = max(end, token.end())
+        depth = max(0, depth + (token[0] in "([{") - (token[0] in ")]}"))
+        if token[0] == ";" and depth == 0:
             break
-        code, inside = _code(lines, line, inside, suffix)
-        depth = max(0, depth + _depth(code))
-        if bare:
-            end = number
-            code = code.strip()
-            ends = code.endswith((";", "}")) or code in ENDS or code[:1] in CLOSERS
-            over = ends and not inside and depth <= 0 and _indent(line) <= own
-    return end + 1
+    newline = text.find("\n", end, limit)
+    return newline if newline >= 0 else limit
 
 
-def _is_other(bare: str, is_outer: bool, over: bool, suffix: str) -> bool:
-    """Tell whether a line ends a definition; it is outside brackets and not indented deeper than the definition."""
-    if bare[0] in CLOSERS or bare.rstrip(" ") in ENDS:
-        return is_outer
-    if suffix in BY_INDENT or _is_attribute(bare, suffix):
-        return True
-    words = bare.replace("(", " ").lower().split()
-    first = next((word for word in words if word not in MODIFIERS), "")
-    if first in DEFINING or (first in STARTS_NEW and over):
-        return True
-    return (over or is_outer) and bare[0] not in "{.,:=-+*/|&?" and first.rstrip(":") not in GOES_ON
+def _is_comment(text: str, at: int, suffix: str) -> bool:
+    token = _tokens(suffix).match(text, at)
+    return bool(token and token["comment"])
 
 
-def _is_remark(bare: str, suffix: str) -> bool:
-    return bool(_syntax(suffix)[0].match(bare))
+def _indent(text: str, at: int) -> int:
+    """Return the indentation of the line around a place."""
+    line = text.rfind("\n", 0, at) + 1
+    end = line
+    while text[end : end + 1] in (" ", "\t"):
+        end += 1
+    return end - line
 
 
 @cache
-def _syntax(suffix: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of a language: a line that is only a comment; a comment or string in a line."""
-    quote, opening = "\"|(?<![^\\W_])'", "/\\*|"
-    remark_line, remark = rf"//|\*(?: |/|$)|{BLOCK_REMARK}", "//"
+def _tokens(suffix: str) -> re.Pattern[str]:
+    """Return the pattern of a language's comments, strings, brackets and starts of lines."""
+    strings = []
+    comment = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
     if suffix in HASH:
-        quote, opening = "[\"']", ""
-        remark_line, remark = "#", r"(?<![^ \t;)\]}])#"
+        comment = r"(?<![^\s;)\]}])#[^\n]*"
+        strings.append(r"<<[-~]?[\"']?(?P<word>[A-Z_]\w*)(?s:.{0,5000}?)\n[ \t]*(?P=word)\b")
     elif suffix in DASHES:
-        remark_line = remark = "--"
-    elif suffix == "rs":
-        quote += r"(?=\\|.')"  # other quotes start a lifetime
-    opening += "\"{3}|'{3}" + ("|`" if suffix in BACKTICK else "")
-    text = rf"(?P<quote>{quote})(?:\\.|(?!(?P=quote))[^\\])*+(?P<closed>(?P=quote))?"
-    text += f"|{REGEX}" if suffix in BACKTICK else ""
-    return re.compile(remark_line), re.compile(rf"(?P<remark>{remark})|(?P<open>{opening})|{text}")
-
-
-def _code(
-    lines: SourceLines, line: str, inside: str, suffix: str, texts: bool = False
-) -> tuple[str, str]:
-    """Return a line without comments and, unless `texts`, strings; and the end sign of a string that stays open."""
-    lines.spend(4)
-    if not inside and not SIGNS.search(line):
-        return line, ""
-    lines.spend(len(line))
-    code, at = "", 0
-    while True:
-        if inside:
-            close = line.find(inside, at)
-            end = len(line) if close < 0 else close + len(inside)
-            if texts and inside != "*/":
-                code += line[at:end]
-            if close < 0:
-                return code, inside
-            at = end
-        token = _syntax(suffix)[1].search(line, at)
-        if token is None:
-            return code + line[at:], ""
-        code += line[at : token.start()]
-        if token["remark"]:
-            return code, ""
-        at, inside = token.end(), token["open"] or ""
-        if token["quote"] and not token["closed"]:  # not a string
-            at = token.start() + 1
-            lines.spend(len(line) - at)
-        if inside == "/*":
-            inside = "*/"
-        elif texts:
-            code += line[token.start() : at]
-
-
-def _depth(line: str) -> int:
-    return sum(line.count(c) for c in "([{") - sum(line.count(c) for c in ")]}")
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t"))
-
-
-def _word(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+        comment = r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
+    strings += [r'"""(?s:.*?)(?:"""|\Z)', r"'''(?s:.*?)(?:'''|\Z)", r'"(?:\\.|[^"\\\n])*+"?']
+    # after a letter, or in Rust without another quote, the quote is no string
+    strings.append(
+        r"'(?:\\[^\n]|[^\\\n])'" if suffix == "rs" else r"(?<![^\W_])'(?:\\.|[^'\\\n])*+'?"
+    )
+    if suffix in BACKTICK:
+        strings.append(r"`(?s:\\.|[^`\\])*+`?")
+    if suffix in JAVASCRIPT:  # a regular expression; after other signs, a slash is a division
+        strings.append(
+            r"(?:(?<=return)|(?<=[(,=:\[!&|?{};+\-*%<>~^]))[ \t]*/(?![/*])(?:\\.|[^/\\\n])*+/"
+        )
+    if suffix == "sql":
+        strings.append(r"\$\$(?s:.*?)(?:\$\$|\Z)|;")
+    text = "|".join(strings)
+    return re.compile(rf"(?P<comment>{comment})|(?P<line>\n[ \t]*(?=\S))|{text}|[()\[\]{{}}]")

@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator
 from functools import lru_cache
 
 from ..model.values import TYPE_CHECKING
+from ..text.clean import late_regex
 from .rules import DATA, Hit, compiled, occurring
 from .values import (
     NO_VALUES,
@@ -30,17 +31,20 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 Columns = dict[int, str]
 
 # Words in other languages; `wide` ones have letters beyond Latin-1. Forms that only add an ending are left out.
 WORDS = DATA["words"]
-TYPOGRAPHY = "…–—•≤≥−✓"  # characters beyond Latin-1 in English texts
 NO_PHRASE = frozenset(WORDS["no_phrase"])
 COPULAS = "是为為はがの이가는은"  # "is" between a word and its value without a blank
-STAND_INS = ("", "", "pw", "pwd", "pwds", "_pwds", "passwd", "_passwd", "password")  # by length
-KEY_STAND_INS = ("", "", "pw", "pat", "auth", "token", "secret")
+# English words that replace words of other scripts: the longest that is not longer.
+STAND_INS = {
+    "wide_password": ("password", "passwd", "pwds", "pwd", "pw"),
+    "wide_key": ("secret", "token", "auth", "pat", "pw"),
+}
 
 ASCII_SIGNS = str.maketrans(
     "：﹕＝→⇒➜\xa0\u202f\u2009\u3000’‘“”„«»「」『』",
@@ -48,48 +52,32 @@ ASCII_SIGNS = str.maketrans(
 )
 
 
-def _by_first_character() -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-    """Return first character → the words that start with it, in each letter case, with their stand-ins."""
-    words: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for listed, stand_ins in (
-        (WORDS["wide_password"], STAND_INS),
-        (WORDS["wide_key"], KEY_STAND_INS),
-    ):
-        for word in listed:
-            for form in sorted({word, word.capitalize(), word.upper()}):
-                if len(form) == len(word):
-                    words.setdefault(form[0], []).append((form, stand_ins))
-    return words
+def _wide_words() -> re.Pattern[str]:
+    """Return a pattern of the words with letters beyond Latin-1, in each letter case, and a copula after them."""
+    groups = []
+    for group in STAND_INS:
+        words = WORDS[group]
+        forms = {form for word in words for form in (word, word.capitalize(), word.upper())}
+        groups.append(f"(?P<{group}>{'|'.join(sorted(forms, key=len, reverse=True))})")
+    return late_regex(f"(?:{'|'.join(groups)})([{COPULAS}]?)")
 
 
-WIDE_WORDS = _by_first_character()
+WIDE_WORDS = _wide_words()
 
 
 def with_english_words(text: str) -> str:
     """Return the text with words for passwords and keys of other scripts in English; its length stays the same."""
     if text.isascii():
         return text
-    text = text.translate(ASCII_SIGNS)
-    if len(text.encode("latin-1", "ignore")) + sum(map(text.count, TYPOGRAPHY)) == len(text):
-        return text  # no letter beyond Latin-1
-    for character, words in WIDE_WORDS.items():
-        for word, stand_ins in words if character in text else ():
-            if word in text:
-                text = _with_stand_in(text, word, stand_ins)
-    return text
+    return WIDE_WORDS.sub(_in_english, text.translate(ASCII_SIGNS))
 
 
-def _with_stand_in(text: str, word: str, stand_ins: tuple[str, ...]) -> str:
-    """Return the text with a stand-in of the same length for a word, and a colon for a copula after it."""
-    longest = stand_ins[-1]
-    said = (
-        stand_ins[len(word)]
-        if len(word) < len(stand_ins)
-        else "_" * (len(word) - len(longest)) + longest
-    )
-    for copula in COPULAS:
-        text = text.replace(word + copula, said + ":")
-    return text.replace(word, said)
+def _in_english(word: re.Match[str]) -> str:
+    """Return a stand-in of the same length for a word, and a colon for the copula after it."""
+    group = "wide_password" if word["wide_password"] else "wide_key"
+    length = len(word[group])
+    stand_in = next(text for text in STAND_INS[group] if len(text) <= length)
+    return stand_in.rjust(length, "_") + (":" if word[3] else "")
 
 
 # Classifies keys by their names: a password, a secret, a token, a value of a known provider, or
@@ -145,6 +133,15 @@ PROVIDERS = frozenset(
 )  # services whose name in a key makes a random value a secret
 
 
+# The kind of a key by one of its words, or by how its last word ends.
+PASSWORD_ENDINGS = ("password", "passwd", "pwd")
+KEY_KINDS = (
+    ("password", PASSWORDS, PASSWORD_ENDINGS),
+    ("secret", SECRETS, ("secret", "secretkey", "secretaccesskey")),
+    ("token", TOKENS, ("token", "apikey", "accesskey", "privatekey", "authkey")),
+)
+
+
 @lru_cache(MAX_KNOWN_KEYS)  # a text repeats a few keys
 def kind_of_key(key: str) -> str:
     """Return the kind of a key: "password", "secret", "token", "provider", or an empty text."""
@@ -153,25 +150,16 @@ def kind_of_key(key: str) -> str:
         return ""
     if parts[-1] in NOT_THE_SECRET:
         return "provider" if parts[-2:] == ["access", "id"] and _has_provider(parts) else ""
-    if PASSWORDS.intersection(parts) or parts[-1].endswith(("password", "passwd", "pwd")):
-        return "password"
-    if SECRETS.intersection(parts) or parts[-1].endswith(
-        ("secret", "secretkey", "secretaccesskey")
-    ):
-        return "secret"
+    for kind, words, endings in KEY_KINDS:
+        if not words.isdisjoint(parts) or parts[-1].endswith(endings):
+            return kind
     if parts[-1].endswith("pass") and parts[-1] not in NO_PASSWORDS:
         return "secret"
-    if TOKENS.intersection(parts) or parts[-1].endswith(
-        ("token", "apikey", "accesskey", "privatekey", "authkey")
-    ):
-        return "token"
     if "key" in parts:
         owner = parts[parts.index("key") - 1] if parts[0] != "key" else ""
-        return (
-            "token"
-            if owner in KEY_OWNERS or (owner and key.isupper()) or _has_provider(parts)
-            else ""
-        )
+        if owner in KEY_OWNERS or (owner and key.isupper()):
+            return "token"
+        return "token" if _has_provider(parts) else ""
     return "provider" if _has_provider(parts) else ""
 
 
@@ -192,9 +180,7 @@ def is_plain_secret(key: str, value: str) -> bool:
 def names_password(key: str) -> bool:
     """Return whether a key names a password itself: `db_password`, not `password_changed`."""
     parts = letter_runs(key)
-    return bool(parts) and (
-        parts[-1] in PASSWORDS or parts[-1].endswith(("password", "passwd", "pwd"))
-    )
+    return bool(parts) and (parts[-1] in PASSWORDS or parts[-1].endswith(PASSWORD_ENDINGS))
 
 
 def _has_provider(parts: list[str]) -> bool:
@@ -206,23 +192,14 @@ def _has_provider(parts: list[str]) -> bool:
     )
 
 
-HEADER_WORDS = ("bearer", "basic ", "token ", "apikey ", "authorization", "ssws")
 # Places other than assignments, with their words in groups: one word of each group must occur.
 PLACES = tuple(
-    (row["test"], [group.split("|") for group in row["words"].split("&")], row["pattern"])
-    for row in DATA["places"]
+    (row, [group.split("|") for group in row["words"].split("&")]) for row in DATA["places"]
 )
 PLACE_WORDS = tuple(
-    sorted(
-        {"://", *HEADER_WORDS, *(w for _, groups, _ in PLACES for group in groups for w in group)}
-    )
+    sorted({"://", *(word for _, groups in PLACES for group in groups for word in group)})
 )
 
-# Group 1 or 2: the scheme; 3: the value.
-HEADER = (
-    r"(?i)(?:authorization[\"']?\s*[:=]\s*[\"'`]?([a-z][\w-]{1,19}) |\b(bearer|basic|token|api-?token|apikey|ssws) )"
-    r"\s*([\w.~+/=:^#-]{8,})"
-)
 # Group 1: the user; 2: the password; 3: a host on the same machine.
 URL = r"[A-Za-z][A-Za-z0-9+.-]*://([^\s:/@\"'`<>]*):([^\s/\"'`<>]+)@(?:(localhost|127\.0\.0\.1)\b|[\w\[])"
 SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypassword")
@@ -234,14 +211,13 @@ SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypass
 MAX_KEY_LENGTH = 48  # characters of a key before its telling word (password, token, key, …)
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
+ARGUMENT_OPERATORS = (",", "(")
 LITERAL_OPERATORS = (
     ":",
     "->",
     "-->",
 )  # in notes and headers; names of variables come after other operators
-MIN_BARE_TOKEN_LENGTH = (
-    16  # characters after the word token alone: shorter ones are names such as `cl100k_base`
-)
+MIN_STRONG_TOKEN_LENGTH = 12  # of a token in a header that is not random
 VALUE_SEPARATORS = (
     ",;:)]}+"  # a value that starts with one of these is the text between two strings
 )
@@ -296,59 +272,50 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
     seen = occurring(PLACE_WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    for test, groups, pattern in PLACES:
+    for row, groups in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
-            yield from _in_place(data, test, compiled(pattern))
-    if not seen.isdisjoint(HEADER_WORDS):
-        for found in compiled(HEADER).finditer(data):
-            scheme, value = (found.group(1) or found.group(2)).lower(), _text(data, *found.span(3))
-            if _header_fits(
-                scheme, value[:JUDGED_LENGTH], found.group(1) is not None or scheme == b"bearer"
-            ):
-                yield *found.span(3), "authorization"
+            yield from _in_place(data, row)
     if "://" in seen:
-        for found in compiled(URL).finditer(data):
-            user, value = _text(data, *found.span(1)), _text(data, *found.span(2))
-            is_local = bool(found.group(3)) and value == user
+        for match in compiled(URL).finditer(data):
+            user, value = _text(data, *match.span(1)), _text(data, *match.span(2))
+            is_local = bool(match.group(3)) and value == user
             if not (is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local):
-                yield *found.span(2), "url-password"
+                yield *match.span(2), "url-password"
 
 
-def _in_place(data: bytes, test: str, pattern: Any) -> Iterator[Hit]:
+def _in_place(data: bytes, row: dict[str, str]) -> Iterator[Hit]:
+    test = row["test"]
     pair = test.startswith("pair")
-    for found in pattern.finditer(data):
-        start, end = found.span(2 if pair else 1)
-        end = (
-            end
-            if _text(data, start - 1, start) in QUOTES and start
-            else _trimmed_end(data, start, end)
-        )
+    for match in compiled(row["pattern"]).finditer(data):
+        start, end = match.span(2 if pair else 1)
+        if not start or _text(data, start - 1, start) not in QUOTES:
+            end = _trimmed_end(data, start, end)
         value = _text(data, start, min(end, start + JUDGED_LENGTH))
-        if _fits_place(value, test) and not (pair and found.group(1).lower() in BETWEEN_WORDS):
-            yield start, end, "password"
+        if _fits_place(value, test) and not (pair and match.group(1).lower() in BETWEEN_WORDS):
+            yield start, end, row.get("rule", "password")
 
 
 def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     """Yield assigned secrets. `quick` finds a match; `pattern`, the same but slower, reads the groups of this match."""
     at = 0
     while spot := quick.search(data, at):
-        found = pattern.match(data, *spot.span())
-        key = _key_start(data, found.start(1))
-        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, found.end(2)))
+        match = pattern.match(data, *spot.span())
+        key = _key_start(data, match.start(1))
+        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
         if not kind:
-            at = max(found.start(3), found.start() + 1)
+            at = max(match.start(3), match.start() + 1)
             continue
-        operator = _text(data, *found.span(3)).strip()
-        start, quoted = _value_start(data, found.end() - 1)
+        operator = _text(data, *match.span(3)).strip()
+        start, quoted = _value_start(data, match.end() - 1)
         judged = _value_end(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
-        tight = found.end(2) == found.start(3) and found.end(3) == found.end() - 1
-        rule = _verdict(data, kind, (key, found.end(2)), operator, (start, judged), quoted, tight)
+        tight = match.end(2) == match.start(3) and match.end(3) == match.end() - 1
+        rule = _verdict(data, kind, (key, match.end(2)), operator, (start, judged), quoted, tight)
         end = _value_end(data, start, quoted, len(data)) if rule else 0
         below = data[end : end + MAX_KEY_LENGTH].lstrip()
         is_element = data[key - 1 : key] == b"<" and below.startswith(b"</")
         if rule and (operator != ">" or is_element):
             yield start, end, rule
-        at = max(end, found.start(3), found.start() + 1)
+        at = max(end, match.start(3), match.start() + 1)
 
 
 def _value_start(data: bytes, at: int) -> tuple[int, str]:
@@ -364,8 +331,8 @@ def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
             quote.encode(),
             b"\n",
         ):  # search the line break only up to the quote: each byte is read at most twice
-            found = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
-            limit = found if found >= 0 else limit
+            place = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
+            limit = place if place >= 0 else limit
         return _before_escape(data, start, limit)
     end = start
     while end < limit and data[end] not in UNQUOTED_ENDS:
@@ -429,45 +396,46 @@ def _verdict(
 ) -> str:
     """Return the rule that an assignment matches; empty if it holds no secret. `tight`: no blanks at the operator."""
     key, value = _text(data, *name), _text(data, *span)
-    inner = value[: value.replace(":", "=").find("=") + 1]
-    if inner and not quoted and kind_of_key(inner):
-        return ""  # another assignment, which is judged next
-    if not _plausible(key, value) or (not quoted and is_code(value)):
+    if not _plausible(key, value):
         return ""
-    if kind == "provider" and not quoted and "=" in value[:-2]:
-        return ""  # the value contains an assignment
-    argument = operator in (",", "(")
+    argument = operator in ARGUMENT_OPERATORS
     if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
-    literal = not argument and (
-        quoted != "" or not _is_variable(data, name[0], span[1], value, operator, tight)
-    )
-    if kind == "password" and not argument:
-        taken = is_strong(value) or is_random(value) or (quoted != "" and _quoted_password(value))
-        taken = taken or (literal and key.lower() != "pass" and is_chosen(value))
-        # `KEY=value` sets a shell variable to a plain word, which is then not a variable's name
-        plain = key.isupper() and names_password(key) and value.isalnum()
-        taken = taken or (tight and operator == "=" and plain and not names_secret(value))
-    elif kind in ("password", "secret"):
-        taken = (
-            is_random(value)
-            or is_strong(value)
-            or (quoted != "" and any(c in value[1:] for c in SYMBOLS))
-        )
-        taken = taken or (literal and (is_keylike(value) or is_short_key(value)))
-    else:
-        taken = (
-            is_random(value)
-            and operator != "("
-            and (kind == "token" or len(value) >= MIN_PROVIDER_KEY_LENGTH)
-        )
-        taken = taken or (
-            kind == "token" and operator in ("=", ":") and _says_secret(value, quoted)
-        )
-        taken = taken or (
-            kind == "token" and literal and (is_keylike(value) or _has_short_key(key, value))
-        )
-    return ("password" if kind == "password" else "secret") if taken else ""
+    if quoted:
+        return _rule_of(kind, key, value, operator, quoted, key.lower() != "pass" and not argument)
+    inner = value[: value.replace(":", "=").find("=") + 1]
+    if is_code(value) or (inner and kind_of_key(inner)):
+        return ""  # an expression, or another assignment, which is judged next
+    if kind == "provider" and "=" in value[:-2]:
+        return ""  # the value contains an assignment
+    # `KEY=value` sets a shell variable to a plain word, which is then not a variable's name
+    if tight and operator == "=" and key.isupper() and names_password(key):
+        quoted = "=" if value.isalnum() and not names_secret(value) else ""
+    variable = _is_variable(data, name[0], span[1], value, operator, tight)
+    return _rule_of(kind, key, value, operator, quoted, key.lower() != "pass" and not variable)
+
+
+def _rule_of(kind: str, key: str, value: str, operator: str, quoted: str, literal: bool) -> str:
+    """Return the rule that a value matches; empty if it is no secret.
+
+    `quoted`: the text is a value for certain; `literal`: it is not the name of a variable.
+    """
+    random = is_random(value)
+    if kind == "password" and operator not in ARGUMENT_OPERATORS:
+        likely = random or is_strong(value) or (quoted and _quoted_password(value))
+        return "password" if likely or (literal and is_chosen(value)) else ""
+    if kind in ("password", "secret"):
+        likely = random or is_strong(value) or (quoted and any(c in value[1:] for c in SYMBOLS))
+        likely = likely or (literal and (is_keylike(value) or is_short_key(value)))
+        return ("password" if kind == "password" else "secret") if likely else ""
+    if kind == "provider":
+        likely = random and operator != "(" and len(value) >= MIN_PROVIDER_KEY_LENGTH
+        return "secret" if likely else ""
+    # after other names than `key`, a short key may be a model or a version
+    keylike = is_keylike(value) or (key.lower().endswith("key") and is_short_key(value))
+    likely = (random and operator != "(") or (literal and keylike)
+    likely = likely or (operator in ("=", ":") and _says_secret(value, quoted))
+    return "secret" if likely else ""
 
 
 def _is_variable(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
@@ -490,26 +458,9 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
     kind = kind_of_key(key)
     if not kind or len(value) > MAX_VALUE_LENGTH or not _plausible(key, value):
         return ""
-    if kind == "password":
-        said = (
-            plain
-            and names_password(key)
-            and not any(c.isdigit() for c in value)
-            and _quoted_password(value)
-        )
-        said = said and not NO_VALUES.intersection(value.split())
-        taken = said or is_strong(value) or is_random(value) or is_chosen(value)
-    elif kind == "secret":
-        taken = is_random(value) or is_strong(value) or is_keylike(value) or is_short_key(value)
-    else:
-        said = _says_secret(value, '"') or is_keylike(value) or _has_short_key(key, value)
-        taken = is_random(value) or (kind == "token" and said)
-    return ("password" if kind == "password" else "secret") if taken else ""
-
-
-def _has_short_key(key: str, value: str) -> bool:
-    """Tell whether a name that ends in `key` has a short key; after other names it may be a model or a version."""
-    return key.lower().endswith("key") and is_short_key(value)
+    is_phrase = plain and names_password(key) and not any(c.isdigit() for c in value)
+    is_phrase = is_phrase and not NO_VALUES.intersection(value.split())
+    return _rule_of(kind, key, value, ":", '"' if is_phrase or kind == "token" else "", True)
 
 
 def _harmless(data: bytes, at: int) -> bool:
@@ -529,9 +480,9 @@ def _plausible(key: str, value: str) -> bool:
 
 def _echoes(key: str, value: str) -> bool:
     """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
-    name, said = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
-    return (len(said) >= MIN_PASSWORD_LENGTH and said in name) or (
-        len(letter_runs(key)) > 1 and name in said
+    name, content = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
+    return (len(content) >= MIN_PASSWORD_LENGTH and content in name) or (
+        len(letter_runs(key)) > 1 and name in content
     )
 
 
@@ -568,6 +519,18 @@ def _is_phrase(value: str) -> bool:
     return not NO_PHRASE.intersection(value.lower().replace("-", " ").split())
 
 
+def _is_user_and_password(value: str) -> bool:
+    try:
+        plain = a2b_base64(value + "=" * (-len(value) % 4))
+    except ValueError:
+        return False
+    return b":" in plain and plain.isascii()
+
+
+def _is_long_and_strong(value: str) -> bool:
+    return len(value) >= MIN_STRONG_TOKEN_LENGTH and is_strong(value)
+
+
 # The tests of `places`; "any", "pair" and "sure" accept every value that is not a placeholder.
 PLACE_TESTS = {
     "strong": (is_strong, is_random),
@@ -578,77 +541,52 @@ PLACE_TESTS = {
     "spoken": (is_spoken,),
     "spoken-key": (is_keylike,),
     "phrase": (_is_phrase,),
+    "header": (is_random, is_keylike, _is_long_and_strong),
+    "token": (is_random, _is_long_and_strong),
+    "basic": (is_random, _is_user_and_password),
 }
-
-
-def _header_fits(scheme: bytes, value: str, told: bool) -> bool:
-    """Tell whether a value after a scheme is a secret; `told`: `Authorization:` or `Bearer` comes before it."""
-    if is_placeholder(value) or value.lower() in NO_VALUES:
-        return False
-    if scheme == b"basic":
-        return _is_user_and_password(value) or is_random(value)
-    if not told and len(value) < MIN_BARE_TOKEN_LENGTH:
-        return False
-    return (
-        is_random(value) or (is_strong(value) and len(value) >= 12) or (told and is_keylike(value))
-    )
-
-
-def _is_user_and_password(value: str) -> bool:
-    try:
-        plain = a2b_base64(value + "=" * (-len(value) % 4))
-    except ValueError:
-        return False
-    return b":" in plain and plain.isascii()
 
 
 # Finds secrets in table columns with a telling heading, in Markdown tables and separated values.
 
-PIPE, CELL_SEPARATORS = b"|", (b"\t", b";", b",")
+PIPE = b"|"
+SEPARATORS = (PIPE, b"\t", b";", b",")
 MAX_HEADING_LENGTH = 1_000  # characters of the line of headings
-MAX_NAME_LENGTH = 40  # characters of one heading
 IN_HEADINGS = r"[\w\x80-\xff \t|,;\"'`*./#()-]*"
 HEADINGS = rf"(?im)^{IN_HEADINGS}(?:pass|pwd|\bpw\b|secret|token|key|cred|{{FOREIGN_PASSWORD}}|{{FOREIGN_KEY}}){IN_HEADINGS}\r?$"
 AROUND_CELLS = b" \t\r\"'`*"
+HEADING = late_regex(r"[\w ./#()-]{1,40}")
+UNDERLINE = r"\n[|:+ \t\r-]*-[|:+ \t\r-]*(?:\n|$)"  # below the headings of a Markdown table
 
 
 def find_in_tables(data: bytes) -> Iterator[Hit]:
     """Yield the cells that are secrets because of the heading of their column."""
-    if not any(separator in data for separator in (PIPE, *CELL_SEPARATORS)) or b"\n" not in data:
+    if b"\n" not in data:
         return
     done = 0
     for line in compiled(HEADINGS, False).finditer(data):
         start, end = line.span()
         if start < done or end - start > MAX_HEADING_LENGTH:
             continue
-        for separator in (PIPE, *CELL_SEPARATORS):
-            names = _telling_headings(data[start:end], separator)
-            if names is not None and _has_rows(data, end, separator):
-                done = yield from _secrets_in_rows(
-                    data, end + 1, separator, len(data[start:end].split(separator)), names
-                )
+        for separator in SEPARATORS:
+            cells = data[start:end].split(separator)
+            names = _telling_headings(cells, separator == PIPE)
+            if names and (separator != PIPE or compiled(UNDERLINE).match(data, end)):
+                done = yield from _secrets_in_rows(data, end + 1, separator, len(cells), names)
                 break
 
 
-def _telling_headings(line: bytes, separator: bytes) -> Columns | None:
-    """Return column → heading that names a secret; None if there is none, or if the line has no headings."""
-    cells = line.split(separator)
-    edges = (0, len(cells) - 1) if separator == PIPE and len(cells) > 2 else ()
+def _telling_headings(cells: list[bytes], has_edges: bool) -> Columns:
+    """Return column → heading that names a secret; none if a cell is not a heading. Cells at edges may be empty."""
     names = {}
-    for number, cell in enumerate(cells if len(cells) > 1 else ()):
+    for number, cell in enumerate(cells):
         name = cell.strip(AROUND_CELLS).decode("latin-1")
-        plain = all(c.isalnum() or c in " _-./#()" for c in name)
-        if not (plain and 0 < len(name) <= MAX_NAME_LENGTH) and (name or number not in edges):
-            return None
+        at_edge = has_edges and len(cells) > 2 and number in (0, len(cells) - 1)
+        if not HEADING.fullmatch(name) and (name or not at_edge):
+            return {}
         if kind_of_key(name):
             names[number] = name
-    return names or None
-
-
-def _has_rows(data: bytes, end: int, separator: bytes) -> bool:
-    """Tell whether the next line underlines the headings, as Markdown requires; other tables need no such line."""
-    below = data[end + 1 : _line_end(data, end + 1)]
-    return separator != PIPE or (b"-" in below and not below.strip(b"|:- \t\r+"))
+    return names if len(cells) > 1 else {}
 
 
 def _secrets_in_rows(
@@ -656,25 +594,20 @@ def _secrets_in_rows(
 ) -> Generator[Hit, None, int]:
     """Yield the secrets of the rows that start here; return the end of the table."""
     while at < len(data):
-        end = _line_end(data, at)
+        newline = data.find(b"\n", at)
+        end = newline if newline >= 0 else len(data)
         cells = data[at:end].split(separator)
         if len(cells) != width and (separator != PIPE or len(cells) < 2):
             return at
         for number, cell in enumerate(cells):
             value = cell.strip(AROUND_CELLS)
             name = names.get(number)
-            if (
-                name
-                and value
-                and (rule := rule_of_value(name, value.decode("latin-1"), plain=False))
-            ):
+            rule = (
+                rule_of_value(name, value.decode("latin-1"), plain=False) if name and value else ""
+            )
+            if rule:
                 start = at + cell.index(value)
                 yield start, start + len(value), rule
             at += len(cell) + len(separator)
         at = end + 1
     return at
-
-
-def _line_end(data: bytes, at: int) -> int:
-    end = data.find(b"\n", at)
-    return len(data) if end < 0 else end

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from ..model.entries import Entry, Value
 from ..model.values import CHANGES, CREATES, record, replace
+from ..text.clean import late_regex
 from .anonymize import Person, anonymize, user_id
 from .assigned import rule_of_value
 from .find import find_secrets, replaced
-from .rules import Hit
 
 Leaf = tuple[str, str]
 
@@ -29,46 +31,19 @@ GENERIC_NAMES = (
     "set to",
     "has value",
 )  # predicates with which the subject names the value
-# Keys with texts that no rule can match: an empty text, one word, an id that starts with a kind of entry, or a time.
-EMPTY_KEYS = ("", "title", "discoveredIn", "source")
-WORD_KEYS, ID_KEYS, TIME_KEYS = (
-    ("by", "discoveredBy", "kind", "signal"),
-    ("id", "about"),
-    ("at", "discoveredAt"),
+_WORD = "[a-z]{1,16}"
+_OWN_ID = rf"(?:{'|'.join([*(kind.prefix for kind in CREATES.values()), *CHANGES])})_(?:{_WORD}|[0-9]{{13}}_[0-9A-Za-z]{{6}})"
+_TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?Z"
+# Fields that no rule can match: an empty text, one word, an id that rawkomem made, or a time.
+BARE_FIELD = late_regex(
+    rf"(?:|title|discoveredIn|source)\n|(?:by|discoveredBy|kind|signal)\n{_WORD}|(?:id|about)\n{_OWN_ID}"
+    rf"|(?:at|discoveredAt)\n{_TIME}"
 )
-MAX_WORD_CHARS = 16
-ID_STARTS = frozenset([*(kind.prefix for kind in CREATES.values()), *CHANGES])
-ID_DIGITS, ID_HEX_DIGITS = 13, 6  # of an id that rawkomem made
-AS_ZEROS = str.maketrans("123456789", "000000000")
-TIMES = ("0000-00-00T00:00:00Z", "0000-00-00T00:00:00.000Z")  # with all digits as zeros
 
 
 def are_bare(leaves: Iterable[Leaf]) -> bool:
     """Tell whether no field can hold a secret, as in a vote without a reason."""
-    return all(_is_bare(key, text) for key, text in leaves)
-
-
-def _is_bare(key: str, text: str) -> bool:
-    if key in ID_KEYS:
-        return _is_own_id(text)
-    if key in TIME_KEYS:
-        return text.translate(AS_ZEROS) in TIMES
-    return (not text and key in EMPTY_KEYS) or (key in WORD_KEYS and _is_word(text))
-
-
-def _is_own_id(text: str) -> bool:
-    start, _, rest = text.partition("_")
-    digits, _, hex_digits = rest.partition("_")
-    made = len(digits) == ID_DIGITS and digits.isdecimal() and len(hex_digits) == ID_HEX_DIGITS
-    return (
-        start in ID_STARTS
-        and text.isascii()
-        and (_is_word(rest) or (made and hex_digits.isalnum()))
-    )
-
-
-def _is_word(text: str) -> bool:
-    return text.isascii() and text.isalpha() and text.islower() and len(text) <= MAX_WORD_CHARS
+    return all(BARE_FIELD.fullmatch(f"{key}\n{text}") for key, text in leaves)
 
 
 def leaves_of(visit: Callable[[Callable[[str, str], str]], object]) -> list[Leaf]:
@@ -133,42 +108,35 @@ class FieldSecret:
 def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[FieldSecret]:
     """Return every secret in the fields, in order. A leaf without a key, such as a body, is checked alone."""
     starts, pieces, at = [], [], 0
-    for key, text in leaves:
+    secrets = []
+    for number, (key, text) in enumerate(leaves):
         head = f"{key}: " if key else ""
         pieces.append(head + text)
         starts.append(at + len(head))
         at += len(head) + len(text) + 1
-    found = [
-        FieldSecret(number, *span)
-        for number, leaf in enumerate(leaves)
-        for span in _told_by_key(*leaf)
-    ]
-    whole = {item.leaf for item in found}
-    for secret in find_secrets("\n".join(pieces), pii):
-        for number in range(
-            max(0, bisect_right(starts, secret.start) - 1), bisect_right(starts, secret.end - 1)
-        ):
-            start, end = max(0, secret.start - starts[number]), secret.end - starts[number]
-            end = min(end, len(leaves[number][1]))
+        secrets += [FieldSecret(number, *span) for span in _told_by_key(key, text)]
+    whole = {secret.leaf for secret in secrets}
+    for hit in find_secrets("\n".join(pieces), pii):
+        first = max(0, bisect_right(starts, hit.start) - 1)
+        for number in range(first, bisect_right(starts, hit.end - 1)):
+            start = max(0, hit.start - starts[number])
+            end = min(hit.end - starts[number], len(leaves[number][1]))
             if number not in whole and start < end:
-                found.append(FieldSecret(number, start, end, secret.rule))
-    return sorted(found, key=lambda item: (item.leaf, item.start))
+                secrets.append(FieldSecret(number, start, end, hit.rule))
+    return sorted(secrets, key=lambda secret: (secret.leaf, secret.start))
 
 
 def redact_fields(
     leaves: Sequence[Leaf], stand_in: Mapping[str, Callable[[str], str]]
 ) -> list[str]:
     """Return the text of each leaf without secrets. `stand_in`: key → function that replaces its personal data."""
-    texts = [text for _, text in leaves]
     keys = [key for key, _ in leaves]
-    while found := find_in_fields(
-        list(zip(keys, texts, strict=True))
-    ):  # ends: less text is left outside tags
-        hits: dict[int, list[Hit]] = {}
-        for item in found:
-            hits.setdefault(item.leaf, []).append((item.start, item.end, item.rule))
-        for number, inside in hits.items():
-            texts[number] = replaced(texts[number], inside, stand_in.get(keys[number]))
+    texts = [text for _, text in leaves]
+    # ends: each round leaves less text outside tags
+    while secrets := find_in_fields(list(zip(keys, texts, strict=True))):
+        for number, inside in groupby(secrets, key=attrgetter("leaf")):
+            hits = [(secret.start, secret.end, secret.rule) for secret in inside]
+            texts[number] = replaced(texts[number], hits, stand_in.get(keys[number]))
     return texts
 
 

@@ -25,24 +25,23 @@ from .rules import (
     occurring,
 )
 from .values import (
+    CHECKS,
+    CONTEXT_CHECKS,
     NUMBER_CHECKS,
     iban_in,
-    is_filler,
-    is_generated,
-    is_placeholder,
     is_random,
-    passes_check,
     phone_in,
 )
 
 # Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
 # secrets.
 
-PEM_DASHES = b"-----"
-PEM_BEGIN, PEM_END = b"-----BEGIN ", b"-----END "
-PUTTY, PUTTY_MAC = b"Private-Lines: ", b"Private-MAC: "
+# The start of a block, its end, and the maximum number of bytes between them (0: no maximum).
 MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
-MAX_LABEL_LENGTH = 60  # of the label between the dashes
+KEY_BLOCKS = (
+    (rb"-----BEGIN [^\n]{0,60}?-----", rb"-----END (?:[^\n]{0,60}?-----)?", 0),
+    (rb"Private-Lines: [^\n]*\n?", rb"Private-MAC: [^\n]*", MAX_KEY_BYTES),  # PuTTY
+)
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 KEY_HEADERS = (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
 WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
@@ -58,45 +57,16 @@ KUBERNETES_LINE = (
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
     """Yield each whole PEM, PGP or PuTTY private key; a cut-off key up to the last line that belongs to it."""
-    yield from _putty_keys(data)
-    at, closing = data.find(PEM_BEGIN), data.find(PEM_END)
-    while at >= 0:
-        following = data.find(PEM_BEGIN, at + 1)
-        closing = data.find(PEM_END, at) if 0 <= closing < at else closing
-        end = _key_end(data, at, closing, following if following >= 0 else len(data))
-        if end:
-            yield at, end, "private-key"
-        at = data.find(PEM_BEGIN, end) if end > following >= 0 else following
-
-
-def _putty_keys(data: bytes) -> Iterator[Hit]:
-    """Yield the private lines of each PuTTY key, with its checksum if that is there."""
-    at = data.find(PUTTY)
-    while at >= 0:
-        start = data.find(b"\n", at) + 1 or len(data)
-        following = data.find(PUTTY, start)
-        limit = min(start + MAX_KEY_BYTES, following if following >= 0 else len(data))
-        lines = data.find(PUTTY_MAC, start, limit)
-        end = data.find(b"\n", lines) if lines >= 0 else _torn_end(data, start, limit)
-        yield at, end if end >= 0 else len(data), "private-key"
-        at = following
-
-
-def _key_end(data: bytes, at: int, closing: int, following: int) -> int:
-    """Return the end of the key that starts here; 0 if it is not a private key.
-
-    `closing`: position of the next END line (-1: none); `following`: position of the next BEGIN line.
-    """
-    close = data.find(PEM_DASHES, at + len(PEM_BEGIN), at + len(PEM_BEGIN) + MAX_LABEL_LENGTH)
-    if close < 0 or b"PRIVATE KEY" not in data[at:close]:
-        return 0
-    close += len(PEM_DASHES)
-    if close <= closing < following:
-        final = data.find(
-            PEM_DASHES, closing + len(PEM_END), closing + len(PEM_END) + MAX_LABEL_LENGTH
-        )
-        return final + len(PEM_DASHES) if final >= 0 else closing + len(PEM_END)
-    return _torn_end(data, close, following)
+    for begin, finish, most in KEY_BLOCKS:
+        blocks = list(re.finditer(begin, data))
+        limits = [block.start() for block in blocks[1:]] + [len(data)]
+        for block, limit in zip(blocks, limits, strict=False):
+            if b"PRIVATE KEY" not in block[0] and not most:
+                continue  # a certificate or a public key
+            limit = min(limit, block.end() + most) if most else limit
+            closing = re.compile(finish).search(data, block.end(), limit)
+            end = closing.end() if closing else _torn_end(data, block.end(), limit)
+            yield block.start(), end, "private-key"
 
 
 def _torn_end(data: bytes, at: int, limit: int) -> int:
@@ -127,16 +97,16 @@ def find_kubernetes(data: bytes) -> Iterator[Hit]:
 # Finds secrets and personal data in a text, and redacts them.
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
-TAG_START = "[REDACTED_"
+TAG = re.compile(rb"\[REDACTED_[^\]\n]{1,60}\]")
 LONG_NUMBER = (
     r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
 )
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
+IN_TAG, IN_HIT = 1, 2  # marks of characters that are in a tag or in a hit already
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
-SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
 PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
 
 
@@ -164,15 +134,15 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     """Return every secret in a text, in order and without overlaps; with `pii`, also personal data."""
     seen, places = without_escapes(*visible_text(text))
     data = _bytes(seen)
-    told = data if (known := with_english_words(seen)) == seen else _bytes(known)
-    found = []
+    english = data if (known := with_english_words(seen)) == seen else _bytes(known)
+    secrets = []
     line, counted = 1, 0
-    for start, end, name in _merged_hits(data, _all_hits(data, told, pii)):
+    for start, end, name in _merged_hits(data, _all_hits(data, english, pii)):
         if places is not None:
             start, end = places[start], places[end - 1] + 1
         line, counted = line + text.count("\n", counted, start), start
-        found.append(Secret(start, end, name, line))
-    return found
+        secrets.append(Secret(start, end, name, line))
+    return secrets
 
 
 def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
@@ -228,8 +198,8 @@ def _bytes(text: str) -> bytes:
     return text.encode("latin-1", "rawkomem-wide")
 
 
-def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
-    """Yield the hits in a text; `told` is the same text with words such as password translated into English."""
+def _all_hits(data: bytes, english: bytes, pii: bool) -> Iterator[Hit]:
+    """Yield the hits in a text; `english` is the same text with words such as password translated into English."""
     yield from find_private_keys(data)
     if engine() == "plain":
         yield from _plain_hits(data.decode("latin-1"))
@@ -243,9 +213,9 @@ def _all_hits(data: bytes, told: bytes, pii: bool) -> Iterator[Hit]:
         *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals)),
     ]:
         yield from _rule_hits(rule, data)
-    yield from find_assigned(told)
+    yield from find_assigned(english)
     yield from find_kubernetes(data)
-    yield from find_in_tables(told)
+    yield from find_in_tables(english)
     numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
         if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
@@ -275,18 +245,23 @@ def _rules_of_prefix(seen: bytes) -> list[int]:
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
-    for found in compiled(rule.pattern).finditer(data):
-        start, end = found.span(1)
+    for match in compiled(rule.pattern).finditer(data):
+        start, end = match.span(1)
         end -= data[start:end].endswith(b".") and not rule.pii  # the period of the sentence
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMING_CHECKS:
             end = start + len(TRIMMING_CHECKS[rule.check](value))
-        if (
-            end > start
-            and _accepted(rule, value, data, start, end)
-            and not (rule.check and _in_checksum(data, start))
-        ):
+        if end > start and _accepted(rule.check, value, data, start, end):
             yield start, end, rule.name
+
+
+def _accepted(check: str, value: str, data: bytes, start: int, end: int) -> bool:
+    if check and _in_checksum(data, start):
+        return False
+    if check not in CONTEXT_CHECKS:
+        return bool(CHECKS[check](value))
+    before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
+    return CONTEXT_CHECKS[check](value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
 
 
 def _in_checksum(data: bytes, at: int) -> bool:
@@ -294,23 +269,6 @@ def _in_checksum(data: bytes, at: int) -> bool:
     before = data[max(0, at - MAX_CHECKSUM_LENGTH) : at]
     start = before.rfind(b"sha")
     return start >= 0 and not any(c in b" \t\r\n,;\"'" for c in before[start:])
-
-
-def _accepted(rule: Rule, value: str, data: bytes, start: int, end: int) -> bool:
-    if rule.pii:
-        before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
-        return passes_check(
-            rule.check, value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1")
-        )
-    if rule.check == "random":
-        return is_random(value) and not is_filler(value)
-    if rule.check == "generic":
-        return is_generated(value)
-    if rule.check == "no-placeholder":
-        return not is_placeholder(value)
-    if rule.check == "digit":
-        return any(c.isdigit() for c in value) and not is_filler(value)
-    return not is_filler(value) or (rule.check == "short" and len(value) < SHORT_KEY_LENGTH)
 
 
 @cache
@@ -331,43 +289,29 @@ def _plain_hits(text: str) -> Iterator[Hit]:
     for found in re.finditer(PLAIN_ADDRESS, text):
         start, end = found.span()
         around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
-        if passes_check("email", found[0], *around):
+        if CONTEXT_CHECKS["email"](found[0], *around):
             yield start, end, "email"
 
 
 def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     """Return the hits in order: overlapping secrets are merged, a secret wins over personal data, tags stay."""
     taken = bytearray(len(data))
-    for start, end in _tag_spans(data):
-        taken[start:end] = b"\1" * (end - start)
+    for tag in TAG.finditer(data):
+        taken[tag.start() : tag.end()] = bytes([IN_TAG]) * len(tag[0])
     kept: list[Hit] = []
-    personal = []
-    for start, end, name in sorted(hits, key=lambda hit: (hit[0], -hit[1])):
-        if RULES[name].pii:
-            personal.append((start, end, name))
-        elif name == "private-key" or 1 not in taken[start:end]:
-            if kept and start < kept[-1][1]:
-                kept[-1] = (kept[-1][0], max(end, kept[-1][1]), kept[-1][2])
-            else:
-                kept.append((start, end, name))
-    for start, end, _ in kept:
-        taken[start:end] = b"\1" * (end - start)
-    for start, end, name in personal:
-        if 1 not in taken[start:end]:
-            taken[start:end] = b"\1" * (end - start)
+    for start, end, name in sorted(hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])):
+        is_personal = RULES[name].pii
+        if is_personal and any(taken[start:end]):
+            continue
+        if name != "private-key" and IN_TAG in taken[start:end]:
+            continue
+        if kept and not is_personal and start < kept[-1][1]:
+            first, last, rule = kept[-1]
+            kept[-1] = (first, max(end, last), rule)
+        else:
             kept.append((start, end, name))
+        taken[start:end] = bytes([IN_HIT]) * (end - start)
     return sorted(kept)
-
-
-def _tag_spans(data: bytes) -> list[tuple[int, int]]:
-    found, at = [], data.find(TAG_START.encode())
-    while at >= 0:
-        end = data.find(b"]", at)
-        if end < 0:
-            break
-        found.append((at, end + 1))
-        at = data.find(TAG_START.encode(), end)
-    return found
 
 
 def _encode_wide(failure: UnicodeError) -> tuple[bytes, int]:

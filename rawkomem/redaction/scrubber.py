@@ -218,60 +218,43 @@ def segment_text(
     text: str, min_tokens: int = DEFAULT.min_tokens, max_tokens: int = MAX_CHUNK_TOKENS
 ) -> list[Chunk]:
     """Return the chunks of a text, in order."""
-    chunker = _Chunker(min_tokens, max_tokens)
+    chunks: list[tuple[list[str], str, int]] = []  # paragraphs, headings above them, tokens
+    trail: list[str] = []
+    is_open = False
     for paragraph, code in paragraphs(text):
         level = 0 if code else _heading_level(paragraph)
         if level:
-            chunker.open(level, paragraph.partition("\n")[0][level:].strip())
+            trail = [*trail[: level - 1], paragraph.partition("\n")[0][level:].strip()]
+            is_open = False
         fits = count_tokens(paragraph) <= HARD_MAX_TOKENS
         for piece in [paragraph] if fits else _cut_paragraph(paragraph, max_tokens):
-            chunker.take(piece, count_tokens(piece))
-    return chunker.closed()
+            tokens = count_tokens(piece)
+            if is_open and chunks[-1][2] + tokens <= max_tokens:
+                texts, heading, already = chunks.pop()
+                chunks.append(([*texts, piece], heading, already + tokens))
+            else:
+                _join_small(chunks, min_tokens, max_tokens)
+                heading = HEADING_SEPARATOR.join(part for part in trail if part)
+                chunks.append(([piece], heading, tokens))
+            is_open = True
+    _join_small(chunks, min_tokens, max_tokens)
+    return [
+        Chunk("\n\n".join(texts), heading)
+        for texts, heading, tokens in chunks
+        if tokens >= min_tokens
+    ]
 
 
-class _Chunker:
-    """The finished chunks, and the open chunk, to which paragraphs are added."""
-
-    def __init__(self, min_tokens: int, max_tokens: int):
-        self.min_tokens, self.max_tokens = min_tokens, max_tokens
-        self.chunks: list[tuple[Chunk, int]] = []
-        self.trail: list[str] = []
-        self.texts: list[str] = []
-        self.tokens = 0
-
-    def open(self, level: int, heading: str) -> None:
-        self._close()
-        self.trail = [*self.trail[: level - 1], heading]
-
-    def take(self, paragraph: str, tokens: int) -> None:
-        if self.texts and self.tokens + tokens > self.max_tokens:
-            self._close()
-        self.texts.append(paragraph)
-        self.tokens += tokens
-
-    def closed(self) -> list[Chunk]:
-        self._close()
-        return [made for made, tokens in self.chunks if tokens >= self.min_tokens]
-
-    def _close(self) -> None:
-        """Finish the open chunk; if it is too small, join it with the chunk before it, if that has room."""
-        if not self.texts:
-            return
-        text, tokens = "\n\n".join(self.texts), self.tokens
-        self.texts, self.tokens = [], 0
-        if (
-            self.chunks
-            and tokens < self.min_tokens
-            and self.chunks[-1][1] + tokens <= self.max_tokens
-        ):
-            before, already = self.chunks.pop()
-            self.chunks.append(
-                (Chunk(f"{before.text}\n\n{text}", before.heading), already + tokens)
-            )
-        else:
-            self.chunks.append(
-                (Chunk(text, HEADING_SEPARATOR.join(part for part in self.trail if part)), tokens)
-            )
+def _join_small(chunks: list[tuple[list[str], str, int]], min_tokens: int, max_tokens: int) -> None:
+    """Join the last chunk with the chunk before it if it is too small and that has room."""
+    if (
+        len(chunks) > 1
+        and chunks[-1][2] < min_tokens
+        and chunks[-2][2] + chunks[-1][2] <= max_tokens
+    ):
+        texts, _, tokens = chunks.pop()
+        before, heading, already = chunks.pop()
+        chunks.append((before + texts, heading, already + tokens))
 
 
 def _heading_level(paragraph: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log2
 
+from ..text.clean import late_regex
 from .rules import DATA
 
 # Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
@@ -31,13 +32,21 @@ FILLERS = "xX*#.0-_ "
 MIN_BASE64_LENGTH = (
     40  # characters of a key in base64: a shorter value that starts with a slash is a path
 )
-MIN_CHOSEN_LENGTH = 6  # letters and digits: a shorter value is a numbered name
-MIN_CHOSEN_LETTERS = 3
-MIN_KEYLIKE_LENGTH = 12
-MIN_SHORT_KEY_LENGTH = 8
 MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
+LETTER, DIGIT = late_regex(r"[^\W\d_]"), late_regex(r"\d")
+SYMBOL = late_regex(r"[^\w./:,()\[\]-]")
+UUID = late_regex(r"(?:^|.*-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+# `$NAME`, `%NAME%`, `${NAME}`
+VARIABLE = late_regex(r"\$[^\W\d_]|%.*%$|.*(?:\$\{[\w. -]*\}|\{\{[\w. -]*\}\}|#\{[\w. -]*\})")
+# An expression: a call, an index, or an operator.
+CODE = late_regex(r"[\w.$]*[(\[]|.*(?:->|::|=>|==|\(\))")
+# Three letters and a digit, without characters of paths, code and lists.
+CHOSEN = late_regex(r"(?=\D*\d)(?=(?:[\W\d_]*[^\W\d_]){3})(?![.-])[^/\\(){}\[\]<>=|:,;\"'`]{6,}")
+# Three letters and two digits.
+KEYLIKE = late_regex(r"(?=(?:\D*\d){2})(?=(?:[\W\d_]*[^\W\d_]){3})[\w+/=-]{12,}")
+# Four letters and two digits, one of them between letters.
+SHORT_KEY = late_regex(r"(?=(?:\D*\d){2})(?=(?:\d*\D){4})(?=.*\D\d+\D)[0-9A-Za-z]{8,12}")
 KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
-NOT_CHOSEN = "/\\(){}[]<>=|:,;\"'`"  # characters of paths, code and lists
 # Starts of names that look like passwords with digits: algorithms, versions, libraries, steps.
 TECHNICAL = tuple(
     """
@@ -85,7 +94,7 @@ def entropy(value: str) -> float:
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a template, a blank to fill in, or one character over and over."""
     lower = value.lower()
-    if any(word in lower for word in FILLED_IN) or _holds_variable(value):
+    if any(word in lower for word in FILLED_IN) or VARIABLE.match(value):
         return True
     if lower.startswith(TEMPLATES) and not (
         value[0] == "/" and len(value) >= MIN_BASE64_LENGTH and is_random(value)
@@ -100,19 +109,6 @@ def is_filler(value: str) -> bool:
         any(value.count(c) >= max(4, PLACEHOLDER_SHARE * len(value)) for c in FILLERS)
         or "EXAMPLE" in value
     )
-
-
-def _holds_variable(value: str) -> bool:
-    """Tell whether a value holds `$NAME`, `%NAME%` or `${NAME}`."""
-    if (value.startswith("$") and value[1:2].isalpha()) or (
-        value.startswith("%") and value.endswith("%")
-    ):
-        return True
-    for opening, closing in (("${", "}"), ("{{", "}}"), ("#{", "}")):
-        inner, closed, _ = value.partition(opening)[2].partition(closing)
-        if closed and all(c.isalnum() or c in "_.- " for c in inner):
-            return True
-    return False
 
 
 def letter_runs(value: str) -> list[str]:
@@ -137,16 +133,9 @@ def is_wordy(value: str) -> bool:
     return covered >= 0.5 * len(value.replace("_", "").replace("-", "").replace(".", ""))
 
 
-def is_uuid(value: str) -> bool:
-    """Return whether a value is or ends with a UUID."""
-    groups = value.split("-")
-    sizes = [len(group) for group in groups][-5:]
-    return sizes == [8, 4, 4, 4, 12] and all(c in "0123456789abcdefABCDEF-" for c in value[-36:])
-
-
 def is_random(value: str) -> bool:
     """Return whether a value looks like the output of a key generator: long, varied, and not made of words."""
-    if is_uuid(value):
+    if UUID.match(value):
         return True
     if len(value) < MIN_RANDOM_LENGTH or " " in value or is_wordy(value):
         return False
@@ -171,54 +160,34 @@ def _alternations(value: str) -> int:
 
 def is_strong(value: str) -> bool:
     """Tell whether a short value looks like a password: letters with digits or symbols, not a name or a path."""
-    letters = sum(c.isalpha() for c in value)
-    digits = sum(c.isdigit() for c in value)
-    symbols = sum(not c.isalnum() and c not in "._-/:,()[]" for c in value)
-    cases = value.lower() != value and value.upper() != value
-    if len(value) < MIN_STRONG_LENGTH or not letters or " " in value:
+    if len(value) < MIN_STRONG_LENGTH or " " in value or not LETTER.search(value):
         return False
-    return (digits > 0 and (symbols > 0 or not is_wordy(value))) or (symbols > 0 and cases)
+    has_symbol = SYMBOL.search(value) is not None
+    if DIGIT.search(value):
+        return has_symbol or not is_wordy(value)
+    return has_symbol and _has_both_cases(value)
 
 
 def is_chosen(value: str) -> bool:
     """Tell whether a value is like `hunter2` or `blue-horse-42`. Use it only where a password is expected."""
-    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
-    if (
-        len(value) < MIN_CHOSEN_LENGTH
-        or letters < MIN_CHOSEN_LETTERS
-        or not digits
-        or value[0] in "-."
-    ):
-        return False
-    return not any(c in NOT_CHOSEN for c in value) and not is_technical(value)
+    return CHOSEN.fullmatch(value) is not None and not is_technical(value)
 
 
 def is_keylike(value: str) -> bool:
     """Tell whether a value is like `myKeyValue12345`: words and digits, which are a secret only after a telling key."""
-    letters, digits = sum(c.isalpha() for c in value), sum(c.isdigit() for c in value)
-    cases = value.lower() != value and value.upper() != value
-    if (
-        len(value) < MIN_KEYLIKE_LENGTH
-        or digits < 2
-        or letters < MIN_CHOSEN_LETTERS
-        or not (cases or is_random(value))
-    ):
+    if not KEYLIKE.fullmatch(value) or is_technical(value):
         return False
-    return all(c.isalnum() or c in "_-+/=" for c in value) and not is_technical(value)
+    return _has_both_cases(value) or is_random(value)
 
 
 def is_short_key(value: str) -> bool:
     """Tell whether a value is like `zq81kkslw`: letters with digits among them, not a word or a numbered name."""
-    if not MIN_SHORT_KEY_LENGTH <= len(value) <= MIN_KEYLIKE_LENGTH or not (
-        value.isascii() and value.isalnum()
-    ):
-        return False
-    digits = sum(map(str.isdigit, value))
-    inside = value.strip("0123456789")
-    is_mixed = (
-        digits >= 2 and len(value) - digits >= MIN_WORD_LETTERS and any(map(str.isdigit, inside))
-    )
-    return is_mixed and not is_wordy(value) and not is_technical(value)
+    fits = SHORT_KEY.fullmatch(value) is not None
+    return fits and not is_wordy(value) and not is_technical(value)
+
+
+def _has_both_cases(value: str) -> bool:
+    return value.lower() != value and value.upper() != value
 
 
 def is_spoken(value: str) -> bool:
@@ -248,12 +217,7 @@ def is_technical(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Return whether an unquoted value is an expression or a name, not a literal."""
-    name = 0
-    while name < len(value) and (value[name].isalnum() or value[name] in "_.$"):
-        name += 1
-    if value[name : name + 1] in ("(", "[") or any(
-        mark in value for mark in ("->", "::", "=>", "==", "()")
-    ):
+    if CODE.match(value):
         return True
     parts = value.rstrip(";,").split(".")
     named = (
@@ -274,17 +238,13 @@ CARDS = VALUES["cards"]
 FILE_ENDINGS = tuple(VALUES["file_endings"])
 LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
 PHONE_DIGITS = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
+SSN = late_regex(
+    r"(?!000|666|9|078.?05.?1120|219.?09.?9999|123.?45.?6789)\d{3}([-. ]?)(?!00)\d\d(?:\1|\B)(?!0000)\d{4}"
+)
+REMOTE_PATH = late_regex(r":[\w/~]")  # after the host of an scp or git address
+SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses
 MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an address
-
-
-def passes_check(check: str, value: str, before: str, after: str) -> bool:
-    """Return whether a match passes the check that its rule names; `before` and `after` are the text around it."""
-    if check == "email":
-        return _is_email(value, before, after)
-    if check == "ip":
-        return _is_public_address(value, before)
-    return bool(NUMBER_CHECKS[check](value)) if check else True
 
 
 def is_card(value: str) -> bool:
@@ -294,10 +254,10 @@ def is_card(value: str) -> bool:
         len(digits) in lengths and digits.startswith(tuple(starts.split()))
         for starts, lengths in CARDS
     )
-    doubled = [int(d) * 2 for d in digits[-2::-2]]
-    return (
-        known and (sum(map(int, digits[-1::-2])) + sum(d - 9 * (d > 9) for d in doubled)) % 10 == 0
-    )
+    doubled = "".join(
+        str(int(digit) * 2) for digit in digits[-2::-2]
+    )  # add the digits of 14: 1 + 4
+    return known and sum(map(int, digits[-1::-2] + doubled)) % 10 == 0
 
 
 def iban_in(value: str) -> str:
@@ -316,44 +276,23 @@ def iban_in(value: str) -> str:
 
 def phone_in(value: str) -> str:
     """Return the telephone number at the start of a match: whole groups, with as many digits as a number may have."""
-    while sum(c.isdigit() for c in value.partition("x")[0]) >= PHONE_DIGITS.stop:
-        value = (
-            value[: max(value.rfind(c) for c in " .-")] if any(c in value for c in " .-") else ""
-        )
-    return value if sum(c.isdigit() for c in value) in PHONE_DIGITS or "x" in value else ""
+    while _digits(value.partition("x")[0]) >= PHONE_DIGITS.stop:
+        value = value[: max(0, *(value.rfind(c) for c in " .-"))]
+    return value if _digits(value) in PHONE_DIGITS or "x" in value else ""
+
+
+def _digits(value: str) -> int:
+    return sum(c.isdigit() for c in value)
 
 
 def _is_email(value: str, before: str, after: str) -> bool:
     local, _, domain = value.rpartition("@")
-    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(".") == "":
+    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(".").lower() in ("", "git"):
         return False
-    remote = after[:1] == ":" and (
-        after[1:2].isalnum() or after[1:2] in "/~"
-    )  # an scp or git address
-    login = any(f"{word} " in before for word in LOGINS)
-    return not remote and not login and local.lower() != "git"
+    return not REMOTE_PATH.match(after) and not any(f"{word} " in before for word in LOGINS)
 
 
-def _is_ssn(value: str) -> bool:
-    digits = "".join(c for c in value if c.isdigit())
-    separators = {c for c in value if not c.isdigit()}
-    area, group, serial = digits[:3], digits[3:5], digits[5:]
-    never = area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000"
-    return (
-        len(separators) < 2 and not never and digits not in ("078051120", "219099999", "123456789")
-    )
-
-
-# Checks of the number alone.
-NUMBER_CHECKS: dict[str, Callable[[str], object]] = {
-    "card": is_card,
-    "iban": iban_in,
-    "ssn": _is_ssn,
-    "phone": phone_in,
-}
-
-
-def _is_public_address(value: str, before: str) -> bool:
+def _is_public_address(value: str, before: str, after: str) -> bool:
     from ipaddress import ip_address
 
     if before.rstrip(" =:").lower().endswith(("version", "v", "release")):
@@ -368,3 +307,25 @@ def _is_public_address(value: str, before: str) -> bool:
         int(part) < MIN_ADDRESS_OCTET for part in value.split(".")
     )
     return address.is_global and not address.is_multicast and not version
+
+
+# The checks of rules.json: whether a value is what its rule looks for.
+CHECKS: dict[str, Callable[[str], object]] = {
+    "": lambda value: not is_filler(value),
+    "any": bool,
+    "random": lambda value: is_random(value) and not is_filler(value),
+    "generic": is_generated,
+    "no-placeholder": lambda value: not is_placeholder(value),
+    "digit": lambda value: DIGIT.search(value) and not is_filler(value),
+    "short": lambda value: len(value) < SHORT_KEY_LENGTH or not is_filler(value),
+    "card": is_card,
+    "iban": iban_in,
+    "ssn": lambda value: SSN.fullmatch(value),  # noqa: PLW0108 - compiled when it is first used
+    "phone": phone_in,
+}
+# Checks that also read the text before and after the value.
+CONTEXT_CHECKS: dict[str, Callable[[str, str, str], bool]] = {
+    "email": _is_email,
+    "ip": _is_public_address,
+}
+NUMBER_CHECKS = ("card", "iban", "ssn", "phone")

@@ -21,6 +21,7 @@ from .plans import (
     Fields,
     Key,
     Trust,
+    change_entry,
     check_entry,
     check_in_use,
     check_window,
@@ -219,33 +220,24 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
     for name, (key, end) in LIST_CHANGES.items():
         if values := ids_in(entry, name):
             field = AMENDABLE[key]
-            known = {**fields, **named}[field]
-            kept = [value for value in known if value not in values]
-            named[field] = tuple(kept if end == REMOVED else dict.fromkeys((*known, *values)))
+            before = {**fields, **named}[field]
+            kept = [value for value in before if value not in values]
+            named[field] = tuple(kept if end == REMOVED else dict.fromkeys((*before, *values)))
     removed = ids_in(entry, REMOVES)
-    body = {"body": entry.body} if entry.body else {"body": ""} if BODY in removed else {}
-    changed = {
-        key: value
-        for key, value in entry.extra.items()
-        if key not in (*FIXED_KEYS, REMOVES, *LIST_CHANGES)
+    if entry.body or BODY in removed:
+        named["body"] = entry.body
+    extra = {
+        key: fields["extra"][key]
+        for key in fields["extra"]
+        if key in FIXED_KEYS or key not in removed
     }
-    others = {
-        key: value
-        for key, value in fields["extra"].items()
-        if key not in removed or key in FIXED_KEYS
-    }
-    amended = (*fields.get("amended_in", ()), entry.id)
-    at = (
-        {"amended": max(fields.get("amended", 0), entry.at)} if named or body else {}
-    )  # not for a citation
-    return {
-        **named,
-        **body,
-        **at,
-        "amended_in": amended,
-        "reviewed_in": (),
-        "extra": {**others, **changed},
-    }
+    for key in entry.extra:
+        if key not in (*FIXED_KEYS, REMOVES, *LIST_CHANGES):
+            extra[key] = entry.extra[key]
+    if named:  # not for a citation
+        named["amended"] = max(fields.get("amended", 0), entry.at)
+    amended_in = (*fields.get("amended_in", ()), entry.id)
+    return {**named, "amended_in": amended_in, "reviewed_in": (), "extra": extra}
 
 
 def _tell_amend(entry: Entry) -> str:
@@ -294,9 +286,7 @@ def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
 
 def archiving(memory: Memory, reason: str, by: str) -> Entry:
     """Return the entry with which housekeeping archives a memory. Memories made from it stay in use."""
-    return entry_about(
-        memory, Entry(kind="archive", by=by, extra={"reason": reason, "cause": HOUSEKEEPING})
-    )
+    return change_entry(memory, "archive", by, {"reason": reason, "cause": HOUSEKEEPING})
 
 
 def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
@@ -338,8 +328,8 @@ def plan_corroborate(known: Memory, said: Entry) -> Plan:
 
 def confirming(memory: Memory, witness: Memory) -> Entry:
     """Return the entry with which the memory `witness` confirms a memory."""
-    extra: Fields = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
-    return entry_about(memory, Entry(kind="corroborate", by=witness.by, extra=extra))
+    extra = {"with": witness.id, "reason": f"confirmed by {witness.id}"}
+    return change_entry(memory, "corroborate", witness.by, extra)
 
 
 def _reduce_corroborate(fields: Fields, entry: Entry) -> Fields:
@@ -391,8 +381,7 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is already deleted",
             f"to remove its text, run 'rawkomem purge {memory.id}'",
         )
-    extra = {"reason": reason} if reason else {}
-    return plan_about(memory, Entry(kind="delete", extra=extra, by=by), f"delete {memory.id}")
+    return plan_change(memory, "delete", by, f"delete {memory.id}", {"reason": reason})
 
 
 DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted", {"reason": REASON})
@@ -525,15 +514,13 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
     if any(not text.strip() for part in parts for text in part):
         raise BadInput("the chain has an empty level", "leave it out")
     extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
-    return plan_about(
-        memory, Entry(kind="heritage", by=by, extra=extra), f"heritage of {memory.id}"
-    )
+    return plan_change(memory, "heritage", by, f"heritage of {memory.id}", extra)
 
 
 def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = False) -> Entry:
     """Return the entry that adds or removes source memories of a memory."""
-    extra: Fields = {"from": [*sources], **({"removed": "true"} if removed else {})}
-    return entry_about(memory, Entry(kind="heritage", by=by, extra=extra))
+    extra: Fields = {"from": [*sources], "removed": "true" if removed else ""}
+    return change_entry(memory, "heritage", by, extra)
 
 
 def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:
@@ -631,12 +618,12 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
 
 def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool = False) -> Entry:
     """Return the entry that adds or removes links from a memory to some others."""
-    extra: Fields = {"to": list(to) if len(to) > 1 else to[0]}
-    if type != RELATED:
-        extra["type"] = type
-    if removed:
-        extra["removed"] = "true"
-    return entry_about(memory, Entry(kind="link", by=by, extra=extra))
+    extra: Fields = {
+        "to": list(to) if len(to) > 1 else to[0],
+        "type": type if type != RELATED else "",
+        "removed": "true" if removed else "",
+    }
+    return change_entry(memory, "link", by, extra)
 
 
 def _reduce_link(fields: Fields, entry: Entry) -> Fields:
@@ -726,9 +713,7 @@ def _declared_trust(memory: Memory, trust: float) -> float:
 
 def superseding(old: Memory, newer: str, reason: str, by: str) -> Entry:
     """Return the entry that supersedes a memory by the one with the id `newer`."""
-    return entry_about(
-        old, Entry(kind="supersede", by=by, extra={"supersededBy": newer, "reason": reason})
-    )
+    return change_entry(old, "supersede", by, {"supersededBy": newer, "reason": reason})
 
 
 def plan_supersede(

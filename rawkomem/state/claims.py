@@ -225,19 +225,30 @@ def _overlap(a: Claim, b: Claim) -> bool:
 
 def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
     """Return the active memories of `others` whose claims contradict this memory's, sorted by id."""
+    return sorted(
+        _with_claims(memory, others, ACTIVE, conflicting, registry), key=lambda other: other.id
+    )
+
+
+def _with_claims(
+    memory: Memory,
+    others: Sequence[Memory],
+    status: str,
+    test: Callable[[Claim, Claim, Registry], bool],
+    registry: Registry,
+) -> list[Memory]:
+    """Return the other memories with this status whose claims pass a test with this memory's claim."""
     claim = claim_of(memory)
     if claim is None:
         return []
-    claim = replace(
-        claim, valid_from=claim.valid_from or memory.created
-    )  # earlier claims that ended are no rivals
-    found = (
-        (other, claim_of(other))
-        for other in others
-        if other.status == ACTIVE and other.id != memory.id
-    )
-    rivals = [other for other, its in found if its and conflicting(claim, its, registry)]
-    return sorted(rivals, key=lambda other: other.id)
+    # earlier claims that ended do not count
+    claim = replace(claim, valid_from=claim.valid_from or memory.created)
+    matching = []
+    for other in others:
+        its = claim_of(other) if other.status == status and other.id != memory.id else None
+        if its and test(claim, its, registry):
+            matching.append(other)
+    return matching
 
 
 def plan_claim(
@@ -326,15 +337,7 @@ def plan_claims(
 
 def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
     """Return the oldest memory with this status and the same claim, or None."""
-    claim = claim_of(new)
-    assert claim is not None
-    claim = replace(claim, valid_from=claim.valid_from or new.created)
-    found = (
-        (other, claim_of(other))
-        for other in others
-        if other.status == status and other.id != new.id
-    )
-    twins = [other for other, its in found if its and same_claim(claim, its, registry)]
+    twins = _with_claims(new, others, status, same_claim, registry)
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 

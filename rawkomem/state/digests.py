@@ -438,8 +438,7 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
 def plan_archive_sources(census: Census, by: str = "") -> Plan:
     """Plan to archive sources that their digest covers, except those that housekeeping must not archive."""
     entries = []
-    for digest in _active_digests(census):
-        sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
+    for digest, sources in _digests_with_sources(census):
         held = archive_covered(digest, sources, by)
         entries += [entry for entry in held if not census.is_spared(census.memories[entry.about])]
     return Plan(tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover")
@@ -447,19 +446,20 @@ def plan_archive_sources(census: Census, by: str = "") -> Plan:
 
 def digests_of(census: Census) -> dict[str, str]:
     """Return source → the active digest that was made from it."""
-    return {id: digest.id for digest in _active_digests(census) for id in derived_from(digest)}
+    return {
+        id: digest.id for digest, _ in _digests_with_sources(census) for id in derived_from(digest)
+    }
 
 
 def uncovered_sources(census: Census) -> dict[str, str]:
     """Return active source of a digest → its first part that the digest does not cover, so that it is not archived."""
-    found: dict[str, str] = {}
-    for digest in _active_digests(census):
-        sources = [census.memories[id] for id in derived_from(digest) if id in census.memories]
+    parts: dict[str, str] = {}
+    for _, sources in _digests_with_sources(census):
         missing = digest_of(sources).missing
-        found |= {
-            one.id: missing[one.id] for one in sources if one.status == ACTIVE and one.id in missing
-        }
-    return found
+        for source in sources:
+            if source.status == ACTIVE and source.id in missing:
+                parts[source.id] = missing[source.id]
+    return parts
 
 
 def _digest_groups(
@@ -511,13 +511,9 @@ def _by_similar_trust(memories: Iterable[Memory], census: Census) -> Iterator[li
         yield group
 
 
-def _active_digests(census: Census) -> list[Memory]:
-    """Return the active digests that were made here, sorted by id."""
-    digests = (
-        memory
-        for memory in census.memories.values()
-        if memory.status == ACTIVE and memory.source == DIGEST_SOURCE
-    )
-    return sorted(
-        (memory for memory in digests if derived_from(memory)), key=lambda memory: memory.id
-    )
+def _digests_with_sources(census: Census) -> Iterator[tuple[Memory, list[Memory]]]:
+    """Yield the active digests that were made here, sorted by id, with the sources that still exist."""
+    for _, memory in sorted(census.memories.items()):
+        if memory.status == ACTIVE and memory.source == DIGEST_SOURCE and derived_from(memory):
+            ids = derived_from(memory)
+            yield memory, [census.memories[id] for id in ids if id in census.memories]

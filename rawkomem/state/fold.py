@@ -46,8 +46,8 @@ from .plans import (
     Fields,
     Key,
     Trust,
+    change_entry,
     check_by,
-    entry_about,
     ids_in,
     names_or_nothing,
     plan_change,
@@ -425,9 +425,7 @@ def is_by_hand(entry: Entry) -> bool:
 
 def quarantining(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
     """Return the entry that quarantines a memory; `rivals` are the ids of the memories that it contradicts."""
-    named: list[str] = [*rivals]
-    extra: Fields = {"reason": reason, **({"conflictsWith": named} if named else {})}
-    return entry_about(memory, Entry(kind="quarantine", by=by, extra=extra))
+    return change_entry(memory, "quarantine", by, {"reason": reason, "conflictsWith": [*rivals]})
 
 
 def plan_quarantined(new: Entry, reason: str, by: str, rivals: Iterable[str] = ()) -> Plan:
@@ -515,11 +513,8 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
         if not isinstance(value, str) or not value.isascii() or not value.isdecimal():
             continue
         for _ in range(min(int(value), MAX_VOTES)):
-            entries.append(
-                entry_about(
-                    after(memory, entries), Entry(kind=kind, by=by, extra={"reason": IMPORT_REASON})
-                )
-            )
+            extra = {"reason": IMPORT_REASON}
+            entries.append(change_entry(after(memory, entries), kind, by, extra))
     links = state.get("links")
     for type, named in links.items() if isinstance(links, dict) else ():
         ids = [str(id) for id in named] if isinstance(named, list) else []
@@ -537,12 +532,8 @@ def imported_status_entries(memory: Memory, state: Mapping[str, Value], by: str)
     if status in ("superseded", "archived"):
         return [archiving(memory, reason, by)]
     if status == "disputed":
-        return [
-            entry_about(
-                memory,
-                Entry(kind="dispute", by=by, extra={"reason": reason, "outcome": "disputed"}),
-            )
-        ]
+        extra = {"reason": reason, "outcome": DISPUTED}
+        return [change_entry(memory, "dispute", by, extra)]
     if status == "quarantined":
         return [quarantining(memory, reason, by, _contradicted(memory))]
     return []
@@ -684,10 +675,7 @@ def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> tuple[
         ACCEPTS: [*map(reviewed_name, review.words)], DECLINES: [*map(reviewed_name, review.others)],
     }  # fmt: skip
     check_by(review.by)
-    said = {key: value for key, value in extra.items() if value}
-    return (
-        entry_about(memory, Entry(kind="review", by=review.by, extra=said)),
-    )  # also for a deleted memory
+    return (change_entry(memory, "review", review.by, extra),)  # also for a deleted memory
 
 
 def _reduce_review(fields: Fields, entry: Entry) -> Fields:

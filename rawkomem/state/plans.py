@@ -125,6 +125,12 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
     )
 
 
+def change_entry(memory: Memory, kind: str, by: str, extra: Mapping[str, Value]) -> Entry:
+    """Return an entry of this kind about a memory, with the keys that are not empty."""
+    filled = {key: value for key, value in extra.items() if value}
+    return entry_about(memory, Entry(kind=kind, by=by, extra=filled))
+
+
 def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
     """Plan to append one entry about a memory."""
     return Plan((entry_about(memory, entry),), why)
@@ -141,8 +147,7 @@ def plan_change(
     """Plan to append one entry about a memory with these keys, without empty ones."""
     check_in_use(memory)
     check_by(by)
-    said = {key: value for key, value in extra.items() if value}
-    return plan_about(memory, Entry(kind=kind, by=by, extra=said, given=given), why)
+    return Plan((replace(change_entry(memory, kind, by, extra), given=given),), why)
 
 
 def check_in_use(memory: Memory) -> None:

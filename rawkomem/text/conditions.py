@@ -586,16 +586,21 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
     """Return the part of a condition that fires in a situation; None if no part does."""
     if condition.form == REFUSED:
         return None
-    if condition.how == WORDS:
-        return _words_fire(condition, situation)
     if condition.how == PATHS:
-        found = (
-            path for (glob,) in condition.parts for path in situation.paths if fits_glob(glob, path)
-        )
-        return next((Fired(PATH, path) for path in found), None)
-    if condition.how == ENGINE:
-        return _engine_fires(condition, situation)
-    return _pieces_fire(condition, situation)
+        for (glob,) in condition.parts:
+            for path in situation.paths:
+                if fits_glob(glob, path):
+                    return Fired(PATH, path)
+        return None
+    if condition.how == PIECES:
+        return _pieces_fire(condition, situation)
+    if condition.how == ENGINE and situation.engine.finds(condition, situation.text):
+        return Fired(REGEX)
+    for stems in condition.parts if condition.how == WORDS else ():
+        shared = situation.stems.intersection(stems)
+        if len(shared) >= enough_stems(len(stems)):
+            return Fired(WORDS, words_with_stems(condition.text, shared))
+    return Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None
 
 
 def fires_on_subject(condition: Condition, situation: Situation, subject: Situation) -> bool:
@@ -739,8 +744,9 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
 
 
 def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:
-    held = all(piece in situation.lower for piece in pieces)
-    return held and any(_are_in_order(pieces, line) for line in situation.lines)
+    if not all(piece in situation.lower for piece in pieces):
+        return False
+    return any(_are_in_order(pieces, line) for line in situation.lines)
 
 
 def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:
@@ -751,21 +757,3 @@ def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:
             return False
         at += len(piece)
     return True
-
-
-def _engine_fires(condition: Condition, situation: Situation) -> Fired | None:
-    if situation.engine.finds(condition, situation.text):
-        return Fired(REGEX)
-    return _phrase_fires(condition, situation)
-
-
-def _words_fire(condition: Condition, situation: Situation) -> Fired | None:
-    for stems in condition.parts:
-        shared = situation.stems.intersection(stems)
-        if len(shared) >= enough_stems(len(stems)):
-            return Fired(WORDS, words_with_stems(condition.text, shared))
-    return _phrase_fires(condition, situation)
-
-
-def _phrase_fires(condition: Condition, situation: Situation) -> Fired | None:
-    return Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None

@@ -136,19 +136,17 @@ def _entity_listing(names: Sequence[str]) -> str:
 
 # Normalize sums of money: `$1,250.50`, `1250.5 USD` and `dollar1250.50` all become `USD 1250.5`.
 
-# Names of currencies in lower case → code. Dollars of other countries come first: `c$` is not `$`.
-CURRENCY_SIGNS = {
-    "us$": "USD", "ca$": "CAD", "c$": "CAD", "au$": "AUD", "a$": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD",
-    "r$": "BRL", "mx$": "MXN", "$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "₽": "RUB",
-    "₺": "TRY", "₪": "ILS", "dollar": "USD", "dollars": "USD", "buck": "USD", "bucks": "USD", "euro": "EUR",
-    "euros": "EUR", "pound": "GBP", "pounds": "GBP", "yen": "JPY", "rupee": "INR", "rupees": "INR",
+# The names of each currency in lower case, besides its code.
+CURRENCIES = {
+    "USD": "us$ $ dollar dollars buck bucks", "EUR": "€ euro euros", "GBP": "£ pound pounds", "JPY": "¥ yen",
+    "INR": "₹ rupee rupees", "CAD": "ca$ c$", "AUD": "au$ a$", "NZD": "nz$", "HKD": "hk$", "SGD": "s$", "BRL": "r$",
+    "MXN": "mx$", "KRW": "₩", "RUB": "₽", "TRY": "₺", "ILS": "₪",
+    **dict.fromkeys(("CNY", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "ZAR", "THB", "AED"), ""),
 }  # fmt: skip
-CURRENCY_CODES = (
-    "USD", "EUR", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "NZD", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF",
-    "RUB", "TRY", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "ILS", "THB", "AED",
-)  # fmt: skip
 SUM_SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
-CURRENCY_NAMES = {**CURRENCY_SIGNS, **{code.lower(): code for code in CURRENCY_CODES}}
+CURRENCY_NAMES = {
+    name: code for code, names in CURRENCIES.items() for name in (code.lower(), *names.split())
+}
 CURRENCY_PATTERN = "|".join(
     re.escape(name) for name in sorted(CURRENCY_NAMES, key=len, reverse=True)
 )

@@ -362,21 +362,25 @@ ENTITY_OR_CHARACTER = re.compile(  # numbers and some names need no semicolon
     rf"|&(?P<name>(?:{'|'.join(HTML_ENTITIES)})(?=;)|lt|gt|amp|quot|nbsp|shy);?|."
 )
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # inside a line, only an entity can encode one
-LOOKALIKE_SIGNS = str.maketrans({
-    **dict.fromkeys("‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜", "-"),
-    **dict.fromkeys("∗⁎✱✲✳＊٭", "*"),
-    **dict.fromkeys("꞉∶ː：﹕︰ː᛬", ":"),
-    **dict.fromkeys("∣│┃¦ǀ｜❘⏐", "|"),
-    **dict.fromkeys("（❨⟮⦅﹙⁽₍", "("),
-    **dict.fromkeys("［【〔⟦❲﹇", "["),
-    **dict.fromkeys("］】〕⟧❳﹈", "]"),
-    **dict.fromkeys("＜‹〈⟨❮❰ᐸ﹤〈˂", "<"),
-    **dict.fromkeys("＞›〉⟩❯❱ᐳ﹥〉˃", ">"),
-    **dict.fromkeys("＃♯﹟", "#"),
-    **dict.fromkeys("，‚、﹐", ","),
-    **dict.fromkeys("／⁄∕⧸", "/"),
-    **dict.fromkeys("＝═﹦", "="),
-})  # fmt: skip
+# Plain sign → signs that look like it.
+LOOKALIKES = {
+    "-": "‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜",
+    "*": "∗⁎✱✲✳＊٭",
+    ":": "꞉∶ː：﹕︰ː᛬",
+    "|": "∣│┃¦ǀ｜❘⏐",
+    "(": "（❨⟮⦅﹙⁽₍",
+    "[": "［【〔⟦❲﹇",
+    "]": "］】〕⟧❳﹈",
+    "<": "＜‹〈⟨❮❰ᐸ﹤〈˂",
+    ">": "＞›〉⟩❯❱ᐳ﹥〉˃",
+    "#": "＃♯﹟",
+    ",": "，‚、﹐",
+    "/": "／⁄∕⧸",
+    "=": "＝═﹦",
+}
+LOOKALIKE_SIGNS = str.maketrans(
+    {sign: plain for plain, signs in LOOKALIKES.items() for sign in signs}
+)
 
 
 def mixed_script(text: str) -> str:

@@ -7,7 +7,6 @@ import os
 import pytest
 from rawkomem.files.layout import MAX_FILE_BYTES, Layout
 from rawkomem.format.body import read_citation
-from rawkomem.git import citations
 from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, Citations, blob_id, place_from
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput
@@ -260,25 +259,6 @@ def test_a_definition_that_only_a_remark_names_is_gone(project, src):
     text = cite(project, "src/a.py#second")
     (src / "a.py").write_text("# second is gone\n")
     assert state(project, text)[0] == state(project, "src/a.py#second")[0] == GONE
-
-
-def test_places_are_read_once_for_each_state_of_a_file(project, src, monkeypatch):
-    places = [cite(project, f"src/a.py{part}") for part in ("", "#first", "#second", ":1-2", "")]
-    os.utime(src / "a.py", (1, 1))
-    monkeypatch.setattr(citations, "MIN_AGE_NS", -(10**18))
-    layout = Layout(str(project / ".rawko"))
-    first = Citations(layout).of({"cites": places})
-    reading = Citations(layout, budget=0)  # what is not known cannot be looked at
-    assert reading.of({"cites": places}) == first and {item.state for item in first} == {FRESH}
-    (src / "a.py").write_text(CODE.replace("return 2", "return 3"))
-    changed = Citations(layout).of({"cites": places})
-    assert [item.state for item in changed] == [STALE, FRESH, STALE, FRESH, STALE]
-
-
-def test_a_file_that_changed_just_now_is_not_remembered(project, src):
-    layout = Layout(str(project / ".rawko"))
-    Citations(layout).of({"cites": [cite(project, "src/a.py#first")]})
-    assert not (project / ".rawko" / "local" / "cited.tsv").exists()
 
 
 def test_citations_that_are_not_looked_at_are_told(project, src):
