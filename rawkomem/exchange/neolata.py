@@ -297,7 +297,7 @@ LIST_COLUMNS = ("tags", "supersedes", "agents", "memory_ids")
 JSON_COLUMNS = (
     "claim", "provenance", "quarantine", "compressed", "metadata", "new_claim", "existing_claim",
     "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
-    "disputes", "strength", "new_trust", "existing_trust",
+    "disputes", "similarity", "strength", "new_trust", "existing_trust",
 )  # fmt: skip
 SQL_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?")
 ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)', re.DOTALL)
@@ -556,7 +556,7 @@ def _linked(rows: Iterable[Item]) -> dict[str, list[Item]]:
         for one, other in (ends, ends[::-1]):
             link = {
                 "id": other,
-                "similarity": row.get("strength"),
+                "similarity": row.get("similarity", row.get("strength")),
                 "type": row.get("link_type") or "similar",
             }
             found.setdefault(one, []).append(link)

@@ -64,6 +64,7 @@ def pack(
     limits: Limits,
     cost: Callable[[Scored], int],
     shorter: Shorter = lambda item, budget: None,
+    by_density: bool = False,
 ) -> Packed:
     """Choose items within the limits. Leave out those that are twins of others, or too many.
 
@@ -80,6 +81,8 @@ def pack(
         else:
             reason = _unwanted(item, kept, limits) or (_unsure(item, limits) if kept else None)
         (left if reason else kept).append(replace(item, out=reason))
+    if by_density:
+        kept.sort(key=lambda item: (_packing_turn(item), -item.score / max(1, cost(item))))
     places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
@@ -419,7 +422,8 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
             leave_out_received(wanted, sources.told),
             tokens_saved(wanted, sources.told, limits, page.cost),
         )
-    packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
+    packed = pack(wanted, limits, page.cost, page.shorter, chosen.by_density)
+    packed = add_linked(packed, sources, limits, page.cost)
     if sources.told:
         packed = leave_out_received_links(packed, sources.told)
     items = tuple(map(page.shown, corrections_first(packed.items)))

@@ -206,7 +206,12 @@ class Layers:
         return layered_sources(self.union(only, strict, told, layers))
 
     def look(
-        self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = ""
+        self,
+        texts: Sequence[str],
+        limit: int,
+        only: Filter | None,
+        profile: str = "",
+        least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search all layers for several texts."""
 
@@ -216,11 +221,12 @@ class Layers:
             union = self.union(only, layers=layers)
             sources = layered_sources(union)
             # Ask for twice as many, because copies of one memory in several layers are dropped.
-            found = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
+            places = (sources.view, sources.store, sources.spaces)
+            found = search(*places, texts, 2 * limit, profile, least)
             return marked_answers(found, union, limit)
 
         return self._core.read(
-            ask, ("layers", tuple(texts), limit, only, profile, *map(_version, layers[1:]))
+            ask, ("layers", tuple(texts), limit, only, profile, least, *map(_version, layers[1:]))
         )
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:

@@ -12,7 +12,7 @@ from ..index.neighbors import Neighbors
 from ..learn import syntheses as making
 from ..learn import syntheses as reflecting
 from ..learn.llm import Llm, LlmFailure, is_learning
-from ..learn.llm_answers import open_llm
+from ..learn.llm_answers import required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,
@@ -279,10 +279,7 @@ class Skills(Wing):
             raise Refused(
                 "a model that rawkomem started cannot use another model", "leave out --llm"
             )
-        model = open_llm(self._core.settings.llm)
-        if model is None:
-            raise BadInput("no language model is configured", "set 'llm:' in your own config.yaml")
-        return model
+        return required_llm(self._core.settings.llm)
 
     def _or_else(self, ask: Callable[[], T], otherwise: T) -> T:
         """Return a model's answer; if it fails, warn and return `otherwise`."""

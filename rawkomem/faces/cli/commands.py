@@ -120,8 +120,8 @@ GROUPS = {
         "restore archive supersede reinforce dispute conflicts quarantine validity cite heritage purge",
     ),
     "Maintain": (
-        "status check doctor docs help",
-        "self-check index tidy store ledger export toc sinks schema scrub match embed bench mcp lsp hook",
+        "status check doctor index docs help",
+        "self-check tidy store ledger export toc sinks schema scrub match embed bench mcp lsp hook",
     ),
 }
 

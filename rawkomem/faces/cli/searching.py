@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...model.filters import read_share
 from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import layer_label
 from ...recall.search import Found, best_results, contributions, snippet
@@ -22,13 +23,15 @@ def run_search(
     arguments: list[str],
     limit: int,
     profile: str,
+    min_similarity: str,
     explain: bool,
     as_json: bool,
     **which: Any,
 ) -> None:
     """Search and print the results."""
     repository = Repository.open(folder, layers=True)
-    found = repository.search(" ".join(arguments), limit, filter_of(**which), profile)
+    only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
+    found = repository.search(" ".join(arguments), limit, only, profile, least)
     repository.core.deepen_in_background()
     if as_json:
         say_json([{**result_json(item), **(score_json(item) if explain else {})} for item in found])
