@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import socket
 import sys
 from pathlib import Path
@@ -18,7 +19,9 @@ from rawkomem.faces.cli.commands import GROUPS
 from rawkomem.faces.mesh import MemoryContextManager, SyncMemoryMesh
 from rawkomem.files.layout import user_config
 from rawkomem.format.mesh_fields import pattern_id
-from rawkomem.model.entries import Entry
+from rawkomem.learn.cues import FILED
+from rawkomem.learn.drafts import entry_of_draft
+from rawkomem.model.entries import INSTRUCTION, RULE, Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.values import DAY, now, replace
 from rawkomem.recall.inject import pack
@@ -189,6 +192,13 @@ def test_skills_are_no_memories(project):
     mesh.close()
 
 
+def test_reflect_finds_the_words_of_its_topic(project):
+    mesh = SyncMemoryMesh(dbDir=str(project))
+    mesh.add("The quarterly report of the harbour office is written in Word, and Zanzibar signs it.")
+    assert mesh.reflect(topic="zanzibar").source_memory_count == 1
+    mesh.close()
+
+
 # --- LLMos -------------------------------------------------------------------------------------------------------------
 
 
@@ -205,6 +215,27 @@ def test_earlier_runs_are_found_after_consolidation(project, repository, rawkome
     }  # fmt: skip
     assert GOALS[0] in rawkomem("trace", "search", GOALS[0], "-n", "1").stdout
     assert "no earlier task" in rawkomem("trace", "search", "zzz qqq", "--min-similarity", "0.99").stderr
+
+
+def test_a_brief_lists_steps_without_marks(repository):
+    repository.traces.add("Log in to the shop", learnings=("Open the page", "Logging in"))
+    text = repository.traces.brief("log in to the shop").text
+    assert "Logging in" in text and "; - " not in text and ": - " not in text
+
+
+# --- Memory Lane -------------------------------------------------------------------------------------------------------
+
+
+def test_a_type_and_entities_are_given_to_a_memory(repository, rawkomem):
+    rawkomem("add", "Tea at four.", "--type", "commitment", "--entity", "Ada", "--entity", "kitchen")
+    (row,) = repository.list(type="commitment", entity="Ada")
+    assert repository.get(row.id).extra == {"type": "commitment", "entity": ["Ada", "kitchen"]}
+
+
+def test_a_rule_of_a_person_is_a_commitment(repository):
+    (draft,) = repository.learning.learn("User: from now on we use uv for releases, never pip.").drafts
+    assert entry_of_draft(draft).extra["type"] in ("commitment", "correction", "decision")
+    assert {FILED[kind].type for kind in (RULE, INSTRUCTION)} == {"commitment"}
 
 
 # --- the card ----------------------------------------------------------------------------------------------------------
@@ -248,3 +279,20 @@ def test_a_dead_address_of_an_embedder_contacts_nobody_else(repository, monkeypa
     warnings: list[str] = []
     found = open_embedder(settings, warnings.append)
     assert "127.0.0.1" in warnings[0] and found.name.startswith("static") and set(contacted) <= {"127.0.0.1"}
+
+
+# --- the page that lists all promises ----------------------------------------------------------------------------------
+
+VERDICTS = ("equal", "other name", "better", "not")
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| `([\w/]+\.py)::(\w+)` \| ([^|]+) \|$", re.MULTILINE)
+
+
+def test_the_page_of_promises_names_tests_that_exist_and_counts_right():
+    page = (ROOT / "docs" / "conformity.md").read_text(encoding="utf-8")
+    rows = ROW.findall(page)
+    assert len(rows) == 114 + 80 == len({row[:2] for row in rows})
+    for _, promise, file, test, verdict in rows:
+        assert verdict in VERDICTS, promise
+        assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), promise
+    counts = ", ".join(f"{sum(row[4] == verdict for row in rows)} {verdict}" for verdict in VERDICTS)
+    assert counts in page

@@ -32,7 +32,6 @@ from ..model.entries import EMPTY_EXTRA, Memory, Plan, Value
 from ..model.errors import BadInput, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, record, replace
-from ..recall.signals import MIN_SIMILARITY
 from ..state.fold import fold
 from ..state.trust import memory_by_source
 from .core import Wing
@@ -267,7 +266,7 @@ class Skills(Wing):
         only = replace(DEFAULT_FILTER, kinds=reflecting.REFLECTED_KINDS, statuses=(ACTIVE,))
         if topic:
             found = self._core.look([topic], lookback, only)[0].found
-            rows = [item.row for item in found if item.relevance >= MIN_SIMILARITY]
+            rows = [item.row for item in found if item.fits]
         else:
             rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][
                 :lookback
