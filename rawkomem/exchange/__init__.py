@@ -14,7 +14,7 @@
 `written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF
     bundles.
 `memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.
-`llmos`: Import and export project folders of LLMos without losing a byte: every piece of a file remembers its origin.
+`llmos`: Import and export project folders of LLMos: each memory remembers its file, so that it goes back there.
 `neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
 `memory_mesh`: Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
 `mesh_schemas`: Define the schemas of new tables of memory-mesh; needs pyarrow, which only an export loads.

@@ -371,7 +371,7 @@ def _is_put_away(memory: Memory) -> bool:
     if memory.status != "archived":
         return False
     return memory.kind == "trace" or (
-        memory.path.startswith("archive/") and origin_of(memory.extra) is not None
+        memory.path.startswith("archive/") and bool(origin_of(memory.extra))
     )
 
 
