@@ -402,18 +402,12 @@ def is_neolata(source: Source) -> bool:
         return _is_dump(source.path) or (
             source.path.endswith(".json") and _are_neolata(_memories_in(source.json()))
         )
-    names = {
-        name
-        for name in os.listdir(source.path)
-        if name in FILES or name.partition(".")[0] in TABLES
-    }
-    if not names & {GRAPH, "memories.json"}:
-        return _dump_in(source.path) != ""
+    names = {name for name in os.listdir(source.path) if name in FILES}
     if GRAPH in names and len(names) > 1:
         return True
-    first = GRAPH if GRAPH in names else "memories.json"
+    first = os.path.join(source.path, GRAPH if GRAPH in names else "memories.json")
     try:
-        return _are_neolata(_memories_in(Source(os.path.join(source.path, first)).json()))
+        return os.path.isfile(first) and _are_neolata(_memories_in(Source(first).json()))
     except BadInput:
         return False
 
@@ -442,13 +436,6 @@ def _is_dump(file: str) -> bool:
         return False
 
 
-def _dump_in(folder: str) -> str:
-    """Return the only dump in a folder; empty if there is none or several."""
-    names = [name for name in os.listdir(folder) if name.endswith(".sql")]
-    file = os.path.join(folder, names[0]) if len(names) == 1 else ""
-    return file if file and not os.path.islink(file) and _is_dump(file) else ""
-
-
 def read_neolata_store(source: Source) -> NeolataStore:
     """Return the whole store of a source."""
     parts: dict[str, list[Item]] = {}
@@ -473,9 +460,8 @@ def read_neolata_store(source: Source) -> NeolataStore:
 
 def _store_parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
     """Yield (part, items, file) for each table or file."""
-    dump = _dump_in(source.path) if source.is_folder else source.path
-    if dump.endswith(".sql"):
-        yield from ((name, rows, dump) for name, rows in _dumped(dump).items())
+    if source.path.endswith(".sql"):
+        yield from ((name, rows, source.path) for name, rows in _dumped(source.path).items())
     elif source.is_folder:
         for name in sorted(os.listdir(source.path)):
             part = name if name in FILES else TABLES.get(name.removesuffix(".json"), "")

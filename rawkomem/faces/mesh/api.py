@@ -449,11 +449,9 @@ class SyncMemoryMesh:
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern, then other memories whose metadata names it."""
-        ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
-        named = self.repository.list(filter=f"lesson_pattern_id = {_quoted(pattern_id)}")
-        return self._records(
-            self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)])
-        )
+        rows = self.repository.list(filter=f"lesson_pattern_id = {_quoted(pattern_id)}")
+        ordered = sorted(rows, key=lambda row: row.kind != LESSON)
+        return self._records(self.repository.get_many([row.id for row in ordered]))
 
     def _inherit(self, id: str, chain: Heritage) -> None:
         self.repository.lessons.inherit(
