@@ -24,7 +24,7 @@ from ..model.values import ACTIVE, DAY, KEPT_BOTH, extra_value, iso, now, read_t
 from ..state.changes import kept_both, open_conflicts
 from ..state.claims import MAX_NAME_CHARS, SCOPES, Claim, check_claim, claim_of, read_claim
 from ..state.fold import IMPORTED_STATE, MAX_VOTES
-from ..state.plans import TITLE_CHARS
+from ..state.plans import TITLE_CHARS, time_of
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
 from ..text.clean import clean, one_line
@@ -126,7 +126,7 @@ def claim_in(item: Item) -> dict[str, Value]:
         said["exclusive"] = str(claim["exclusive"]).lower()
     if said.get("scope") == SCOPES[0]:
         del said["scope"]
-    ends = [read_time(str(said.get(key, "")))[0] for key in WINDOW if claim.get(key) is not None]
+    ends = [time_of(said.get(key)) for key in WINDOW if claim.get(key) is not None]
     try:
         check_claim({"claim": said}, "")
     except BadInput:

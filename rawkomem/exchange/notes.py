@@ -124,7 +124,7 @@ def read_front(text: str) -> Front:
         return _title_block(text)
     handler = NoteHandler()
     try:
-        fields, _ = frontmatter.parse(text, handler=handler)
+        fields: Any = frontmatter.parse(text, handler=handler)[0]
     except _TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
         below = handler.split(text)[1].strip("\n")
