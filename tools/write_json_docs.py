@@ -134,7 +134,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("skill add", ("SKILL.md",)), ("skill list", ()), ("skill show", ("deploy",)),
     ("skill feedback", ("deploy", "--success")), ("skill prune", ("--dry-run",)),
     ("skill export", ("deploy", "out-skills")), ("skill synthesize", ("--dry-run",)),
-    ("trace add", ("--goal", "Release", "--results", "Done")), ("trace list", ()), ("trace show", ("release",)),
+    ("trace add", ("--goal", "Release", "--results", "Done")), ("trace list", ()), ("trace show", ("release",)), ("trace search", ("Release",)),
     ("trace log add", ("--goal", "Log of a release")), ("trace log", ()),
     ("trace episode create", ("Week", "first port", "third port")), ("trace episode list", ()), ("trace episode show", ("week",)),
     ("trace episode add", ("week", "release")), ("trace episode remove", ("week", "release")),

@@ -14,13 +14,14 @@
 `written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF
     bundles.
 `memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.
-`llmos`: Import and export project folders of LLMos without losing a byte: every piece of a file remembers its origin.
+`llmos`: Import and export project folders of LLMos: each memory remembers its file, so that it goes back there.
 `neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
 `memory_mesh`: Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
 `mesh_schemas`: Define the schemas of new tables of memory-mesh; needs pyarrow, which only an export loads.
 `formats`: List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
 `import_plan`: Decide what to do with each memory of a source: it is new, a newer version of a memory, a copy, or
     already known.
+`prose`: Extract facts from prose with the user's language model (neolata's `ingest`).
 `sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up.
 `webhook`: Send the queued events to the webhook: each at least once, with the same key, with longer pauses after
     failures.

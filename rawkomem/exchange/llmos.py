@@ -1,15 +1,11 @@
-"""Import and export project folders of LLMos without losing a byte: every piece of a file remembers
-its origin.
-"""
+"""Import and export project folders of LLMos: each memory remembers its file, so that it goes back there."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import pairwise
 
 from ..files.layout import MAX_FILE_BYTES, read_bytes
 from ..files.reading import read_data
@@ -26,90 +22,30 @@ from ..text.chunks import fence_after
 from ..text.clean import one_line
 from .imported_entries import as_one_body
 
-Piece = tuple[int, int, str, str, Memory]
-
-
-# Store where a memory was in a folder of LLMos: its file, its position, and the text around it.
+# Store in which file of LLMos a memory was.
 
 ORIGIN_KEY = "llmos"  # frontmatter key
 LOG_FILE = "system/memory_log.md"
 PROJECTS = "projects/"
-MAX_KEPT_CHARS = 30_000  # of the text around a memory: a frontmatter has at most 64 KiB
 
 
-@record
-class Origin:
-    """A place in a folder of LLMos. The piece of the file is `before`, the memory's text, `after`; or it is `text`."""
-
-    file: str
-    number: int
-    before: str = ""
-    after: str = ""
-    text: str = ""
-
-
-def with_origin(entry: Entry, file: str, number: int, raw: str) -> tuple[Entry, bool]:
-    """Return the entry with its origin, and whether the piece of the file can be restored exactly."""
-    kept: dict[str, Value] = {"file": file, "number": str(number)}
-    around = raw.split(entry.body) if entry.body and entry.kind != "experience" else []
-    if len(around) == 2:
-        kept |= {key: part for key, part in zip(("before", "after"), around, strict=True) if part}
-    else:
-        kept["text"] = raw
-    exact = sum(map(len, map(str, kept.values()))) <= MAX_KEPT_CHARS
-    return replace(
-        entry,
-        extra={**entry.extra, ORIGIN_KEY: kept if exact else {"file": file, "number": str(number)}},
-    ), exact
-
-
-def origin_of(extra: Mapping[str, Value]) -> Origin | None:
-    """Return the origin of a memory; None if it has none or names a file outside the folder."""
-    kept = extra.get(ORIGIN_KEY)
-    if not isinstance(kept, dict):
-        return None
-    said = {key: value for key, value in kept.items() if isinstance(value, str)}
-    number = said.get("number", "")
-    if not _is_inside(said.get("file", "")) or not number.isdecimal() or len(number) > 6:
-        return None
-    return Origin(
-        said["file"],
-        int(number),
-        said.get("before", ""),
-        said.get("after", ""),
-        said.get("text", ""),
-    )
-
-
-def _is_inside(file: str) -> bool:
-    parts = file.split("/")
-    if file == LOG_FILE:
-        return True
-    plain = all(
-        part and not part.startswith(".") and "\\" not in part and "\0" not in part
-        for part in parts
-    )
-    return file.startswith(PROJECTS) and len(parts) > 2 and plain
-
-
-def as_it_stood(memory: Memory, origin: Origin) -> str:
-    """Return the exact text of a memory in its file; empty if the memory changed so that it cannot be restored."""
-    if origin.text:
-        return "" if memory.amended else origin.text
-    is_head = memory.kind == "trace"  # `before` is its frontmatter
-    if not (origin.before or origin.after) or (is_head and memory.amended):
-        return ""
-    return origin.before + memory.body + origin.after
+def origin_of(extra: Mapping[str, Value]) -> str:
+    """Return the file of LLMos that a memory came from; empty if it has none or names a file outside the folder."""
+    file = extra.get(ORIGIN_KEY)
+    parts = file.split("/") if isinstance(file, str) else []
+    is_plain = all(part and part[0] != "." and "\\" not in part for part in parts)
+    is_inside = parts[:1] == ["projects"] and len(parts) > 2 and is_plain
+    return str(file) if is_inside or file == LOG_FILE else ""
 
 
 # Read projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
 #
-# Every file is split into pieces that give the whole file when joined. Each piece becomes a memory
-# that stores its origin. A repeated import adds nothing: traces keep their ids, and other pieces
-# get an id made from their content.
+# Each block or section of a file becomes a memory that stores the file's name. A repeated import
+# adds nothing: traces keep their ids, and other memories get an id made from their content.
 
 SHORT_TERM, LONG_TERM, TRACES, CACHE = "short_term", "long_term", "traces", "context_cache.md"
 CONTEXT = "context.md"
+ARCHIVED = "archive/llmos/"  # folder of files that are never injected
 OWN_IDS = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
 ID_MARK = "<!-- id: "  # our export writes the id below the title
 MAX_FILES = 20_000
@@ -130,7 +66,7 @@ LEARNING_PREFIX = "Learning: "
 
 @record
 class LlmosFolder:
-    """The entries of a folder, and (place, reason) of pieces that are not imported, or not exactly."""
+    """The entries of a folder, and (place, reason) of what is not imported."""
 
     entries: tuple[Entry, ...]
     skipped: tuple[tuple[str, str], ...]
@@ -151,17 +87,13 @@ def read_llmos(folder: str) -> LlmosFolder:
         if why:
             skipped.append((place, why))
             continue
-        for number, (entry, raw) in enumerate(_pieces(place, text)):
+        for number, entry in enumerate(_pieces(place, text)):
             if entry.id in entries and entry.kind == TRACE:
                 skipped.append((place, f"another file has the same id {entry.id}"))
                 continue
             if entry.id in entries:  # one file may contain the same text twice
                 entry = replace(entry, id=f"{entry.id}_{number}")
-            known, exact = with_origin(entry, place, number, raw)
-            entries[known.id] = known
-            if not exact:
-                why = "too long to be written again byte by byte"
-                skipped.append((place, f"{one_line(entry.title, 80)}: {why}"))
+            entries[entry.id] = replace(entry, extra={**entry.extra, ORIGIN_KEY: place})
     skipped += [(place, "too many files") for place, _ in files[MAX_FILES:]]
     return LlmosFolder(tuple(entries.values()), tuple(skipped))
 
@@ -211,8 +143,8 @@ def _file_text(file: str) -> tuple[str, str]:
     return (text, "") if "\0" not in text else ("", "a binary file")
 
 
-def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
-    """Return the entries of a file, each with its exact piece of the file."""
+def _pieces(place: str, text: str) -> list[Entry]:
+    """Return the entries of a file."""
     if place == LOG_FILE:
         return _blocks(text, "log/memory_log.md", "") or [_whole_file(place, text, "")]
     _, project, *inner = place.split("/")
@@ -220,7 +152,7 @@ def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
     if inner == [CONTEXT]:
         return [_context_entry(project, text)]
     folder = inner[1] if len(inner) == 3 else ""
-    found: list[tuple[Entry, str]] = []
+    found: list[Entry] = []
     if folder in (SHORT_TERM, TRACES) and name.endswith(".md") and name != CACHE:
         found = _blocks(text, f"log/{project}/{name}", project)
     elif folder == LONG_TERM and name.endswith(".md"):
@@ -228,17 +160,12 @@ def _pieces(place: str, text: str) -> list[tuple[Entry, str]]:
     return found or [_whole_file(place, text, project)]
 
 
-def _blocks(text: str, path: str, project: str) -> list[tuple[Entry, str]]:
+def _blocks(text: str, path: str, project: str) -> list[Entry]:
     """Return the traces and experiences of a file; empty if the file contains anything else."""
     given = read_data(text.encode(), path, advice=False).entries
     if any(entry.draft or entry.kind not in (TRACE, EXPERIENCE) for entry in given):
         return []
-    lines = text.splitlines(keepends=True) if "\r" not in text.replace("\r\n", "") else []
-    starts = [0, *(entry.line - 1 for entry in given[1:]), len(lines)]
-    pieces = ["".join(lines[start:end]) for start, end in pairwise(starts)]
-    return [
-        (_own_block(entry, path, project), raw) for entry, raw in zip(given, pieces, strict=True)
-    ]
+    return [_own_block(entry, path, project) for entry in given]
 
 
 def _own_block(entry: Entry, path: str, project: str) -> Entry:
@@ -257,7 +184,7 @@ def _own_block(entry: Entry, path: str, project: str) -> Entry:
     return replace(entry, path="", line=0, extra=extra)
 
 
-def _context_entry(project: str, text: str) -> tuple[Entry, str]:
+def _context_entry(project: str, text: str) -> Entry:
     """Return a project's context as a memory; its importance is high, because LLMos adds it to every plan."""
     head = FRONT_BLOCK.match(text)
     body = text[head.end() if head else 0 :].strip()
@@ -270,10 +197,10 @@ def _context_entry(project: str, text: str) -> tuple[Entry, str]:
         extra={"category": "context"},
         body=as_one_body(body),
     )
-    return replace(entry, id=_content_id("memory", entry)), text
+    return replace(entry, id=_content_id("memory", entry))
 
 
-def _whole_file(place: str, text: str, project: str) -> tuple[Entry, str]:
+def _whole_file(place: str, text: str, project: str) -> Entry:
     """Return a working file (a cache, a tool's output) as a memory in the archive, which is never injected."""
     name = place.removeprefix(f"{PROJECTS}{project}/memory/")
     title = one_line(f"{project}: {name}" if project else name, TITLE_CHARS)
@@ -284,14 +211,14 @@ def _whole_file(place: str, text: str, project: str) -> tuple[Entry, str]:
         source="llmos",
         body=as_one_body(text.strip()),
     )
-    path = f"archive/llmos/{slug(project or 'system')}/{slug(re.sub('[/._]', ' ', name))}.md"
-    return replace(entry, id=_content_id("memory", entry), path=path), text
+    path = f"{ARCHIVED}{slug(project or 'system')}/{slug(re.sub('[/._]', ' ', name))}.md"
+    return replace(entry, id=_content_id("memory", entry), path=path)
 
 
-def _sections(project: str, name: str, text: str) -> list[tuple[Entry, str]]:
+def _sections(project: str, name: str, text: str) -> list[Entry]:
     kind, tags, category = SECTIONS.get(name, OTHER_SECTIONS)
-    found: list[tuple[Entry, str]] = []
-    for title, said, raw in _cut_file(text, name.removesuffix(".md")):
+    found: list[Entry] = []
+    for title, said in _cut_file(text, name.removesuffix(".md")):
         extra: dict[str, Value] = {"category": category} if category else {}
         id, said = _marked(said)
         body = as_one_body(said)
@@ -304,37 +231,25 @@ def _sections(project: str, name: str, text: str) -> list[tuple[Entry, str]]:
             body=body,
             extra=extra,
         )
-        found.append((replace(entry, id=id or _content_id(kind, entry)), raw))
+        found.append(replace(entry, id=id or _content_id(kind, entry)))
     return found
 
 
-def _cut_file(text: str, stem: str) -> list[tuple[str, str, str]]:
-    """Return (title, text, exact piece) of each `# Learning: …` or second-level section, else of the whole file."""
+def _cut_file(text: str, stem: str) -> list[tuple[str, str]]:
+    """Return (title, text) of each `# Learning: …` or second-level section with text, else of the whole file."""
+    text = text.replace("\r\n", "\n")
     head = FRONT_BLOCK.match(text)
     start = head.end() if head else 0
     headings = _headings(text, start)
     first = [(at, title) for at, level, title in headings if level == 1]
     second = [(at, title) for at, level, title in headings if level == 2]
-    chosen = (
-        first
-        if len(first) > 1
-        or not second
-        or any(title.startswith(LEARNING_PREFIX) for _, title in first)
-        else second
-    )
-    found: list[tuple[str, str, str]] = []
-    begin = 0
-    for (at, title), end in zip(chosen, [*(at for at, _ in chosen[1:]), len(text)], strict=False):
-        section = text[at:end].strip()
-        if "\n" not in section:
-            continue  # a heading without text becomes part of the next piece
-        found.append((one_line(title, TITLE_CHARS), section.replace("\r\n", "\n"), text[begin:end]))
-        begin = end
-    if not found:
-        body = text[start:].strip().replace("\r\n", "\n")
-        return [(stem, body, text)] if body else []
-    title, section, raw = found[-1]
-    return [*found[:-1], (title, section, raw + text[begin:])]
+    is_learned = any(title.startswith(LEARNING_PREFIX) for _, title in first)
+    chosen = first if len(first) > 1 or not second or is_learned else second
+    ends = [*(at for at, _ in chosen[1:]), len(text)]
+    cut = [(title, text[at:end].strip()) for (at, title), end in zip(chosen, ends, strict=False)]
+    found = [(one_line(title, TITLE_CHARS), said) for title, said in cut if "\n" in said]
+    body = text[start:].strip()
+    return found or ([(stem, body)] if body else [])
 
 
 def _headings(text: str, start: int) -> list[tuple[int, int, str]]:
@@ -372,12 +287,10 @@ def _content_id(kind: str, entry: Entry) -> str:
     return f"{prefix}_{sha256(said.encode()).hexdigest()[:12]}"
 
 
-# Write memories as a project of LLMos: imported pieces exactly as they were, other memories as
-# sections.
+# Write memories as a project of LLMos: imported ones into their own files, others by their kind.
 
 DECISION = "decision"
 LEARNED_KINDS = ("learning", "lesson")
-LAST_PLACE = 10**6  # position of a memory that was not imported
 
 
 def write_llmos(
@@ -388,23 +301,14 @@ def write_llmos(
     Memories that came from LLMos go back to their own project or, with `rename`, to `project`.
     """
     memories = list(memories)
-    origins = {memory.id: origin for memory in memories if (origin := origin_of(memory.extra))}
-    homes = {
-        origin.file.split("/")[1] for origin in origins.values() if origin.file.startswith(PROJECTS)
-    }
+    origins = {memory.id: origin_of(memory.extra) for memory in memories}
+    homes = {file.split("/")[1] for file in origins.values() if file.startswith(PROJECTS)}
     home = project if rename or len(homes) != 1 else next(iter(homes))
-    files: dict[str, list[Piece]] = {}
-    for memory in memories:
-        origin = origins.get(memory.id)
-        file = _renamed(origin.file, home if rename else "") if origin else _file_of(memory, home)
-        stood = as_it_stood(memory, origin) if origin else ""
-        place = origin.number if origin else LAST_PLACE
-        files.setdefault(file, []).append((place, memory.created, memory.id, stood, memory))
-    return [
-        done
-        for file, pieces in sorted(files.items())
-        for done in _append_pieces(folder, file, sorted(pieces, key=lambda piece: piece[:3]))
-    ]
+    files: dict[str, list[Memory]] = {}
+    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
+        file = _renamed(origins[memory.id], home if rename else "") or _file_of(memory, home)
+        files.setdefault(file, []).append(memory)
+    return [done for file, held in sorted(files.items()) for done in _append_to(folder, file, held)]
 
 
 def _renamed(file: str, project: str) -> str:
@@ -433,25 +337,21 @@ def _is_decision(memory: Memory) -> bool:
     return DECISION in (category_of(memory), type_of(memory)) or bool(tags & {DECISION, "adr"})
 
 
-def _append_pieces(folder: str, name: str, pieces: list[Piece]) -> list[str]:
-    """Append the pieces that a file does not contain yet; return the file once for each piece that was written."""
+def _append_to(folder: str, name: str, memories: list[Memory]) -> list[str]:
+    """Append the memories that a file does not contain yet; return the file once for each that was written."""
     file = os.path.join(folder, *name.split("/"))
     refuse_exit(file, folder)
     known = read_bytes(file).decode("utf-8", "replace") if os.path.exists(file) else ""
-    held = Counter({stood: known.count(stood) for *_, stood, _ in pieces if stood})
-    added: list[str] = []
-    for _, _, id, stood, memory in pieces:
-        if held[stood] > 0 or (not stood and holds_id(known, id)):
-            held[stood] -= 1
-            continue
-        text = stood or _llmos_text(memory)
-        gap = "" if stood or not (known or added) else "\n"
-        added.append(gap + text)
-    if added:
+    texts = [
+        _llmos_text(memory)
+        for memory in memories
+        if not known or (memory.body.strip() != known.strip() and not holds_id(known, memory.id))
+    ]
+    if texts:
         os.makedirs(os.path.dirname(file), exist_ok=True)
         with open(file, "a", encoding="utf-8", newline="") as stream:
-            stream.write("".join(added))
-    return [file] * len(added)
+            stream.write("\n" * bool(known) + "\n".join(texts))
+    return [file] * len(texts)
 
 
 def _llmos_text(memory: Memory) -> str:
@@ -462,6 +362,8 @@ def _llmos_text(memory: Memory) -> str:
             memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by, extra=extra
         )
         return emit_entry(replace(said, body=memory.body) if memory.kind == TRACE else said)
+    if memory.path.startswith(ARCHIVED) or origin_of(memory.extra).endswith(f"/{CONTEXT}"):
+        return f"{memory.body.strip()}\n"  # it is the whole file
     title = one_line(memory.title, TITLE_CHARS)
     first, _, rest = memory.body.partition("\n")
     body = rest if first.lstrip("# ").strip() == title else memory.body

@@ -31,7 +31,7 @@ from ..format.mesh_fields import (
     lesson_title,
 )
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
-from ..learn.lessons import LESSON_TAG, lesson_of
+from ..learn.lessons import lesson_metadata
 from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
@@ -544,7 +544,7 @@ def _put_rows(
 
     schema = table.schema
     known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
-    made = [{**row, "metadata": _as_text(row, known.get(row["id"], {}))} for row in rows]
+    made = [_as_known(row, known.get(row["id"], {}), embedded) for row in rows]
     plain = pa.schema([field for field in schema if field.name != "vector"])
     made = pa.Table.from_pylist(
         [{key: row.get(key) for key in schema.names} for row in made],
@@ -613,29 +613,8 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
     if COLUMNS_KEY in memory.extra:
         return told
     titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
-    lesson = _lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
+    lesson = lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
     return {"type": said.get("type", DEFAULT_TYPE), **titled, **told, **lesson}
-
-
-def _lesson_metadata(memory: Memory) -> dict[str, Any]:
-    """Return the metadata by which memory-mesh finds lessons."""
-    lesson = lesson_of(memory)
-    return {
-        "type": LESSON_KIND,
-        "tags": [
-            LESSON_TAG,
-            *(tag for tag in memory.tags if tag.lstrip("#") != LESSON_TAG.lstrip("#")),
-        ],
-        "lesson_id": memory.id,
-        "lesson_pattern_id": lesson.pattern_id,
-        "severity": lesson.context.severity,
-        "oversight": lesson.context.oversight,
-        "preventative_rule": lesson.context.preventative_rule,
-        "rule_confidence": lesson.context.confidence,
-        "applicable_scope": lesson.context.applicable_scope,
-        "inverse_lesson": lesson.context.inverse_lesson,
-        "yamo_wire_format": lesson.wire,
-    }
 
 
 def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
@@ -645,11 +624,18 @@ def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
     return [before.get(tag, tag) for tag in tags]
 
 
-def _as_text(row: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """Return the metadata of a row as JSON, plus keys of the existing row that did not fit into our frontmatter."""
+def _as_known(row: Mapping[str, Any], known: Mapping[str, Any], embedded: str) -> dict[str, Any]:
+    """Return a row with its metadata as JSON, plus keys of the existing row that did not fit into our frontmatter.
+
+    A text that differs only in what an import normalizes, such as line ends, stays as it is in the table.
+    """
     there = {
         key: value
         for key, value in _metadata_object(known.get("metadata")).items()
         if key not in ENDS or not is_own_time(value)  # our window may have been removed since
     }
-    return json.dumps({**there, **row["metadata"]}, ensure_ascii=False)
+    made = {**row, "metadata": json.dumps({**there, **row["metadata"]}, ensure_ascii=False)}
+    text = known.get(embedded)
+    if text and as_one_body(text) == as_one_body(row[embedded]):
+        made[embedded] = text
+    return made

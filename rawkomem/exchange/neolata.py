@@ -22,17 +22,9 @@ from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, NotFound
 from ..model.values import ACTIVE, DAY, KEPT_BOTH, extra_value, iso, now, read_time, record, replace
 from ..state.changes import kept_both, open_conflicts
-from ..state.claims import (
-    MAX_NAME_CHARS,
-    MAX_VALUE_CHARS,
-    SCOPES,
-    SESSION,
-    Claim,
-    claim_of,
-    read_claim,
-)
+from ..state.claims import MAX_NAME_CHARS, SCOPES, Claim, check_claim, claim_of, read_claim
 from ..state.fold import IMPORTED_STATE, MAX_VOTES
-from ..state.plans import TITLE_CHARS
+from ..state.plans import TITLE_CHARS, time_of
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
 from ..text.clean import clean, one_line
@@ -67,6 +59,10 @@ DERIVED = (
     "whenToUse",
     *WINDOW,
 )  # not kept: rawkomem computes or stores them itself
+THEIR_STATUSES = {  # our status → neolata's, if it has no such status
+    "draft": "quarantined",
+    "conflicted": "quarantined",
+}
 ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
 MAX_KEPT_CHARS = 40_000  # of all kept fields: a frontmatter has at most 64 KiB
 
@@ -122,28 +118,21 @@ def claim_in(item: Item) -> dict[str, Value]:
     claim = item.get("claim")
     if not isinstance(claim, dict):
         return {}
-    given = {key: claim[key] for key in (*CLAIM_KEYS, "sessionId") if key in claim}
-    said = {key: clean(text) for key, text in given.items() if isinstance(text, str)}
-    scope, exclusive = claim.get("scope", SCOPES[0]), claim.get("exclusive", True)
-    window = {key: time_text(claim[key]) for key in WINDOW if claim.get(key) is not None}
-    start, end = (read_time(window.get(key, ""))[0] for key in WINDOW)
-    is_sound = (
-        said.keys() >= {*CLAIM_KEYS}
-        and all(said[key].strip() for key in ("subject", "predicate"))
-        and max(len(said["subject"]), len(said["predicate"])) <= MAX_NAME_CHARS
-        and len(said["value"]) <= MAX_VALUE_CHARS
-        and scope in SCOPES
-        and isinstance(exclusive, bool)
-        and (scope != SESSION or said.get("sessionId", "").strip())
-        and all(window.values())
-        and not (start and end and start >= end)
-    )
-    if not is_sound:
+    known = (*CLAIM_KEYS, "sessionId", "scope", *WINDOW)
+    said: dict[str, Value] = {
+        key: clean(claim[key]) for key in known if isinstance(claim.get(key), str)
+    }
+    if claim.get("exclusive", True) is not True:
+        said["exclusive"] = str(claim["exclusive"]).lower()
+    if said.get("scope") == SCOPES[0]:
+        del said["scope"]
+    ends = [time_of(said.get(key)) for key in WINDOW if claim.get(key) is not None]
+    try:
+        check_claim({"claim": said}, "")
+    except BadInput:
         return {}
-    also = {**({} if exclusive else {"exclusive": "false"}), "scope": scope}
-    if scope == SCOPES[0]:
-        del also["scope"]
-    return {**said, **also, **window}
+    is_sound = all(ends) and (len(ends) < 2 or ends[0] < ends[1])
+    return said if is_sound else {}
 
 
 def _written_claim(claim: Claim | None) -> Item | None:
@@ -172,13 +161,18 @@ def _category(item: Item) -> str:
     return one_line(given, MAX_NAME_CHARS).lower() if isinstance(given, str) else ""
 
 
+def text_of(item: Item) -> str:
+    """Return the text of an item as a body of ours."""
+    return as_read_back(as_one_body(item_text(item))).strip()
+
+
 # For each field: name, value in an item, value in a memory, how neolata writes it.
 FIELDS = (
     Field("id", lambda item: our_id(item.get("id", "")), lambda memory: memory.id),
     Field("agent", agent_of, lambda memory: memory.by),
     Field(
         "memory",
-        lambda item: as_read_back(as_one_body(item_text(item))).strip(),
+        text_of,
         lambda memory: memory.body.strip() or memory.title,
     ),
     Field(
@@ -208,7 +202,11 @@ FIELDS = (
         lambda text: text or None,
     ),
     Field("claim", lambda item: read_claim({"claim": claim_in(item)}), claim_of, _written_claim),
-    Field("status", neolata_status, lambda memory: memory.status),
+    Field(
+        "status",
+        neolata_status,
+        lambda memory: THEIR_STATUSES.get(memory.status, memory.status),
+    ),
 )
 
 
@@ -248,17 +246,13 @@ def neolata_entry(item: Item, place: str) -> Entry:
 
 
 def kept_of(item: Item) -> Item:
-    """Return the fields of an item that we would write differently; None for a field that it does not have."""
-    said = {
+    """Return an item as it is kept with its entry: without what rawkomem computes, and without the text if it is ours."""
+    kept = {
         name: value for name, value in item.items() if name not in DERIVED and value is not None
     }
-    for field in FIELDS:
-        written = field.write(field.read(item))
-        if written == said.get(field.name):
-            said.pop(field.name, None)
-        elif field.name not in said:
-            said[field.name] = None
-    return said
+    if kept.get("memory") == text_of(item):
+        del kept["memory"]
+    return kept
 
 
 def kept_text(kept: Item, source: Source, id: str) -> str:
@@ -271,16 +265,13 @@ def kept_text(kept: Item, source: Source, id: str) -> str:
 
 
 def write_fields(memory: Memory, kept: Item) -> Item:
-    """Return an item with all fields: the kept value if the memory is unchanged in this respect, else a new one."""
-    item: Item = {}
+    """Return an item: what neolata wrote, and our value for each field that changed here."""
+    item = dict(kept)
     for field in FIELDS:
-        ours, there = field.ours(memory), field.read(kept)
-        is_untimed = field.name == "created_at" and not there  # an unreadable time was not changed
-        if field.name in kept and (there == ours or is_untimed):
-            item[field.name] = kept[field.name]
-        else:
+        ours = field.ours(memory)
+        if not kept or field.read(kept) not in (ours, 0):  # 0: an unreadable time was not changed
             item[field.name] = field.write(ours)
-    return {name: value for name, value in item.items() if value is not None}
+    return item
 
 
 # Read the rows of `COPY … FROM stdin` blocks, which pg_dump and the Supabase CLI write for each
@@ -297,7 +288,7 @@ LIST_COLUMNS = ("tags", "supersedes", "agents", "memory_ids")
 JSON_COLUMNS = (
     "claim", "provenance", "quarantine", "compressed", "metadata", "new_claim", "existing_claim",
     "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
-    "disputes", "strength", "new_trust", "existing_trust",
+    "disputes", "similarity", "strength", "new_trust", "existing_trust",
 )  # fmt: skip
 SQL_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?")
 ARRAY_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"|([^,{}]+)', re.DOTALL)
@@ -411,18 +402,12 @@ def is_neolata(source: Source) -> bool:
         return _is_dump(source.path) or (
             source.path.endswith(".json") and _are_neolata(_memories_in(source.json()))
         )
-    names = {
-        name
-        for name in os.listdir(source.path)
-        if name in FILES or name.partition(".")[0] in TABLES
-    }
-    if not names & {GRAPH, "memories.json"}:
-        return _dump_in(source.path) != ""
+    names = {name for name in os.listdir(source.path) if name in FILES}
     if GRAPH in names and len(names) > 1:
         return True
-    first = GRAPH if GRAPH in names else "memories.json"
+    first = os.path.join(source.path, GRAPH if GRAPH in names else "memories.json")
     try:
-        return _are_neolata(_memories_in(Source(os.path.join(source.path, first)).json()))
+        return os.path.isfile(first) and _are_neolata(_memories_in(Source(first).json()))
     except BadInput:
         return False
 
@@ -451,13 +436,6 @@ def _is_dump(file: str) -> bool:
         return False
 
 
-def _dump_in(folder: str) -> str:
-    """Return the only dump in a folder; empty if there is none or several."""
-    names = [name for name in os.listdir(folder) if name.endswith(".sql")]
-    file = os.path.join(folder, names[0]) if len(names) == 1 else ""
-    return file if file and not os.path.islink(file) and _is_dump(file) else ""
-
-
 def read_neolata_store(source: Source) -> NeolataStore:
     """Return the whole store of a source."""
     parts: dict[str, list[Item]] = {}
@@ -482,9 +460,8 @@ def read_neolata_store(source: Source) -> NeolataStore:
 
 def _store_parts(source: Source) -> Iterator[tuple[str, list[Item], str]]:
     """Yield (part, items, file) for each table or file."""
-    dump = _dump_in(source.path) if source.is_folder else source.path
-    if dump.endswith(".sql"):
-        yield from ((name, rows, dump) for name, rows in _dumped(dump).items())
+    if source.path.endswith(".sql"):
+        yield from ((name, rows, source.path) for name, rows in _dumped(source.path).items())
     elif source.is_folder:
         for name in sorted(os.listdir(source.path)):
             part = name if name in FILES else TABLES.get(name.removesuffix(".json"), "")
@@ -556,7 +533,7 @@ def _linked(rows: Iterable[Item]) -> dict[str, list[Item]]:
         for one, other in (ends, ends[::-1]):
             link = {
                 "id": other,
-                "similarity": row.get("strength"),
+                "similarity": row.get("similarity", row.get("strength")),
                 "type": row.get("link_type") or "similar",
             }
             found.setdefault(one, []).append(link)
@@ -709,10 +686,6 @@ def list_of(value: object) -> list[Any]:
 # Write a folder for neolata's jsonStorage. Imported fields are written as they were, unless they
 # changed.
 
-THEIR_STATUSES = {
-    "draft": "quarantined",
-    "conflicted": "quarantined",
-}  # our status → neolata's, if it has no such status
 QUARANTINE_REASONS = (
     "trust_insufficient",
     "predicate_requires_review",
@@ -720,7 +693,6 @@ QUARANTINE_REASONS = (
     "manual",
 )  # of neolata's quarantine
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
-CLAIM_FIELD = next(field for field in FIELDS if field.name == "claim")
 
 
 @record
@@ -746,29 +718,23 @@ def neolata_files(
 ) -> dict[str, str]:
     """Return file name → text of the folder. neolata computes vectors and similarity links itself."""
     plain = [_as_superseded(memory) for memory in memories if memory.kind != "episode"]
+    episodes = [memory for memory in memories if memory.kind == "episode"]
     kept = {memory.id: json_object(memory.extra.get(KEPT_KEY)) for memory in memories}
     names = {id: str(fields.get("id", id)) for id, fields in kept.items()}
     newer: dict[str, list[str]] = {}
     for memory in plain:
-        if memory.superseded_by in names:
-            newer.setdefault(memory.superseded_by, []).append(memory.id)
+        newer.setdefault(memory.superseded_by, []).append(memory.id)
     leaving = Leaving({memory.id: memory for memory in plain}, names, newer, trust)
     items = {memory.id: _memory_item(memory, kept[memory.id], leaving) for memory in plain}
     _link_back(items, plain, names)
-    archived = {memory.id for memory in plain if memory.status == "archived"}
-    files: dict[str, list[Item]] = {
-        GRAPH: [item for id, item in items.items() if id not in archived],
-        ARCHIVE: [item for id, item in items.items() if id in archived],
-        EPISODES: [
-            _episode_item(memory, kept[memory.id], names)
-            for memory in memories
-            if memory.kind == "episode"
-        ],
-        CONFLICTS: _conflicts(plain, kept, leaving, items),
-        CLUSTERS: [
-            cluster for fields in kept.values() for cluster in list_of(fields.get(CLUSTERS_KEPT))
-        ],
-    }
+    files: dict[str, list[Item]] = {name: [] for name in FILES}
+    for memory in plain:
+        name = ARCHIVE if memory.status == "archived" else GRAPH
+        files[name].append(items[memory.id])
+    files[EPISODES] = [_episode_item(memory, kept[memory.id], names) for memory in episodes]
+    files[CONFLICTS] = _conflicts(plain, kept, leaving, items)
+    for fields in kept.values():
+        files[CLUSTERS] += list_of(fields.get(CLUSTERS_KEPT))
     return {
         name: json.dumps(own, ensure_ascii=False, indent=2) + "\n" for name, own in files.items()
     }
@@ -777,33 +743,21 @@ def neolata_files(
 def _memory_item(memory: Memory, kept: Item, leaving: Leaving) -> Item:
     """Return a memory as an item of neolata."""
     item = write_fields(memory, kept)
-    item["status"] = THEIR_STATUSES.get(memory.status, item.get("status", ACTIVE))
-    if "status" in kept and kept["status"] is None and memory.status == ACTIVE:
-        del item["status"]  # neolata's storeMany writes no status
     item |= _own_words(memory, item)
-    known = {field.name for field in FIELDS} | {CONFLICTS_KEPT, CLUSTERS_KEPT}
-    item |= {name: value for name, value in kept.items() if name not in known}
     votes = {name: _votes(memory, kept, name) for name in VOTE_COUNTS}
-    voted = [name for name, count in votes.items() if count != count_of(kept, name)]
-    is_ours = IMPORTED_STATE not in memory.extra
-    item |= {name: count for name, count in votes.items() if name in voted or is_ours}
+    voted = {name: n for name, n in votes.items() if n != count_of(kept, name) or not kept}
     links = _links(memory, kept, leaving)
-    item |= {"embedding": None, "links": links}
     stood = _imported_state(memory).get("status") == memory.status
     has_votes = bool(voted) or memory.corroborations > 0
+    item |= {**voted, "links": links, CONFLICTS_KEPT: None, CLUSTERS_KEPT: None}
     item |= _trusted(memory, kept, leaving, votes, has_votes)
     item |= _placed(memory, kept, leaving, stood)
-    same = (
-        stood
-        and not has_votes
-        and not memory.amended_in
-        and links == (kept.get("links") or [])
-        and ("claim" not in kept or CLAIM_FIELD.read(kept) == claim_of(memory))
-    )
-    item["updated_at"] = (
-        kept.get("updated_at", item.get("created_at")) if same else js_time(memory.updated)
-    )
-    return {name: value for name, value in item.items() if value is not None or name == "embedding"}
+    is_same = stood and not has_votes and not memory.amended_in
+    if not is_same or links != kept.get("links", []) or item.get("claim") != kept.get("claim"):
+        item["updated_at"] = js_time(memory.updated)
+    item.setdefault("updated_at", item.get("created_at"))
+    told = {name: value for name, value in item.items() if value is not None}
+    return {**told, "embedding": None}
 
 
 def _imported_state(memory: Memory) -> dict[str, Value]:
@@ -890,26 +844,25 @@ def _placed(memory: Memory, kept: Item, leaving: Leaving, stood: bool) -> Item:
 def _links(memory: Memory, kept: Item, leaving: Leaving) -> list[Item]:
     """Return the links of a memory: imported links that still exist, then links that were made here."""
     brought = _imported_state(memory).get("links")
-    came = {
-        (type, str(id))
-        for type, ids in (brought.items() if isinstance(brought, dict) else ())
-        for id in ids
-    }
+    there = brought if isinstance(brought, dict) else {}
+    came = {(type, str(id)) for type, ids in there.items() for id in ids}
     removed = came - {*memory.links} if memory.reviewed_in else set()
-    there = [link for link in list_of(kept.get("links")) if isinstance(link, dict)]
-    links = [link for link in there if (link_type(link), our_id(link.get("id"))) not in removed]
-    known = {str(link.get("id")) for link in links}
-    made = [
-        (type, id)
-        for type, id in memory.links
-        if (type, id) not in came and type not in UNSPOKEN_LINKS and id in leaving.held
+    links = [
+        link
+        for link in list_of(kept.get("links"))
+        if isinstance(link, dict) and (link_type(link), our_id(link.get("id"))) not in removed
     ]
-    links += [
-        _link_to(leaving.names[id], type) for type, id in made if leaving.names[id] not in known
-    ]
-    replaced = {str(link.get("id")) for link in links if link.get("type") == SUPERSEDES}
-    older = [leaving.names[id] for id in leaving.newer.get(memory.id, [])]
-    return links + [_link_to(id, SUPERSEDES) for id in older if id not in replaced]
+    made = [(SUPERSEDES, id) for id in leaving.newer.get(memory.id, [])]
+    for type, id in (*memory.links, *made):
+        name = leaving.names.get(id, "")
+        is_known = any(
+            link.get("id") == name and (type != SUPERSEDES or link.get("type") == type)
+            for link in links
+        )
+        if (type, id) in came or is_known or type in UNSPOKEN_LINKS or id not in leaving.held:
+            continue
+        links.append(_link_to(name, type))
+    return links
 
 
 def _link_to(id: str, type: str) -> Item:

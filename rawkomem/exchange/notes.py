@@ -11,7 +11,9 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+import frontmatter
 import yaml
+from frontmatter.default_handlers import BaseHandler
 
 from ..files.reading import read_data
 from ..files.replace import is_generated
@@ -73,56 +75,65 @@ class Front:
     problem: str = ""
 
 
+class NoteHandler(BaseHandler):
+    """Reads the frontmatter of a note for python-frontmatter: YAML, TOML or JSON, every scalar as text."""
+
+    FM_BOUNDARY = YAML_FRONT
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Return the frontmatter with its first sign, and the rest; raise ValueError if there is none."""
+        if text.startswith("{"):
+            end = json.JSONDecoder().raw_decode(text)[1]
+            return text[:end], text[end:]
+        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(text, 0, MAX_FRONT_CHARS)
+        if not found:
+            raise ValueError
+        return text[0] + found[1], text[found.end() :]
+
+    def load(self, fm: str) -> Any:
+        """Return the values of a frontmatter; raise _TooMuch if it exceeds a limit."""
+        sign, head = fm[0], fm[1:]
+        dots = max(part.count(".") for line in head.split("\n") for part in line.split("="))
+        if head.count("[") + head.count("{") > MAX_NODES or (sign == "+" and dots > MAX_KEY_DOTS):
+            raise _TooMuch
+        if sign == "{":
+            values = json.loads(fm)
+        elif sign == "+":
+            values = tomllib.loads(head)
+        else:
+            values = _yaml_values(head)
+        left = iter(range(MAX_NODES))
+        return _bounded_value(values, 0, left) if isinstance(values, dict) else values
+
+
+def _yaml_values(head: str) -> Any:
+    """Return the values of YAML; if it is not valid, those of its lines `key: value`: some write `globs: *.ts`."""
+    try:
+        return yaml.load(head, Loader=yaml.BaseLoader)
+    except yaml.YAMLError:
+        flat = FLAT_FIELD.findall(head)
+        if not flat:
+            raise
+        return {key: text.strip().strip("\"'") for key, text in flat}
+
+
 def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    start = text.lstrip("\n")
-    if start.startswith("%"):
-        return _title_block(start)
-    head, below = _split_front(start)
-    if not head:
-        return Front({}, text)
-    problem = ""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").lstrip("\n")
+    if text.startswith("%"):
+        return _title_block(text)
+    handler = NoteHandler()
     try:
-        fields = _front_values(head, start[0])
-        if fields and isinstance(fields, dict):
-            left = iter(range(MAX_NODES))
-            return Front(
-                {key: _bounded_value(item, 1, left) for key, item in _named(fields)},
-                BLANK_LINES.sub("", below).rstrip(),
-            )
+        fields: Any = frontmatter.parse(text, handler=handler)[0]
     except _TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
-        return Front({}, below.strip("\n"), f"its frontmatter holds more than {most}")
+        below = handler.split(text)[1].strip("\n")
+        return Front({}, below, f"its frontmatter holds more than {most}")
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as failure:
-        problem = f"its frontmatter cannot be read: {str(failure)[:80]}"
-    flat = FLAT_FIELD.findall(head) if start.startswith("---") else []  # some write `globs: *.ts`
-    if flat:
-        return Front({key: text.strip().strip("\"'") for key, text in flat}, below.strip("\n"))
-    return Front({}, text, problem)
-
-
-def _split_front(text: str) -> tuple[str, str]:
-    """Return the frontmatter at the start of a text, and the rest; ("", text) if there is none."""
-    if text.startswith("{"):
-        try:
-            end = json.JSONDecoder().raw_decode(text)[1]
-        except (ValueError, RecursionError):
-            end = 0
-        return text[:end], text[end:]
-    form = TOML_FRONT if text.startswith("+") else YAML_FRONT
-    found = form.match(text, 0, MAX_FRONT_CHARS)
-    return (found[1], text[found.end() :]) if found else ("", text)
-
-
-def _front_values(head: str, sign: str) -> Any:
-    """Return the values of a frontmatter by its first sign; raise _TooMuch if parsing it would take too long."""
-    dots = max(part.count(".") for line in head.split("\n") for part in line.split("="))
-    if head.count("[") + head.count("{") > MAX_NODES or (sign == "+" and dots > MAX_KEY_DOTS):
-        raise _TooMuch
-    if sign == "{":
-        return json.loads(head)
-    return tomllib.loads(head) if sign == "+" else yaml.load(head, Loader=yaml.BaseLoader)
+        return Front({}, text, f"its frontmatter cannot be read: {str(failure)[:80]}")
+    if not fields:
+        return Front({}, text)
+    return Front(fields, BLANK_LINES.sub("", handler.split(text)[1]).rstrip())
 
 
 def _title_block(text: str) -> Front:

@@ -56,13 +56,13 @@ class Filing:
 
 FILED = {
     CORRECTION: Filing("correction", "preference", "high", "correction"),
-    RULE: Filing("pattern_seed", "fact", "high", "convention"),
+    RULE: Filing("commitment", "fact", "high", "convention"),
     PREFERENCE: Filing("commitment", "preference", "medium", "preference"),
     DECISION: Filing("decision", "decision", "medium", "decision"),
     REQUEST: Filing("learning", "fact", "high", "remembered"),
     AGREED: Filing("decision", "decision", "medium", "decision"),
     FIX: Filing("insight", "finding", "medium", "error"),
-    INSTRUCTION: Filing("pattern_seed", "fact", "medium", "convention"),
+    INSTRUCTION: Filing("commitment", "fact", "medium", "convention"),
     FOUND: Filing("learning", "fact", "medium", "found"),
 }
 

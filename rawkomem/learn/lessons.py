@@ -109,6 +109,27 @@ def lesson_of(memory: Memory) -> Lesson:
     )
 
 
+def lesson_metadata(memory: Memory) -> dict[str, Any]:
+    """Return a lesson as metadata of RFC-0011."""
+    lesson = lesson_of(memory)
+    return {
+        "type": LESSON,
+        "tags": [
+            LESSON_TAG,
+            *(tag for tag in memory.tags if tag.lstrip("#") != LESSON_TAG.lstrip("#")),
+        ],
+        "lesson_id": memory.id,
+        "lesson_pattern_id": lesson.pattern_id,
+        "severity": lesson.context.severity,
+        "oversight": lesson.context.oversight,
+        "preventative_rule": lesson.context.preventative_rule,
+        "rule_confidence": lesson.context.confidence,
+        "applicable_scope": lesson.context.applicable_scope,
+        "inverse_lesson": lesson.context.inverse_lesson,
+        "yamo_wire_format": lesson.wire,
+    }
+
+
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Return lessons sorted by severity, then confidence, then time; highest and latest first."""
     order = {severity: -place for place, severity in enumerate(SEVERITIES)}

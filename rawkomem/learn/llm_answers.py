@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..model.errors import BadInput
 from ..model.user_settings import LlmSettings
 from ..redaction.find import redact
 from ..text.clean import one_line
@@ -43,6 +44,15 @@ def open_llm(settings: LlmSettings) -> Llm | None:
     if settings.command:
         return Redacting(CommandLlm(settings))
     return None
+
+
+def required_llm(settings: LlmSettings) -> Llm:
+    """Return the model that the user configured; raise BadInput if none is configured."""
+    llm = open_llm(settings)
+    if llm is None:
+        hint = "set it in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
+        raise BadInput("no language model is configured", hint)
+    return llm
 
 
 class Redacting:

@@ -136,7 +136,7 @@ class FilterField:
         return "--" + self.word.replace("_", "-")
 
 
-def _share(value: Any, where: str) -> float:
+def read_share(value: Any, where: str) -> float:
     """Return a number from 0 to 1, also from its text."""
     try:
         value = float(value)
@@ -201,7 +201,7 @@ FILTER_FIELDS = (
     FilterField(
         "as_of", "as_of", "The state at the end of a date, at a time, or some time ago (7d).", checked_last_moment,
     ),
-    FilterField("trust", "trust", "Minimum trust, from 0 to 1.", _share),
+    FilterField("trust", "trust", "Minimum trust, from 0 to 1.", read_share),
     FilterField(
         "where", "filter", "Only where a condition holds: \"memory_type = 'lesson' AND access_count > 2\".", checked_text,
     ),

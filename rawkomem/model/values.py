@@ -473,7 +473,10 @@ def checked_rank(value: Any, where: str) -> int:
 
 
 def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
-    """Return a mapping of texts, finite numbers, lists and mappings, which are the values a file can hold."""
+    """Return a mapping of texts, lists and mappings, which are the values a file can hold.
+
+    Numbers and booleans become the texts that YAML has for them, so `False` and `false` in a file are the same.
+    """
     if not hasattr(value, "items"):
         raise _wrong_value(where, value, "is not a mapping", "pass a dict")
     return {
@@ -483,8 +486,10 @@ def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
 
 
 def _writable(value: Any, where: str, depth: int) -> Any:
-    if isinstance(value, (str, int)) or (isinstance(value, float) and abs(value) < float("inf")):
+    if isinstance(value, str):
         return value
+    if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):
+        return str(value).lower() if isinstance(value, bool) else str(value)
     if depth < MAX_NESTED_DEPTH and isinstance(value, (list, tuple)):
         return [_writable(item, where, depth + 1) for item in value]
     if depth < MAX_NESTED_DEPTH and isinstance(value, dict):

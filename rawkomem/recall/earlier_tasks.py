@@ -172,7 +172,7 @@ def _run_points(runs: Sequence[Memory]) -> Iterator[Point]:
     for memory in runs:
         goal, tools = goal_of(memory), ", ".join(tools_of(memory))
         if outcome_of(memory) in SUCCESS:
-            how = one_line(approach_of(memory).replace("\n", " "), MAX_ITEM_CHARS)
+            how = one_line("; ".join(list_items(approach_of(memory))), MAX_ITEM_CHARS)
             said = "; ".join(part for part in (f"with {tools}" if tools else "", how) if part)
             yield _point(WORKED, f"{goal}: {said}" if said else goal, memory)
         else:

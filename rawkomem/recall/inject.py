@@ -65,6 +65,7 @@ def pack(
     limits: Limits,
     cost: Callable[[Scored], int],
     shorter: Shorter = lambda item, budget: None,
+    by_density: bool = False,
 ) -> Packed:
     """Choose items within the limits. Leave out those that are twins of others, or too many.
 
@@ -81,6 +82,8 @@ def pack(
         else:
             reason = _unwanted(item, kept, limits) or (_unsure(item, limits) if kept else None)
         (left if reason else kept).append(replace(item, out=reason))
+    if by_density:
+        kept.sort(key=lambda item: (_packing_turn(item), -item.score / max(1, cost(item))))
     places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
@@ -435,7 +438,7 @@ def inject(
             leave_out_received(wanted, first.told),
             tokens_saved(wanted, first.told, limits, page.cost),
         )
-    packed = pack(wanted, limits, page.cost, page.shorter)
+    packed = pack(wanted, limits, page.cost, page.shorter, chosen.by_density)
     packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
     if first.told:
         packed = leave_out_received_links(packed, first.told)

@@ -20,11 +20,12 @@ PROJECT = "project"  # prefix of a project id that looks like an id of another l
 
 
 def layer_results(
-    sources: Sources, texts: Sequence[str], limit: int, profile: str
+    sources: Sources, texts: Sequence[str], limit: int, profile: str, least: float
 ) -> list[list[Found]]:
     """Return the results of a layer for each text, with confidence. A profile has its own scores instead."""
     # Ask for twice as many, because copies of one memory in several layers are dropped.
-    answers = search(sources.view, sources.store, sources.spaces, texts, 2 * limit, profile)
+    places = sources.view, sources.store, sources.spaces
+    answers = search(*places, texts, 2 * limit, profile, least)
     return [_judged(sources, answer, not profile) for answer in answers]
 
 

@@ -314,6 +314,7 @@ class Profile:
     max_injected: int = MAX_INJECTED  # if the caller names no limit
     max_results: int = 0  # also if the caller names a higher limit; 0: no such limit
     order: tuple[tuple[str, float], ...] = ()  # factors that order the memories that pass the gate
+    by_density: bool = False  # pack by score for each token (neolata), not by score
 
     def uses(self, factor: str) -> bool:
         """Tell whether a factor has a weight."""
@@ -339,6 +340,7 @@ PROFILES = {profile.name: profile for profile in (
         "composite",
         "neolata: similarity, trust, recency and importance as a weighted sum",
         SUM, (("semantic", 0.40), ("trust", 0.25), ("recency", 0.20), ("importance", 0.15)),
+        by_density=True,
     ),
     Profile(
         "lane",

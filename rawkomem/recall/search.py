@@ -61,9 +61,11 @@ def search(
     questions: Sequence[str],
     limit: int,
     profile: str = "",
+    least: float = 0.0,
 ) -> tuple[Answer, ...]:
-    """Return the search results of each question, best first. All questions are embedded in one call.
+    """Return the search results of each question with a relevance of at least `least`, best first.
 
+    All questions are embedded in one call.
     Vouched memories are searched separately, so that others neither change their ranks nor displace them.
     """
     asked = [*map(question_of, questions)]
@@ -74,6 +76,7 @@ def search(
         found: list[Found] = []
         for vouched in groups:
             signals = next(gathered)
+            signals = [one for one in signals if one.relevance >= least] if least else signals
             signals = _by_profile(view, question, signals, profile) if profile else signals
             found += _results(view, store, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))

@@ -14,6 +14,7 @@ from ..model.ids import slug
 from ..model.values import record, replace
 from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
 from ..text.clean import clean
+from ..text.language import language, numbers_and_negations, word_set
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
@@ -158,13 +159,27 @@ BOILERPLATE = re.compile(
 )
 
 
+LIMITING_WORDS = word_set("only except unless until")
+
+
 def filter_semantics(text: str) -> str:
-    """Return the paragraphs that have content, each once, with a blank line between them."""
-    kept: dict[str, str] = {}
+    """Return the paragraphs that have content, each once, with a blank line between them.
+
+    A short paragraph that negates or limits the next one, such as "Do not", always stays.
+    """
+    kept: list[str] = []
+    seen: set[str] = set()
     for paragraph, code in paragraphs(text):
-        if code or not _is_noise(paragraph.strip()):
-            kept.setdefault(" ".join(paragraph.lower().split()), paragraph)
-    return "\n\n".join(kept.values())
+        key = " ".join(paragraph.lower().split())
+        is_turning = len(paragraph.strip()) < MIN_PARAGRAPH_LENGTH and _turns_meaning(key)
+        if is_turning or (key not in seen and (code or not _is_noise(paragraph.strip()))):
+            kept.append(paragraph)
+            seen.add(key)
+    return "\n\n".join(kept)
+
+
+def _turns_meaning(text: str) -> bool:
+    return bool(numbers_and_negations(text)[1] or LIMITING_WORDS & {*language().words(text)})
 
 
 def _is_noise(paragraph: str) -> bool:

@@ -27,9 +27,9 @@ from os import PathLike
 
 from ..files.layout import Layout, find_layout
 from ..index.catalogue import Row, SyncReport
-from ..model.entries import Entry, Memory, Task, Value
+from ..model.entries import Entry, Memory, Task
 from ..model.errors import BadInput
-from ..model.filters import Filter
+from ..model.filters import Filter, read_share
 from ..model.values import TYPE_CHECKING
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
@@ -77,10 +77,10 @@ if TYPE_CHECKING:
         category: str
         entity: str | Sequence[str]
         session: str
-        claim: Mapping[str, Value]
+        claim: Mapping[str, object]
         valid_from: str
         valid_until: str
-        extra: Mapping[str, Value]
+        extra: Mapping[str, object]
 
     class Fields(Changes, total=False):
         """The keyword arguments of `add`: those of `amend`, and those that only a new memory has."""
@@ -278,13 +278,15 @@ class Repository:
         limit: int = DEFAULT_RESULTS,
         only: Filter | None = None,
         profile: str = "",
+        min_similarity: float = 0.0,
         **words: Words,
     ) -> Sequence[Found]:
         """Return the best matches for a question, best first: `search("…", tag="x", since="7d")`.
 
-        They are ranked by words and meaning, or by the scores of a profile.
+        They are ranked by words and meaning, or by the scores of a profile. Each has at least the relevance
+        `min_similarity`, a cosine.
         """
-        return [*self.search_many([text], limit, only, profile, **words)[0].found]
+        return [*self.search_many([text], limit, only, profile, min_similarity, **words)[0].found]
 
     def search_many(
         self,
@@ -292,14 +294,16 @@ class Repository:
         limit: int = DEFAULT_RESULTS,
         only: Filter | None = None,
         profile: str = "",
+        min_similarity: float = 0.0,
         **words: Words,
     ) -> Sequence[Answer]:
         """Search for up to 100 texts on one state of the index; embed them in one batch."""
         only = _filter(only, words)
+        least = read_share(min_similarity, "min_similarity")
         if said := cut_note(texts):
             self.core.warn(said)
         asked = self.layers if self.core.is_layered else self.core
-        answers = asked.look(texts, limit, only, profile=profile)
+        answers = asked.look(texts, limit, only, profile=profile, least=least)
         self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 

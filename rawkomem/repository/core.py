@@ -292,6 +292,7 @@ class Core:
         only: Filter | None = None,
         cached: bool = True,
         profile: str = "",
+        least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
         if len(texts) > MAX_QUESTIONS:
@@ -300,11 +301,13 @@ class Core:
             )
         from ..recall.search import search  # an injection does not need it
 
-        key = ("search", tuple(texts), limit, only, profile) if cached else None
-        return self.read(
-            lambda: search(self.view(only), self.index.store, self.spaces(), texts, limit, profile),
-            key,
-        )
+        key = ("search", tuple(texts), limit, only, profile, least) if cached else None
+
+        def ask() -> Sequence[Answer]:
+            view, store, spaces = self.view(only), self.index.store, self.spaces()
+            return search(view, store, spaces, texts, limit, profile, least)
+
+        return self.read(ask, key)
 
     def holds(self, id: str) -> bool:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""

@@ -62,6 +62,7 @@ from .core import Wing
 
 # Records of runs: traces, the experience log, and a brief before the next task.
 
+PAST_RUNS = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
 BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (
     8,
     3,
@@ -197,10 +198,13 @@ class Traces(Wing):
         until: str = "",
         only: Filter | None = None,
     ) -> Sequence[PatternMatch]:
-        """Return earlier runs that are similar to a task: traces and experiences, unless a filter names other kinds."""
+        """Return earlier runs that are similar to a task: traces and experiences, unless a filter names other kinds.
+
+        Runs that consolidation archived count, too.
+        """
         core = self._core
         window = {name: said for name, said in (("since", since), ("until", until)) if said}
-        inside = replace(only or replace(DEFAULT_FILTER, kinds=RECORDED), **window)
+        inside = replace(only or PAST_RUNS, **window)
         asked = (text, limit, min_similarity)
         return core.read(
             lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked),
@@ -211,10 +215,9 @@ class Traces(Wing):
         """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""
         if not goal.strip():
             raise BadInput("a brief needs a goal", "describe the task")
-        past = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
         taught = replace(DEFAULT_FILTER, kinds=("learning",), statuses=(ACTIVE,))
         warned = replace(DEFAULT_FILTER, kinds=("lesson",), statuses=(ACTIVE,))
-        asked = ((past, BRIEF_RUNS), (taught, BRIEF_LEARNINGS), (warned, BRIEF_LESSONS))
+        asked = ((PAST_RUNS, BRIEF_RUNS), (taught, BRIEF_LEARNINGS), (warned, BRIEF_LESSONS))
         matches = [self.search(goal, limit=most, only=only) for only, most in asked]
         runs, learnings, lessons = (
             self._repo.get_many([match.trace_id for match in some]) for some in matches

@@ -236,7 +236,12 @@ class Layers:
         return shown
 
     def look(
-        self, texts: Sequence[str], limit: int, only: Filter | None, profile: str = ""
+        self,
+        texts: Sequence[str],
+        limit: int,
+        only: Filter | None,
+        profile: str = "",
+        least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search all layers for several texts, each by itself, and merge the results."""
         found: list[list[Found]] = [[] for _ in texts]
@@ -248,9 +253,9 @@ class Layers:
             def ask() -> tuple[list[list[Found]], bool]:
                 alone = sources(layer.core, only, False)  # noqa: B023
                 own = self._sources(layer, alone, doubting, kept)  # noqa: B023
-                return layer_results(own, texts, limit, profile), own.doubting
+                return layer_results(own, texts, limit, profile, least), own.doubting
 
-            key = ("layers", tuple(texts), limit, only, profile, doubting)
+            key = ("layers", tuple(texts), limit, only, profile, least, doubting)
             results = self._read(layer, ask, key)
             if results is None:
                 continue

@@ -48,7 +48,7 @@ from ..learn.extraction import (
 )
 from ..learn.lessons import lesson_of_draft
 from ..learn.llm import Llm, LlmFailure
-from ..learn.llm_answers import open_llm
+from ..learn.llm_answers import required_llm
 from ..learn.repetitions import (
     KnownTexts,
     contradicted_memories,
@@ -529,7 +529,7 @@ class Transcripts(Wing):
         return walk.gone()
 
     def _walk(self, ask: bool, run: Run | None, again: bool, dry_run: bool) -> Walk:
-        llm = self._model() if ask else None
+        llm = required_llm(self._core.settings.llm) if ask else None
         return Walk(
             self._repo,
             llm,
@@ -543,13 +543,6 @@ class Transcripts(Wing):
         """Return the last changed memories in use."""
         rows = self._core.rows(Filter(statuses=(ACTIVE,)))
         return self._repo.get_many([row.id for row in rows[:MAX_EXISTING]])
-
-    def _model(self) -> Llm:
-        llm = open_llm(self._core.settings.llm)
-        if llm is None:
-            hint = "set it in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
-            raise BadInput("no language model is configured", hint)
-        return llm
 
 
 class Walk:

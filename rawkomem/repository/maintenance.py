@@ -211,19 +211,20 @@ class Lifecycle(Wing):
         by: str = "",
         progress: Progress = _no_progress,
         agreed: Collection[str] | None = None,
+        unique: bool = False,
     ) -> tuple[Done, Outlook]:
         """Archive memories that decayed or were superseded long ago, and remove dangling links; return the outlook.
 
-        `Done.staying` lists memories that the recall check keeps. With `agreed`, archive only these ids.
+        `Done.staying` lists memories that the recall check keeps; with `unique`, it keeps none. With `agreed`, archive
+        only these ids.
         """
         outlooks: list[Outlook] = []
         staying: dict[str, str] = {}
 
         def decide(census: Census) -> Plan:
             outlooks.append(decay_outlook(census, FADED_BELOW))
-            return self.recallable(
-                census, _only_agreed(plan_prune(census, by), agreed), {}, staying
-            )
+            plan = _only_agreed(plan_prune(census, by), agreed)
+            return plan if unique else self.recallable(census, plan, {}, staying)
 
         done = self._run(decide, dry_run, progress)
         return replace(done, staying=tuple(staying.items())), outlooks[0]

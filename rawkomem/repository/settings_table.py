@@ -455,6 +455,7 @@ def read_values(
         ]
     values: list[tuple[str, Path, Any]] = []
     warnings: list[str] = []
+    unsure = False
     for path, value, line in _leaves(fields):
         key = ".".join(path)
         shown = key if all(map(is_name, path)) else ascii(key)
@@ -462,6 +463,10 @@ def read_values(
         found = _row_of(path, repository)
         if found is None:
             warnings.append(f"{place} {_why_unknown(key)}")
+            if path[0] == "embedder" and not repository:
+                # It may have named a server, so the default server of the provider must not get the texts.
+                warnings[-1] += "; until then, the embedder of this file is not used"
+                unsure = True
             continue
         row, below, type = found
         if repository and row.who != BOTH:
@@ -474,6 +479,8 @@ def read_values(
             warnings.append(f"{place} must be {type.allowed}: {used} is used")
             if row.broken is not None:
                 values.append((row.key, below, row.broken))
+    if unsure:
+        values.append(("embedder.provider", (), AUTO_PROVIDER))
     more = len(warnings) - MAX_WARNINGS
     if more > 0:
         warnings[MAX_WARNINGS:] = [f"{file}: and {more} more"]
@@ -510,6 +517,8 @@ def _row_of(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
 
 
 def _why_unknown(key: str) -> str:
+    if key == "embedder.url":
+        return "is not a setting; write the address as embedder.provider"
     known = (name for row in ROWS for name in (row.key, row.short) if name)
     near = get_close_matches(key, (name for name in known if not key.startswith(f"{name}.")), 1)
     hint = f"did you mean {near[0]}?" if near else "'rawkomem docs settings' lists them"

@@ -12,7 +12,7 @@ from ..index.neighbors import Neighbors
 from ..learn import syntheses as making
 from ..learn import syntheses as reflecting
 from ..learn.llm import Llm, LlmFailure, is_learning
-from ..learn.llm_answers import open_llm
+from ..learn.llm_answers import required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,
@@ -32,7 +32,6 @@ from ..model.entries import EMPTY_EXTRA, Memory, Plan, Value
 from ..model.errors import BadInput, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, record, replace
-from ..recall.signals import MIN_SIMILARITY
 from ..state.fold import fold
 from ..state.trust import memory_by_source
 from .core import Wing
@@ -267,7 +266,7 @@ class Skills(Wing):
         only = replace(DEFAULT_FILTER, kinds=reflecting.REFLECTED_KINDS, statuses=(ACTIVE,))
         if topic:
             found = self._core.look([topic], lookback, only)[0].found
-            rows = [item.row for item in found if item.relevance >= MIN_SIMILARITY]
+            rows = [item.row for item in found if item.fits]
         else:
             rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][
                 :lookback
@@ -279,10 +278,7 @@ class Skills(Wing):
             raise Refused(
                 "a model that rawkomem started cannot use another model", "leave out --llm"
             )
-        model = open_llm(self._core.settings.llm)
-        if model is None:
-            raise BadInput("no language model is configured", "set 'llm:' in your own config.yaml")
-        return model
+        return required_llm(self._core.settings.llm)
 
     def _or_else(self, ask: Callable[[], T], otherwise: T) -> T:
         """Return a model's answer; if it fails, warn and return `otherwise`."""

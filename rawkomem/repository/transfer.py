@@ -21,6 +21,7 @@ from ..exchange.instructions import RULE_ENDINGS, plain_lines, shortened_page
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
+from ..exchange.prose import facts_in
 from ..exchange.sinks import SinkStatus, sink_statuses
 from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
 from ..exchange.webhook import Flushed, open_webhook, send_queued
@@ -42,12 +43,13 @@ from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
-from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record
+from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record, replace
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
 from .core import Wing, batches
 from .mesh_tables import SEAL_WAIT_S, export_yamo
+from .writing import Stored
 
 # Import and export of memories in the formats of other tools.
 
@@ -152,6 +154,15 @@ class Exchange(Wing):
             )
             for (source, kind, _), items, logged in found
         ]
+
+    def ingest(self, text: str, min_importance: float = 0.0, by: str = "") -> Sequence[Stored]:
+        """Store the facts that the user's language model finds in prose, with an importance of at least this (0 to 1).
+
+        They are trusted like a document.
+        """
+        facts = facts_in(text, self._core.settings.llm, min_importance)
+        entries = [replace(fact, by=by) for fact in facts]
+        return self._repo.add_many(entries, via="document") if entries else ()
 
     def shorten(self, path: str) -> ShortenedPage:
         """Return a file with rules as it would be without the sections that are memories in use. Write nothing.
@@ -360,7 +371,7 @@ def _is_put_away(memory: Memory) -> bool:
     if memory.status != "archived":
         return False
     return memory.kind == "trace" or (
-        memory.path.startswith("archive/") and origin_of(memory.extra) is not None
+        memory.path.startswith("archive/") and bool(origin_of(memory.extra))
     )
 
 

@@ -382,11 +382,18 @@ class Outlook:
     strengths: dict[str, Strength]
     faded: tuple[str, ...]
 
-    @property
-    def weakening(self) -> tuple[str, ...]:
-        """Return the ids of memories that are weak but not below the limit."""
-        left = set(self.strengths) - set(self.faded)
-        return tuple(sorted(id for id in left if self.strengths[id].value < WEAK_BELOW))
+    def counts(self, archived: Collection[str]) -> dict[str, int]:
+        """Return the number of memories in each state after these are archived; the states sum up to the total."""
+        left = self.strengths.keys() - set(archived)
+        kept = left & set(self.faded)
+        weak = {id for id in left - kept if self.strengths[id].value < WEAK_BELOW}
+        return {
+            "total": len(left) + len(archived),
+            "healthy": len(left - kept - weak),
+            "weakening": len(weak),
+            "faded_but_kept": len(kept),
+            "archived": len(archived),
+        }
 
 
 def decay_outlook(census: Census, least: float) -> Outlook:

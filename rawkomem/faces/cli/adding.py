@@ -237,6 +237,8 @@ fields = together(  # the options that describe an entry
     show_default=True,
     help="The kind of memory.",
 )
+@text_option("--type", help="The type, such as decision, correction or insight.")
+@list_option("--entity", help="A person, project or feature; may be repeated.")
 @text_option("--claim", help="A claim: subject=…,predicate=…,value=… with the value last.")
 @option(
     "--exclusive/--no-exclusive",
@@ -579,9 +581,10 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
-    """Return claim, validity window and class of source as frontmatter."""
+    """Return type, entities, claim, validity window and class of source as frontmatter."""
+    facets = {"type": given["type"], "entity": [*given["entity"]]}
     window = {"validFrom": given["valid_from"], "validUntil": given["valid_until"]}
-    said: dict[str, Value] = {key: value for key, value in window.items() if value}
+    said: dict[str, Value] = {key: value for key, value in {**facets, **window}.items() if value}
     if given["source"] in SOURCES:
         said["provenance"] = {"source": given["source"]}
     if not given["claim"]:

@@ -87,7 +87,7 @@ GROUPS = {
     "Remember": ("add learn drafts lesson", "skill trace"),
     "Find": ("search inject list show why", "context stats history diff"),
     "Change": ("amend feedback link review delete undo", "restore supersede purge"),
-    "Maintain": ("status check doctor docs help", "index tidy export try bench mcp lsp"),
+    "Maintain": ("status check doctor index docs help", "tidy export try bench mcp lsp"),
 }
 
 # Unknown words → the command that the error suggests.

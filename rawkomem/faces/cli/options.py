@@ -146,6 +146,7 @@ SEARCH_OPTIONS = (
     ),
     *FILTERS,
     PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
+    Option(("--min-similarity",), "text", "Minimum relevance of a result, from 0 to 1.", "0"),
     EXPLAIN.but(help="Also show how the score is computed."),
     JSON,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...files.layout import read_stdin
+from ...model.filters import read_share
 from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import layer_label
 from ...recall.search import Found, best_results, contributions, snippet
@@ -23,6 +24,7 @@ def run_search(
     arguments: list[str],
     limit: int,
     profile: str,
+    min_similarity: str,
     explain: bool,
     as_json: bool,
     **which: Any,
@@ -30,7 +32,8 @@ def run_search(
     """Search and print the results."""
     text = read_stdin(strict=False) if arguments == ["-"] else " ".join(arguments)
     repository = Repository.open(folder, layers=True)
-    found = repository.search(text, limit, filter_of(**which), profile)
+    only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
+    found = repository.search(text, limit, only, profile, least)
     repository.core.deepen_in_background()
     if as_json:
         say_json([{**result_json(item), **(score_json(item) if explain else {})} for item in found])

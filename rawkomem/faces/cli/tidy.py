@@ -52,38 +52,35 @@ KIND_SIGNS = {
 
 
 @command("prune")
+@flag("--unique", help="Also archive faded memories that say what no other memory says.")
 @APPLY
 @DRY_RUN
 @JSON
 @pass_repository
-def prune_command(repository: Repository, apply: bool, dry_run: bool, as_json: bool) -> None:
+def prune_command(
+    repository: Repository, unique: bool, apply: bool, dry_run: bool, as_json: bool
+) -> None:
     """Propose to archive memories that are old and unused.
 
     The command prints a plan; --apply asks you at the terminal and carries it out. Strength falls with age and with
     the time since the last change; importance and links slow this down. Uses on this machine do not count. A memory
-    stays if it is critical, if a person vouches for it, or if no other memory says the same; archive such a memory
-    with 'rawkomem delete ID --archive'. Memories that were superseded 90 days ago are archived, and broken links are
-    removed.
+    stays if it is critical, if a person vouches for it, or, without --unique, if no other memory says the same; archive
+    such a memory with 'rawkomem delete ID --archive'. Memories that were superseded 90 days ago are archived, and broken
+    links are removed.
 
     Examples:
-      rawkomem tidy prune
+      rawkomem tidy prune --unique
       rawkomem tidy prune --apply
     """
     refuse_both(apply, dry_run)
-    done, outlook = repository.lifecycle.prune(dry_run=True, by=user_name())
+    prune, by = repository.lifecycle.prune, user_name()
+    done, outlook = prune(True, by, unique=unique)
     if apply and done.plan.entries:
         agreed = _agreed(repository, done, as_json)
-        done, _ = with_bar(
-            lambda bar: repository.lifecycle.prune(False, user_name(), bar, agreed), "archiving"
-        )
-    archived = sum(entry.kind == "archive" for entry in done.plan.entries)
-    counts = {
-        "total": len(outlook.strengths),
-        "healthy": len(outlook.strengths) - len(outlook.weakening) - len(outlook.faded),
-        "weakening": len(outlook.weakening),
-        "archived": archived,
-        "links_cleaned": len(done.plan.entries) - archived,
-    }
+        done, _ = with_bar(lambda bar: prune(False, by, bar, agreed, unique), "archiving")
+    archived = {entry.about for entry in done.plan.entries if entry.kind == "archive"}
+    cleaned = len(done.plan.entries) - len(archived)
+    counts = {**outlook.counts(archived), "links_cleaned": cleaned}
     _tell_plan(repository, done, as_json, counts)
 
 

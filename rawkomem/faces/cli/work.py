@@ -19,7 +19,9 @@ from ...learn.traces import ToldExperience, ToldTrace
 from ...model.entries import Memory
 from ...model.errors import BadInput
 from ...model.filters import READABLE, Filter
-from ...model.values import RECORDED, iso, read_time
+from ...model.values import RECORDED, as_dict, iso, read_time
+from ...recall.earlier_tasks import PatternMatch
+from ...recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ...repository import Repository
 from ...state.digests import SUMMARY_WORDS, Episode
 from ...state.runs import OUTCOMES, first_value, outcome_of, tools_of
@@ -174,6 +176,46 @@ def _trace_json(memory: Memory) -> dict[str, Any]:
         "path": memory.path,
         "archived": memory.status == "archived",
     }
+
+
+@trace_command.command("search")
+@argument("task", nargs=-1, required=True)
+@LIMIT.but(default=MAX_SIMILAR)
+@click.option(
+    "--min-similarity",
+    default=MIN_SIMILARITY,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Minimum similarity.",
+)
+@text_option("--since", help="Only tasks since this date, time or age, such as 30d.")
+@JSON
+@pass_repository
+def trace_search(
+    repository: Repository,
+    task: tuple[str, ...],
+    limit: int,
+    min_similarity: float,
+    since: str,
+    as_json: bool,
+) -> None:
+    """Find earlier tasks that resemble a task.
+
+    Each line has the similarity, the goal, the outcome, the tools and the steps.
+
+    Examples:
+      rawkomem trace search 'release a new version'
+    """
+    found = repository.traces.search(" ".join(task), limit, min_similarity, since)
+    say_rows(as_json, found, as_dict, _match_line, "no earlier task is similar")
+
+
+def _match_line(match: PatternMatch) -> str:
+    how = "succeeded" if match.success else "failed"
+    tools = f"  with {', '.join(match.tools_used)}" if match.tools_used else ""
+    head = f"{match.similarity:.2f}  {match.goal}  {how}{tools}  {match.trace_id}"
+    steps = one_line(match.suggested_approach.replace("\n", "; "), 300)
+    return f"{one_line(head, 300)}\n      {steps}" if steps else one_line(head, 300)
 
 
 @trace_command.command("show")

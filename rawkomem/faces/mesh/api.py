@@ -22,8 +22,9 @@ from ...format.mesh_fields import LessonContext as Lesson
 from ...format.mesh_fields import extra_from_metadata
 from ...model.entries import LESSON, Memory, Plan
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
+from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
-from ...model.values import now, replace
+from ...model.values import CREATES, now, replace
 from ...recall.render import finish, held, labels_by_id
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
@@ -36,7 +37,6 @@ from ...repository.writing import Writer
 from ...state.changes import MAX_LEVELS, plan_heritage
 from ...state.changes import HeritageChain as Heritage
 from ...state.fold import new_memory
-from ...text.clean import one_line
 from ...text.language import NEAR_DUPLICATE
 from ...text.safe import safe_line
 from . import records
@@ -226,6 +226,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
+ONLY_MEMORIES = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != "skill"))
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC requires (§8.2)
 
 
@@ -311,7 +312,7 @@ class SyncMemoryMesh:
     ) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
         limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
-        rows = self.repository.list()
+        rows = self.repository.list(ONLY_MEMORIES)
         return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
 
     def _records(self, memories: Sequence[Memory], counted: bool = True) -> list[MemoryRecord]:
@@ -340,7 +341,7 @@ class SyncMemoryMesh:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
-        only = filter_of(filter=asked.filter)
+        only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
         found = self.repository.core.look(
             [query], CANDIDATES_PER_RESULT * limit, only, cached=asked.use_cache
         )[0].found
@@ -448,11 +449,9 @@ class SyncMemoryMesh:
 
     def get_memories_by_pattern(self, pattern_id: str) -> list[MemoryRecord]:
         """Return the lessons of a pattern, then other memories whose metadata names it."""
-        ids = [lesson.id for lesson in self.repository.lessons.by_pattern(pattern_id)]
-        named = self.repository.list(filter=f"lesson_pattern_id = {_quoted(pattern_id)}")
-        return self._records(
-            self.repository.get_many([*ids, *(row.id for row in named if row.id not in ids)])
-        )
+        rows = self.repository.list(filter=f"lesson_pattern_id = {_quoted(pattern_id)}")
+        ordered = sorted(rows, key=lambda row: row.kind != LESSON)
+        return self._records(self.repository.get_many([row.id for row in ordered]))
 
     def _inherit(self, id: str, chain: Heritage) -> None:
         self.repository.lessons.inherit(
@@ -755,7 +754,7 @@ class MemoryContextManager:
             return ""
         lines = []
         for memory in memories:
-            known = ", ".join((one_line(memory.created_at, 10), *memory.labels))
+            known = ", ".join((memory.created_at[:10], *memory.labels))
             lines.append(f"- ({known}) {held(safe_line(memory.content, longest))}\n")
         return finish("[MEMORY CONTEXT]\n" + "".join(lines))
 

@@ -18,9 +18,9 @@ from ...format.mesh_fields import (
     importance_score,
     metadata_in,
 )
-from ...learn.lessons import Lesson
+from ...learn.lessons import Lesson, lesson_metadata
 from ...learn.skills import Skill
-from ...model.entries import Entry, Memory
+from ...model.entries import LESSON, Entry, Memory
 from ...model.errors import BadInput
 from ...model.filters import DEFAULT_FILTER
 from ...model.values import iso, replace
@@ -151,6 +151,8 @@ def record_of(
 ) -> MemoryRecord:
     """Return a memory as a record. `used` adds how often this machine used it."""
     metadata = metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
+    if memory.kind == LESSON:
+        metadata |= lesson_metadata(memory)
     content = memory.body or memory.title
     return MemoryRecord(memory.id, content, metadata, iso(memory.created), labels=labels)
 

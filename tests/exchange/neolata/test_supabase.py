@@ -62,7 +62,7 @@ def dump() -> str:
     return "".join(blocks) + "COPY public.users (id, name) FROM stdin;\n1\tnobody\n\\.\n"
 
 
-@pytest.fixture(params=["files", "document", "dump", "dump in a folder"])
+@pytest.fixture(params=["files", "document", "dump"])
 def source(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("supabase")
     if request.param == "files":
@@ -73,7 +73,7 @@ def source(request, tmp_path_factory):
         (folder / "export.json").write_text(json.dumps(TABLES))
         return folder / "export.json"
     (folder / "dump.sql").write_text(dump())
-    return folder / "dump.sql" if request.param == "dump" else folder
+    return folder / "dump.sql"
 
 
 def test_every_shape_brings_the_same(repository, source, tmp_path_factory):

@@ -175,6 +175,21 @@ def test_five_hundred_rows_go_in_and_out(repository, tmp_path):
     assert table == pa.Table.from_pylist(rows, entries_v2(4)).sort_by("id")  # vectors, too: no text changed
 
 
+@pytest.mark.parametrize("dims", [1536, 384])
+def test_an_unchanged_database_stays_as_it_is(repository, tmp_path, dims):
+    """A text that ends in a line break is the same text: its vector is not computed again."""
+    theirs = str(tmp_path / "theirs")
+    ends = ("\n", "\r\n", "  \n\n", "")
+    rows = [{**made(n), "content": f"Ticket {n} was closed.{end}"} for n, end in enumerate(ends)]
+    table = pa.Table.from_pylist([{**row, "vector": [0.25] * dims} for row in rows], entries_v2(dims))
+    lancedb.connect(theirs).create_table("memory_entries", table)
+    imported(repository, theirs)
+    done = repository.exchange.export_folder(theirs, "yamo", Filter())
+    assert not {row["id"] for row in rows} & {*done.written}
+    after = lancedb.connect(theirs).open_table("memory_entries").to_arrow()
+    assert after.sort_by("id") == table.sort_by("id")
+
+
 def made(number: int) -> dict:
     said = {"type": "note", "ticket": number, "source": f"desk {number % 5}"}
     return {

@@ -169,13 +169,13 @@ def test_scores_are_shares_in_hundredths(mesh):
 def test_a_provider_that_is_down_is_replaced_with_a_warning(project, monkeypatch, capsys):
     """§7.1: the configured provider, else the local model, and a warning."""
     monkeypatch.delenv("RAWKOMEM_EMBEDDER")
-    write_user_config(f"embedder: {{provider: ollama, model: tiny, url: 'http://127.0.0.1:{free_port()}'}}\n")
+    write_user_config(f"embedder: {{provider: 'http://127.0.0.1:{free_port()}', model: tiny}}\n")
     mesh = SyncMemoryMesh(db_dir=str(project))
     mesh.add("Redis listens on port 6380")
     assert len(mesh.search("redis")) == 1
     mesh.close()
     said = capsys.readouterr().err
-    assert "ollama" in said and "bundled" in said
+    assert "127.0.0.1" in said and "bundled" in said
 
 
 def test_the_distillation_cycle(project):

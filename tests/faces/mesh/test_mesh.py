@@ -302,7 +302,7 @@ def test_the_metadata_of_a_skill_is_kept(mesh, project):
     assert skill.metadata["reviewed"] is True
     (file,) = (project / ".rawko" / "memories" / "skills").glob("*.md")
     assert "type: ops\n" in file.read_text("utf-8")
-    assert [found.id for found in mesh.search("rotate keys", filter="type = 'ops'")] == [skill.id]
+    assert [row.id for row in mesh.repository.list(filter="type = 'ops'")] == [skill.id]
 
 
 def test_reflect_and_synthesize_without_a_model(mesh):

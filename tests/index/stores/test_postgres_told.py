@@ -77,6 +77,17 @@ def test_links_and_members_are_those_that_the_files_declare(repository, database
     assert columns(database, "memory_ids", "episodes") == {"monday": [["cache", "login"]]}
 
 
+def test_links_tell_how_close_their_memories_are(repository, database):
+    said = {
+        row[:2]: row[2] for row in ask(database, "SELECT source_id, target_id, similarity FROM neolata.memory_links")
+    }
+    near = {
+        row[0]: row[1]
+        for row in ask(database, "SELECT target_id, similarity FROM neolata.close_memories('cache', 9, -1)")
+    }
+    assert said["cache", "login"] == near["login"] and 0 < near["login"] < 1
+
+
 def test_a_conflict_names_both_sides_and_a_quarantine_is_none(repository, database):
     from rawkomem.state.changes import open_conflicts
 
