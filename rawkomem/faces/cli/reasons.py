@@ -43,8 +43,9 @@ from .options import (
 )
 from .terminal import fields_of, note, paint, say, say_json, say_rows
 
-# Implement `rawkomem why`, `why-not`, `context` and `tokens`: explain what is injected and what it
-# costs.
+# Implement `rawkomem why` and `context`: explain what is injected.
+
+MAX_TOKENS = 2_000  # of a context
 
 
 @command("why")
@@ -125,7 +126,7 @@ def _tell_next_step(item: Scored, inside: bool) -> None:
 
 @command("context")
 @argument("query", nargs=-1, required=True)
-@BUDGET
+@BUDGET.but(default=0, least=0, help="Maximum number of tokens. Default: 2,000; 1,000 with --goal.")
 @LIMIT.but(default=20, least=1, help="Maximum number of memories.")
 @option("--format", "-f", "form", default="plain", show_default=True, type=Choice((*FORMS,)),
               help="The output format; grouped sorts by category.")  # fmt: skip
@@ -150,15 +151,15 @@ def context_command(
     if query == ("-",):
         query = (read_stdin(strict=False),)
     if goal:
-        budget = min(budget, MAX_BRIEF_TOKENS)
-        _say_brief(repository.traces.brief(" ".join(query), budget), as_json)
+        brief = repository.traces.brief(" ".join(query), budget or MAX_BRIEF_TOKENS)
+        _say_brief(brief, as_json)
         return
     task, only = Task(" ".join(query)), filter_of(**which)
     found = [item.row.id for item in repository.search(task.text, limit, only) if item.fits]
     only = replace(only, ids=tuple(found) or ("",))  # no memory has an empty id
     injection = inject_for(
         repository, task, "", form, only, strict,
-        max_injected=limit, budget=budget or None, min_confidence=0.0,
+        max_injected=limit, budget=budget or MAX_TOKENS, min_confidence=0.0,
     )  # fmt: skip
     if as_json:
         say_json(injection_json(injection))

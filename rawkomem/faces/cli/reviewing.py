@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -314,7 +313,6 @@ KEYS = {
     "e": "edit",
     "l": "later",
     "u": "undo",
-    "s": "show all",
     "q": "quit",
 }
 DECIDED = {
@@ -324,7 +322,6 @@ DECIDED = {
     "edit": "edited",
     "later": "left for later",
 }
-ROOM_LINES = 6  # of a screen, for the head, the message and the keys
 
 
 def asks(repository: Repository, listing: bool) -> bool:
@@ -358,39 +355,29 @@ class Walk:
         """Ask until all items are decided or the person quits."""
         while self.at < len(self.items):
             item = self.items[self.at]
-            lines = "\n".join(_whole_lines(self.repository, item)).split("\n")
-            choices = self._choices(item, len(lines))
-            self._show(item, lines, choices)
+            choices = self._choices(item)
+            self._show(item, choices)
             word = KEYS.get(self._key(choices), "")
             if word == "quit":
                 break
             try:
-                self._do(item, word, lines)
+                self._do(item, word)
             except (RawkoError, SystemExit) as failure:
                 self.message = (
                     str(failure) if isinstance(failure, RawkoError) else "nothing was stored"
                 )
         return [what for _, what, _ in self.done]
 
-    def _choices(self, item: Waiting, lines: int) -> list[str]:
+    def _choices(self, item: Waiting) -> list[str]:
         """Return the keys that work for an item."""
-        left_out = [
-            key for key, word in KEYS.items() if word == BOTH and BOTH not in item.decisions
-        ]
-        left_out += [] if self.done else ["u"]
-        left_out += [] if lines > self._room() else ["s"]
-        return [key for key in KEYS if key not in left_out]
+        words = {*item.decisions, "edit", "later", "quit", *(["undo"] if self.done else [])}
+        return [key for key, word in KEYS.items() if word in words]
 
-    def _room(self) -> int:
-        return shutil.get_terminal_size().lines - ROOM_LINES
-
-    def _show(self, item: Waiting, lines: list[str], choices: list[str]) -> None:
+    def _show(self, item: Waiting, choices: list[str]) -> None:
         click.clear()
         when = f", {day(item.at)}" if item.at else ""
         say(paint(f"[{self.at + 1}/{len(self.items)}] {item.kind}{when}", "cyan"))
-        say("\n".join(lines[: self._room()]))
-        if "s" in choices:
-            say(paint(f"… {len(lines) - self._room()} more lines", "dim"))
+        say("\n".join(_whole_lines(self.repository, item)))
         if self.message:
             say(paint(self.message, "yellow"))
         told = (f"{paint(key, 'bold')} {_key_help(item, KEYS[key])}" for key in choices)
@@ -407,14 +394,12 @@ class Walk:
             note(f"press one of {' '.join(choices)}")
         return key
 
-    def _do(self, item: Waiting, word: str, lines: list[str]) -> None:
+    def _do(self, item: Waiting, word: str) -> None:
         if word == "undo":
             self.at, what, undo = self.done.pop()
             if undo:
                 undo()
             self.message = f"undone: {what}"
-        elif word == "show all":
-            click.echo_via_pager("\n".join(lines))
         elif word == "edit":
             self._edit(item)
         elif word == "later":
@@ -465,13 +450,8 @@ def amend_in_editor(repository: Repository, memory: Memory, by: str) -> str:
 
     def store(text: str) -> str:
         entry = entry_from_text(text)
-        changes = {
-            "title": entry.title,
-            "when": [*entry.when],
-            "body": entry.body.strip(),
-            "by": by,
-        }
-        return repository.amend(memory.id, **changes).entry.id
+        body, when = entry.body.strip(), [*entry.when]
+        return repository.amend(memory.id, title=entry.title, body=body, when=when, by=by).entry.id
 
     start = f"---\n{head}---\n\n{memory.body}\n"
     what = f"amend-{file_stem(memory.id)}"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ...repository import Repository
 
     T = TypeVar("T")
-    U = TypeVar("U")
 
 
 JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
@@ -211,14 +210,6 @@ def shortened(as_json: bool, rows: Sequence[T], limit: int) -> Sequence[T]:
     if not as_json:
         note(f"showing {limit} of {len(rows)}: -n 0 shows all")
     return rows[:limit]
-
-
-def shortened_pair(
-    as_json: bool, first: Sequence[T], second: Sequence[U], limit: int
-) -> tuple[Sequence[T], Sequence[U]]:
-    """Return the first rows of two lists that are shown one after the other, as `shortened` does for one list."""
-    number = len(shortened(as_json, [*first, *second], limit))
-    return first[:number], second[: max(0, number - len(first))]
 
 
 def is_table() -> bool:
