@@ -18,7 +18,7 @@ from .layout import Layout
 from .private import LineFile, local_path, open_local
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 
 Counts = dict[str, tuple[int, int]]
@@ -309,7 +309,9 @@ def _cached(layout: Layout, stream: FileIO) -> tuple[int, Counts]:
 #
 #     time, session, draft, id, JSON      a draft, or a newer version of it
 #     time, session, asked, id            the agent of this session was asked to write the draft
-#     time, session, kept|dropped, id     the draft was decided; the same words of this session make no new draft
+#     time, session, kept, id, entry      the draft became a memory, which this entry created or changed
+#     time, session, dropped, id          the draft was discarded; the same words of this session make no new draft
+#     time, session, reopened, id         the decision was undone
 #
 # Sessions are checksums, so that a prompt finds the lines of its own session without reading JSON.
 
@@ -317,7 +319,7 @@ DRAFTS_FILE = "drafts.tsv"
 MAX_DRAFTS_BYTES = 4 * 2**20  # some 4,000 drafts; the older half is dropped
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
 MAX_DRAFT_DAYS = 30  # after which a draft expires
-DRAFT, AGENT_ASKED, KEPT, DROPPED = "draft", "asked", "kept", "dropped"
+DRAFT, AGENT_ASKED, KEPT, DROPPED, REOPENED = "draft", "asked", "kept", "dropped", "reopened"
 TUPLES = ("when", "tags", "corrects", "again")
 
 
@@ -393,9 +395,20 @@ class Drafts:
         """Record that the agent was asked to write a draft."""
         self._append((draft.session, AGENT_ASKED, draft.id))
 
-    def decide(self, draft: Draft, what: str) -> None:
-        """Record that a draft was KEPT or DROPPED."""
-        self._append((draft.session, what, draft.id))
+    def decide(self, draft: Draft, what: str, entry: str = "") -> None:
+        """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed."""
+        self._append((draft.session, what, draft.id, entry))
+
+    def reopen(self, ids: Collection[str] = (), kept_as: Collection[str] = ()) -> list[str]:
+        """Let decided drafts wait again: those with these ids, and those kept by these entries; return their ids."""
+        found = {}
+        for line in self._lines():
+            _, session, what, id, entry = (*line.split("\t", 4), "", "", "", "")[:5]
+            if what in (KEPT, DROPPED) and (id in ids or entry in kept_as):
+                found[id] = "\t".join((str(now()), session, REOPENED, id))
+        if found:
+            self._file().append(*found.values())
+        return [*found]
 
     def expire(self) -> int:
         """Remove lines older than MAX_DRAFT_DAYS; return how many undecided drafts were removed."""
@@ -434,6 +447,7 @@ def _folded_drafts(
     """Return the undecided drafts by id, and the ids of decided ones; `oldest` = 0 includes expired drafts."""
     oldest = now() - MAX_DRAFT_DAYS * DAY if oldest < 0 else oldest
     found: dict[str, Draft] = {}
+    known: dict[str, Draft] = {}
     decided: set[str] = set()
     for line in lines:
         at, _, what, id, *rest = (*line.split("\t", 4), "", "", "")[:5]
@@ -441,7 +455,12 @@ def _folded_drafts(
             continue
         if what in (KEPT, DROPPED):
             decided.add(id)
-            found.pop(id, None)
+            if id in found:
+                known[id] = found.pop(id)
+        elif what == REOPENED:
+            decided.discard(id)
+            if id in known:
+                found[id] = known.pop(id)
         elif what == AGENT_ASKED and id in found:
             found[id] = replace(found[id], asked=int(at))
         elif what == DRAFT and id not in decided:

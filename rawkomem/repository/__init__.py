@@ -16,6 +16,7 @@
 `settings_table`: The table of settings, one row each, the types of their values, and the reader of a settings file
 `skills`: Skills: import, find, rate and export them; propose skills and write reflections from memories
 `transfer`: What enters and leaves a repository: import and export in the formats of other tools, the ledger of writes and recalls, and sinks that receive changes
+`waiting`: The list of everything that waits for a person's decision: drafts, proposed changes, conflicts and memories in quarantine; and the decisions about them
 `writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write
 """
 
@@ -35,7 +36,7 @@ from .core import Core, lazy, warn_on_stderr
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Self, TypedDict, Unpack
 
     from ..files.append import Written
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from .maintenance import Lifecycle, Retention
     from .skills import Skills
     from .transfer import Exchange, Ledger, Sinks
+    from .waiting import Waiting
     from .writing import Stored
 
     class Changes(TypedDict, total=False):
@@ -385,6 +387,25 @@ class Repository:
         from .injecting import explain
 
         return explain(self, name, _task(task), profile, _filter(only, words))
+
+    # Decide
+
+    def waiting(self, kinds: Collection[str] = ()) -> Sequence[Waiting]:
+        """Return what waits for a person's decision: proposed changes, conflicts, drafts, quarantined memories.
+
+        `kinds` limits the list to some of "proposal", "conflict", "draft" and "quarantined".
+        """
+        from .waiting import KINDS, waiting
+
+        return waiting(self, kinds or KINDS)
+
+    def decide(
+        self, item: Waiting, decision: str, reason: str = "", by: str = ""
+    ) -> Sequence[Written]:
+        """Carry out one of `item.decisions` ("keep", "drop", "both") and return the written entries."""
+        from .waiting import decide
+
+        return decide(self, item, decision, reason, by)
 
     # Keep
 

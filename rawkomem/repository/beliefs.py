@@ -8,12 +8,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
-from ..files.machine_records import PERSON, read_changes
+from ..files.kept_texts import keep_edited
+from ..files.layout import read_bytes
+from ..files.machine_records import PERSON, note_change, read_changes
+from ..files.reading import read_data
+from ..files.replace import Replacing
+from ..git.head import find_git
+from ..git.runner import tracked_files
 from ..index.catalogue import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import NotFound, Refused
 from ..model.filters import Filter
-from ..model.values import ACTIVE, now, record
+from ..model.values import ACTIVE, now, record, replace
 from ..state.changes import (
     Conflict,
     open_conflicts,
@@ -131,6 +137,8 @@ class Beliefs(Wing):
 
         def decide() -> Plan:
             memory, rivals = self._with_rivals(name)
+            if not rivals and (settle or action == REJECT):
+                rivals = self._contradicted(memory)
             return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
 
         return self._decide(decide)
@@ -329,6 +337,12 @@ class Beliefs(Wing):
         only = Filter(statuses=(ACTIVE,), current=True)
         return contradictions(self._core.read(lambda: self._core.inside(only)))
 
+    def _contradicted(self, memory: Memory) -> list[Memory]:
+        """Return the memories in use whose sentences contradict a memory."""
+        pairs = [(one.newer, one.older) for one in self.contradictions()]
+        sides = [pair for pair in pairs if memory.id in (pair[0].id, pair[1].id)]
+        return [one for pair in sides for one in pair if one.id != memory.id]
+
     def explain(self, name: str) -> Explained:
         """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
         memory = self._repo.get(name)
@@ -415,6 +429,8 @@ class Undone:
     steps: tuple[Step, ...]
     plan: Plan
     written: tuple[Written, ...] = ()
+    removed: tuple[str, ...] = ()  # memories whose files were removed, because git never had them
+    copies: tuple[str, ...] = ()  # of these files, below .rawko
 
 
 class Undoing(Wing):
@@ -432,14 +448,18 @@ class Undoing(Wing):
         found: list[Undone] = []
 
         def decide() -> Plan:
-            found.append(self._decide(entry, everything, by))
-            return found[0].plan
+            undone = self._decide(entry, everything, by)
+            found.append(undone if dry_run else self._remove_uncommitted(undone))
+            removed = found[0].removed
+            left = tuple(one for one in undone.plan.entries if one.about not in removed)
+            return replace(undone.plan, entries=left)
 
         if dry_run:
             decide()
             return found[0]
         written = self._core.writer.write_decided(decide)
-        return Undone(found[0].change, found[0].steps, found[0].plan, tuple(written))
+        self._repo.drafts.store.reopen(kept_as=found[0].change.ids)
+        return replace(found[0], written=tuple(written))
 
     def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
         """Return the last changes that can be undone, with their steps, latest first."""
@@ -463,6 +483,31 @@ class Undoing(Wing):
         """Return the memories that exist; the others were purged, or are on another branch."""
         find = self._core.find
         return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
+
+    def _remove_uncommitted(self, undone: Undone) -> Undone:
+        """Remove the files that the change made and git does not know; a copy stays in `.rawko/local/edits`."""
+        layout = self._core.layout
+        if find_git(layout.project) is None:
+            return undone
+        deleted = {entry.about: entry for entry in undone.plan.entries if entry.kind == "delete"}
+        made = [step.entry for step in undone.steps if step.entry.target in deleted]
+        files = {entry.path: entry.target for entry in made if entry.creates}
+        known = tracked_files(layout, [*files])
+        data = {path: read_bytes(layout.path(path)) for path in files if path not in known}
+        alone = {
+            path: text for path, text in data.items() if _holds_only(text, path, undone.change)
+        }
+        removed = tuple(files[path] for path in alone)
+        if not alone:
+            return undone
+        copies = keep_edited(layout, alone)
+        changing = Replacing(layout, self._core.warn)
+        for path in alone:
+            changing.read(layout.path(path))
+            changing.remove(layout.path(path))
+        changing.finish()
+        note_change(layout, [deleted[id] for id in removed], undone.change.name)
+        return replace(undone, removed=removed, copies=copies)
 
     def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
         return {id: self._core.entries(id) for id in change.memories}
@@ -491,6 +536,11 @@ class Undoing(Wing):
             )
 
         return self._core.read(read)
+
+
+def _holds_only(data: bytes, path: str, change: Change) -> bool:
+    """Return whether all entries of a file belong to a change."""
+    return all(entry.id in change.ids for entry in read_data(data, path, advice=False).entries)
 
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:

@@ -152,13 +152,14 @@ class Drafts(Wing):
             if LESSON in draft.tags
             else replace(entry_of_draft(draft), by=by)
         )
-        stored = self._repo.add(made, via=via)
-        for old in draft.corrects:
-            if self._core.holds(old) and old != stored.id:
-                self._repo.beliefs.supersede(
-                    old, stored.id, one_line(draft.said, 200), by, anyway=True
-                )
-        self.store.decide(draft, KEPT)
+        with self._core.writer.as_one_change():
+            stored = self._repo.add(made, via=via)
+            for old in draft.corrects:
+                if self._core.holds(old) and old != stored.id:
+                    self._repo.beliefs.supersede(
+                        old, stored.id, one_line(draft.said, 200), by, anyway=True
+                    )
+        self.store.decide(draft, KEPT, stored.written[0].entry.id)
         return stored
 
     def edit(
@@ -228,8 +229,8 @@ class Drafts(Wing):
         """Store a draft that was said twice, in the new words, because an agent may have edited the earlier draft."""
         sessions = tuple(dict.fromkeys((*earlier.again, earlier.session, draft.session)))
         stored = self._repo.add(entry_of_draft(replace(draft, again=sessions)), via=SAID)
-        self.store.decide(earlier, KEPT)
-        self.store.decide(draft, KEPT)
+        for one in (earlier, draft):
+            self.store.decide(one, KEPT, stored.written[0].entry.id)
         return stored
 
 

@@ -63,7 +63,8 @@ Vouches = Callable[[Entry], bool]
 # Split the changes of a memory into those that count and those that are only proposed, by who
 # vouches for them.
 
-ACCEPTS, DECLINES = "accepts", "declines"  # keys of a review: the entries that it decides on
+# Keys of a review: the entries that it decides on, and those whose decision it takes back.
+ACCEPTS, DECLINES, REOPENS = "accepts", "declines", "reopens"
 SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
 DIGEST_CHARS = 16  # of a digest: 64 bits, so that nobody finds another text with the same ones
 # Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
@@ -112,7 +113,7 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -
     )
     own = {entry.id for entry in changes if vouches(entry)}
     reviews = [entry for entry in changes if entry.kind == "review" and entry.id in own]
-    accepted, refused = _named_in(reviews, ACCEPTS), _named_in(reviews, DECLINES)
+    accepted, refused = _decided_in(reviews)
     is_vouched = vouches(creating) or reviewed_name(creating) in accepted
     counting: list[Entry] = []
     others: list[Entry] = []
@@ -131,11 +132,20 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -
     return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
 
 
-def _named_in(reviews: Iterable[Entry], key: str) -> set[str]:
-    found = (entry.extra.get(key, []) for entry in reviews)
-    return {
-        str(name) for value in found for name in (value if isinstance(value, list) else [value])
-    }
+def _decided_in(reviews: Iterable[Entry]) -> tuple[set[str], set[str]]:
+    """Return the names of the accepted and of the declined entries; a later review may reopen a decision."""
+    accepted: set[str] = set()
+    refused: set[str] = set()
+    for entry in reviews:
+        reopened = _named_in(entry, REOPENS)
+        accepted = (accepted - reopened) | _named_in(entry, ACCEPTS)
+        refused = (refused - reopened) | _named_in(entry, DECLINES)
+    return accepted, refused
+
+
+def _named_in(review: Entry, key: str) -> set[str]:
+    value = review.extra.get(key, [])
+    return {str(name) for name in (value if isinstance(value, list) else [value])}
 
 
 def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
@@ -284,7 +294,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
     reviews = [entry for entry in entries if vouches and entry.kind == "review" and vouches(entry)]
-    accepted = _named_in(reviews, ACCEPTS)
+    accepted, _ = _decided_in(sorted(reviews, key=lambda entry: (entry.at, entry.id)))
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
@@ -567,6 +577,23 @@ def plan_decide(
     return plan_change(memory, "review", by, why, extra)
 
 
+def is_decision(entry: Entry) -> bool:
+    """Return whether an entry only accepts or declines changes."""
+    return entry.kind == "review" and entry.extra.get("action") == DECIDE
+
+
+def plan_reopen(memory: Memory, reviews: Sequence[Entry], reason: str, by: str) -> Plan:
+    """Plan to take back the decisions of reviews, so that the changes of a memory wait again."""
+    names = [
+        name
+        for review in reviews
+        for key in (ACCEPTS, DECLINES)
+        for name in sorted(_named_in(review, key))
+    ]
+    extra: Fields = {"action": DECIDE, REOPENS: names, "reason": reason}
+    return plan_change(memory, "review", by, f"reopen {len(names)} changes of {memory.id}", extra)
+
+
 @record
 class Review:
     """The input of a decision about a memory. Conflicts with `rivals` are settled by trust, or as `settle` says.
@@ -677,14 +704,14 @@ def _reduce_review(fields: Fields, entry: Entry) -> Fields:
     }
 
 
+DECIDED_WORDS = {"accepted": ACCEPTS, "declined": DECLINES, "reopened": REOPENS}
+
+
 def _tell_review(entry: Entry) -> str:
     action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")))
     left = ids_in(entry, "conflictsWith")
-    if entry.extra.get("action") == DECIDE:
-        decided = (
-            (word, ids_in(entry, key))
-            for word, key in (("accepted", ACCEPTS), ("declined", DECLINES))
-        )
+    if is_decision(entry):
+        decided = ((word, ids_in(entry, key)) for word, key in DECIDED_WORDS.items())
         action = ", ".join(
             f"{word} {names_or_nothing(tuple(map(_entry_id, names)))}"
             for word, names in decided
@@ -699,7 +726,7 @@ def _entry_id(name: str) -> str:
     return name.rpartition(SEPARATOR)[0]
 
 
-REVIEWED_NAMES = Key("Entries that it accepts or declines: id@digest", texts_schema())
+REVIEWED_NAMES = Key("Entries that it accepts, declines or reopens: id@digest", texts_schema())
 REVIEW_KIND = Change(
     _reduce_review,
     _tell_review,
@@ -707,6 +734,7 @@ REVIEW_KIND = Change(
         "action": Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]}),
         ACCEPTS: REVIEWED_NAMES,
         DECLINES: REVIEWED_NAMES,
+        REOPENS: REVIEWED_NAMES,
         "conflictsWith": CONFLICTS,
         "reason": REASON,
     },

@@ -37,7 +37,9 @@ from .fold import (
     after,
     fold,
     in_fold_order,
+    is_decision,
     plan_decide,
+    plan_reopen,
     split_changes,
 )
 from .graph import Edge
@@ -438,6 +440,11 @@ def plan_undo(
         if any(entry.creates and entry.id in change.ids for entry in said):
             entries += plan_delete(now, UNDO_REASON, by).entries if now.status != "deleted" else ()
             continue
+        reviews = [entry for entry in said if entry.id in change.ids and is_decision(entry)]
+        before = fold([entry for entry in said if entry not in reviews], vouches) or now
+        if before.proposed != now.proposed:  # the changes that a review decided wait again
+            entries += plan_reopen(now, reviews, UNDO_REASON, by).entries
+            now = before
         waiting = [entry for entry in said if entry.id in change.ids and entry.id in now.proposed]
         if waiting and not is_person:
             raise Refused(

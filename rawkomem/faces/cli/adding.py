@@ -686,8 +686,9 @@ def undo_command(
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
-    amended one, and withdraws a vote. Run it again to undo the change before that. CHANGE is a name that --list
-    shows. A purge cannot be undone.
+    amended one, and withdraws a vote. A kept draft and a decided proposal wait again. If git never had the file of an
+    added memory, the file is removed. Run the command again to undo the change before that. CHANGE is a name that
+    --list shows. A purge cannot be undone.
 
     Examples:
       rawkomem undo --dry-run
@@ -756,6 +757,8 @@ def _undone_json(undone: Undone, dry_run: bool) -> dict[str, Any]:
             {"memory": entry.target, "kind": entry.kind, "told": _entry_told(entry)}
             for entry in undone.plan.entries
         ],
+        "removed": [*undone.removed],
+        "copies": [*undone.copies],
     }
 
 
@@ -776,6 +779,9 @@ def _print_undone(repository: Repository, undone: Undone, dry_run: bool) -> None
         say(
             f"{paint(done, 'green')}  {steps if steps == back else f'{steps} → {back}'}  {name_of(memory)}"
         )
+    for id, copy in zip(undone.removed, undone.copies, strict=True):
+        say(f"{paint('undone', 'green')}  created → removed  {id}")
+        note(f"git never had its file; a copy is in .rawko/{copy}")
     if len(undone.change.memories) > MAX_SHOWN:
         say(f"  and {len(undone.change.memories) - MAX_SHOWN} more memories")
     if proposed:
