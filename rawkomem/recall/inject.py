@@ -422,7 +422,7 @@ def inject(sources: Sources, task: Task, profile: str, limits: Limits, form: str
     packed = add_linked(pack(wanted, limits, page.cost, page.shorter), sources, limits, page.cost)
     if sources.told:
         packed = leave_out_received_links(packed, sources.told)
-    items = tuple(map(page.shown, corrections_first(packed.items)))
+    items = corrections_first([*map(page.shown, packed.items)])
     points = chosen.order and limits.max_injected
     pointers = point_to(packed, question, sources.told) if points else ()
     text = page.write(items, pointers)
