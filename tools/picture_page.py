@@ -33,7 +33,6 @@ VIEWS = {
     "review": ("#/review", ".waiting .card"),
     "draft": ("#/review/draft:drf_5c1d2e3f4a5b", "[data-waits=draft]"),
     "health": ("#/health", ".check"),
-    "replay": ("#/replay", ".replay-view"),
 }
 
 

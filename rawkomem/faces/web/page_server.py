@@ -133,8 +133,6 @@ VIEWS = {
     "/api/timeline": page_views.timeline_view,
     "/api/waiting": page_views.waiting_view,
     "/api/health": page_views.health_view,
-    "/api/sessions": page_views.sessions_view,
-    "/api/replay": page_views.replay_view,
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request

@@ -7,11 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from ...git.citations import GONE, STALE
-from ...hosts.replay import Past, find_sessions, read_past, replay
 from ...index.catalogue import Row
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory, Task
@@ -28,9 +26,7 @@ from ...model.values import (
     now,
     replace,
 )
-from ...recall.relevance import why_fired
 from ...recall.signals import filter_of
-from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.beliefs import Proposal
 from ...repository.waiting import CONFLICT, PROPOSAL, QUARANTINED, Waiting
@@ -156,7 +152,6 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
             _waiting_card(repository, item, render) for item in _waiting_for(repository, known)
         ],
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
-        "found_in": one_line(known.found_in),
         "source": one_line(known.source),
         "path": one_line(known.path, 300),
         "line": known.line,
@@ -166,7 +161,6 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
             name: getattr(known, name)
             for name in ("valid_from", "valid_until", "helpful", "harmful")
         },
-        "observed": known.times_observed,
         "trust": _trust_facts(explained.trust),
         "citations": [
             {
@@ -203,14 +197,12 @@ def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
             "injected": False,
             "why_not": failure.message,
             "score": 0.0,
-            "fired": "",
             "factors": [],
         }
     return {
         "injected": inside,
         "why_not": one_line(item.why_not, 300),
         "score": round(item.score, 4),
-        "fired": one_line(why_fired(item), 200),
         "factors": [
             {
                 "name": factor.name,
@@ -629,69 +621,3 @@ def _find_unverified(repository: Repository, memories: Iterable[Memory]) -> Iter
     for memory in memories:
         if memory.id in found:
             yield memory, one_line(found[memory.id].why, 200), {"can_vouch": not memory.vouched}
-
-
-# List the past sessions of a project, and replay one, for the Replay view of the page.
-
-MAX_SESSIONS = 50  # in the list: the latest
-MAX_PROMPTS = 200  # that are replayed in one session: each prompt costs one recall
-
-
-def sessions_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return the transcripts of this project, the latest first. The id of one is a checksum of its path."""
-    files = find_sessions(repository.layout)
-    return {"total": len(files), "items": [_session_facts(file) for file in files[:MAX_SESSIONS]]}
-
-
-def replay_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
-    for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
-        if _session_name(file) == asked.get("id"):
-            return {"items": [_replayed_facts(repository, past) for past in read_past(file)]}
-    raise NotFound(
-        "this session no longer exists", "reload the page to update the list of sessions"
-    )
-
-
-def _session_name(file: str) -> str:
-    return sha256(os.fsencode(file)).hexdigest()[:16]
-
-
-def _session_facts(file: str) -> dict[str, Any]:
-    stat = os.stat(file)
-    return {"id": _session_name(file), "file": one_line(os.path.basename(file), 80), "at": stat.st_mtime_ns // 1_000_000,
-            "bytes": stat.st_size}  # fmt: skip
-
-
-def _replayed_facts(repository: Repository, past: Past) -> dict[str, Any]:
-    done = replay(repository, replace(past, moments=past.moments[:MAX_PROMPTS]))
-    return {
-        "host": one_line(past.host or "text", 40),
-        "at": past.at,
-        "prompts": len(past.moments),
-        "answers": [
-            {
-                "number": answer.number,
-                "prompt": clean(answer.prompt),
-                "tokens": answer.tokens,
-                "memories": _memories_facts(answer.memories),
-            }
-            for answer in done.answers
-        ],
-        "corrections": [
-            {
-                "said": one_line(redact(correction.draft.said or correction.draft.text), 600),
-                "prompt": correction.prompt,
-                "verdict": correction.verdict,
-                "memories": _memories_facts([correction.memory] if correction.memory else []),
-            }
-            for correction in done.corrections
-        ],
-    }
-
-
-def _memories_facts(memories: Iterable[Memory]) -> list[dict[str, str]]:
-    return [
-        {"id": memory.id, "title": one_line(memory.title), "kind": memory.kind}
-        for memory in memories
-    ]

@@ -154,7 +154,6 @@ def test_looking_around_leaves_no_trace(client, held, project):
         "timeline",
         "waiting",
         "health",
-        "sessions",
     ):
         client.get(f"/api/{path}")
     assert everything() == before

@@ -562,7 +562,7 @@ def test_on_a_phone_nothing_runs_over_the_edge(browser, sample):
     tab.page.set_viewport_size({"width": 360, "height": 740})
     with Repository.open(str(sample), via="agent") as agent:
         agent.amend("errors-are-problem-documents", body=f"See https://example.org/{'long' * 60} and | a | table |.")
-    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/replay", "#/new",
+    for view in ("", "#/memory/round-prices-once-at-the-very-end", "#/timeline", "#/review", "#/review/draft:drf_5c1d2e3f4a5b", "#/health", "#/new",
                  "#/graph"):  # fmt: skip
         tab.open(view) if not view else tab.go(view)
         tab.page.wait_for_timeout(400)
@@ -596,7 +596,6 @@ def test_an_empty_repository_says_how_to_start(browser, tmp_path):
         ("timeline", "No dates yet"),
         ("review", "Nothing to review"),
         ("health", "No memories yet"),
-        ("replay", "No past sessions"),
     ):
         tab.go(f"#/{view}")
         page.wait_for_selector(f"text={told}")
@@ -664,7 +663,7 @@ def test_nothing_that_memories_say_runs_or_leaves(browser, tmp_path):
         )
         for link in page.locator(".prose a[href^='#']").all():
             assert link.get_attribute("href").startswith("#/memory/")
-    for view in ("graph", "timeline", "review", "health", "replay", ""):
+    for view in ("graph", "timeline", "review", "health", ""):
         tab.go(f"#/{view}")
         page.wait_for_timeout(500)
     page.fill("#search", HOSTILE[1])

@@ -1,4 +1,4 @@
-"""Working on the page in real headless Chromium: writing, deciding on several, health, replay, access."""
+"""Working on the page in real headless Chromium: writing, deciding on several, health, access."""
 
 from __future__ import annotations
 
@@ -218,16 +218,6 @@ def test_health_leads_to_what_to_do(tab, sample):
     form(tab, "When to use it").fill("mermaid diagram")
     page.get_by_role("button", name="Save").click()
     page.wait_for_selector("aside >> text=mermaid diagram")
-
-
-def test_a_session_is_replayed(tab, sample):
-    leave_work(sample)
-    page = tab.open("#/health")
-    page.get_by_role("link", name="Replay a past session").click()
-    page.locator("[data-session]").click()
-    page.wait_for_selector(".prompts li")
-    assert page.locator(".prompts li").count() == 2
-    assert page.locator(".prompts a").count() >= 1
 
 
 def test_the_keyboard_help_lists_the_keys_of_the_docs(tab):

@@ -1,4 +1,4 @@
-"""Writing on the page: new memories, edits, links, decisions about several memories, health, replay."""
+"""Writing on the page: new memories, edits, links, decisions about several memories, health."""
 
 from __future__ import annotations
 
@@ -164,20 +164,6 @@ def test_health_tells_what_needs_a_look(client, project, repository):
     assert client.get("/api/health")["checks"][0]["total"] == 0
     (project / "code.py").unlink()
     assert client.post("/api/cite", {"id": "cited"})[0] == 409
-
-
-def test_a_session_is_replayed(client, project, repository):
-    repository.add(Entry(title="Use es-toolkit", body="We don't use lodash.", when=("lodash",)), via="person")
-    folder = project / ".specstory" / "history"
-    folder.mkdir(parents=True)
-    told = "# s (2026-01-01 10:00:00)\n\n_**User**_\n\nadd lodash\n\n---\n\n_**Assistant**_\n\nDone.\n\n---\n\n"
-    (folder / "a.md").write_text(f"{told}_**User**_\n\nno, we don't use lodash here\n\n---\n", encoding="utf-8")
-    (listed,) = client.get("/api/sessions")["items"]
-    assert listed["file"] == "a.md"
-    (answer,) = client.get(f"/api/replay?id={listed['id']}")["items"]
-    assert [memory["title"] for memory in answer["answers"][0]["memories"]] == ["Use es-toolkit"]
-    assert answer["prompts"] == 2 and "lodash" in answer["answers"][1]["prompt"]
-    assert client.send("GET", "/api/replay?id=../../etc/passwd")[0] == 404
 
 
 @pytest.mark.parametrize("path", ["add", "amend", "act", "undo"])

@@ -5,12 +5,11 @@ import { failed, h, isTyping, later } from "./dom.js";
 import * as graph from "./graph.js";
 import * as health from "./health.js";
 import * as memories from "./memories.js";
-import * as replay from "./replay.js";
 import * as review from "./review.js";
 import * as timeline from "./timeline.js";
 import { undoLast } from "./undo.js";
 
-const VIEWS = { memories, graph, timeline, review, health, replay };
+const VIEWS = { memories, graph, timeline, review, health };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");

@@ -26,8 +26,7 @@ export async function show(view, { changed }) {
   const found = checks.filter((check) => check.total);
   view.replaceChildren(h("div", { class: "waiting health-view" },
     h("h1", {}, "Health"),
-    h("p", { class: "lead" }, memories ? `${many(memories, "memory", "memories")} in use were checked. ` : "",
-      h("a", { href: "#/replay" }, "Replay a past session"), " to see what agents would get now."),
+    memories > 0 && h("p", { class: "lead" }, `${many(memories, "memory", "memories")} in use were checked.`),
     memories > 0 && h("ul", { class: "tiles" }, checks.map(tile)),
     found.length ? found.map((check) => section(check, redraw)) : nothing(memories ? "No problems found" : "No memories yet", memories ? "All memories passed all checks." : "")));
 }
