@@ -248,6 +248,7 @@ def _take_warnings(repository: Repository) -> list[str]:
 MAX_CHOSEN = 500  # items of one action
 DECISIONS = (KEEP, DROP, BOTH)
 DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
+MAX_UNDONE = 5_000  # entries of one action
 MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
 
 
@@ -348,13 +349,7 @@ ACTIONS: dict[str, Callable[[Repository, Said, str], list[str]]] = {
 
 def undo_action(repository: Repository, said: Said) -> Facts:
     """Undo an action of the page, the latest change first."""
-    entries = said.get("entries")
-    if (
-        not isinstance(entries, list)
-        or not entries
-        or not all(isinstance(one, str) for one in entries)
-    ):
-        raise BadInput("nothing to undo", "undo follows an action on this page")
+    entries = texts_of(said, "entries", MAX_UNDONE, MAX_REASON_CHARS)
     reopened = repository.drafts.store.reopen(entries)
     changes = [
         change
