@@ -182,6 +182,12 @@ class PageServer(socketserver.ThreadingTCPServer):
         self.door = Door(self.server_address[1], new_token())
         self._entrance = ("", 0.0)  # a code, and when it expires
 
+    def server_close(self) -> None:
+        """Close the server and, after the request that is being answered, the repository."""
+        super().server_close()
+        with self._one_at_a_time:
+            self.repository.close()
+
     def new_entrance(self) -> str:
         """Return an address that works once, within ENTRANCE_S.
 
