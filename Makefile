@@ -80,6 +80,8 @@ test-page:                   ## the page in real headless Chromium (installs Deb
 
 test-editors: .venv/ready vsix .editors/code/ready  ## Neovim, Helix and VS Code's web version (200 MB: not in .ci/run)
 	[ -x .editors/bin/hx ] || $(BIN)/python tools/fetch_editors.py .editors
+	@command -v nvim >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq neovim; } || \
+	  echo "neovim is not installed: the test with an old Neovim is skipped"
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } || \
 	  echo "chromium is not installed: the tests in VS Code are skipped"
 	$(BIN)/python -m pip install --quiet --group page
@@ -98,6 +100,7 @@ vsix:                        ## package the VS Code extension as dist/rawkomem.v
 
 test-hosts: .venv/ready      ## Claude Code, Codex, OpenCode, Copilot, Gemini against a model on loopback (npm, 700 MB: not in .ci/run)
 	npm install --prefix .hosts --no-audit --no-fund --ignore-scripts $(HOSTS) opencode-linux-$$(node -p process.arch)@1.18.18
+	$(BIN)/python -m pip install --quiet --editable ".[mcp]"
 	$(BIN)/pytest -m hosts
 
 test-pythons:                ## the fast suite on the other Pythons that are installed

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from rawkomem import __version__
 from rawkomem.faces.cli import measure
 from rawkomem.model import installed
@@ -194,6 +195,27 @@ def test_a_default_installation_stays_small(wheel, tmp_path):
 def test_the_empty_extras_still_install():
     extras = PROJECT["project"]["optional-dependencies"]
     assert extras["page"] == extras["lsp"] == [] and extras["mcp"]
+
+
+def test_an_older_pip_names_python_and_not_a_package():
+    """pip 23.0 of Python 3.10 looks for the packages first: there is no watchdog 7 for it."""
+    (watchdog,) = [one for one in PROJECT["project"]["dependencies"] if one.startswith("watchdog")]
+    marker = Requirement(watchdog).marker
+    assert marker and not marker.evaluate({"python_version": "3.10"}) and marker.evaluate()
+
+
+@pytest.mark.parametrize(
+    ("lane", "needs"),
+    [
+        ("test-hosts", ".[mcp]"), ("test-servers", ".[mcp]"), ("test-stores", ".[lancedb,postgres]"),
+        ("test-page", "--group page"), ("test-editors", "--group page"), ("test-slow", "--group install --group site"),
+    ],
+)  # fmt: skip
+def test_each_lane_installs_what_it_needs(lane, needs):
+    """Its recipe does so before the tests start, and does not rely on another lane."""
+    steps = subprocess.run(["make", "-n", lane], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    before, started, _ = steps.partition("/pytest ")
+    assert started and needs in before
 
 
 # --- The Dockerfile: parsed, and its commands run in a virtual environment (no Docker is needed) ---

@@ -31,9 +31,8 @@ VIEWS = {
     "graph": ("#/graph", ".canvas[data-ready=true]"),
     "timeline": ("#/timeline", ".moment"),
     "review": ("#/review", ".waiting .card"),
-    "drafts": ("#/drafts", ".waiting .card"),
+    "draft": ("#/review/draft:drf_5c1d2e3f4a5b", "[data-waits=draft]"),
     "health": ("#/health", ".check"),
-    "replay": ("#/replay", ".replay-view"),
 }
 
 

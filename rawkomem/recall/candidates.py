@@ -122,18 +122,19 @@ def may_be_injected(sources: Sources, memory: Memory, limits: Limits) -> bool:
 
 
 def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
-    """Return the items with a person's statement from a session moved before the older memory that it contradicts."""
+    """Move a person's statement from a session before the older memory that it contradicts, and mark the older one."""
     ordered = [*items]
     for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
         from ..state.contradictions import overrules, prose_of
 
-        said = prose_of(item.memory)
-        others = ordered[: ordered.index(item)]
-        older = (one for one in others if one.memory.worded <= item.memory.worded)
-        first = next((one for one in older if overrules(said, prose_of(one.memory))), None)
-        if first:
-            ordered.remove(item)
-            ordered.insert(ordered.index(first), item)
+        said, place = prose_of(item.memory), ordered.index(item)
+        for at, one in enumerate(ordered):
+            is_older = at != place and one.memory.worded <= item.memory.worded
+            if is_older and overrules(said, prose_of(one.memory)):
+                ordered[at] = replace(one, signals=replace(one.signals, overruled=True))
+                if at < place:
+                    ordered.insert(at, ordered.pop(place))
+                    place = at
     return tuple(ordered)
 
 

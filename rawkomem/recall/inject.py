@@ -442,7 +442,7 @@ def inject(
     packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
     if first.told:
         packed = leave_out_received_links(packed, first.told)
-    items = tuple(map(page.shown, corrections_first(packed.items)))
+    items = corrections_first([*map(page.shown, packed.items)])
     points = chosen.order and limits.max_injected
     pointers = point_to(packed, question, first.told) if points else ()
     text = page.write(items, pointers)

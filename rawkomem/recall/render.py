@@ -296,7 +296,7 @@ class Page:
             _writer(form)((), question.text, self.nonce)
         )  # tokens without items
         self._shown: dict[str, Scored] = {}
-        self._parts: dict[tuple[str, str | None], Part] = {}  # (memory, text) → its part
+        self._parts: dict[tuple[str, str | None, bool], Part] = {}  # memory, text, overruled
 
     def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
         """Return the items and pointers as text for the prompt."""
@@ -304,7 +304,7 @@ class Page:
         return _written(self.form, parts, self.question.text, self.nonce, pointers)
 
     def _part(self, item: Scored) -> Part:
-        key = item.memory.id, item.text
+        key = item.memory.id, item.text, item.signals.overruled
         if key not in self._parts:
             self._parts[key] = part_of(item, self.vouched)
         return self._parts[key]
@@ -506,6 +506,7 @@ POINTING: dict[str, Callable[[Sequence[Part], str, str, Sequence[str]], str]] = 
 # labels.
 
 PROPOSED = "a change is proposed"
+OVERRULED = "a person said otherwise"  # no longer than "verified" and PROPOSED, which it replaces
 MAX_NAMED_SOURCES = 3  # weak sources that are named in the labels of an item
 
 
@@ -519,11 +520,14 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
         if vouched or (memory.layer and signals.unverified)
         else ()
     )
+    proposed: Labels = (PROPOSED,) if memory.proposed else ()
+    if signals.overruled and proposed:  # "verified" would argue for it against the newer statement
+        standing, proposed = (OVERRULED,), ()
     weak = (
         f"made from {safe_item_id(source.id)}, which is {source.why}"
         for source in signals.weak[:MAX_NAMED_SOURCES]
     )
-    return (*layer_label(memory.layer), *standing, *((PROPOSED,) if memory.proposed else ()), *weak)
+    return (*layer_label(memory.layer), *standing, *proposed, *weak)
 
 
 def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:
@@ -543,4 +547,4 @@ def standing_label(doubted: Standing | None) -> Labels:
     """Return the labels that say whether a person vouches for a memory, or said it in a session."""
     if doubted is None:
         return (VERIFIED,)
-    return (NOT_VERIFIED, PERSON_SAID) if doubted.said else (NOT_VERIFIED,)
+    return (PERSON_SAID,) if doubted.said else (NOT_VERIFIED,)

@@ -214,6 +214,7 @@ class Signals:
     cited: tuple[Cited, ...] = ()  # the state of the code that the memory cites
     unverified: Standing | None = None  # its standing, if no person vouches for it and that matters
     weak: tuple[Weak, ...] = ()  # sources of the memory that are no longer valid
+    overruled: bool = False  # a person contradicted it in a session, in an item before it
     trust: Trust | None = None  # if the profile uses it
     accessed: int = 0  # time of the last injection or search hit, if the profile uses it; 0: never
     shares_phrase: bool = False  # with the question, in a script without vectors: passes the gate

@@ -11,7 +11,7 @@ from ..model.entries import Draft, Memory
 from ..model.errors import BadInput
 from ..model.filters import Filter
 from ..model.values import TYPE_CHECKING, record
-from ..state.fold import ACTIVATE, REJECT
+from ..state.fold import ACTIVATE, REJECT, reviewed_name
 from .beliefs import Proposal
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def decide(
         repository.drafts.drop(item.id)
         return ()
     if item.kind == PROPOSAL:
-        return beliefs.decide(item.id, keeps, reason=reason, by=by)
+        assert item.proposal
+        shown = [reviewed_name(entry) for entry in item.proposal.changes]
+        return beliefs.decide(item.id, keeps, shown, reason, by)
     settle = {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
     return beliefs.review(item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by)
 

@@ -59,7 +59,6 @@ def browse_command(folder: str, /, port: int, no_open: bool) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             note("stopped")
-    repository.close()
 
 
 # Implement `rawkomem mcp`: serve memories to agents over the Model Context Protocol.

@@ -40,12 +40,8 @@ def code_actions(
     if not documents.is_memory_file(uri):
         return None
     amends = lsp.Command(AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line])
-    if documents.supports("text_document.code_action.code_action_literal_support") is None:
-        return [amends]
     wanted = params.context.only or [""]
-    fits = any(
-        not kind or kind == ACTION_KIND or ACTION_KIND.startswith(f"{kind}.") for kind in wanted
-    )
+    fits = any(f"{ACTION_KIND}.".startswith(f"{kind}." if kind else "") for kind in wanted)
     return [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
 
 

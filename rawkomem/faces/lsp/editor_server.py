@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from ...files.check import check_text
+from ...files.check import NOT_IDEAL, check_text
 from ...model.errors import RawkoError
 from ...model.values import ERROR, WARNING
 from . import editing, features
@@ -66,17 +66,21 @@ def _diagnostics(documents: Documents, uri: str, number: int) -> list[lsp.Diagno
     if document is None:
         return None
     checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
-    spans = [locate_problem(document.lines, problem) for problem in checked.problems]
-    return [
-        lsp.Diagnostic(
-            range=documents.range(document.lines, span.line, span.start, span.end),
-            message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
-            severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
-            source="rawkomem",
-            code=problem.code,
+    found = []
+    for problem in checked.problems:
+        if problem.code == NOT_IDEAL:
+            continue  # most good memories are shorter than the ideal: `rawkomem check --style` tells
+        span = locate_problem(document.lines, problem)
+        found.append(
+            lsp.Diagnostic(
+                range=documents.range(document.lines, span.line, span.start, span.end),
+                message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
+                severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
+                source="rawkomem",
+                code=problem.code,
+            )
         )
-        for problem, span in zip(checked.problems, spans, strict=True)
-    ]
+    return found
 
 
 def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) -> None:

@@ -53,7 +53,6 @@ class Choice:
     start: int = 0  # the column where the replaced text starts
     found_by: str = ""  # text that the editor matches with the typed text; empty: `text`
     sort: str = "enum"  # a key of ITEM_KINDS: the icon that the editor shows
-    snippet: str = ""  # the text with a cursor position, for editors that support it
 
 
 def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
@@ -64,14 +63,11 @@ def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.Completi
     lines, line, column = place.document.lines, place.line, place.column
     found = choices_at(place.document.shelf, lines, line, column)
     memories = sum(choice.sort == "memory" for choice in found)
-    snippets = documents.supports("text_document.completion.completion_item.snippet_support")
     items = [
         lsp.CompletionItem(
             label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
-            insert_text_format=lsp.InsertTextFormat.Snippet if snippets and choice.snippet else None,
-            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column),
-                                   choice.snippet if snippets and choice.snippet else choice.text),
+            text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
         )
         for number, choice in enumerate(found)
     ]  # fmt: skip
@@ -101,12 +97,7 @@ def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY_LINE.match, others) if found}
     free = {key: known for key, known in frontmatter_keys().items() if key not in used}
-    return [
-        Choice(
-            f"{key}: ", known.says, 0, key, "key", f"{key}: [$0]" if "anyOf" in known.values else ""
-        )
-        for key, known in free.items()
-    ]
+    return [Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()]
 
 
 def _start_of_value(typed: str, after: int) -> int:
@@ -139,22 +130,15 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
 
     Ids and titles that begin with the text come first; within a rank, the last changed come first.
     """
-    phrase = typed.strip().casefold()
-    words = phrase.split()
-    plain = phrase.translate(ID_MARKS)
-
-    def rank(memory: Memory) -> int:
-        text = f"{memory.id} {memory.title}".casefold()
-        if plain in (marked := text.translate(ID_MARKS)):
-            return (
-                0 if marked.startswith(plain) or memory.title.casefold().startswith(phrase) else 1
-            )
-        return 2 if all(word in text for word in words) else -1
-
-    ranked = [
-        (rank(memory), -memory.updated, memory.id, memory.title) for memory in shelf.offered()
-    ]
-    first = sorted(item for item in ranked if item[0] >= 0)[:MAX_MEMORIES]
+    plain = typed.strip().casefold().translate(ID_MARKS)
+    words = plain.split()
+    ranked = []
+    for memory in shelf.offered():
+        id, title = (name.casefold().translate(ID_MARKS) for name in (memory.id, memory.title))
+        if all(word in f"{id} {title}" for word in words):
+            begins = id.startswith(plain) or title.startswith(plain)
+            ranked.append((not begins, -memory.updated, memory.id, memory.title))
+    first = sorted(ranked)[:MAX_MEMORIES]
     # Neovim drops completions whose filter text does not begin with the typed text, so it is put in front.
     return [
         Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory")
@@ -233,7 +217,6 @@ PREVIEW_CHARS = 600  # of a body in a card
 MAX_TASKS_SHOWN = 5  # for one condition
 MAX_STALE_PLACES = 3  # in one remark
 HIDDEN_STATUSES = ("quarantined", "deleted")  # the text of these memories is not shown
-SUPERSEDED = "superseded by "
 
 
 class Teller:
@@ -273,7 +256,9 @@ class Teller:
         said = []
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
-            said.append(SUPERSEDED + one_line(newer.title if newer else memory.superseded_by, 80))
+            said.append(
+                "superseded by " + one_line(newer.title if newer else memory.superseded_by, 80)
+            )
         elif memory.status != ACTIVE:
             said.append(memory.status)
         stale = [item for item in self.citations.of(memory.extra) if item.state in (STALE, GONE)]
@@ -361,9 +346,9 @@ def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLen
 
 
 def _lens_command(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
-    """Return the command of a lens: it opens the superseding memory, or does nothing for other remarks."""
+    """Return the command of a lens: it opens the memory that supersedes this one, or does nothing if none does."""
     newer = shelf.memories.get(memory.superseded_by)
-    if newer and remark.startswith(SUPERSEDED):
+    if newer:
         return lsp.Command(remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line])
     return lsp.Command(remark, "")
 

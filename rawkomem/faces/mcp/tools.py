@@ -25,7 +25,7 @@ from ...state.changes import SIGNALS
 from ...text.safe import safe_item_id
 from .replies import (
     found_list,
-    listed_drafts,
+    listed_waiting,
     what_was_amended,
     what_was_remembered,
     what_was_stored,
@@ -41,7 +41,6 @@ from .replies import (
 DEFAULT_AUTHOR = "agent"  # the author of a memory if the client does not send its name
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
-MAX_DRAFTS = 10  # in one list: the latest
 MAX_RESULTS = 50  # of one search
 FILTERS = {  # the filters of `search` that agents may use
     field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
@@ -188,13 +187,7 @@ def drafts(
     """
     wing = _project_only(repository).drafts
     if action == "list":
-        waiting = wing.all()
-        older = (
-            f"{len(waiting) - MAX_DRAFTS} older drafts are not shown.\n"
-            if len(waiting) > MAX_DRAFTS
-            else ""
-        )
-        return older + listed_drafts(waiting[:MAX_DRAFTS]) if waiting else "No drafts are waiting."
+        return listed_waiting(repository.waiting()) or "Nothing waits."
     if not id:
         raise BadInput(
             f"drafts: {action} needs an id", "call 'drafts' with action: list to see the ids"
@@ -267,7 +260,8 @@ VERBS = {
         again=False,
     ),
     "drafts": Verb(
-        "Drafts: statements of people that are not stored yet. 'other': the draft to merge with.",
+        "List what waits for a decision. Keep, edit, merge or drop drafts: statements of people "
+        "that are not stored yet. 'other': the draft to merge with.",
         {
             "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
             "id": TEXT,

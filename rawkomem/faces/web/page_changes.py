@@ -1,24 +1,28 @@
-"""Carry out what a person does on the page: add, edit, link, decide on memories and drafts, undo."""
+"""Carry out what a person does on the page: add, edit, link, decide on what waits, undo."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
 from ...files.append import Written
 from ...git.runner import user_name
-from ...learn.drafts import exchange_of_draft
-from ...model.entries import Draft, Memory
+from ...model.entries import Memory
 from ...model.errors import BadInput, RawkoError, Refused
 from ...model.values import CREATES, GROUPS
 from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.core import warn_on_stderr
+from ...repository.waiting import BOTH, DROP, KEEP, Waiting
+from ...state.fold import ACTIVATE, reviewed_name
 from ...text.clean import clean, one_line
-from .page_markdown import Meant
+
+Said = Mapping[str, Any]  # the fields of a request
+Facts = dict[str, Any]
 
 # Compare two texts word by word, so that a reviewer sees what changes.
 
@@ -44,60 +48,27 @@ def difference(old: str, new: str) -> list[tuple[str, str]]:
     return [part for part in parts if part[1]]
 
 
-# Carry out votes and reviews that a person makes on the page. Each function makes one library
-# call.
+# Read the fields of a request.
 
 MAX_REASON_CHARS = 500
+MAX_TITLE_CHARS = 300
+MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any script
+MAX_CONDITIONS = 20
+MAX_TAGS = 30
+MAX_TAG_CHARS = 60
 
 
-def vote(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Store a vote: helpful or harmful."""
-    id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
-    return decided(repository, id, [repository.feedback(id, signal, reason, user_name())])
-
-
-def review_memory(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Activate or reject a quarantined memory; `settle` says how its conflicts end."""
-    id, action, settle, reason = (
-        text_of(said, key) for key in ("id", "action", "settle", "reason")
-    )
-    written = repository.beliefs.review(id, action, settle, reason, user_name())
-    return decided(repository, id, written)
-
-
-def decide_proposal(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Accept or decline the proposed changes that the page showed."""
-    id, action, reason = (text_of(said, key) for key in ("id", "action", "reason"))
-    changes = said.get("changes")
-    if action not in ("accept", "decline") or not isinstance(changes, list) or not changes:
-        raise BadInput("the decision is missing", "accept or decline the changes that are shown")
-    written = repository.beliefs.decide(
-        id, action == "accept", [*map(str, changes)], reason, user_name()
-    )
-    return decided(repository, id, written)
-
-
-def decided(repository: Repository, id: str, written: Sequence[Written]) -> dict[str, Any]:
-    """Return a memory's status after a decision, and the ids of the entries that the decision wrote."""
-    memory = repository.get(id)
-    return {
-        "id": memory.id,
-        "status": memory.status,
-        "entries": [item.entry.id for item in written],
-    }
-
-
-def text_of(said: Mapping[str, Any], key: str, most: int = MAX_REASON_CHARS) -> str:
+def text_of(said: Said, key: str, most: int = MAX_REASON_CHARS) -> str:
     """Return a field of a request, stripped. Raises BadInput if it is no text or too long, or if an id is missing."""
     value = said.get(key, "")
     if not isinstance(value, str) or len(value) > most:
         raise BadInput(f"{key} must be a text of at most {most:,} characters", "shorten it")
     if key in ("id", "other") and not value:
-        raise BadInput(f"{key} is missing", "choose a memory or a draft")
+        raise BadInput(f"{key} is missing", "choose a memory")
     return value.strip()
 
 
-def texts_of(said: Mapping[str, Any], key: str, most: int, chars: int) -> tuple[str, ...]:
+def texts_of(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
     """Return a list of texts in a request, stripped. Raises BadInput if it is none, or too long."""
     value = said.get(key)
     if (
@@ -111,96 +82,22 @@ def texts_of(said: Mapping[str, Any], key: str, most: int, chars: int) -> tuple[
     return tuple(one.strip() for one in value if one.strip())
 
 
-# Return the drafts that the page shows, and carry out a person's decisions about them.
-
-MAX_CARDS = 50  # drafts; the page loads the next ones after decisions
-MAX_TITLE_CHARS = 300
-MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any script
-MAX_CONDITIONS = 20
-
-
-def waiting_drafts(
-    repository: Repository, asked: Mapping[str, str], render: Callable[[str, Meant], str]
-) -> dict[str, Any]:
-    """Return the waiting drafts, the latest first."""
-    waiting = repository.drafts.all()
-    return {
-        "total": len(waiting),
-        "items": [
-            _draft_card(repository, draft, render(draft.text, lambda name: ("", "")))
-            for draft in waiting[:MAX_CARDS]
-        ],
-    }
+def _form_fields(said: Said) -> Facts:
+    """Return the checked fields of a form that a request holds; other fields stay unchanged."""
+    given: Facts = {}
+    for key, most in (("title", MAX_TITLE_CHARS), ("text", MAX_TEXT_CHARS), ("importance", 20)):
+        if key in said:
+            given[key] = text_of(said, key, most)
+    for key, most, chars in (
+        ("tags", MAX_TAGS, MAX_TAG_CHARS),
+        ("when", MAX_CONDITIONS, MAX_TITLE_CHARS),
+    ):
+        if key in said:
+            given[key] = texts_of(said, key, most, chars)
+    return given
 
 
-def keep_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Store a draft as a memory, with the title and text that the page showed."""
-    corrected = [
-        id
-        for id in repository.drafts.get(text_of(said, "id")).corrects
-        if repository.core.holds(id)
-    ]
-    stored = repository.drafts.keep(text_of(said, "id"), **_proposed_memory(said), by=user_name())
-    superseded = [repository.history(id)[-1].entry.id for id in corrected if id != stored.id]
-    entries = [item.entry.id for item in stored.written]
-    return {"id": stored.id, "what": stored.outcome.what, "entries": [*entries, *superseded]}
-
-
-def edit_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Change title, text and conditions of a draft."""
-    return {"id": repository.drafts.edit(text_of(said, "id"), **_proposed_memory(said)).id}
-
-
-def merge_drafts(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge another draft into a draft."""
-    return {"id": repository.drafts.merge(text_of(said, "id"), text_of(said, "other")).id}
-
-
-def drop_draft(repository: Repository, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Discard a draft."""
-    return {"id": repository.drafts.drop(text_of(said, "id")).id}
-
-
-def _proposed_memory(said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return title, text and conditions of a request. All are required, so that exactly the shown draft is stored."""
-    title, text = text_of(said, "title", MAX_TITLE_CHARS), text_of(said, "text", MAX_TEXT_CHARS)
-    if not title or not text:
-        raise BadInput("a memory needs a title and a text", "fill in both")
-    when = texts_of(said, "when", MAX_CONDITIONS, MAX_TEXT_CHARS)
-    return {"title": title, "text": text, "when": list(when)}
-
-
-def _draft_card(repository: Repository, draft: Draft, html: str) -> dict[str, Any]:
-    return {
-        "id": draft.id,
-        "kind": draft.kind,
-        "title": one_line(draft.title, MAX_TITLE_CHARS),
-        "text": clean(draft.text),
-        "html": html,
-        "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
-        "exchange": [
-            {"who": who, "words": clean(words)} for who, words in exchange_of_draft(draft)
-        ],
-        "corrects": [
-            {
-                "id": memory.id,
-                "title": one_line(memory.title),
-                "parts": difference(clean(memory.body).strip(), clean(draft.text).strip()),
-            }
-            for memory in repository.get_many([*filter(repository.core.holds, draft.corrects)])
-        ],
-        "score": round(draft.score, 2),
-        "why": one_line(draft.why, 200),
-        "at": draft.at,
-        **{
-            name: one_line(getattr(draft, name), 120)
-            for name in ("host", "session", "task", "model")
-        },
-    }
-
-
-# Carry out changes that a person makes on the page: add, edit, link, act on several memories,
-# undo.
+# Add, edit and link memories, and vote on them.
 
 KINDS = [
     kind for kind in CREATES if kind not in GROUPS
@@ -213,13 +110,6 @@ LINK_TYPES = (
     "contradicts",
     "example_of",
 )  # suggestions
-MAX_TAGS = 30
-MAX_TAG_CHARS = 60
-MAX_CHOSEN = 200  # memories or drafts in one bulk action
-MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
-
-Said = Mapping[str, Any]
-Facts = dict[str, Any]
 
 
 class Warnings:
@@ -239,27 +129,35 @@ class Warnings:
         return told
 
 
-def version_of(memory: Memory) -> str:
-    """Return a checksum of the fields of a memory that the form of the page shows."""
-    shown = (memory.title, memory.body, memory.when, memory.tags, memory.importance)
-    return sha256(repr(shown).encode("utf-8", "replace")).hexdigest()[:16]
+def form_of(memory: Memory) -> Facts:
+    """Return the values of the form of a memory, in full: a field that is cut here would be stored cut."""
+    return {
+        "title": clean(memory.title),
+        "text": clean(memory.body),
+        "when": [*memory.when],
+        "importance": memory.importance,
+        "tags": [*memory.tags],
+    }
+
+
+def checksum(value: object) -> str:
+    """Return a short checksum of what the page shows, by which a later request names it."""
+    return sha256(repr(value).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def add_memory(repository: Repository, said: Said) -> Facts:
     """Store a new memory."""
-    form = _form_fields(said)
-    text = form.pop("body", "")
+    form = {key: value for key, value in _form_fields(said).items() if value}
+    text = form.pop("text", "")
     kind = text_of(said, "kind") or KINDS[0]
     if kind not in KINDS:
         raise BadInput(f"unknown kind {kind!r}", f"one of {', '.join(KINDS)}")
     if not text and not form.get("title"):
         raise BadInput("a memory needs a title or a text", "fill in one of them")
     _take_warnings(repository)
-    stored = repository.add(
-        text, kind=kind, by=user_name(), **{key: value for key, value in form.items() if value}
-    )
+    stored = repository.add(text, kind=kind, by=user_name(), **form)
     return {
-        **decided(repository, stored.id, stored.written),
+        **_done(repository, stored.id, stored.written),
         "what": stored.outcome.what,
         "redacted": stored.redacted,
         "warnings": _take_warnings(repository),
@@ -267,45 +165,37 @@ def add_memory(repository: Repository, said: Said) -> Facts:
 
 
 def amend_memory(repository: Repository, said: Said) -> Facts:
-    """Amend the passed fields of a memory. Raises Refused if the memory changed since the page loaded it."""
+    """Amend the passed fields of a memory.
+
+    `seen` holds the checksum of each of these fields that the form showed. Raises Refused if somebody else changed one.
+    """
     memory = repository.get(text_of(said, "id"))
-    if said.get("version") != version_of(memory):
-        raise Refused(
-            "the memory changed after you opened it",
-            "copy your text from the form, open the memory again, and repeat the change",
-        )
-    form = _form_fields(said)
+    form, seen, current = _form_fields(said), said.get("seen"), form_of(memory)
     if not form:
         raise BadInput("nothing was changed", "change a field before you save")
-    if not form.get("body", memory.body):
+    if not isinstance(seen, dict):
+        raise BadInput("seen is missing", "reload the page")
+    changed = [name for name in form if seen.get(name) != checksum(current[name])]
+    if changed:
+        raise Refused(
+            f"somebody else changed the {' and the '.join(changed)} meanwhile",
+            "compare it with your text, then save again",
+        )
+    if not form.get("text", memory.body):
         raise BadInput("the text is empty", "write a text, or delete the memory")
     _take_warnings(repository)
-    written = repository.amend(memory.id, by=user_name(), **form)
+    written = _amend(repository, memory.id, form)
     return {
-        **decided(repository, memory.id, [written]),
+        **_done(repository, memory.id, [written]),
         "proposed": written.entry.id in repository.get(memory.id).proposed,
         "redacted": written.redacted,
         "warnings": _take_warnings(repository),
     }
 
 
-def archive_memory(repository: Repository, said: Said) -> Facts:
-    """Archive a memory."""
-    id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
-    return decided(repository, id, [repository.beliefs.archive(id, reason, user_name())])
-
-
-def restore_memory(repository: Repository, said: Said) -> Facts:
-    """Restore a memory."""
-    id = repository.get(text_of(said, "id")).id
-    settle, reason = text_of(said, "settle"), text_of(said, "reason")
-    return decided(repository, id, repository.beliefs.restore(id, settle, reason, user_name()))
-
-
-def delete_memory(repository: Repository, said: Said) -> Facts:
-    """Delete a memory by appending a tombstone."""
-    id, reason = repository.get(text_of(said, "id")).id, text_of(said, "reason")
-    return decided(repository, id, [repository.delete(id, reason, user_name())])
+def _amend(repository: Repository, id: str, form: Facts) -> Written:
+    fields = {"body" if name == "text" else name: value for name, value in form.items()}
+    return repository.amend(id, by=user_name(), **fields)
 
 
 def confirm_citations(repository: Repository, said: Said) -> Facts:
@@ -316,113 +206,161 @@ def confirm_citations(repository: Repository, said: Said) -> Facts:
     ]
     if not places:
         raise Refused("all code that this memory cites is gone", "edit the memory or archive it")
-    return decided(
-        repository, memory.id, [repository.citations.add(memory.id, places, user_name())]
-    )
+    return _done(repository, memory.id, [repository.citations.add(memory.id, places, user_name())])
+
+
+def vote(repository: Repository, said: Said) -> Facts:
+    """Store a vote: helpful or harmful."""
+    id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
+    return _done(repository, id, [repository.feedback(id, signal, reason, user_name())])
 
 
 def link_memories(repository: Repository, said: Said) -> Facts:
     """Link a memory to another one."""
     id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
     written = repository.graph.link(id, other, type or LINK_TYPES[0], user_name())
-    return decided(repository, id, written)
+    return _done(repository, id, written)
 
 
 def unlink_memories(repository: Repository, said: Said) -> Facts:
     """Remove the links between two memories."""
     id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
-    return decided(repository, id, repository.graph.unlink(id, other, type, user_name()))
+    return _done(repository, id, repository.graph.unlink(id, other, type, user_name()))
 
 
-def act_on_many(repository: Repository, said: Said) -> Facts:
-    """Run one action on several memories or drafts. If it fails for one, the others are still processed."""
+def _done(repository: Repository, id: str, written: Sequence[Written]) -> Facts:
+    """Return a memory's status after a change, and the ids of the entries that the change wrote."""
+    memory = repository.get(id)
+    return {"id": memory.id, "status": memory.status, "entries": _ids(written)}
+
+
+def _ids(written: Sequence[Written]) -> list[str]:
+    return [item.entry.id for item in written]
+
+
+def _take_warnings(repository: Repository) -> list[str]:
+    """Return and clear the warnings since the last call."""
+    return repository.core.warn.take() if isinstance(repository.core.warn, Warnings) else []
+
+
+# Run an action on one or several memories, or on what waits for a decision; undo an action.
+
+MAX_CHOSEN = 500  # items of one action
+DECISIONS = (KEEP, DROP, BOTH)
+DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
+MAX_UNDONE = 5_000  # entries of one action
+MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
+
+
+def act(repository: Repository, said: Said) -> Facts:
+    """Run one action on one or several items. If it fails for one, the others are still processed."""
     action, reason, items = text_of(said, "action"), text_of(said, "reason"), said.get("items")
-    if action not in ACTIONS:
-        raise BadInput(f"unknown action {action!r}", f"one of {', '.join(ACTIONS)}")
+    if action not in ACTIONS and action not in DECISIONS:
+        raise BadInput(f"unknown action {action!r}", f"one of {', '.join((*ACTIONS, *DECISIONS))}")
     if (
         not isinstance(items, list)
         or not 0 < len(items) <= MAX_CHOSEN
         or not all(isinstance(one, dict) for one in items)
     ):
         raise BadInput(f"choose 1 to {MAX_CHOSEN} items", "choose fewer of them")
+    run = ACTIONS.get(action) or partial(_decide, action, _waiting(repository, items))
     entries: list[str] = []
-    finished, failed = 0, []
+    failed = []
     for item in items:
         try:
-            entries += ACTIONS[action](repository, {**item, "reason": reason}).get("entries", ())
-            finished += 1
+            entries += run(repository, item, reason)
         except RawkoError as failure:
+            error = redact(failure.message, pii=False)
             failed.append(
-                {
-                    "id": str(item.get("id", ""))[:200],
-                    "error": redact(failure.message, pii=False),
-                    "hint": failure.hint,
-                }
+                {"id": str(item.get("id", ""))[:200], "error": error, "hint": failure.hint}
             )
-    return {"done": finished, "failed": failed, "entries": entries}
+    return {"done": len(items) - len(failed), "failed": failed, "entries": entries}
+
+
+def _archive(repository: Repository, item: Said, reason: str) -> list[str]:
+    return _ids([repository.beliefs.archive(text_of(item, "id"), reason, user_name())])
+
+
+def _restore(repository: Repository, item: Said, reason: str) -> list[str]:
+    return _ids(repository.beliefs.restore(text_of(item, "id"), "", reason, user_name()))
+
+
+def _delete(repository: Repository, item: Said, reason: str) -> list[str]:
+    return _ids([repository.delete(text_of(item, "id"), reason, user_name())])
+
+
+def _vouch(repository: Repository, item: Said, reason: str) -> list[str]:
+    return _ids(repository.beliefs.review(text_of(item, "id"), ACTIVATE, "", reason, user_name()))
+
+
+def key_of(item: Waiting) -> str:
+    """Return the key of an item that waits: a memory may wait for several reasons."""
+    return ":".join((item.kind, item.id, *([item.other.id] if item.other else [])))
+
+
+def checksum_of(item: Waiting) -> str:
+    """Return a checksum of the words that a decision about an item is about."""
+    if item.draft:
+        return checksum((item.draft.title, item.draft.text, item.draft.when))
+    changes = [reviewed_name(entry) for entry in item.proposal.changes] if item.proposal else []
+    words = [(one.title, one.body) for one in (item.memory, item.other) if one]
+    return checksum(changes or words)
+
+
+def _waiting(repository: Repository, items: Sequence[Said]) -> dict[str, Waiting]:
+    """Return what waits, by key, of the kinds that some items have."""
+    kinds = {str(item.get("id", "")).partition(":")[0] for item in items}
+    return {key_of(item): item for item in repository.waiting(kinds)}
+
+
+def _decide(
+    decision: str,
+    waiting: Mapping[str, Waiting],
+    repository: Repository,
+    said: Said,
+    reason: str,
+) -> list[str]:
+    """Carry out a decision about an item that waits, with the words that the person changed.
+
+    Raises Refused if the item was decided or changed after the page showed it.
+    """
+    item = waiting.get(text_of(said, "id"))
+    if item is None or said.get("shown") != checksum_of(item):
+        raise Refused("somebody else decided or changed it meanwhile", "look at it again")
+    form = _form_fields({name: said[name] for name in DECIDED_FIELDS if name in said})
+    edited: list[Written] = []
+    if item.draft and form:
+        repository.drafts.edit(item.id, **form)
+    elif form and not item.proposal:  # before the review, which vouches for the words of the memory
+        edited.append(_amend(repository, item.id, form))
+    written = repository.decide(item, decision, reason, user_name())
+    if form and item.proposal:  # after it, because the form began with the proposed words
+        edited.append(_amend(repository, item.id, form))
+    return _ids([*written, *edited]) or [item.id]  # of a dropped draft, undo gets its own id
+
+
+ACTIONS: dict[str, Callable[[Repository, Said, str], list[str]]] = {
+    "archive": _archive,
+    "restore": _restore,
+    "delete": _delete,
+    "vouch": _vouch,
+}
 
 
 def undo_action(repository: Repository, said: Said) -> Facts:
     """Undo an action of the page, the latest change first."""
-    entries = said.get("entries")
-    if (
-        not isinstance(entries, list)
-        or not entries
-        or not all(isinstance(one, str) for one in entries)
-    ):
-        raise BadInput("nothing to undo", "undo follows an action on this page")
+    entries = texts_of(said, "entries", MAX_UNDONE, MAX_REASON_CHARS)
+    reopened = repository.drafts.store.reopen(entries)
     changes = [
         change
         for change, _ in repository.undoing.changes(MAX_CHANGES)
         if not change.ids.isdisjoint(entries)
     ]
-    if not changes:
+    if not changes and not reopened:
         raise Refused(
             "this action can no longer be undone",
             "run 'rawkomem undo --list' to see what can be undone",
         )
     for change in changes:
         repository.undoing.undo(change.name, everything=True, by=user_name())
-    return {"undone": len(changes)}
-
-
-def _reviewing(action: str, of_proposal: str) -> Callable[[Repository, Said], Facts]:
-    def decide(repository: Repository, item: Said) -> Facts:
-        if item.get("changes"):
-            return decide_proposal(repository, {**item, "action": of_proposal})
-        return review_memory(repository, {**item, "action": action})
-
-    return decide
-
-
-ACTIONS: dict[str, Callable[[Repository, Said], Facts]] = {
-    "archive": archive_memory,
-    "restore": restore_memory,
-    "delete": delete_memory,
-    "activate": _reviewing("activate", "accept"),
-    "reject": _reviewing("reject", "decline"),
-    "keep": keep_draft,
-    "drop": drop_draft,
-}
-
-
-def _form_fields(said: Said) -> Facts:
-    """Return the checked fields of a memory that a request holds; other fields stay unchanged."""
-    given: Facts = {}
-    for key, name, most in (("title", "title", MAX_TITLE_CHARS), ("text", "body", MAX_TEXT_CHARS)):
-        if key in said:
-            given[name] = text_of(said, key, most)
-    if "importance" in said:
-        given["importance"] = text_of(said, "importance")
-    for key, most, chars in (
-        ("tags", MAX_TAGS, MAX_TAG_CHARS),
-        ("when", MAX_CONDITIONS, MAX_TITLE_CHARS),
-    ):
-        if key in said:
-            given[key] = texts_of(said, key, most, chars)
-    return given
-
-
-def _take_warnings(repository: Repository) -> list[str]:
-    """Return and clear the warnings since the last call."""
-    return repository.core.warn.take() if isinstance(repository.core.warn, Warnings) else []
+    return {"undone": len(changes) + len(reopened)}

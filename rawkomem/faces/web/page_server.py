@@ -32,12 +32,6 @@ from ...text.clean import one_line
 from . import page_changes, page_views
 from .page_markdown import open_renderer
 
-# Check the headers of every request before it is handled.
-#
-# A foreign page in the same browser can send requests to this server. It cannot read our token,
-# send our origin, or set a custom header without a preflight. Other users of the machine can
-# connect, but they do not know the token.
-
 HOST = "127.0.0.1"
 HOST_NAMES = (HOST, "localhost")
 WRITE_HEADER = (
@@ -113,11 +107,6 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-# Serve the page on the loopback address, one repository call at a time.
-#
-# GET requests change nothing. The files of `page/` need no token; every answer about the
-# repository needs it.
-
 PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
 TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -127,22 +116,13 @@ TYPES = {
 }
 DECISIONS = {
     "/api/feedback": page_changes.vote,
-    "/api/review": page_changes.review_memory,
-    "/api/decide": page_changes.decide_proposal,
     "/api/add": page_changes.add_memory,
     "/api/amend": page_changes.amend_memory,
-    "/api/archive": page_changes.archive_memory,
-    "/api/restore": page_changes.restore_memory,
-    "/api/delete": page_changes.delete_memory,
     "/api/cite": page_changes.confirm_citations,
     "/api/link": page_changes.link_memories,
     "/api/unlink": page_changes.unlink_memories,
-    "/api/bulk": page_changes.act_on_many,
+    "/api/act": page_changes.act,
     "/api/undo": page_changes.undo_action,
-    "/api/drafts/keep": page_changes.keep_draft,
-    "/api/drafts/edit": page_changes.edit_draft,
-    "/api/drafts/merge": page_changes.merge_drafts,
-    "/api/drafts/drop": page_changes.drop_draft,
 }
 VIEWS = {
     "/api/overview": page_views.overview_view,
@@ -152,10 +132,7 @@ VIEWS = {
     "/api/graph": page_views.graph_view,
     "/api/timeline": page_views.timeline_view,
     "/api/waiting": page_views.waiting_view,
-    "/api/drafts": page_changes.waiting_drafts,
     "/api/health": page_views.health_view,
-    "/api/sessions": page_views.sessions_view,
-    "/api/replay": page_views.replay_view,
 }
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
@@ -204,6 +181,12 @@ class PageServer(socketserver.ThreadingTCPServer):
             ) from None
         self.door = Door(self.server_address[1], new_token())
         self._entrance = ("", 0.0)  # a code, and when it expires
+
+    def server_close(self) -> None:
+        """Close the server and, after the request that is being answered, the repository."""
+        super().server_close()
+        with self._one_at_a_time:
+            self.repository.close()
 
     def new_entrance(self) -> str:
         """Return an address that works once, within ENTRANCE_S.

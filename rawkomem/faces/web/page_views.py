@@ -7,13 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from ...git.citations import GONE, STALE
-from ...hosts.replay import Past, find_sessions, read_past, replay
 from ...index.catalogue import Row
-from ...model.entries import Memory, Task
+from ...learn.drafts import exchange_of_draft
+from ...model.entries import Draft, Memory, Task
 from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS, INCLUDE_ALL, INCLUDE_EXPIRED, READABLE, Filter
 from ...model.values import (
@@ -27,37 +26,47 @@ from ...model.values import (
     now,
     replace,
 )
-from ...recall.relevance import why_fired
 from ...recall.signals import filter_of
-from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.beliefs import Proposal
+from ...repository.waiting import CONFLICT, PROPOSAL, QUARANTINED, Waiting
 from ...state.changes import Names
 from ...state.claims import claim_of
-from ...state.fold import reviewed_name
+from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
 from ...state.history import Explained, Step
 from ...state.trust import Trust, type_of
 from ...text.clean import clean, one_line
-from .page_changes import KINDS, LINK_TYPES, difference, version_of
+from .page_changes import (
+    DECIDED_FIELDS,
+    KINDS,
+    LINK_TYPES,
+    MAX_TITLE_CHARS,
+    checksum,
+    checksum_of,
+    difference,
+    form_of,
+    key_of,
+)
 from .page_markdown import Meant
 
-# Answer the GET requests of the page: each function calls the repository and returns values for
-# JSON.
-
 Render = Callable[[str, Meant], str]
-MAX_LISTED = 200  # memories in a list; to see others, a person searches
+MAX_LISTED = 200  # memories in a list at first; the page asks for more
 MAX_RESULTS = 40  # of a search
 MIN_SCORE_SHARE = 0.2  # results with less than this share of the best score are left out
 MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
 MAX_TIMELINE_ITEMS = 1_500  # the newest memories, shown one by one; older ones are counted per day
 MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
 MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem link list`
-MAX_REVIEW_CARDS = 50  # the page loads the next cards after decisions
 MAX_QUESTION_CHARS = 4_000
 EXCERPT_CHARS = 220  # of a memory in a list
 EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
 HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
+# Codes of reasons that are about the moment when a claim was stored: trust may have changed since.
+HELD_REASONS = {
+    TRUST_INSUFFICIENT: "it contradicted a memory in use when it was stored",
+    NEEDS_REVIEW: "a person must decide on claims like this",
+}
 
 # Markdown that lists leave out: marks at the beginning of a line, emphasis, code marks, brackets of links.
 MARKDOWN_MARKS = re.compile(
@@ -95,10 +104,8 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
             "status": [*_counted((memory.status for memory in memories), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
         },
-        "waiting": len(_waiting_memories(repository)),
-        "drafts": len(repository.drafts.all()),
+        "waiting": len(repository.waiting()),
         "writes_as": repository.core.via,
-        "can_undo": True,
         "forms": {"kind": KINDS, "importance": [*IMPORTANCE], "link": [*LINK_TYPES]},
     }
 
@@ -112,7 +119,9 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
         item.row.id: item.text for item in found if item.score >= MIN_SCORE_SHARE * found[0].score
     }
     rows = _found_rows(every, list(texts), question) if question else every
-    shown = repository.get_many([row.id for row in rows[:MAX_LISTED]])
+    most = asked.get("most", "")
+    limit = int(most) if most.isdecimal() and len(most) < 7 else MAX_LISTED
+    shown = repository.get_many([row.id for row in rows[:limit]])
     return {
         "total": len(rows),
         "items": [memory_facts(memory, texts.get(memory.id, "")) for memory in shown],
@@ -132,26 +141,26 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     explained = repository.beliefs.explain(_id_of(repository, asked.get("id", "")))
     known = explained.memory
     hidden = known.status == HIDDEN_STATUS
-    claim = claim_of(known)
+    form = {} if hidden else form_of(known)
     return {
         **memory_facts(known),
+        **({} if hidden else {"title": one_line(known.title or known.path, MAX_TITLE_CHARS)}),
         "html": "" if hidden else render(known.body, _meanings(repository)),
-        "text": "" if hidden else clean(known.body),
-        "version": version_of(known),
+        "form": form,
+        "seen": {name: checksum(value) for name, value in form.items()},
+        "waits": [
+            _waiting_card(repository, item, render) for item in _waiting_for(repository, known)
+        ],
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
-        "found_in": one_line(known.found_in),
         "source": one_line(known.source),
         "path": one_line(known.path, 300),
         "line": known.line,
-        "claim": one_line(f"{claim.subject} {claim.predicate} = {claim.value}", 200)
-        if claim and not hidden
-        else "",
+        "claim": "" if hidden else one_line(_claim_text(known), 200),
         "standing": one_line(explained.standing, 300),
         **{
             name: getattr(known, name)
             for name in ("valid_from", "valid_until", "helpful", "harmful")
         },
-        "observed": known.times_observed,
         "trust": _trust_facts(explained.trust),
         "citations": [
             {
@@ -167,6 +176,14 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     }
 
 
+def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
+    """Return the decisions about a memory that wait. Compares its claim with others, but not its sentences."""
+    kinds = [PROPOSAL] if memory.proposed else []
+    if memory.status == QUARANTINED or memory.conflicts_with:
+        kinds += [CONFLICT, QUARANTINED]
+    return [item for item in repository.waiting(kinds) if item.id == memory.id] if kinds else []
+
+
 def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
     name, task = asked.get("id", ""), _question(asked.get("task", ""))
@@ -180,14 +197,12 @@ def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
             "injected": False,
             "why_not": failure.message,
             "score": 0.0,
-            "fired": "",
             "factors": [],
         }
     return {
         "injected": inside,
         "why_not": one_line(item.why_not, 300),
         "score": round(item.score, 4),
-        "fired": one_line(why_fired(item), 200),
         "factors": [
             {
                 "name": factor.name,
@@ -239,40 +254,102 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
 
 
 def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return the memories that wait for a review, each with the memories that it contradicts."""
-    meant = _meanings(repository)
-    held = _waiting_memories(repository)
+    """Return what waits for a decision, and one item in full: the one that is asked for, or else the first."""
+    waiting = {key_of(item): item for item in repository.waiting()}
+    shown = waiting.get(asked.get("key", "")) or next(iter(waiting.values()), None)
     return {
-        "total": len(held),
-        "items": [
-            _review_card(repository, memory, others, render(memory.body, meant))
-            for memory, others in held[:MAX_REVIEW_CARDS]
-        ],
+        "items": [_waiting_facts(item) for item in waiting.values()],
+        "item": shown and _waiting_card(repository, shown, render),
     }
 
 
-def _waiting_memories(repository: Repository) -> list[tuple[Memory, list[Memory]]]:
-    """Return memories that are quarantined, contradicted or have proposed changes, each with those it contradicts."""
-    held = repository.get_many(
-        [row.id for row in repository.list(Filter(statuses=("quarantined",)))]
-    )
-    proposed = [proposal.memory for proposal in repository.beliefs.proposals()]
-    found: dict[str, tuple[Memory, list[Memory]]] = {
-        memory.id: (memory, []) for memory in (*held, *proposed)
+def _waiting_facts(item: Waiting) -> Facts:
+    """Return what a decision about an item names: its key, and a checksum of the words that the page shows."""
+    return {
+        "id": key_of(item),
+        "shown": checksum_of(item),
+        "waits": item.kind,
+        "title": one_line(item.title),
+        "at": item.at,
     }
-    for conflict in repository.beliefs.conflicts():
-        found.setdefault(conflict.memory.id, (conflict.memory, []))[1].append(conflict.other)
-    return [*found.values()]
+
+
+def _waiting_card(repository: Repository, item: Waiting, render: Render) -> Facts:
+    """Return everything that a person needs to decide on an item, and what each decision does."""
+    if item.draft:
+        facts, form = _draft_facts(repository, item.draft, render), item.draft
+        values = {"title": form.title, "text": form.text, "when": [*form.when]}
+    else:
+        assert item.memory
+        facts, proposed = _held_facts(repository, item, item.memory, render), item.proposal
+        values = form_of(proposed.proposed if proposed else item.memory)
+    return {
+        **facts,
+        **_waiting_facts(item),
+        "title": one_line(item.title, MAX_TITLE_CHARS),
+        "decisions": item.decisions,
+        "form": {name: values[name] for name in DECIDED_FIELDS},
+    }
+
+
+def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
+    corrected = repository.get_many([*filter(repository.core.holds, draft.corrects)])
+    said = [(who, clean(words)) for who, words in exchange_of_draft(draft)]
+    is_said = any(words.strip() == clean(draft.text).strip() for _, words in said)
+    return {
+        "kind": draft.kind,
+        "exchange": [{"who": who, "words": words} for who, words in said],
+        "html": "" if is_said else render(draft.text, _meanings(repository)),
+        "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
+        "rivals": [_rival_facts(repository, one, (one.body, draft.text)) for one in corrected],
+        "facts": [one_line(fact, 120) for fact in (draft.why, draft.host, draft.model) if fact],
+    }
+
+
+def _held_facts(repository: Repository, item: Waiting, memory: Memory, render: Render) -> Facts:
+    trust = repository.beliefs.trust(memory).value
+    reason = HELD_REASONS.get(memory.reason, one_line(memory.reason, 200))
+    return {
+        **memory_facts(memory),
+        "memory": memory.id,
+        "html": "" if item.proposal else render(memory.body, _meanings(repository)),
+        "when": [one_line(condition, MAX_TITLE_CHARS) for condition in memory.when],
+        "reason": reason if memory.status == QUARANTINED else "",
+        "rivals": [_rival_facts(repository, item.other, _opposed(item))] if item.other else [],
+        "proposal": _proposal_facts(item.proposal) if item.proposal else None,
+        "facts": [f"by {one_line(memory.by, 64)}" if memory.by else "", f"trust {trust:.2f}"],
+    }
+
+
+def _opposed(item: Waiting) -> tuple[str, str]:
+    """Return the old and the new words that contradict each other: two sentences, claims, or else texts."""
+    if any(item.said):
+        return item.said[1], item.said[0]
+    pair = [memory for memory in (item.other, item.memory) if memory]
+    claims = [*map(_claim_text, pair)]
+    old, new = claims if all(claims) else (memory.body for memory in pair)
+    return old, new
+
+
+def _claim_text(memory: Memory) -> str:
+    claim = claim_of(memory)
+    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
+
+
+def _rival_facts(repository: Repository, other: Memory, words: tuple[str, str]) -> Facts:
+    """Return a memory that a decision would replace, and how its words differ from the new ones."""
+    return {
+        **memory_facts(other),
+        "trust": round(repository.beliefs.trust(other).value, 4),
+        "parts": difference(*(clean(text).strip() for text in words)),
+    }
 
 
 def _proposal_facts(proposal: Proposal) -> Facts:
-    """Return proposed changes with their authors and reasons, and the fields that would change."""
+    """Return the authors and reasons of proposed changes, and the fields that would change."""
     return {
         "changes": [
             {
-                "name": reviewed_name(
-                    entry
-                ),  # with a digest, so that a decision applies only to the change that was shown
                 **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
                 "reason": one_line(str(entry.extra.get("reason", "")), 200),
             }
@@ -287,30 +364,6 @@ def _proposal_facts(proposal: Proposal) -> Facts:
 
 def _as_text(value: object) -> str:
     return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _review_card(
-    repository: Repository, memory: Memory, others: Sequence[Memory], html: str
-) -> Facts:
-    return {
-        **memory_facts(memory),
-        "html": html,
-        "reason": one_line(memory.reason.replace("_", " "), 200),
-        "trust": _trust_facts(repository.beliefs.trust(memory)),
-        "proposal": _proposal_facts(repository.beliefs.proposal(memory.id))
-        if memory.proposed
-        else None,
-        "conflicts": [_rival_facts(repository, memory, other) for other in others],
-    }
-
-
-def _rival_facts(repository: Repository, memory: Memory, other: Memory) -> Facts:
-    """Return a contradicted memory, and how the two texts differ."""
-    return {
-        **memory_facts(other),
-        "trust": _trust_facts(repository.beliefs.trust(other)),
-        "parts": difference(clean(other.body).strip(), clean(memory.body).strip()),
-    }
 
 
 def _id_of(repository: Repository, name: str) -> str:
@@ -387,15 +440,22 @@ def _question(text: str) -> str:
 
 def memory_facts(memory: Memory, text: str = "") -> Facts:
     """Return the facts about a memory that every list shows; `text` replaces its body in the excerpt."""
-    hidden = memory.status == HIDDEN_STATUS
+    shown = "" if memory.status == HIDDEN_STATUS else MARKDOWN_MARKS.sub("", text or memory.body)
     return {
         **_row_facts(memory),
         "type": one_line(type_of(memory), 40),
         "tags": [one_line(tag, 40) for tag in memory.tags],
-        "excerpt": ""
-        if hidden
-        else one_line(MARKDOWN_MARKS.sub("", text or memory.body), EXCERPT_CHARS),
+        "excerpt": one_line(_after_title(" ".join(shown.split()), memory.title), EXCERPT_CHARS),
     }
+
+
+def _after_title(text: str, title: str) -> str:
+    """Return a text without the title that it begins with: the list shows the title above it."""
+    begins = " ".join(MARKDOWN_MARKS.sub("", title).split()).rstrip("…. ")
+    rest = text[len(begins) :]
+    if not begins or text[: len(begins)].casefold() != begins.casefold() or rest[:1].isalnum():
+        return text
+    return rest.lstrip(" .:;,–-")
 
 
 def _row_facts(row: Row | Memory) -> Facts:
@@ -537,18 +597,11 @@ def _find_stale(repository: Repository) -> Iterable[Finding]:
 
 def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     """Yield memories that contradict another memory in use, by a claim or by a sentence."""
-    claims = [(one.memory, one.other) for one in repository.beliefs.conflicts()]
-    sentences = [(one.newer, one.older) for one in repository.beliefs.contradictions()]
-    for number, (memory, other) in enumerate([*claims, *sentences]):
-        yield (
-            memory,
-            f"contradicts “{one_line(other.title, 120)}”",
-            {
-                "other": {"id": other.id, "title": one_line(other.title)},
-                "parts": difference(one_line(other.body, 600), one_line(memory.body, 600)),
-                "in_review": number < len(claims),
-            },
-        )
+    for item in repository.waiting([CONFLICT]):
+        if item.memory and item.other:
+            told = f"contradicts “{one_line(item.other.title)}”"
+            parts = difference(*(one_line(text, 600) for text in _opposed(item)))
+            yield item.memory, told, {"parts": parts, "key": key_of(item)}
 
 
 def _find_unused(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
@@ -568,69 +621,3 @@ def _find_unverified(repository: Repository, memories: Iterable[Memory]) -> Iter
     for memory in memories:
         if memory.id in found:
             yield memory, one_line(found[memory.id].why, 200), {"can_vouch": not memory.vouched}
-
-
-# List the past sessions of a project, and replay one, for the Replay view of the page.
-
-MAX_SESSIONS = 50  # in the list: the latest
-MAX_PROMPTS = 200  # that are replayed in one session: each prompt costs one recall
-
-
-def sessions_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return the transcripts of this project, the latest first. The id of one is a checksum of its path."""
-    files = find_sessions(repository.layout)
-    return {"total": len(files), "items": [_session_facts(file) for file in files[:MAX_SESSIONS]]}
-
-
-def replay_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return the memories that each prompt of a session would get now, and which corrections a memory covers."""
-    for file in find_sessions(repository.layout)[:MAX_SESSIONS]:
-        if _session_name(file) == asked.get("id"):
-            return {"items": [_replayed_facts(repository, past) for past in read_past(file)]}
-    raise NotFound(
-        "this session no longer exists", "reload the page to update the list of sessions"
-    )
-
-
-def _session_name(file: str) -> str:
-    return sha256(os.fsencode(file)).hexdigest()[:16]
-
-
-def _session_facts(file: str) -> dict[str, Any]:
-    stat = os.stat(file)
-    return {"id": _session_name(file), "file": one_line(os.path.basename(file), 80), "at": stat.st_mtime_ns // 1_000_000,
-            "bytes": stat.st_size}  # fmt: skip
-
-
-def _replayed_facts(repository: Repository, past: Past) -> dict[str, Any]:
-    done = replay(repository, replace(past, moments=past.moments[:MAX_PROMPTS]))
-    return {
-        "host": one_line(past.host or "text", 40),
-        "at": past.at,
-        "prompts": len(past.moments),
-        "answers": [
-            {
-                "number": answer.number,
-                "prompt": clean(answer.prompt),
-                "tokens": answer.tokens,
-                "memories": _memories_facts(answer.memories),
-            }
-            for answer in done.answers
-        ],
-        "corrections": [
-            {
-                "said": one_line(redact(correction.draft.said or correction.draft.text), 600),
-                "prompt": correction.prompt,
-                "verdict": correction.verdict,
-                "memories": _memories_facts([correction.memory] if correction.memory else []),
-            }
-            for correction in done.corrections
-        ],
-    }
-
-
-def _memories_facts(memories: Iterable[Memory]) -> list[dict[str, str]]:
-    return [
-        {"id": memory.id, "title": one_line(memory.title), "kind": memory.kind}
-        for memory in memories
-    ]

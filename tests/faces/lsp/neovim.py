@@ -110,13 +110,21 @@ def home_with(folder: Path, file: str, text: str) -> dict[str, str]:
     return {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PATH": path}
 
 
+def start_old_neovim(folder: Path, file: Path) -> str:
+    """Open a file in the Neovim of the system, which is too old, and return what it prints."""
+    env = home_with(folder, "nvim/plugin/rawkomem.lua", code_in_docs("lua"))
+    command = [shutil.which("nvim") or "nvim", "--headless", "-i", "NONE", "-n", str(file), "-c", "qall!"]
+    done = subprocess.run(command, check=True, env=env, timeout=WAIT_S, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
 def edit_in_neovim(folder: Path, file: Path, story: str) -> dict:
     """Open a file and run a story in Lua; returns the table that it returns.
 
     A story that types `keys_later` returns a function instead: Neovim handles the keys after the story, and calls the
     function until it returns a table.
     """
-    env = home_with(folder, "nvim/init.lua", code_in_docs("lua"))
+    env = home_with(folder, "nvim/plugin/rawkomem.lua", code_in_docs("lua"))
     answer = folder / "answer.json"
     started = STARTED if ".rawko" in file.parts else ""
     body = f"local function story()\n{PRELUDE}\n{started}\n{story}\nend\n"

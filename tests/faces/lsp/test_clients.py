@@ -1,4 +1,4 @@
-"""`rawkomem lsp` with editors that support different things: edits, hovers, snippets, code actions, watched files."""
+"""`rawkomem lsp` with editors that support different things: edits, hovers, code actions, watched files."""
 
 from __future__ import annotations
 
@@ -37,21 +37,6 @@ def test_an_editor_that_applies_no_edits_gets_a_file_with_the_template(stored):
     made, asked, messages = edit(stored, a_new_memory, workspace=lsp.WorkspaceClientCapabilities())
     text = Path(made["uri"].removeprefix("file://")).read_text()
     assert f"title: {TITLE}" in text and asked == [] and messages == []
-
-
-@pytest.mark.parametrize("supported, text", [(True, "tags: [$0]"), (False, "tags: ")])
-def test_keys_of_lists_are_snippets_where_the_editor_takes_them(stored, supported, text):
-    item = lsp.ClientCompletionItemOptions(snippet_support=supported)
-    completion = lsp.CompletionClientCapabilities(completion_item=item)
-
-    async def story(editor):
-        await editor.open("new.md", "---\nta\n---\n")
-        return {item.label: item for item in await editor.complete("new.md", 1, 2)}
-
-    found = edit(stored, story, text=lsp.TextDocumentClientCapabilities(completion=completion))
-    assert found["tags"].text_edit.new_text == text and found["title"].text_edit.new_text == "title: "
-    assert (found["tags"].insert_text_format == lsp.InsertTextFormat.Snippet) == supported
-    assert found["title"].insert_text_format is None
 
 
 def test_an_editor_that_watches_files_is_asked_to(stored):

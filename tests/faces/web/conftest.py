@@ -64,7 +64,6 @@ def serve(folder: Path, via: str = "person") -> PageServer:
 def stop(server: PageServer) -> None:
     server.shutdown()
     server.server_close()
-    server.repository.close()
 
 
 @pytest.fixture

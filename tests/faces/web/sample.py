@@ -191,13 +191,7 @@ never on the text.
 
 
 def leave_work(project: Path) -> None:
-    """Leave something for each view: code that changed, an agent's proposal, and the transcript of a session."""
+    """Leave something for each view: code that changed, and an agent's proposal."""
     (project / "pricing.py").write_text(CODE.replace("ROUND_HALF_UP)", "ROUND_HALF_EVEN)"), encoding="utf-8")
     with Repository.open(str(project), via="agent") as agent:
         agent.amend("errors-are-problem-documents", body=ERRORS, by="agent")
-    history = project / ".specstory" / "history"
-    history.mkdir(parents=True)
-    turns = ("User|add a retry to the payment call", "Assistant|I retry three times after a timeout.",
-             "User|no, ask for the charge by order number before trying again")  # fmt: skip
-    told = "".join(f"_**{who}**_\n\n{words}\n\n---\n\n" for who, _, words in (turn.partition("|") for turn in turns))
-    (history / "2026-11-12_payment-retry.md").write_text(f"# retry (2026-11-12 10:00:00)\n\n{told}", encoding="utf-8")

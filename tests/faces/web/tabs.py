@@ -25,7 +25,7 @@ class Tab:
 
     def open(self, view: str = ""):
         self.page.goto(self.server.door.address)
-        self.page.wait_for_selector(".list a, .list .state")
+        self.page.wait_for_selector(".list a, .list .state:not(.loading)")
         if view:
             self.go(view)
         return self.page
@@ -36,6 +36,13 @@ class Tab:
     def focused(self) -> str:
         return self.page.evaluate(
             "document.activeElement.innerText || document.activeElement.getAttribute('aria-label') || ''"
+        )
+
+    def until_focused(self, words: str) -> None:
+        """Wait until the focused element begins with some words."""
+        self.page.wait_for_function(
+            "words => (document.activeElement.innerText || document.activeElement.ariaLabel || '').startsWith(words)",
+            arg=words,
         )
 
     def hold(self, question: str) -> list:

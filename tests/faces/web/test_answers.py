@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from rawkomem.faces.web import page_views
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import DAY, now
-from rawkomem.repository import Repository
-
-from tests.faces.web.conftest import Client, serve, stop
 
 
 def titles(answer: dict) -> list[str]:
@@ -30,6 +28,39 @@ def test_search_finds_by_meaning_and_half_words(client, held):
     assert titles(client.get("/api/memories?q=load%20an%20extension"))[0] == "Why apsw"
     assert titles(client.get("/api/memories?q=round"))[0] == "Prices are rounded once"
     assert titles(client.get("/api/memories?q=roun"))[0] == "Prices are rounded once"
+
+
+def test_every_memory_can_be_listed(client, repository, monkeypatch):
+    monkeypatch.setattr(page_views, "MAX_LISTED", 2)
+    repository.add_many([Entry(title=f"Note {number}", body="Text.") for number in range(5)])
+    for query, listed in (("", 2), ("?most=4", 4), ("?most=400", 5), ("?most=-1", 2), ("?most=x", 2)):
+        told = client.get(f"/api/memories{query}")
+        assert (told["total"], len(told["items"])) == (5, listed)
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "excerpt"),
+    [
+        ("Use tabs", "# Use tabs\n\nSpaces are wide.", "Spaces are wide."),
+        ("Use tabs", "use **tabs**: they are narrow", "they are narrow"),
+        ("Use tabs", "Use tabs.", ""),
+        ("Use tab", "Use tabs.", "Use tabs."),
+        ("Use tabs in …", "Use tabs in Makefiles.", "Makefiles."),
+        ("Use tabs", "Spaces are wide.", "Spaces are wide."),
+    ],
+)
+def test_a_preview_does_not_repeat_the_title(title, body, excerpt, client, repository):
+    repository.add(Entry(title=title, body=body))
+    (item,) = client.get("/api/memories")["items"]
+    assert item["excerpt"] == excerpt
+
+
+def test_a_long_title_is_whole_where_it_is_edited(client, repository):
+    title, tag, when = "Title " * 49 + "end", "t" * 55, "condition " * 24 + "end"
+    id = repository.add(Entry(title=title, body="Text.", tags=(tag,), when=(when,))).id
+    told = client.get(f"/api/memory?id={id}")
+    assert told["form"] == {"title": title, "text": "Text.", "when": [when], "importance": "medium", "tags": [tag]}
+    assert told["title"] == title
 
 
 def test_one_memory(client, held):
@@ -65,7 +96,7 @@ def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, m
     repository.beliefs.quarantine(written.entry.id, "from outside")
     monkeypatch.setattr(client.server.repository, "get", counting)
     assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 900
-    assert client.get("/api/waiting")["items"][0]["html"].count("<a ") > 900
+    assert client.get("/api/waiting")["item"]["html"].count("<a ") > 900
     assert len(asked) < 10
 
 
@@ -105,59 +136,6 @@ def test_feedback_is_an_entry_of_a_person(client, held, repository):
     assert client.post("/api/feedback", {"id": "why-apsw", "signal": "splendid"})[0] == 400
 
 
-def test_a_review_lets_a_memory_out_and_vouches_for_it(client, held, repository):
-    assert [item["id"] for item in client.get("/api/waiting")["items"]] == [held]
-    assert client.get("/api/overview")["waiting"] == 1
-    status, answer = client.post("/api/review", {"id": held, "action": "activate", "reason": "looked at it"})
-    assert (status, answer["status"]) == (200, "active")
-    assert repository.beliefs.trust(repository.get(held)).standing.verified
-    assert client.get("/api/waiting")["items"] == []
-    assert client.post("/api/review", {"id": held, "action": "activate"})[0] == 409
-
-
-def test_a_proposed_change_shows_the_difference_and_waits_for_a_decision(client, git, project, held, repository):
-    git.commit()
-    before = repository.get("why-apsw").body
-    with Repository.open(str(project), via="agent") as agent:
-        agent.amend("why-apsw", Entry(body="Because of nothing."))
-    (item,) = [item for item in client.get("/api/waiting")["items"] if item["proposal"]]
-    assert item["title"] == "Why apsw" and item["proposal"]["changes"][0]["kind"] == "amend"
-    (field,) = item["proposal"]["fields"]
-    assert field["field"] == "body"
-    for side, text in (("old", before), ("new", "Because of nothing.")):
-        assert "".join(part for what, part in field["parts"] if what in ("same", side)) == text
-    names = [change["name"] for change in item["proposal"]["changes"]]
-    said = {"id": "why-apsw", "action": "accept", "changes": names}
-    for wrong in ({"action": "perhaps"}, {"changes": []}, {"changes": "all"}):
-        assert client.post("/api/decide", {**said, **wrong})[0] == 400
-    assert client.post("/api/decide", {**said, "changes": [names[0][:-1]]})[0] == 404
-    assert repository.get("why-apsw").body == before
-    assert client.post("/api/decide", said)[0] == 200
-    assert repository.get("why-apsw").body == "Because of nothing." and not repository.get("why-apsw").proposed
-
-
-def test_a_rejected_memory_is_archived(client, held, repository):
-    assert client.post("/api/review", {"id": held, "action": "reject", "reason": "not so"})[1]["status"] == "archived"
-    assert repository.get(held).reason == "not so"
-
-
-def test_a_server_that_a_program_started_vouches_for_nothing(project, held, repository):
-    server = serve(project, via="agent")
-    Client(server).post("/api/review", {"id": held, "action": "activate"})
-    stop(server)
-    assert not repository.beliefs.trust(repository.get(held)).standing.verified
-
-
-def test_a_conflict_shows_both_sides_and_is_settled(client, repository):
-    claim = {"subject": "seat", "predicate": "hold", "value": "15 minutes"}
-    repository.add(Entry(title="Fifteen", extra={"claim": claim}), via="person")
-    repository.add(Entry(title="Thirty", extra={"claim": {**claim, "value": "30 minutes"}}), via="agent")
-    (item,) = client.get("/api/waiting")["items"]
-    assert item["title"] == "Thirty" and titles({"items": item["conflicts"]}) == ["Fifteen"]
-    client.post("/api/review", {"id": item["id"], "action": "activate", "settle": "supersede"})
-    assert repository.get("fifteen").status == "superseded"
-
-
 def test_looking_around_leaves_no_trace(client, held, project):
     def everything():
         return {
@@ -176,7 +154,6 @@ def test_looking_around_leaves_no_trace(client, held, project):
         "timeline",
         "waiting",
         "health",
-        "sessions",
     ):
         client.get(f"/api/{path}")
     assert everything() == before
@@ -197,14 +174,6 @@ def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository
     told = client.get("/api/timeline")
     assert titles(told) == ["Today", "Yesterday"] and told["total"] == 4
     assert told["older"] == [[midnight - 9 * DAY, 2]]
-
-
-def test_a_long_review_comes_in_parts(client, held, repository, monkeypatch):
-    monkeypatch.setattr(page_views, "MAX_REVIEW_CARDS", 1)
-    repository.beliefs.quarantine("why-apsw", "to be looked at")
-    told = client.get("/api/waiting")
-    assert (told["total"], len(told["items"])) == (2, 1)
-    assert client.get("/api/overview")["waiting"] == 2
 
 
 def test_a_fault_of_ours_is_told_and_the_next_question_answered(client, held, monkeypatch, capfd):

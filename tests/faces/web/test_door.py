@@ -113,10 +113,10 @@ def test_other_methods_are_refused_without_cors(client, method):
     assert answered["X-Content-Type-Options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["/api/feedback", "/api/review", "/api/decide"])
+@pytest.mark.parametrize("path", ["/api/feedback", "/api/act", "/api/undo"])
 def test_get_decides_nothing(client, held, project, path):
     before = files_of(project)
-    assert client.send("GET", f"{path}?id={held}&signal=helpful&action=activate")[0] == 404
+    assert client.send("GET", f"{path}?id={held}&signal=helpful&action=keep")[0] == 404
     assert files_of(project) == before
 
 

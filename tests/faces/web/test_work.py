@@ -1,4 +1,4 @@
-"""Writing on the page: new memories, edits, links, decisions about several memories, health, replay."""
+"""Writing on the page: new memories, edits, links, decisions about several memories, health."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_wrong_memory_is_not_stored(client, repository, wrong):
 
 def test_an_edit_is_an_amendment_of_the_changed_fields(client, held, repository):
     shown = client.get("/api/memory?id=why-apsw")
-    said = {"id": shown["id"], "version": shown["version"], "text": "It loads extensions.", "tags": []}
+    said = {"id": shown["id"], "seen": shown["seen"], "text": "It loads extensions.", "tags": []}
     status, answer = client.post("/api/amend", said)
     memory = repository.get("why-apsw")
     assert status == 200 and not answer["proposed"] and len(answer["entries"]) == 1
@@ -73,16 +73,22 @@ def test_an_edit_is_an_amendment_of_the_changed_fields(client, held, repository)
 
 def test_an_edit_of_a_memory_that_changed_meanwhile_is_refused(client, held, repository):
     shown = client.get("/api/memory?id=why-apsw")
-    repository.amend("why-apsw", body="Written by another.")
-    said = {"id": shown["id"], "version": shown["version"], "text": "Mine."}
-    assert client.post("/api/amend", said)[0] == 409
+    repository.amend("why-apsw", body="Written by another.", importance="high")
+    said = {"id": shown["id"], "seen": shown["seen"], "text": "Mine."}
+    status, answer = client.post("/api/amend", said)
+    assert status == 409 and answer["error"] == "somebody else changed the text meanwhile"
     assert repository.get("why-apsw").body == "Written by another."
+    assert client.post("/api/amend", {"id": shown["id"], "seen": shown["seen"], "title": "Mine"})[0] == 200
+    memory = repository.get("why-apsw")
+    assert (memory.title, memory.body, memory.importance) == ("Mine", "Written by another.", "high")
 
 
-@pytest.mark.parametrize("wrong", [{}, {"text": ""}, {"text": " "}, {"title": ""}, {"version": "", "text": "x"}])
+@pytest.mark.parametrize(
+    "wrong", [{}, {"text": ""}, {"text": " "}, {"title": ""}, {"seen": "", "text": "x"}, {"seen": {}, "text": "x"}]
+)
 def test_a_wrong_edit_changes_nothing(client, held, repository, wrong):
     shown = client.get("/api/memory?id=why-apsw")
-    assert client.post("/api/amend", {"id": shown["id"], "version": shown["version"], **wrong})[0] in (400, 409)
+    assert client.post("/api/amend", {"id": shown["id"], "seen": shown["seen"], **wrong})[0] in (400, 409)
     assert len(repository.history("why-apsw")) == 1
 
 
@@ -91,20 +97,11 @@ def test_an_edit_on_a_page_that_a_program_started_waits_for_a_review(project, gi
     server = serve(project, via="agent")
     try:
         shown = Client(server).get("/api/memory?id=why-apsw")
-        said = {"id": shown["id"], "version": shown["version"], "text": "Because of nothing."}
+        said = {"id": shown["id"], "seen": shown["seen"], "text": "Because of nothing."}
         _, answer = Client(server).post("/api/amend", said)
     finally:
         stop(server)
     assert answer["proposed"] and "nothing" not in repository.get("why-apsw").body
-
-
-def test_archive_restore_and_delete(client, held, repository):
-    assert client.post("/api/archive", {"id": "why-apsw", "reason": "old"})[1]["status"] == "archived"
-    assert repository.get("why-apsw").reason == "old"
-    assert client.post("/api/restore", {"id": "why-apsw"})[1]["status"] == "active"
-    assert client.post("/api/restore", {"id": "why-apsw"})[0] == 409
-    assert client.post("/api/delete", {"id": "why-apsw", "reason": "wrong"})[1]["status"] == "deleted"
-    assert client.post("/api/archive", {"id": "nothing"})[0] == 404
 
 
 def test_links_are_made_and_taken_back(client, held, repository):
@@ -119,33 +116,27 @@ def test_links_are_made_and_taken_back(client, held, repository):
     assert repository.get("why-apsw").links == ()
 
 
+def test_archive_restore_and_delete(client, held, repository):
+    for action, status in (("archive", "archived"), ("restore", "active"), ("delete", "deleted")):
+        said = {"action": action, "items": [{"id": "why-apsw"}], "reason": f"to {action} it"}
+        assert client.post("/api/act", said)[1]["done"] == 1 and repository.get("why-apsw").status == status
+    assert repository.history("why-apsw")[1].entry.extra["reason"] == "to archive it"
+    assert client.post("/api/act", {"action": "archive", "items": [{"id": "nothing"}]})[1]["failed"][0]["error"]
+
+
 def test_several_memories_at_once(client, held, repository):
     items = [{"id": "why-apsw"}, {"id": "prices-are-rounded-once"}, {"id": "nothing"}]
-    status, answer = client.post("/api/bulk", {"action": "archive", "items": items, "reason": "spring"})
+    status, answer = client.post("/api/act", {"action": "archive", "items": items, "reason": "spring"})
     assert status == 200 and answer["done"] == 2 and len(answer["entries"]) == 2
     assert [one["id"] for one in answer["failed"]] == ["nothing"]
     assert repository.get("why-apsw").reason == "spring"
-    assert client.post("/api/bulk", {"action": "activate", "items": [{"id": held}]})[1]["done"] == 1
-    assert repository.get(held).status == "active"
-    for wrong in ({"action": "purge"}, {"items": []}, {"items": "all"}, {"items": [held]}, {"items": [{}] * 201}):
-        assert client.post("/api/bulk", {"action": "archive", "items": items, **wrong})[0] == 400
-
-
-def test_a_proposed_change_is_declined_among_several(client, git, project, held, repository):
-    git.commit()
-    with Repository.open(str(project), via="agent") as agent:
-        agent.amend("why-apsw", Entry(body="Because of nothing."))
-    (item,) = [item for item in client.get("/api/waiting")["items"] if item["proposal"]]
-    items = [{"id": item["id"], "changes": [change["name"] for change in item["proposal"]["changes"]]}, {"id": held}]
-    assert client.post("/api/bulk", {"action": "reject", "items": items})[1] | {"entries": []} == {
-        "done": 2, "failed": [], "entries": [],
-    }  # fmt: skip
-    assert not repository.get("why-apsw").proposed and repository.get(held).status == "archived"
+    for wrong in ({"action": "purge"}, {"items": []}, {"items": "all"}, {"items": [held]}, {"items": [{}] * 501}):
+        assert client.post("/api/act", {"action": "archive", "items": items, **wrong})[0] == 400
 
 
 def test_undo_takes_back_what_the_page_did(client, held, repository):
     items = [{"id": "why-apsw"}, {"id": "prices-are-rounded-once"}]
-    entries = client.post("/api/bulk", {"action": "archive", "items": items})[1]["entries"]
+    entries = client.post("/api/act", {"action": "archive", "items": items})[1]["entries"]
     status, answer = client.post("/api/undo", {"entries": entries})
     assert (status, answer.get("undone")) == (200, 2)
     assert repository.get("why-apsw").status == "active"
@@ -175,21 +166,7 @@ def test_health_tells_what_needs_a_look(client, project, repository):
     assert client.post("/api/cite", {"id": "cited"})[0] == 409
 
 
-def test_a_session_is_replayed(client, project, repository):
-    repository.add(Entry(title="Use es-toolkit", body="We don't use lodash.", when=("lodash",)), via="person")
-    folder = project / ".specstory" / "history"
-    folder.mkdir(parents=True)
-    told = "# s (2026-01-01 10:00:00)\n\n_**User**_\n\nadd lodash\n\n---\n\n_**Assistant**_\n\nDone.\n\n---\n\n"
-    (folder / "a.md").write_text(f"{told}_**User**_\n\nno, we don't use lodash here\n\n---\n", encoding="utf-8")
-    (listed,) = client.get("/api/sessions")["items"]
-    assert listed["file"] == "a.md"
-    (answer,) = client.get(f"/api/replay?id={listed['id']}")["items"]
-    assert [memory["title"] for memory in answer["answers"][0]["memories"]] == ["Use es-toolkit"]
-    assert answer["prompts"] == 2 and "lodash" in answer["answers"][1]["prompt"]
-    assert client.send("GET", "/api/replay?id=../../etc/passwd")[0] == 404
-
-
-@pytest.mark.parametrize("path", ["add", "amend", "archive", "delete", "bulk", "undo"])
+@pytest.mark.parametrize("path", ["add", "amend", "act", "undo"])
 def test_writes_need_token_and_header(client, held, repository, path):
     said = {**NEW, "id": "why-apsw", "name": "x", "q": "x", "action": "archive", "items": [{"id": "why-apsw"}]}
     for headers in ({"Authorization": "Bearer wrong"}, {"X-Rawkomem": None}, {"Origin": "http://evil.test"}):

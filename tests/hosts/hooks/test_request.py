@@ -229,7 +229,12 @@ def test_a_correction_comes_before_what_it_corrects(prompt, agent, repository, h
     assert repository.get(old).status == "active" and repository.get(old).proposed
     told = Agent(hook, repository, agent.transcript.parent, "another").prompt(prompt)
     assert 0 < told.index("Never use vitest here, use jest.") < told.index("The tests run with vitest.")
-    assert "a person said so" in told
+    assert (
+        told.index("a person said so")
+        < told.index("a person said otherwise")
+        < told.index("The tests run with vitest.")
+    )
+    assert "verified" not in told, "the labels argue for the newer one"
 
 
 def test_a_correction_typed_while_a_tool_runs_is_not_lost(agent, repository):

@@ -1,20 +1,20 @@
 // Buttons of one memory: edit, link, archive, restore, delete.
 
-import { get, post } from "./api.js";
+import { act, get, post } from "./api.js";
 import { decide, dot, h, href, later, toast } from "./dom.js";
 import { did } from "./undo.js";
 
-const RESTORABLE = ["archived", "disputed", "superseded"];
+const RESTORABLE = ["archived", "disputed", "superseded", "deleted"];
 
 /** Return the buttons of a memory, and a place below them for the form of an action. */
-export function actions(memory, { reload, forms, can_undo: canUndo }) {
+export function actions(memory, { reload, forms }) {
   const place = h("div", { class: "asking" });
   const button = (name, words, act) => h("button", { type: "button", "data-act": name, onclick: act }, words);
   const ask = (panel) => () => {
     place.replaceChildren(panel(() => place.replaceChildren()));
     place.querySelector("input").focus();
   };
-  const restore = RESTORABLE.includes(memory.status) || (memory.status === "deleted" && canUndo);
+  const restore = RESTORABLE.includes(memory.status);
   const live = memory.status !== "deleted";
   return h("div", { class: "actions" },
     h("div", { class: "verdicts", role: "group", "aria-label": "Change this memory" },
@@ -34,13 +34,13 @@ const DONE = {
 /** Return a form that asks for a reason, then runs the action. */
 function reasoned(memory, action, words, reload, close) {
   const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
-  const act = async () => {
-    const answer = await post(action, { id: memory.id, reason: reason.value });
+  const run = async () => {
+    const answer = await act(action, [{ id: memory.id }], reason.value);
     await reload();
     did(DONE[action], answer);
   };
-  const confirm = h("button", { type: "button", class: "primary", "data-confirm": action, onclick: (event) => decide(event.currentTarget, act) }, words);
-  reason.addEventListener("keydown", (event) => { if (event.key === "Enter") decide(confirm, act); });
+  const confirm = h("button", { type: "button", class: "primary", "data-confirm": action, onclick: (event) => decide(event.currentTarget, run) }, words);
+  reason.addEventListener("keydown", (event) => { if (event.key === "Enter") decide(confirm, run); });
   return h("div", { class: "review", role: "group", "aria-label": `${words} this memory` }, reason,
     h("div", { class: "verdicts" }, confirm, h("button", { type: "button", onclick: close }, "Cancel")));
 }
@@ -76,12 +76,12 @@ function linking(memory, forms, reload, close) {
 
 /** Return a button that removes a link between two memories. */
 export function unlinkButton(memory, other, reload) {
-  const act = async () => {
+  const remove = async () => {
     const ends = other.outward ? { id: memory.id, other: other.id } : { id: other.id, other: memory.id };
     const answer = await post("unlink", { ...ends, type: other.link });
     await reload();
     did("The link was removed.", answer);
   };
   return h("span", { role: "group", "aria-label": "Link" }, h("button", { type: "button", class: "quiet unlink", "aria-label": `Remove the link to ${other.title}`,
-    title: "Remove the link", onclick: (event) => decide(event.currentTarget, act) }, "×"));
+    title: "Remove the link", onclick: (event) => decide(event.currentTarget, remove) }, "×"));
 }

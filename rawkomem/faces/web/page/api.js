@@ -47,3 +47,10 @@ export function post(decision, said) {
   const headers = { "Content-Type": "application/json", "X-Rawkomem": "1" };
   return ask(`/api/${decision}`, { method: "POST", headers, body: JSON.stringify(said) });
 }
+
+/** Run an action on items. If it did nothing, throw the reason. */
+export async function act(action, items, reason = "") {
+  const answer = await post("act", { action, items, reason });
+  if (!answer.done) throw new Failure(409, answer.failed[0].error, answer.failed[0].hint);
+  return answer;
+}

@@ -2,16 +2,14 @@
 
 import { get, takeToken } from "./api.js";
 import { failed, h, isTyping, later } from "./dom.js";
-import * as drafts from "./drafts.js";
 import * as graph from "./graph.js";
 import * as health from "./health.js";
 import * as memories from "./memories.js";
-import * as replay from "./replay.js";
 import * as review from "./review.js";
 import * as timeline from "./timeline.js";
-import { allow, undoLast } from "./undo.js";
+import { undoLast } from "./undo.js";
 
-const VIEWS = { memories, graph, timeline, review, drafts, health, replay };
+const VIEWS = { memories, graph, timeline, review, health };
 const view = document.getElementById("view");
 const search = document.getElementById("search");
 const keys = document.getElementById("keys");
@@ -24,7 +22,7 @@ function route() {
   const [, name = "", id = "", act = ""] = location.hash.split("/");
   if (name === "new") return { name: "memories", id: "", form: "new" };
   if (name === "memory") return { name: "memories", id: decoded(id), form: act === "edit" ? act : "" };
-  return { name: Object.hasOwn(VIEWS, name) ? name : "memories", id: "", form: "" };
+  return Object.hasOwn(VIEWS, name) ? { name, id: decoded(id), form: "" } : { name: "memories", id: "", form: "" };
 }
 
 function decoded(id) {
@@ -92,16 +90,13 @@ function refreshQuietly() {
   refresh().catch(() => {});
 }
 
-function frame({ project, waiting, drafts: found, can_undo: canUndo }) {
-  allow(canUndo);
+function frame({ project, waiting }) {
   document.getElementById("project").textContent = project;
   document.title = `${project} · rawkomem`;
-  for (const [id, count] of [["waiting", waiting], ["drafts", found]]) {
-    const badge = document.getElementById(id);
-    badge.hidden = count === 0;
-    badge.textContent = count;
-    badge.setAttribute("aria-label", `${count} waiting`);
-  }
+  const badge = document.getElementById("waiting");
+  badge.hidden = waiting === 0;
+  badge.textContent = waiting;
+  badge.setAttribute("aria-label", `${waiting} waiting`);
 }
 
 document.addEventListener("undone", async () => {
@@ -115,9 +110,9 @@ document.addEventListener("visibilitychange", () => {
   VIEWS[shown]?.revisit?.();
 });
 
-function look(enters = false) {
+function look(then = "") {
   if (route().name !== "memories") location.hash = "#/";
-  memories.search(search.value, enters);
+  memories.search(search.value, then);
 }
 
 const lookSoon = later(130, look);
@@ -131,10 +126,10 @@ search.addEventListener("keydown", (event) => {
       search.value = "";
       memories.search("");
     } else memories.focusList();
-  } else if (event.key === "ArrowDown") memories.focusList();
-  else if (event.key === "Enter") {
-    lookSoon.cancel(); // the list may still show an earlier search
-    look(true);
+  } else if (event.key === "ArrowDown" && memories.lists(search.value)) memories.focusList();
+  else if (event.key === "ArrowDown" || event.key === "Enter") {
+    lookSoon.cancel(); // the list still shows an earlier search
+    look(event.key === "Enter" ? "open" : "focus");
   } else return;
   event.preventDefault();
   event.stopPropagation();
@@ -147,8 +142,7 @@ const EVERYWHERE = {
   2: () => { location.hash = "#/graph"; },
   3: () => { location.hash = "#/timeline"; },
   4: () => { location.hash = "#/review"; },
-  5: () => { location.hash = "#/drafts"; },
-  6: () => { location.hash = "#/health"; },
+  5: () => { location.hash = "#/health"; },
   n: () => { location.hash = "#/new"; },
   u: () => undoLast(),
 };

@@ -1,8 +1,10 @@
-// Bulk actions: the selected memories or drafts, and a bar with actions on all of them.
+// Bulk actions: the selected memories or items that wait, and a bar with actions on all of them.
 
-import { post } from "./api.js";
+import { act } from "./api.js";
 import { decide, h, many, toast } from "./dom.js";
 import { did } from "./undo.js";
+
+const MOST = 500; // items of one request
 
 /**
  * Return a selection with its bar. `actions`: [name, text of the button, text when it is done]; `one`, `more`: the noun;
@@ -15,7 +17,7 @@ export function selection({ actions, one, more, itemOf, done }) {
   const reason = h("input", { type: "text", placeholder: "Reason for all (optional)", "aria-label": "Reason for all", maxlength: "500" });
   const bar = h("div", { class: "bulk", role: "group", "aria-label": "Selected", hidden: true }, count, reason,
     h("div", { class: "verdicts" },
-      actions.map(([name, words, after]) => h("button", { type: "button", "data-bulk": name, onclick: (event) => decide(event.currentTarget, () => act(name, after)) }, words)),
+      actions.map(([name, words, after]) => h("button", { type: "button", "data-bulk": name, onclick: (event) => decide(event.currentTarget, () => run(name, after)) }, words)),
       h("button", { type: "button", class: "quiet", "data-bulk": "none", onclick: clear }, "Clear")));
 
   function draw() {
@@ -35,8 +37,8 @@ export function selection({ actions, one, more, itemOf, done }) {
     for (const id of [...ids]) toggle(id, false);
   }
 
-  async function act(action, after) {
-    const answer = await post("bulk", { action, reason: reason.value, items: [...ids].map(itemOf) });
+  async function run(action, after) {
+    const answer = await act(action, [...ids].map(itemOf), reason.value);
     clear();
     reason.value = "";
     await done();
@@ -63,6 +65,6 @@ export function selection({ actions, one, more, itemOf, done }) {
     draw();
   }
 
-  const all = (items) => items.forEach((item) => toggle(item.id, true));
+  const all = (items) => items.slice(0, MOST).forEach((item) => toggle(item.id, true));
   return { bar, box, toggle, keep, all, clear, isEmpty: () => ids.size === 0 };
 }

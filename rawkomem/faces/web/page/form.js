@@ -1,80 +1,88 @@
-// The form of a memory: a new one, or an edit, which is stored as an amendment.
+// Forms: the fields of a memory or a draft, and what a person typed in them and did not save.
 
 import { post } from "./api.js";
 import { decide, h } from "./dom.js";
 import { did } from "./undo.js";
 
-const unsaved = new Map(); // id of a memory → unsaved values of its form, which are shown when the form is opened again
+const unsaved = new Map(); // key of a form → field → { was: the value that the person changed, now: what the person typed }
 
-/** Return the form. `memory`: null for a new one. `saved(id)` and `cancel()` leave the form. */
-export function memoryForm(memory, { forms, saved, cancel }) {
+export const isUnsaved = (key) => unsaved.has(key);
+export const discard = (key) => unsaved.delete(key);
+
+addEventListener("beforeunload", (event) => { if (unsaved.size) event.preventDefault(); });
+
+const LABELS = {
+  title: "Title", text: "Text, in Markdown", when: "When to use it, one condition on each line: words, a|b, or a sentence",
+  kind: "Kind", importance: "Importance", tags: "Tags, separated by commas",
+};
+const NAMES = { title: "title", text: "text", when: "conditions", kind: "kind", importance: "importance", tags: "tags" };
+const JOINED = { when: "\n", tags: ", " };
+
+function made(name, forms) {
+  if (name === "text") return h("textarea", { rows: "6", maxlength: "12000" });
+  if (name === "when") return h("textarea", { rows: "2" });
+  if (forms?.[name]) return h("select", {}, forms[name].map((option) => h("option", { value: option }, option)));
+  return h("input", { type: "text", maxlength: name === "title" ? "300" : null, autocomplete: "off" });
+}
+
+/**
+ * Return the labeled fields of a form, a line that names unsaved fields, and `changed()` and `all()`, which return values to send.
+ * A field that the person changed earlier and did not save shows that text; all others show `values`.
+ */
+export function fieldsOf(key, values, forms) {
+  const typed = unsaved.get(key) ?? {};
+  const fields = {}, before = {};
+  const labels = Object.entries(values).map(([name, value]) => {
+    const field = fields[name] = made(name, forms);
+    field.value = name in JOINED ? value.join(JOINED[name]) : value;
+    before[name] = field.value;
+    const newer = typed[name] && typed[name].was !== before[name] && h("small", { class: "newer" },
+      `Somebody else changed it meanwhile. If you save, this is replaced: ${before[name] || "(nothing)"}`);
+    if (typed[name]) field.value = typed[name].now;
+    return h("label", { class: `field-${name}` }, LABELS[name], field, newer);
+  });
+  const mark = h("p", { class: "unsaved", role: "status" });
+  const changedNames = () => Object.keys(fields).filter((name) => fields[name].value !== before[name]);
+  const draw = () => { mark.textContent = changedNames().length ? `Not saved yet: ${changedNames().map((name) => NAMES[name]).join(", ")}.` : ""; };
+  const note = () => {
+    if (changedNames().length) unsaved.set(key, Object.fromEntries(changedNames().map((name) => [name, { was: before[name], now: fields[name].value }])));
+    else discard(key);
+    draw();
+  };
+  for (const field of Object.values(fields)) field.addEventListener("input", note);
+  draw();
+  const sent = (names) => Object.fromEntries(names.map((name) => [name, name in JOINED
+    ? fields[name].value.split(JOINED[name].trim() || "\n").map((part) => part.trim()).filter(Boolean) : fields[name].value]));
+  return { labels, mark, changed: () => sent(changedNames()), all: () => sent(Object.keys(fields)) };
+}
+
+/** Return the form of a memory; null: of a new one. `saved(id)` and `cancel()` leave it; `again()` loads the memory and shows it anew. */
+export function memoryForm(memory, { forms, saved, cancel, again }) {
   const key = memory?.id ?? "";
-  const fields = makeFields(memory, forms);
-  const before = read(fields);
-  write(fields, unsaved.get(key) ?? before);
-  const leave = (act) => { unsaved.delete(key); return act(); };
+  const empty = { title: "", text: "", when: [], kind: forms.kind[0], importance: "medium", tags: [] };
+  const { labels, mark, changed, all } = fieldsOf(key, memory?.form ?? empty, forms);
   const save = async () => {
-    const answer = memory ? await amend(memory, before, read(fields)) : await add(read(fields));
-    await leave(() => saved(answer.id));
+    let answer;
+    try {
+      answer = memory ? await post("amend", { id: memory.id, seen: memory.seen, ...changed() }) : await post("add", all());
+    } catch (failure) {
+      if (failure.status === 409) await again(); // the form then shows what somebody else wrote
+      throw failure;
+    }
+    discard(key);
+    await saved(answer.id);
     did(told(memory, answer), answer);
   };
   const saveButton = h("button", { type: "button", class: "primary", "data-form": "save", onclick: (event) => decide(event.currentTarget, save) },
     memory ? "Save" : "Add memory");
-  const form = h("div", { class: "memory-form", role: "group", "aria-label": memory ? "Edit the memory" : "New memory",
-    oninput: () => unsaved.set(key, read(fields)),
+  return h("div", { class: "memory-form", role: "group", "aria-label": memory ? "Edit the memory" : "New memory",
     onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) decide(saveButton, save); } },
     h("h1", { tabindex: "-1" }, memory ? "Edit the memory" : "New memory"),
     memory && h("p", { class: "lead" }, "The edit is stored as an amendment: the earlier text stays in the history."),
-    h("div", { class: "edit" },
-      h("label", {}, "Title", fields.title),
-      h("label", {}, "Text, in Markdown", fields.text),
-      h("label", {}, "When to use it, one condition on each line: words, a|b, or a sentence", fields.when),
-      h("div", { class: "fields" },
-        fields.kind && h("label", {}, "Kind", fields.kind), h("label", {}, "Importance", fields.importance),
-        h("label", { class: "wide" }, "Tags, separated by commas", fields.tags)),
+    h("div", { class: "edit" }, labels, mark,
       h("div", { class: "verdicts" }, saveButton,
-        h("button", { type: "button", "data-form": "cancel", onclick: () => leave(cancel) }, "Cancel"),
+        h("button", { type: "button", "data-form": "cancel", onclick: () => { discard(key); cancel(); } }, "Cancel"),
         h("span", { class: "hint" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter"), " saves"))));
-  return form;
-}
-
-function makeFields(memory, forms) {
-  const select = (options, chosen) => {
-    const element = h("select", {}, options.map((option) => h("option", { value: option }, option)));
-    element.value = chosen;
-    return element;
-  };
-  const fields = {
-    title: h("input", { type: "text", maxlength: "300", autocomplete: "off" }),
-    text: h("textarea", { rows: "12", maxlength: "12000" }),
-    when: h("textarea", { rows: "3" }),
-    tags: h("input", { type: "text", autocomplete: "off" }),
-    importance: select(forms.importance, memory?.importance ?? "medium"),
-  };
-  if (!memory) return { ...fields, kind: select(forms.kind, forms.kind[0]) };
-  [fields.title.value, fields.text.value] = [memory.title, memory.text];
-  [fields.when.value, fields.tags.value] = [memory.when.join("\n"), memory.tags.join(", ")];
-  return fields;
-}
-
-const read = (fields) => Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.value]));
-
-function write(fields, values) {
-  for (const [name, field] of Object.entries(fields)) field.value = values[name] ?? field.value;
-}
-
-const lists = (values) => ({
-  ...values,
-  ...("when" in values && { when: values.when.split("\n").filter((line) => line.trim()) }),
-  ...("tags" in values && { tags: values.tags.split(",").map((tag) => tag.trim()).filter(Boolean) }),
-});
-
-const add = (values) => post("add", lists(values));
-
-/** Send the changed fields, and the version of the memory that was shown. */
-function amend(memory, before, after) {
-  const changed = Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== before[name]));
-  return post("amend", { id: memory.id, version: memory.version, ...lists(changed) });
 }
 
 const OUTCOMES = {

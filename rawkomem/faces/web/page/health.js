@@ -1,6 +1,6 @@
 // The Health view: memories that a person should look at, by check, each with buttons to act.
 
-import { get, post } from "./api.js";
+import { act, get, post } from "./api.js";
 import { decide, differing, dot, h, href, many, nothing } from "./dom.js";
 import { selection } from "./chosen.js";
 import { did } from "./undo.js";
@@ -26,8 +26,7 @@ export async function show(view, { changed }) {
   const found = checks.filter((check) => check.total);
   view.replaceChildren(h("div", { class: "waiting health-view" },
     h("h1", {}, "Health"),
-    h("p", { class: "lead" }, memories ? `${many(memories, "memory", "memories")} in use were checked. ` : "",
-      h("a", { href: "#/replay" }, "Replay a past session"), " to see what agents would get now."),
+    memories > 0 && h("p", { class: "lead" }, `${many(memories, "memory", "memories")} in use were checked.`),
     memories > 0 && h("ul", { class: "tiles" }, checks.map(tile)),
     found.length ? found.map((check) => section(check, redraw)) : nothing(memories ? "No problems found" : "No memories yet", memories ? "All memories passed all checks." : "")));
 }
@@ -65,19 +64,18 @@ function finding(name, item, chosen, redraw) {
 }
 
 function deeds(name, item, redraw) {
-  const button = (words, question, said, after) => h("button", { type: "button", "data-deed": question,
+  const button = (words, name, run, after) => h("button", { type: "button", "data-deed": name,
     onclick: (event) => decide(event.currentTarget, async () => {
-      const answer = await post(question, { id: item.id, ...said });
+      const answer = await run();
       await redraw();
       did(after, answer);
     }) }, words);
   return [
-    name === "stale" && item.can_confirm && button("Still true", "cite", {}, "Confirmed: the memory cites the present code now."),
-    name === "unverified" && item.can_vouch && button("Vouch", "review", { action: "activate" }, "You vouch for it now."),
-    name === "contradicted" && item.in_review && h("a", { class: "button", href: "#/review" }, "Review"),
-    name === "contradicted" && !item.in_review && h("a", { class: "button", href: href(item.other.id) }, "Open the other"),
+    name === "stale" && item.can_confirm && button("Still true", "cite", () => post("cite", { id: item.id }), "Confirmed: the memory cites the present code now."),
+    name === "unverified" && item.can_vouch && button("Vouch", "vouch", () => act("vouch", [{ id: item.id }]), "You vouch for it now."),
+    name === "contradicted" && h("a", { class: "button", href: `#/review/${encodeURIComponent(item.key)}` }, "Review"),
     h("a", { class: "button", href: `${href(item.id)}/edit` }, name === "unconditional" ? "Add a condition" : "Edit"),
-    button("Archive", "archive", {}, "Archived: agents no longer get it."),
+    button("Archive", "archive", () => act("archive", [{ id: item.id }]), "Archived: agents no longer get it."),
   ];
 }
 

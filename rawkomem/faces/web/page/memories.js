@@ -1,11 +1,12 @@
 // The Memories view: filters, a list that follows the search field, and the open memory next to it.
 
 import { get } from "./api.js";
-import { ago, dot, failed, h, href, isTyping, later, many, nothing } from "./dom.js";
+import { ago, decide, dot, failed, h, href, isTyping, later, many, nothing } from "./dom.js";
 import { selection } from "./chosen.js";
 import { memoryForm } from "./form.js";
 import { act, focusWhy, memoryView } from "./memory.js";
 
+const PAGE = 200; // memories that the list grows by
 const state = { q: "", kind: "", type: "", importance: "", status: "", tag: "" };
 let parts = null; // elements of this view while it is shown
 let page = null;
@@ -13,7 +14,9 @@ let open = "";
 let form = ""; // "new" or "edit" while a form is shown
 let asked = 0; // number of the last request for a list
 let opened = 0; // number of the last request for a memory
-let entering = false; // whether to open the first memory of the next list
+let answered = 0; // number of the last request that was answered
+let most = 0; // memories to list; 0: as many as the server lists at first
+let then = ""; // what to do with the first memory of the next list: "open" or "focus"
 
 export async function show(view, given) {
   page = given;
@@ -42,11 +45,11 @@ export function leave() {
   parts = null;
   open = form = "";
   opened++;
-  entering = false;
+  then = "";
 }
 
 function build(view, overview) {
-  const list = h("ul", { class: "list", "aria-label": "Memories" });
+  const list = h("ul", { class: "list", "aria-label": "Memories" }, h("li", { class: "state loading", role: "status" }, "Loading…"));
   const count = h("p", { class: "count", role: "status" });
   const chosen = filters(overview);
   const several = selection({ actions: [["archive", "Archive", "archived"], ["restore", "Restore", "restored"], ["delete", "Delete", "deleted"]],
@@ -54,6 +57,7 @@ function build(view, overview) {
   const side = h("section", { class: "side", "aria-label": "Find a memory" },
     h("div", {}, h("p", { class: "unseen", role: "heading", "aria-level": "1" }, "Memories"), chosen), several.bar, count, list);
   const pane = h("section", { class: "pane", "aria-label": "Memory" });
+  most = 0;
   parts = { list, count, side, pane, filters: chosen, several };
   view.replaceChildren(side, pane);
 }
@@ -79,6 +83,7 @@ function select(name, any, options) {
   element.addEventListener("change", () => {
     state[name] = element.value;
     element.classList.toggle("set", Boolean(element.value));
+    most = 0;
     fill();
   });
   return element;
@@ -92,37 +97,52 @@ function clearFilters(selects) {
   fill();
 }
 
-/** List the results of a search; with `enters`, also open the first. */
-export function search(text, enters = false) {
+/** List the results of a search, then open or focus the first if `act` says so. */
+export function search(text, act = "") {
   state.q = text.trim();
-  entering = enters;
+  then = act;
+  most = 0;
   if (parts) fill();
 }
+
+/** Tell whether the list shows the results of a search. */
+export const lists = (text) => Boolean(parts) && state.q === text.trim() && asked === answered;
 
 async function fill() {
   const mine = ++asked;
   try {
-    const { total, items } = await get("memories", state);
+    const { total, items } = await get("memories", { ...state, most });
     if (mine !== asked || !parts) return;
+    answered = mine;
     const held = parts.list.contains(document.activeElement) && document.activeElement.dataset.id;
     parts.several.keep(items);
     parts.list.replaceChildren(...items.map(row));
-      parts.count.textContent = told(total, items.length);
+    parts.count.textContent = told(total);
+    if (items.length < total && !state.q) parts.list.append(h("li", {}, moreButton(items.length, total)));
     if (!items.length) parts.list.append(h("li", {}, nobody()));
     mark();
     if (held) (links().find((link) => link.dataset.id === held) ?? links()[0])?.focus({ preventScroll: true });
-    if (entering) openFirst();
+    if (then) actOnFirst();
   } catch (failure) {
     if (mine !== asked) return;
-    entering = false;
+    then = "";
     if (parts) parts.list.replaceChildren(h("li", {}, failed(failure)));
   }
 }
 
-function told(total, listed) {
-  if (state.q) return total ? `${many(total, "memory", "memories")}, the best first` : "";
-  const more = listed < total ? `, the ${listed} last changed are listed` : "";
-  return total ? many(total, "memory", "memories") + more : "";
+function told(total) {
+  return total ? many(total, "memory", "memories") + (state.q ? ", the best first" : ", last changed first") : "";
+}
+
+/** Return the button at the end of the list. The focus then goes to the first new memory. */
+function moreButton(listed, total) {
+  const more = async () => {
+    most = listed + PAGE;
+    await fill();
+    links()[listed]?.focus();
+  };
+  return h("div", { role: "group" }, h("button", { type: "button", class: "quiet more", onclick: (event) => decide(event.currentTarget, more) },
+    `Show ${Math.min(PAGE, total - listed)} more of ${total.toLocaleString("en")}`));
 }
 
 function nobody() {
@@ -167,10 +187,10 @@ export function focusList() {
   (links().find((link) => link.tabIndex === 0) ?? links()[0])?.focus();
 }
 
-function openFirst() {
-  entering = false;
-  const first = links()[0];
-  if (first) choose(first, true);
+function actOnFirst() {
+  if (then === "focus") focusList();
+  else if (links().length) choose(links()[0], true);
+  then = "";
 }
 
 let intoPane = false;
@@ -239,7 +259,7 @@ function fillIn(memory) {
     await reload(id);
   };
   parts.pane.replaceChildren(h("div", { class: "memory" },
-    memoryForm(memory, { forms: page.overview.forms, saved, cancel: () => leave(memory?.id ?? "") })));
+    memoryForm(memory, { forms: page.overview.forms, saved, cancel: () => leave(memory?.id ?? ""), again: () => openMemory(open, true) })));
   parts.pane.querySelector("input").focus();
 }
 
@@ -265,7 +285,7 @@ function home(overview) {
     kinds.length > 0 && h("div", { class: "share", "aria-hidden": "true" }, kinds.map(([kind, count]) => share(kind, count))),
     h("ul", { class: "legend" }, kinds.map(([kind, count]) => h("li", {}, dot({ kind }), kind, h("b", {}, count)))),
     rest.length > 0 && h("p", { class: "rest" }, `Not in use: ${rest.join(", ")}.`),
-    waiting > 0 && h("p", {}, h("a", { href: "#/review", class: "button" }, `${waiting} ${waiting === 1 ? "waits" : "wait"} for a review`)),
+    waiting > 0 && h("p", {}, h("a", { href: "#/review", class: "button" }, `${waiting} ${waiting === 1 ? "waits" : "wait"} for your decision`)),
     h("p", { class: "hint" }, h("kbd", {}, "/"), " search   ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " move   ",
       h("kbd", {}, "Enter"), " open   ", h("kbd", {}, "n"), " new   ", h("kbd", {}, "?"), " all keys"));
 }

@@ -3,7 +3,8 @@
 import { get, post } from "./api.js";
 import { ago, chips, day, decide, dot, failed, h, href, later, many, prose } from "./dom.js";
 import { actions, unlinkButton } from "./actions.js";
-import { reviewForm } from "./review.js";
+import { discard, isUnsaved } from "./form.js";
+import { waitingCard } from "./review.js";
 import { did } from "./undo.js";
 
 let task = ""; // kept when another memory is opened
@@ -18,8 +19,9 @@ export function memoryView(memory, { back, reload, overview }) {
       actions(memory, { reload, ...overview })),
     h("div", { class: "columns" },
       h("div", { class: "main" },
-        memory.standing && h("p", { class: "notice" }, `Not in use: ${memory.standing}`),
-        memory.status === "quarantined" && h("section", { class: "card" }, h("h2", {}, "Review"), reviewForm(memory, reload)),
+        isUnsaved(memory.id) && unsavedNotice(memory, reload),
+        memory.standing && !memory.waits.length && h("p", { class: "notice" }, `Not in use: ${memory.standing}`),
+        memory.waits.map((item) => waitingCard(item, { decided: reload, isAbove: true })),
         prose(memory.html),
         h("div", { class: "tags" }, memory.tags.map((tag) => h("span", {}, `#${tag}`))),
         memory.status !== "deleted" && votes(memory, reload),
@@ -32,6 +34,11 @@ export function memoryView(memory, { back, reload, overview }) {
 /** Click the first of these buttons of the open memory. */
 export function act(...names) {
   document.querySelector(names.map((name) => `.actions [data-act=${name}]`).join(", "))?.click();
+}
+
+function unsavedNotice(memory, reload) {
+  return h("p", { class: "notice" }, "You changed this memory and did not save it. ", h("a", { href: `${href(memory.id)}/edit` }, "Continue"),
+    h("button", { type: "button", class: "quiet", "data-act": "discard", onclick: () => { discard(memory.id); reload(); } }, "Discard my changes"));
 }
 
 function facts(memory) {

@@ -1,145 +1,169 @@
-// The Review view: quarantined memories, proposed changes, and claims that contradict each other.
+// The Review view: what waits for a decision, one item at a time, and a list of everything that waits.
 
-import { get, post } from "./api.js";
+import { act, get } from "./api.js";
 import { selection } from "./chosen.js";
-import { ago, chips, decide, differing, folding, h, href, many, nothing, prose } from "./dom.js";
+import { ago, chips, decide, differing, folding, h, href, many, nothing, prose, short } from "./dom.js";
+import { discard, fieldsOf, isUnsaved } from "./form.js";
 import { did } from "./undo.js";
 
-let cards = [];
-let again = null; // reloads the view; null if it is not shown
-let several = null; // the selection
+const KINDS = { draft: "draft", proposal: "proposed change", conflict: "contradiction", quarantined: "held back" };
+const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
+const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
+const WORDS = { keep: "Keep", both: "Keep both", drop: "Drop" };
+const DONE = { keep: "Kept", both: "Kept both", drop: "Dropped" };
+const KEYS = { k: "keep", b: "both", e: "edit", d: "drop", l: "later" };
 
-export async function show(view, { changed, overview }) {
-  const { items, total } = await get("waiting");
-  if (!view.isConnected) return;
-  again = () => show(view, { changed, overview });
-  const redraw = again;
-  const decided = async () => {
+let walk = null; // the items, the shown one, and the elements of this view while it is shown
+let asked = 0; // number of the last request
+
+export async function show(view, { id, changed, overview }) {
+  const mine = ++asked;
+  const { items, item } = await get("waiting", { key: id });
+  if (mine !== asked || !view.isConnected) return;
+  const again = (key = "") => show(view, { id: key, changed, overview });
+  const decided = async (key = "") => {
+    history.replaceState(null, "", key ? address(key) : "#/review");
     await changed();
-    await redraw();
-    (cards[0]?.querySelector("h2 a") ?? view.closest("main"))?.focus();
+    await again(key);
+    (view.querySelector(".card h2") ?? view.querySelector("h1"))?.focus();
   };
-  several = selection({ actions: [["activate", "Activate", "activated"], ["reject", "Reject", "rejected"], ["archive", "Archive", "archived"]],
-    one: "memory", more: "memories", itemOf: (id) => said(items.find((item) => item.id === id)), done: decided });
-  cards = items.map((item) => card(item, decided));
+  const named = (key) => { const { id, shown } = items.find((one) => one.id === key); return { id, shown }; };
+  const several = selection({ actions: [["keep", "Keep", "kept"], ["drop", "Drop", "dropped"]], one: "item", more: "items", itemOf: named, done: decided });
+  const place = items.findIndex((one) => one.id === item?.id);
+  const next = items[place + 1]?.id ?? "";
+  walk = { item, several, again: () => again(item?.id) };
   view.replaceChildren(h("div", { class: "waiting" },
-    h("h1", {}, "Review"),
-    total > items.length && h("p", { class: "lead" }, `The first ${items.length} of ${many(total, "memory", "memories")}; the others follow as you decide.`),
+    h("h1", { tabindex: "-1" }, "Review"),
+    item && h("p", { class: "lead" }, `${place + 1} of ${many(items.length, "decision")}`),
     overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so your decisions count as an agent's. Run 'rawkomem browse' in a terminal to decide as a person."),
-    items.length > 1 && h("p", {}, h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
-    several.bar,
-    items.length ? cards : nothing("Nothing to review", "New memories that contradict others, or come from outside, appear here.")));
+    item ? waitingCard(item, { decided: () => decided(next), later: items.length > 1 && (() => { location.hash = address(next || items[0].id); }) })
+      : nothing("Nothing to review", "Drafts from your sessions, changes that agents propose, contradictions and imported memories appear here."),
+    items.length > 1 && h("section", { class: "queue", "aria-label": "Everything that waits" },
+      h("h2", {}, "Everything that waits", h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
+      several.bar,
+      h("ul", {}, items.map((one) => h("li", {}, several.box(one),
+        h("a", { href: address(one.id), "aria-current": one.id === item.id ? "true" : null }, one.title), h("small", {}, KINDS[one.waits])))))));
 }
 
-/** Return the fields of a decision about a memory: its id and, for a proposal, the changes that are shown. */
-const said = ({ id, proposal }) => ({ id, ...(proposal && { changes: proposal.changes.map(({ name }) => name) }) });
+const address = (key) => `#/review/${encodeURIComponent(key)}`;
 
 export function leave() {
-  cards = [];
-  again = several = null;
+  asked++;
+  walk = null;
 }
 
-export const reload = () => again?.();
+export const reload = () => walk?.again();
 
-/** Reload when the person comes back to the tab, unless memories are selected or a form is in use. */
+/** Reload when the person comes back to the tab, unless items are selected or a form is in use. */
 export function revisit() {
-  const busy = !several?.isEmpty() || cards.some((card) => card.querySelector(".review").contains(document.activeElement) || card.querySelector(".review input").value);
-  if (again && !busy) again().catch(() => {});
+  const busy = !walk || !walk.several.isEmpty() || document.querySelector(".waiting .edit") || document.activeElement?.closest(".review");
+  if (!busy) walk.again().catch(() => {});
 }
 
-const isHeld = (memory) => memory.status === "quarantined";
+/** Return one item that waits, with the buttons that decide on it. `isAbove`: the page shows its memory around the card. */
+export function waitingCard(item, { decided, later = null, isAbove = false }) {
+  const place = h("article", { class: "card", "data-waits": item.waits, tabindex: "-1" });
+  const shown = isAbove ? { ...item, html: "", when: [] } : item;
+  const top = () => (isAbove ? [h("h2", {}, `Waits for your decision: ${KINDS[item.waits]}`)] : head(item));
+  const read = () => place.replaceChildren(...top(), ...reading(shown), verdicts(item, { decided, later, edit, isAbove }));
+  const edit = () => {
+    place.replaceChildren(...top(), ...[exchange(item)].filter(Boolean), editing(item, decided, () => { read(); place.focus(); }));
+    place.querySelector("input").focus();
+  };
+  read();
+  return place;
+}
 
-function card(item, decided) {
-  return h("article", { class: "card" },
-    h("div", { class: "chips" }, several.box(item), chips(item)),
-    h("h2", {}, h("a", { href: href(item.id) }, item.title)),
-    h("p", { class: "facts" }, [item.by && `by ${item.by}`, ago(item.created), `trust ${item.trust.value.toFixed(2)}`].filter(Boolean).join(" · ")),
-    h("p", { class: "standing" }, standing(item)),
-    folding(prose(item.html)),
+function head(item) {
+  const about = [...item.facts, item.at && ago(item.at)].filter(Boolean).join(" · ");
+  return [
+    h("div", { class: "chips" }, h("span", { class: "chip waits" }, KINDS[item.waits]), item.memory ? chips({ ...item, status: "active" }) : h("span", { class: "chip" }, item.kind)),
+    h("h2", { tabindex: "-1" }, item.memory ? h("a", { href: href(item.memory) }, item.title) : item.title),
+    h("p", { class: "facts" }, about),
+  ];
+}
+
+function reading(item) {
+  return [
+    standing(item) && h("p", { class: "standing" }, standing(item)),
+    exchange(item),
+    item.html && folding(prose(item.html)),
     item.proposal && proposal(item.proposal),
-    item.conflicts.length > 0 && h("div", { class: "rivals" }, h("h3", {}, "It contradicts"), item.conflicts.map(rival)),
-    item.proposal ? proposalForm(item, decided) : reviewForm(item, decided));
+    item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
+    item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
+  ].filter(Boolean);
+}
+
+function standing(item) {
+  if (item.proposal) return "Agents get the memory without this change until you decide.";
+  if (item.status === "quarantined") return `Held back${item.reason && !item.rivals.length ? ` (${item.reason})` : ""}: no agent gets it until you decide.`;
+  return item.rivals.length && item.memory ? "In use, but it contradicts another memory in use." : "";
+}
+
+function exchange(item) {
+  return item.exchange?.length > 0 && h("dl", { class: "exchange" }, item.exchange.map(({ who, words }) =>
+    h("div", { class: who }, h("dt", {}, SPEAKERS[who] ?? who), h("dd", {}, folding(h("div", { class: "words" }, words))))));
 }
 
 /** Return the authors and reasons of proposed changes and, for each field, the removed and added parts. */
 function proposal({ changes, fields }) {
   return h("div", { class: "proposal" }, h("h3", {}, "Proposed"),
     changes.map((change) => h("p", { class: "facts" }, [change.kind, change.by && `by ${change.by}`, change.reason].filter(Boolean).join(" · "))),
-    fields.map(({ field, parts }) => h("div", { class: "change" }, h("strong", {}, FIELDS[field] ?? field),
-      folding(differing(parts)))));
-}
-
-const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
-
-/** Return the form that accepts or declines the shown changes. It does not decide changes that arrive later. */
-function proposalForm(memory, decided) {
-  const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
-  const settle = async (action) => {
-    const answer = await post("decide", { ...said(memory), action, reason: reason.value });
-    await decided();
-    did(action === "accept" ? "Accepted: the memory changed." : "Declined: the memory stays as it is.", answer);
-  };
-  const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
-    onclick: (event) => decide(event.currentTarget, () => settle(action)) }, words);
-  return h("div", { class: "review", role: "group", "aria-label": "Your verdict" }, reason,
-    h("div", { class: "verdicts" }, button("accept", "Accept", "primary"), button("decline", "Decline")));
-}
-
-function standing(item) {
-  if (item.proposal) return "In use without this change: its author does not vouch for the memory.";
-  if (!isHeld(item)) return "In use, but contradicted: agents may get both memories until you decide.";
-  return `Held back${item.reason ? ` (${item.reason})` : ""}: no agent gets it until you activate it.`;
+    fields.map(({ field, parts }) => h("div", { class: "change" }, h("strong", {}, FIELDS[field] ?? field.replaceAll("_", " ")), folding(differing(parts)))));
 }
 
 function rival(other) {
-  return h("div", { class: "rival" }, h("a", { href: href(other.id) }, other.title), h("small", {}, `trust ${other.trust.value.toFixed(2)}`),
-    folding(differing(other.parts)));
+  return h("div", { class: "rival" }, h("a", { href: href(other.id) }, other.title), h("small", {}, `trust ${other.trust.toFixed(2)}`), folding(differing(other.parts)));
 }
 
-const SETTLEMENTS = [["supersede", "It replaces the other"], ["keep_both", "Keep both"]];
-
-/** Return the form that activates or rejects a memory, with a reason; for a contradiction, also how to settle it. */
-export function reviewForm(memory, decided) {
-  const held = isHeld(memory);
-  const reason = h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
-  const endings = held ? [["", "It replaces the other if it is more trusted"], ...SETTLEMENTS] : SETTLEMENTS;
-  const settle = memory.conflicts.length > 0 && h("select", { "aria-label": "What happens to the other memory?" },
-    endings.map(([value, words]) => h("option", { value }, words)));
-  const review = async (action) => {
-    const said = { id: memory.id, action, reason: reason.value, settle: (action === "activate" && settle && settle.value) || "" };
-    const answer = await post("review", said);
+/** Return the buttons of an item. A decision names the words that are shown, so that it applies to nothing else. */
+function verdicts(item, { decided, later, edit, isAbove }) {
+  const reason = item.memory && h("input", { type: "text", placeholder: "Reason (stored in the history)", "aria-label": "Reason", maxlength: "500" });
+  const settle = (decision) => async () => {
+    const answer = await act(decision, [{ id: item.id, shown: item.shown }], reason ? reason.value : "");
     await decided();
-    did(outcome(held, said), answer);
+    did(`${DONE[decision]}: ${short(item.title, 60)}`, answer);
   };
-  const button = (action, words, kind) => h("button", { type: "button", class: kind, "data-review": action,
-    onclick: (event) => decide(event.currentTarget, () => review(action)) }, words);
-  return h("div", { class: "review", role: "group", "aria-label": "Your verdict" }, reason, settle,
-    h("div", { class: "verdicts" }, button("activate", held ? "Activate" : "Settle", "primary"), button("reject", held ? "Reject" : "Take out of use")));
+  const key = (name) => !isAbove && h("kbd", { "aria-hidden": "true" }, Object.keys(KEYS).find((one) => KEYS[one] === name));
+  const button = (decision) => h("button", { type: "button", class: decision === "keep" ? "primary" : null, "data-review": decision,
+    onclick: (event) => decide(event.currentTarget, settle(decision)) }, WORDS[decision], key(decision));
+  const plain = (name, words, onclick) => h("button", { type: "button", "data-review": name, onclick }, words, key(name));
+  const does = Object.entries(item.decisions).map(([decision, what]) => `${WORDS[decision]}: ${what}`).join(" · ");
+  return h("div", { class: "review", role: "group", "aria-label": "Your decision" }, reason,
+    h("div", { class: "verdicts" }, button("keep"), "both" in item.decisions && button("both"),
+      plain("edit", isUnsaved(item.id) ? "Edit (not saved)" : "Edit", edit), button("drop"), later && plain("later", "Later", later)),
+    h("p", { class: "facts" }, does));
 }
 
-function outcome(held, { action, settle }) {
-  if (action === "reject") return held ? "Rejected: it stays in history." : "Taken out of use: it stays in history.";
-  if (held) return "Activated: agents may get it now.";
-  return settle === "supersede" ? "Settled: it replaced the other memory." : "Settled: both stay in use.";
+/** Return the form that changes title, text and conditions of an item and keeps it. */
+function editing(item, decided, back) {
+  const { labels, mark, changed } = fieldsOf(item.id, item.form);
+  const keep = async () => {
+    const answer = await act("keep", [{ id: item.id, shown: item.shown, ...changed() }]);
+    discard(item.id);
+    await decided();
+    did(`Kept with your words: ${short(item.title, 60)}`, answer);
+  };
+  const button = h("button", { type: "button", class: "primary", "data-review": "save", onclick: (event) => decide(event.currentTarget, keep) }, "Keep");
+  return h("div", { class: "edit", role: "group", "aria-label": "Edit and keep",
+    onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) decide(button, keep); } },
+    labels, mark, h("div", { class: "verdicts" }, button, h("button", { type: "button", "data-review": "back", onclick: back }, "Back"),
+      h("span", { class: "hint" }, h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter"), " keeps it")));
 }
 
 export function key(event) {
-  const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
-  if (event.key === "x") {
-    const box = cards.find((card) => card.contains(document.activeElement))?.querySelector(".choose");
-    if (box) several.toggle(box.dataset.choose);
-    return Boolean(box);
-  }
   if (event.key === "Escape") {
-    const typing = document.activeElement?.closest(".review");
-    if (typing) typing.closest(".card").querySelector("h2 a").focus();
+    const back = document.querySelector("[data-review=back]");
+    if (back) back.click();
+    else if (document.activeElement?.closest(".review")?.querySelector("input") === document.activeElement) document.querySelector(".card h2")?.focus();
     else location.hash = "#/";
     return true;
   }
-  if (!by || !cards.length) return false;
-  const here = cards.findIndex((card) => card.contains(document.activeElement));
-  const next = cards[Math.max(0, Math.min(cards.length - 1, here + by))];
-  next.querySelector("h2 a").focus();
-  next.scrollIntoView({ block: "nearest" });
-  return true;
+  if (event.key === "x" && walk?.item) {
+    walk.several.toggle(document.activeElement?.dataset.choose ?? walk.item.id);
+    return true;
+  }
+  const button = KEYS[event.key] && document.querySelector(`.waiting > .card [data-review=${KEYS[event.key]}]`);
+  button?.click();
+  return Boolean(button);
 }

@@ -11,6 +11,7 @@ const HEIGHT = 280, AXIS = 30, NOTES = 52, EDGE = 26; // pixels: total; axis bel
 const SCALES = [2.2, 1.8, 1.4, 1.1, 0.85, 0.65, 0.5, 0.38, 0.25]; // of the dots: the largest at which all have room is used
 const GAP = 1.5; // pixels between two dots
 const NEIGHBORS = 240; // dots: each dot is checked for overlaps with this many before it
+const SHORT = 3 * DAY; // of all memories together: they are listed by hour, without dots
 const JOURNAL = 400; // memories in the list by month
 
 let world = null;
@@ -23,18 +24,20 @@ export async function show(view, { fresh }) {
     view.replaceChildren(nothing("No dates yet", "Memories that say when they were found appear here."));
     return;
   }
-  const swarm = h("div", { class: "swarm card" });
+  const isShort = !older.length && items[0].created - items.at(-1).created < SHORT; // dots would lie on top of each other
+  const swarm = h("div", { class: "swarm card", hidden: isShort });
   const journal = h("div", { class: "journal" });
   const tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  world = { items, older, swarm, journal, tip, days: 0, dots: [] };
-  const ranges = h("div", { class: "ranges", role: "group", "aria-label": "How far back" }, RANGES.map(([name, days]) =>
+  world = { items, older, swarm, journal, tip, days: 0, dots: [], isShort };
+  const ranges = h("div", { class: "ranges", role: "group", "aria-label": "How far back", hidden: isShort }, RANGES.map(([name, days]) =>
     h("button", { type: "button", "aria-pressed": String(days === 0), onclick: (event) => choose(event.target, days) }, name)));
   view.replaceChildren(h("div", { class: "time" },
     h("div", { class: "time-head" }, h("h1", {}, "Timeline"),
       h("p", { class: "lead" }, told(items.length, total, undated)), ranges),
     swarm, journal));
   world.watch = new ResizeObserver(() => world && draw());
-  world.watch.observe(swarm);
+  if (isShort) listed(items, 0);
+  else world.watch.observe(swarm);
 }
 
 function told(dots, total, undated) {
@@ -78,7 +81,7 @@ function draw() {
     s("svg", { width, height: HEIGHT, role: "group", "aria-label": "Memories by day" }, ticks(start, end, x), wave([...inside.map((item) => [item.created, 1]), ...older], x, width),
       today || "", notes(placed, middle, width), world.dots),
     world.tip);
-  journal(inside, older.reduce((sum, [, count]) => sum + count, 0));
+  listed(inside, older.reduce((sum, [, count]) => sum + count, 0));
 }
 
 /** Place dots on their day, above and below each other if needed. If they have no room, use a smaller scale. */
@@ -187,10 +190,12 @@ function tick(x, at, weekly) {
     s("line", { x1: x, x2: x, y1: 8, y2: HEIGHT - AXIS + 4 }), s("text", { x, y: HEIGHT - 9 }, name));
 }
 
-function journal(items, older) {
+/** List memories by month; if all are of a few days, by day and hour. */
+function listed(items, older) {
   const months = new Map();
+  const heading = world.isShort ? { weekday: "long", day: "numeric", month: "long" } : { month: "long", year: "numeric" };
   for (const item of items.slice(0, JOURNAL)) {
-    const name = new Date(item.created).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
+    const name = new Date(item.created).toLocaleDateString("en-GB", heading);
     months.set(name, [...(months.get(name) ?? []), item]);
   }
   const unlisted = Math.max(0, items.length - JOURNAL) + older;
@@ -202,7 +207,8 @@ function journal(items, older) {
 function month(name, items) {
   let last = 0;
   return h("section", {}, h("h2", {}, name, h("small", {}, items.length)), h("ol", {}, items.map((item) => {
-    const date = new Date(item.created).getDate();
+    const at = new Date(item.created);
+    const date = world.isShort ? at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }) : at.getDate();
     const same = date === last;
     last = date;
     return h("li", {}, h("time", { datetime: new Date(item.created).toISOString() }, same ? "" : date),

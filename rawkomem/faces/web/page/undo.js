@@ -3,17 +3,12 @@
 import { post } from "./api.js";
 import { toast } from "./dom.js";
 
-let able = false; // whether this version of rawkomem can undo
 let last = null; // ids of the entries that the last action wrote
-
-export function allow(can) {
-  able = can;
-}
 
 /** Show a message about an action, with an Undo button if it can be undone. */
 export function did(words, answer = {}) {
   const entries = answer.entries ?? [];
-  last = able && entries.length ? entries : null;
+  last = entries.length ? entries : null;
   const warned = (answer.warnings ?? []).join(" ");
   toast([words, answer.redacted && "A secret was redacted.", warned].filter(Boolean).join(" "), Boolean(warned),
     last && { words: "Undo", act: undoLast });
@@ -21,7 +16,7 @@ export function did(words, answer = {}) {
 
 export async function undoLast() {
   if (!last) {
-    toast(able ? "There is nothing to undo." : "This version of rawkomem cannot undo.");
+    toast("There is nothing to undo.");
     return;
   }
   const entries = last;
