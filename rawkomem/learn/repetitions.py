@@ -88,9 +88,14 @@ def is_repeated(one: Draft, other: Draft) -> bool:
 
 
 def is_said_again(one: Draft, other: Draft, cosine: float) -> bool:
-    """Tell whether two drafts of different sessions mean the same: shared words, equal numbers, negated alike."""
+    """Tell whether two drafts of different sessions mean the same, in other words."""
     if one.session == other.session or is_repeated(one, other) or cosine < MIN_AGAIN_COSINE:
         return False
+    return means_same(one, other)
+
+
+def means_same(one: Draft, other: Draft) -> bool:
+    """Tell whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
     first, second = statement_of(one.said), statement_of(other.said)

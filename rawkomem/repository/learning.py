@@ -28,6 +28,7 @@ from ..learn.drafts import (
     choose_drafts,
     entry_of_draft,
     entry_of_request,
+    said_again,
 )
 from ..learn.exchanges import (
     agreed_quote,
@@ -56,6 +57,7 @@ from ..learn.repetitions import (
     inherited_conditions,
     is_repeated,
     is_said_again,
+    means_same,
     tied_draft,
 )
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
@@ -125,9 +127,9 @@ class Drafts(Wing):
         ]  # a draft that a model worded waits for a person
         pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
         again = {draft.id for draft, _ in pairs}
-        self.store.put(draft for draft in new if draft.id not in again)
+        fresh = tuple(_raised(draft, waiting) for draft in new if draft.id not in again)
+        self.store.put(fresh)
         stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
-        fresh = tuple(draft for draft in new if draft.id not in again)
         return Taken(fresh, tuple(draft for draft in drafts if draft not in new), stored)
 
     def keep(
@@ -231,6 +233,13 @@ class Drafts(Wing):
         self.store.decide(earlier, KEPT)
         self.store.decide(draft, KEPT)
         return stored
+
+
+def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
+    """Return a draft with a higher score if a waiting draft of another session says the same."""
+    others = [one for one in waiting if one.session != draft.session and means_same(one, draft)]
+    sessions = dict.fromkeys(session for one in others for session in (*one.again, one.session))
+    return said_again(draft, *sessions) if others else draft
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;
