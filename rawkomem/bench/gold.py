@@ -191,15 +191,12 @@ def _entry_of_gold(memory: Record) -> Entry:
 
 
 def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
-    """Return how many corrections there are of each verdict; `before`: covered by a prompt before the correction."""
-    corrections = [*corrections]
+    """Return how many corrections there are, and how many of each verdict."""
     verdicts = Counter(one.verdict for one in corrections)
+    names = {verdict: verdict.replace(" ", "_") for verdict in (COVERED, SILENT, MISSING)}
     return {
-        "corrections": len(corrections),
-        "covered": verdicts[COVERED],
-        "before": sum(one.verdict == COVERED and one.since < one.prompt for one in corrections),
-        "not_injected": verdicts[SILENT],
-        "not_covered": verdicts[MISSING],
+        "corrections": verdicts.total(),
+        **{name: verdicts[verdict] for verdict, name in names.items()},
     }
 
 

@@ -67,6 +67,7 @@ from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.find import redact
+from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.conditions import why_unusable
 from . import Repository
@@ -466,7 +467,7 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
 # failed.
 
 STANDARD_INPUT = "-"
-MAX_FAILURES = 5  # failed answers of the model in a row that stop a run
+MAX_FAILURES = 3  # failed answers of the model in a row, after which it is not asked again
 READ, UNREAD, BEFORE, SILENT = (
     "files read",
     "files that cannot be read",
@@ -495,7 +496,7 @@ class Gone:
     drafts: tuple[Draft, ...]
     counts: dict[str, int]  # of files, and of the model's answers by kind
     model: str = ""
-    stopped: str = ""  # why it ended early
+    stopped: str = ""  # why the model did not read all sessions
 
 
 class Transcripts(Wing):
@@ -520,8 +521,6 @@ class Transcripts(Wing):
             walk.done.forget(files)
         for number, path in enumerate(files, 1):
             walk.visit(path, Step(number, len(files), path), progress or (lambda _: None))
-            if walk.stopped:
-                break
         return walk.gone()
 
     def learn_stream(
@@ -575,7 +574,7 @@ class Walk:
         self._again, self._dry_run = flags["again"], flags["dry_run"]
         self._learning, self._store = repository.learning, repository.drafts.store
         self.done = LearnedParts(repository.layout)
-        self.stopped = ""
+        self._plain = 0  # sessions that were read without the model, because it failed
         self._drafts: list[Draft] = []
         self._counts: Counter[str] = Counter()
         self._failures = 0  # in a row
@@ -587,7 +586,9 @@ class Walk:
             tuple(self._drafts),
             {what: n for what, n in self._counts.items() if n},
             name,
-            self.stopped,
+            f"the model failed: plain learning read {counted(self._plain, 'session')}"
+            if self._plain
+            else "",
         )
 
     def visit(self, path: str, step: Step, progress: Progress) -> None:
@@ -599,11 +600,8 @@ class Walk:
                 self._counts[BEFORE] += 1
                 return
             with open(path, "rb") as stream:
-                is_whole = (
-                    self.ask(stream, step, progress)
-                    if self._llm
-                    else self._listen(stream, step, progress)
-                )
+                asks = self._llm and self._failures < MAX_FAILURES
+                is_whole = (self.ask if asks else self._listen)(stream, step, progress)
         except (BadInput, OSError) as failure:
             self._counts[UNREAD] += 1
             words = (
@@ -641,8 +639,10 @@ class Walk:
                 )
             )
             if self._failures >= MAX_FAILURES:
-                self.stopped = f"the model failed {MAX_FAILURES} times in a row"
                 break
+        if failed:
+            self._plain += 1
+            self._take(heard, choose_drafts(heard.turns, heard.run))
         self._counts += finder.counts
         self._counts[FAILED_CHUNKS] += failed
         return not failed
@@ -661,9 +661,15 @@ class Walk:
         return ""
 
     def _listen(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
-        self._drafts += self._learning.learn(stream, self._run, self._dry_run).drafts
+        """Learn from a session without a model; return whether it is done, which a session for the model is not."""
+        heard = read_session(stream, self._run)
+        self._take(heard, choose_drafts(heard.turns, heard.run))
+        self._plain += bool(self._llm)
         progress(replace(step, drafts=len(self._drafts)))
-        return True
+        return not self._llm
+
+    def _take(self, heard: Heard, found: Sequence[Draft]) -> None:
+        self._drafts += self._learning.take(heard, found, self._dry_run).drafts
 
     def _finder(self, heard: Heard, asked: str) -> DraftFinder:
         assert self._llm

@@ -176,7 +176,7 @@ def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         say_json(report)
         return
-    names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
+    names = ("prompts", "corrections", "prevented", "too_late", "not_covered")
     say_table("", names, {**report["each"], **report["kinds"], "all": report})
     gold = report["with_gold"]
     say(

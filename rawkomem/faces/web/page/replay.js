@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { ago, decide, dot, h, href, many, nothing } from "./dom.js";
 
-const VERDICTS = { covered: "yes", "not injected": "no", "not covered": "no" };
+const VERDICTS = { prevented: "yes", "too late": "no", "not covered": "no" };
 
 export async function show(view, { fresh }) {
   if (!fresh) return;
@@ -35,12 +35,12 @@ function session(item, place) {
 }
 
 function told(item) {
-  const covered = item.corrections.filter((one) => one.verdict === "covered").length;
+  const covered = item.corrections.filter((one) => one.verdict === "prevented").length;
   return h("article", { class: "card" },
     h("h2", {}, `${many(item.prompts, "prompt")}, ${item.host}`),
     item.answers.length < item.prompts && h("p", { class: "facts" }, `The first ${item.answers.length} prompts were replayed.`),
     item.corrections.length > 0 && h("div", { class: "rivals" },
-      h("h3", {}, `Corrections: a memory covers ${covered} of ${item.corrections.length}`),
+      h("h3", {}, `Corrections: a memory would have prevented ${covered} of ${item.corrections.length}`),
       item.corrections.map((one) => h("p", { class: VERDICTS[one.verdict] }, h("b", {}, `${one.verdict}: `), one.said, one.memories.map(memory)))),
     h("ol", { class: "prompts" }, item.answers.map((answer) => h("li", {}, h("p", {}, answer.prompt),
       answer.memories.length ? h("div", {}, answer.memories.map(memory), h("small", {}, many(answer.tokens, "token"))) : h("small", {}, "no memory")))));
