@@ -374,7 +374,7 @@ def _clause(sentence: str) -> str:
     clauses = [one for one in cues().CLAUSES.split(sentence) if not cues().DEPENDS.match(one)]
     bare = [one for one in map(_bare, clauses) if not cues().DEPENDS.match(one)]
     fitting = [
-        one for one in bare if MIN_TITLE_WORDS <= len(one.split()) and len(one) <= MAX_TITLE_CHARS
+        one for one in bare if len(one.split()) >= MIN_TITLE_WORDS and len(one) <= MAX_TITLE_CHARS
     ]
     if fitting:
         strong = [one for one in fitting if _strength(one) >= MIN_DRAFT_SCORE]
