@@ -238,7 +238,7 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> I
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
     asked = ""  # the person's last turn that was not a correction
     for number, exchange in enumerate(spoken):
-        kinds = set()
+        kinds = set[str]()
         for said in statements_of(exchange.said):
             one = replace(exchange, said=said, agreed="" if kinds else exchange.agreed)
             draft = _draft_of(one, score_of(one, first=number == 0), asked, session, run)
@@ -360,7 +360,7 @@ def draft_title(text: str) -> str:
 
 def _bare(clause: str) -> str:
     """Return a clause without lead-ins, and without punctuation and lone brackets at its ends."""
-    bare = cues().CHOOSING.sub("", cues().MARKERS.sub("", clause).strip()).strip(" .,:;!-–—")
+    bare: str = cues().CHOOSING.sub("", cues().MARKERS.sub("", clause).strip()).strip(" .,:;!-–—")
     for opening, closing in ("()", "[]"):
         if bare.count(opening) != bare.count(closing):
             bare = bare.strip(opening + closing)

@@ -241,8 +241,8 @@ VERBS = {
     "remember": Verb(
         "Store a decision, correction, finding or convention with its reason. "
         "'quote': the person's exact words that say this; they are checked. "
-        "'when': tasks it applies to, each as words, a|b or a sentence. "
-        "'amends': id of a memory to replace.",
+        "'when': tasks it applies to: words, a|b or a sentence. "
+        "'amends': id of a memory whose title and text to replace.",
         {
             "title": TEXT,
             "text": TEXT,
@@ -251,7 +251,6 @@ VERBS = {
             "when": TEXTS,
             "tags": TEXTS,
             "type": TEXT,
-            "entities": TEXTS,
             "importance": {"enum": [*IMPORTANCE]},
             "amends": TEXT,
         },
