@@ -17,7 +17,6 @@ from typing import Any
 
 from ..hosts.replay import COVERED, MISSING, SILENT, Correction, read_past, replay
 from ..learn.drafts import choose_drafts
-from ..learn.repetitions import covering_memories
 from ..learn.requests import MIN_REQUEST_TURNS, next_request
 from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import Run
@@ -129,15 +128,12 @@ def _words(text: str) -> frozenset[str]:
 
 # Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories
 # cover.
-#
-# The quotes of a gold memory decide which corrections it is about, by the same rule as in `bench
-# learn`.
 
 MAX_TITLE_CHARS = 100
 
 
 def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the counts of all sessions, of each session and of each kind, and how well they agree with quotes."""
+    """Return the counts of all sessions, of each session and of each kind."""
     gold = [
         memory
         for file in files
@@ -148,7 +144,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
     each: dict[str, dict[str, int]] = {}
     with tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder:
         repository = Repository.init(folder, warn=lambda text: None)
-        stored = repository.add_many([_entry_of_gold(memory) for memory in gold])
+        repository.add_many([_entry_of_gold(memory) for memory in gold])
         for past in (past for file in files for past in read_past(file)):
             tell(f"session {past.name}")
             replayed = replay(repository, past)
@@ -157,17 +153,12 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
                 "prompts": len(replayed.answers),
                 **_verdict_counts(replayed.corrections),
             }
-        pairs = _pair_counts(repository, corrections, [one.id for one in stored], gold)
         repository.close()
-    quotes = [quotes_of(memory) for memory in gold]
-    quoted = [one for one in corrections if touched_by(text_of_draft(one.draft), quotes)]
     return {
         "sessions": len(each),
         "prompts": sum(row["prompts"] for row in each.values()),
         "gold": len(gold),
         **_verdict_counts(corrections),
-        "with_gold": _verdict_counts(quoted),
-        "pairs": pairs,
         "kinds": {
             kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
             for kind in sorted({one.draft.kind for one in corrections})
@@ -184,29 +175,10 @@ def _entry_of_gold(memory: Record) -> Entry:
 
 
 def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
-    """Return how many corrections there are of each verdict; `before`: covered by a prompt before the correction."""
-    corrections = [*corrections]
+    """Return how many corrections there are, and how many of each verdict."""
     verdicts = Counter(one.verdict for one in corrections)
+    names = {verdict: verdict.replace(" ", "_") for verdict in (COVERED, SILENT, MISSING)}
     return {
-        "corrections": len(corrections),
-        "covered": verdicts[COVERED],
-        "before": sum(one.verdict == COVERED and one.since < one.prompt for one in corrections),
-        "not_injected": verdicts[SILENT],
-        "not_covered": verdicts[MISSING],
+        "corrections": verdicts.total(),
+        **{name: verdicts[verdict] for verdict, name in names.items()},
     }
-
-
-def _pair_counts(
-    repository: Repository,
-    corrections: Iterable[Correction],
-    ids: Sequence[str],
-    gold: Sequence[Record],
-) -> dict[str, int]:
-    """Return how many pairs of correction and memory share a quote, how many are found, and how many are both."""
-    memories, quotes = repository.get_many(ids), [quotes_of(memory) for memory in gold]
-    counts = Counter[str]()
-    for one in corrections:
-        said = {memory.id for memory in covering_memories(one.draft, memories)}
-        quoted = {ids[number] for number in touched_by(text_of_draft(one.draft), quotes)}
-        counts.update(quoted=len(quoted), found=len(said), both=len(quoted & said))
-    return {name: counts[name] for name in ("quoted", "found", "both")}

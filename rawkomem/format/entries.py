@@ -496,6 +496,7 @@ KEY_OF_FLAG = {
     "source": "source",
     "related": "relatedMemories",
 }
+EXTRA_FLAGS = ("type", "entities")  # flags that are keys of the frontmatter as they are
 
 
 def entry_from_text(text: str) -> Entry:
@@ -517,6 +518,8 @@ def entry_from_text(text: str) -> Entry:
 
 def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     """Return the entry with `flags` instead of its own fields; without a title, the first heading becomes the title."""
+    own = {key: flags.pop(key) for key in EXTRA_FLAGS if flags.get(key)}
+    own = {key: [*value] if isinstance(value, tuple) else value for key, value in own.items()}
     fields = {
         key: tuple(value) if isinstance(value, (list, tuple)) else value
         for key, value in flags.items()
@@ -525,7 +528,7 @@ def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     entry = replace(
         entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given
     )
-    entry = replace(entry, **fields)
+    entry = replace(entry, **fields, extra={**entry.extra, **own})
     if kind != "amend" and not entry.title:
         entry = replace(entry, title=first_heading(entry.body))
     return entry

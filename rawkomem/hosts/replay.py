@@ -21,7 +21,6 @@ from ..files.session_records import Told
 from ..learn.drafts import choose_drafts, drafts_of_exchanges
 from ..learn.exchanges import exchanges
 from ..learn.repetitions import covering_memories
-from ..learn.requests import ASKED_KINDS
 from ..learn.transcripts import (
     COMPACTED,
     MARKDOWN,
@@ -30,7 +29,7 @@ from ..learn.transcripts import (
     read_recorded_sessions,
 )
 from ..learn.turns import ASSISTANT, SYSTEM, USER, Run, Turn
-from ..model.entries import Draft, Memory
+from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
 from ..model.values import ACTIVE, record
 from ..recall.inject import received_key, tokens_spent
@@ -216,11 +215,12 @@ def _turn_line(turn: Turn) -> bytes:
 # Replay a session: recall memories at each prompt, and find which of the person's corrections a
 # memory covers.
 
-COVERED = "covered"  # a memory states the correction and is injected before the person says it
+COVERED = "prevented"  # a memory states the correction and is injected for an earlier prompt of the session
 SILENT = (
-    "not injected"  # a memory states the correction but is not injected before the person says it
+    "too late"  # a memory states it, but comes only with the prompt that corrects, or not at all
 )
 MISSING = "not covered"  # no memory states the correction
+CORRECTING_KINDS = (CORRECTION, RULE, PREFERENCE)  # kinds of drafts that count as corrections
 MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
 MAX_NEAR = 20  # memories that are compared with a correction, in addition to the injected ones
 
@@ -238,13 +238,13 @@ class Answer:
 
 @record
 class Correction:
-    """A correction by the person, and the memory that covers it now."""
+    """A correction by the person, and the memory that says the same."""
 
     draft: Draft
     prompt: int  # number of the prompt that holds the correction
     verdict: str  # COVERED, SILENT or MISSING
     memory: Memory | None = None
-    since: int = 0  # number of the first prompt that gets the memory; 0: none
+    since: int = 0  # number of the first prompt before it that gets the memory; 0: none
 
 
 @record
@@ -289,33 +289,30 @@ def _corrections(
     run = Run(past.host)
     turns = _turns_by_draft(past, run)
     for draft in sorted(choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)):
-        if draft.kind in ASKED_KINDS and draft.id in turns:
-            yield _judged(
-                repository, draft, [answer for answer in answers if answer.turn <= turns[draft.id]]
-            )
+        if draft.kind in CORRECTING_KINDS and draft.id in turns:
+            *before, own = (answer for answer in answers if answer.turn <= turns[draft.id])
+            yield _judged(repository, draft, before, own.number)
 
 
 def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
     """Return the turn of each exchange, by the id of its draft."""
-    spoken = exchanges(past.turns)
     session = next((turn.session for turn in past.turns if turn.session), "")
     return {
         draft.id: one.number
-        for one, draft in zip(spoken, drafts_of_exchanges(spoken, session, run), strict=True)
+        for one in exchanges(past.turns)
+        for draft in drafts_of_exchanges([one], session, run)
     }
 
 
-def _judged(repository: Repository, draft: Draft, before: list[Answer]) -> Correction:
-    """Return the verdict on a correction; `before` are the answers up to its prompt."""
+def _judged(repository: Repository, draft: Draft, before: list[Answer], prompt: int) -> Correction:
+    """Return the verdict on a correction; `before` are the answers to earlier prompts."""
     since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
     injected = {memory.id: memory for answer in before for memory in answer.memories}
     in_use = Filter(statuses=(ACTIVE,), current=True)
     near = {memory.id: memory for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)}
     found = covering_memories(draft, list((injected | near).values()))
-    prompt = before[-1].number if before else 0
-    memory = next((one for one in found if one.id in injected), found[0] if found else None)
-    if memory is None:
+    if not found:
         return Correction(draft, prompt, MISSING)
-    return Correction(
-        draft, prompt, COVERED if memory.id in since else SILENT, memory, since.get(memory.id, 0)
-    )
+    memory = next((one for one in found if one.id in injected), found[0])
+    verdict = COVERED if memory.id in injected else SILENT
+    return Correction(draft, prompt, verdict, memory, since.get(memory.id, 0))

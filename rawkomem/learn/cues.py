@@ -101,6 +101,8 @@ CODE_SPAN = re.compile(r"`([^`]{2,40})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
 MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
+# Addresses, and words in capitals that somebody shouts: they hold no names.
+NAMELESS_RUN = re.compile(r"https?://\S+|\b[A-Z]{2,}(?: [A-Z']{2,}){1,9}\b", re.ASCII)
 # CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
 WRITTEN_NAME = re.compile(
     r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
@@ -131,6 +133,7 @@ NAMELESS = COMMON_NAMES | HEADING_WORDS
 
 def propose_conditions(text: str) -> tuple[str, ...]:
     """Return the conditions under which to recall a memory with this text; none if its words are too common."""
+    text = NAMELESS_RUN.sub(" ", text)
     names = list(_names_in(text))[:MAX_NAMES]
     vague = NAMELESS | cues().ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
@@ -148,12 +151,16 @@ def with_condition(entry: Entry) -> Entry:
     """Return a new memory with a condition: its own, or one from the names and the subject of its title."""
     if entry.when or not entry.title:
         return entry
-    title, rarity = entry.title.strip().rstrip(".!?"), Rarity()
+    return replace(entry, when=conditions_of_title(entry.title))
+
+
+def conditions_of_title(title: str) -> tuple[str, ...]:
+    """Return the conditions that the names or the subject of a title suggest, or else one with the title itself."""
+    title, rarity = title.strip().rstrip(".!?"), Rarity()
     words = [word for word in subjects_of(title) if word not in NAMELESS]
     names = [word for word in words if rarity.is_name(word)]
     named = f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else ""
-    found = propose_conditions(title) or (named or f"{cues().ASKED} {title}",)
-    return replace(entry, when=found)
+    return propose_conditions(title) or (named or f"{cues().ASKED} {title}",)
 
 
 def propose_asked_condition(ask: str) -> tuple[str, ...]:

@@ -9,13 +9,33 @@ from ..text.language import word_set
 from .cues import Cue, any_of
 
 NEGATED = r"(?:n't|nt| not)"
+# Not after these words: "it never shows up", "I don't have it" and "they always fail" tell something, and rule nothing.
+NOT_TOLD = "".join(
+    rf"(?<!\b{word} )"
+    for word in (
+        "i",
+        "it",
+        "they",
+        "he",
+        "she",
+        "that",
+        "this",
+        "which",
+        "will",
+        "would",
+        "has",
+        "have",
+        "was",
+        "but i",
+    )
+)
 CUES = (
     Cue(
         "never or always",
         1.2,
         any_of(
-            r"\b(?:never|always|must(?: not|n't)|avoid)\b",
-            rf"\bdo{NEGATED}\b(?! \w+ (?:yet|now)\b)(?! (?:know|understand|see|remember|care|think|have|need))",
+            rf"{NOT_TOLD}\b(?:never|always|must(?: not|n't)|avoid)\b",
+            rf"{NOT_TOLD}\bdo{NEGATED}\b(?! \w+ (?:yet|now)\b)(?! (?:know|understand|see|remember|care|think|have|need))",
         ),
         RULE,
     ),
@@ -23,9 +43,9 @@ CUES = (
         "for the future",
         1.3,
         any_of(
-            r"\b(?:remember(?! to\b)|note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
-            r"\b(?:rule|convention|policy|every time)\b",
-            r"\b(?:no longer|any ?more)\b",
+            r"(?:^|[.!?;,(—-] ?)(?:please |and |so |but )*remember(?! to\b)\b",
+            r"\b(?:note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
+            r"\b(?:every time|no longer|any ?more)\b",
             r"\bmake sure (?:you|to|that|we|it)\b",
             r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
         ),
@@ -35,7 +55,7 @@ CUES = (
         "prefers",
         1.0,
         any_of(
-            r"\b(?:prefer|rather|instead|should be|supposed to|should have|should (?:only|just))\b"
+            r"\b(?:pref+er+|rather|instead|should be|supposed to|should (?:only|just)|belongs? (?:in|to|under))\b"
         ),
         PREFERENCE,
     ),
@@ -43,9 +63,8 @@ CUES = (
         "decides",
         1.0,
         any_of(
-            r"\blet'?s (?:just |only |also |then )?(?:use|keep|not|disallow|allow|remove|drop|do|make|go|rename|move"
-            r"|switch"
-            r"|stick|add|put|update|combine|have|skip)\b",
+            r"\blet'?s (?:just |only |also |then )?(?:use|keep|not|disallow|allow|remove|drop|rename|switch|stick|combine"
+            r"|always|never|avoid|stop)\b",
             r"\b(?:we'll|we will|i'll|we are going to) (?:use|keep|go with|stick)\b",
             r"\b(?:go|going|stick) with\b",
             r"\bdecided\b",
@@ -56,8 +75,8 @@ CUES = (
         "corrects",
         1.0,
         any_of(
-            r"\b(?:wrong|incorrect|not (?:true|right|correct)|actually|you (?:forgot|missed|broke|should have|keep"
-            r"|still))\b",
+            r"(?<!i'm )(?<!am i )\b(?:wrong|incorrect|not (?:true|right|correct)|you (?:forgot|missed|broke|should have|keep"
+            r"|still))\b|^actually\b",
             rf"\b(?:why (?:did|do|are|would) (?:you|we)|should{NEGATED} (?:we|you|it|this)|is{NEGATED} (?:that|it"
             rf"|this))\b",
             r"^(?:no|nope)\b(?! (?:problem|worries|idea|need|rush))",
@@ -68,6 +87,37 @@ CUES = (
             r"\bdo(?:n't|es ?n't| not) think\b",
         ),
         CORRECTION,
+    ),
+    Cue(
+        "names what you did",
+        1.0,
+        any_of(
+            r"\byou(?:'re| are|'ve been| were) (?:still |again |always |just |now )?(?!going|being|asking|wondering|looking"
+            r"|thinking|talking|right)\w+ing\b",
+            rf"\byou (?:just |also |still |again )*(?:(?:did|have|had|were|are|do|would){NEGATED}|skipped|ignored|overlooked|ran)\b",
+            r"\byou (?:just |also |again )*(?:\w+ed|made|put|wrote|left|took|went|gave|built|cut) [^.?!\n]{2,80}"
+            r"(?:, not|\bnot in|\binstead of|\brather than|\bagain|\bwithout|\beven though)\b",
+            r"\bwhat are you doing\b|\bwho (?:asked|told) you\b|\bi never (?:asked|said|told)\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "wants it written down",
+        1.0,
+        any_of(
+            r"\b(?:note|add|put|document|record|write|update|mention)\b[^.?!\n]{0,60}\b(?:claude|agents|gemini)\.md\b",
+            r"\b(?:make|take|add) a (?:note|rule)\b",
+        ),
+        RULE,
+    ),
+    Cue(
+        "directs",
+        1.0,
+        any_of(
+            rf"\byou (?:should(?:{NEGATED})?|must|need to|have to|are to|can always|may (?:not|only))\b",
+            r"\bask (?:me )?(?:first|before)\b|\bunless (?:i|explicitly|told)\b|\bwithout (?:my|asking|me)\b",
+        ),
+        RULE,
     ),
     Cue(
         "we",
@@ -93,7 +143,7 @@ CUES = (
     ),
     Cue(
         "contrasts",
-        1.0,
+        1.2,
         any_of(r"\buse \S+(?: \w+){0,3},? not \S", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"),
         RULE,
     ),
@@ -101,6 +151,14 @@ CUES = (
         "restricts",
         0.4,
         any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"),
+    ),
+    Cue(
+        "hesitates",
+        -0.3,
+        any_of(
+            r"\b(?:maybe|perhaps|probably|not sure|wondering|what do you think|i do(?:n't| not) (?:understand|know)|confused"
+            r"|am i|correct me|how come|i (?:thought|understood|wonder|suspect|guess)|if i'?m not mistaken|its? possible)\b"
+        ),
     ),
     Cue(
         "shouts",
@@ -116,7 +174,7 @@ REMEMBER = (
 )
 REQUEST = re.compile(
     r"(?:^|(?<=[.!?;] ))(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
-    rf"{REMEMBER}(?: that |[:,] (?:that )?| (?=to (?:always|never)\b))(\S.{{11,}})",
+    rf"{REMEMBER}(?: that |: (?:that )?|, that | (?=to (?:always|never)\b))(\S.{{11,}})",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -209,6 +267,9 @@ OPENS = any_of(
     r"|\d+ min(?:utes?)? read|edit this page|on this page|all rights reserved|©)",
     r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
     r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
+    # an agent's thoughts or its answer
+    r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"
+    r"|you(?:'ve)? (?:raised?|made?) an? |let me (?:analy[sz]e|examine|reflect|think (?:through|more|about (?:what|how))))\b",
 )
 # Lines of which two show a paste: headers of e-mails, tickets and notes, greetings, farewells.
 SIGNS_OFF = re.compile(
@@ -239,20 +300,33 @@ SHORT_ASK = re.compile(
 
 # Lead-ins of a sentence, which are left out of a title.
 MARKERS = re.compile(
-    r"^(?:(?:actually|please|and|but|so|also|from now on|going forward|as agreed|hey|ah|oh|hmm)[,:.!\s]+"
-    r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah)(?:[,:;.!]+| [–—-])\s*"
+    r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
+    r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
     r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
     rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
 )
 
 CHOOSING = re.compile(
-    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's ",
+    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)",
     re.I,
 )
 REASONS = re.compile(
     r" because | since | so that |, so |, which |; | [-–—] "
 )  # a title ends before these
+CLAUSES = re.compile(
+    r"(?:[,;:]|\.\.+| -+| [–—]|\?!?|!) (?![^`]*`[^`]*(?:`[^`]*`[^`]*)*$)| \((?=\w)|\) "
+    r"| (?=but |and (?:then|also|we|you|i|it|never|always)\b)",
+    re.IGNORECASE,
+)
+DEPENDS = re.compile(  # a clause that says nothing without another one
+    r"(?:even|since|because|if|when|while|although|though|unless|until|as|that|which|who|where|otherwise|just to"
+    r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b",
+    re.IGNORECASE,
+)
+JOINTS = re.compile(
+    r" (?:because|when|if|so|that|which|to|for|with|without|in|on|of|at|from|after|before|and|or|but|as|unless|until)\b"
+)
 
 # Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(

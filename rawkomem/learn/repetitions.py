@@ -79,6 +79,7 @@ PROMOTED_KINDS = (
 )  # kinds in which a person says something without being asked
 MIN_AGAIN_COSINE = 0.55  # of the vectors of two turns; their shared words decide (the limits below)
 MIN_AGAIN_SHARED = 0.5  # share of the shorter turn's specific words that both turns contain
+MIN_SAME_SHARED = 0.85  # … if no vectors are compared
 MIN_AGAIN_WORDS = 2
 
 
@@ -88,16 +89,21 @@ def is_repeated(one: Draft, other: Draft) -> bool:
 
 
 def is_said_again(one: Draft, other: Draft, cosine: float) -> bool:
-    """Tell whether two drafts of different sessions mean the same: shared words, equal numbers, negated alike."""
+    """Tell whether two drafts of different sessions mean the same, in other words."""
     if one.session == other.session or is_repeated(one, other) or cosine < MIN_AGAIN_COSINE:
         return False
+    return means_same(one, other, MIN_AGAIN_SHARED)
+
+
+def means_same(one: Draft, other: Draft, min_shared: float = MIN_SAME_SHARED) -> bool:
+    """Tell whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
     first, second = statement_of(one.said), statement_of(other.said)
     if first.numbers != second.numbers or bool(first.negations) != bool(second.negations):
         return False
     both, fewer = first.subject & second.subject, min(len(first.subject), len(second.subject))
-    return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_AGAIN_SHARED * fewer
+    return len(both) >= MIN_AGAIN_WORDS and len(both) >= min_shared * fewer
 
 
 def cosine_of(one: bytes, other: bytes) -> float:
@@ -113,10 +119,10 @@ def cosine_of(one: bytes, other: bytes) -> float:
 
 MIN_COVER_WORDS = 2
 MIN_COVER_SHARED, MIN_COVER_COSINE = (
-    0.3,
+    0.4,
     0.5,
 )  # whole text: share of the shorter text's specific words, and cosine
-MIN_KEY_SHARED, MIN_KEY_COSINE = 0.5, 0.6  # key sentence: share of its specific words, and cosine
+MIN_KEY_SHARED, MIN_KEY_COSINE = 0.6, 0.6  # key sentence: share of its specific words, and cosine
 
 
 @record

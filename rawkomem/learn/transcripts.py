@@ -267,6 +267,7 @@ class Transcript:
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
         self._name = name if isinstance(name, str) else "the transcript"
+        self._stem = ""  # the session of a history that names none: its file name
         self._is_subagents = SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
 
     @property
@@ -282,6 +283,7 @@ class Transcript:
             talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
             if turn.text or turn.did:
                 yield turn
+        self.session = self.session or self._stem
         if talk > MIN_TALK_CHARS:
             self.warnings.append(f"no speakers found; supported formats: {READABLE_FORMATS}")
 
@@ -303,6 +305,7 @@ class Transcript:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
             is_specstory = is_history(_decoded_line(line) for line in self._ahead)
+            self._stem = os.path.splitext(os.path.basename(self._name))[0] if is_specstory else ""
             read = turns_of_history if is_specstory else turns_of_log
             return read(_decoded_line(line) for line in self._lines())
         spread = start == b"[" or not any(_read_record(line) for line in self._ahead)

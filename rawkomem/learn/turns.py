@@ -564,7 +564,12 @@ SESSION_COMMENT = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) 
 STAMPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
 TOOL_NAME = re.compile(r'data-tool-name="([^"]{0,200})"')
 TOOL_START, TOOL_END = "<tool-use ", "</tool-use>"
-BLOCK_ENDS = {TOOL_START: TOOL_END, "<think>": "</think>"}  # start of a block → its end
+DETAILS = "<details>"  # start of a tool's block in older histories of Cursor
+BLOCK_ENDS = {
+    TOOL_START: TOOL_END,
+    "<think>": "</think>",
+    DETAILS: "</details>",
+}  # start of a block → its end
 MESSAGE_COMMENT = "<!-- message-id:"
 SPEAKER_SEPARATOR = "\n---"  # between two speakers
 CODE_FENCE = "```"
@@ -590,8 +595,9 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
             (role, at), words, blocks = speaker, [], []
             continue
         if not role:
-            named = SESSION_COMMENT.match(line)
+            named, dated = SESSION_COMMENT.match(line), STAMPED_TIME.search(line.rstrip(" )"))
             session = named[1] if named else session
+            at = time_of(dated[0]) if dated and line.startswith("#") else at
             continue
         opens = next((start for start in BLOCK_ENDS if line.startswith(start)), "")
         if opens and not ends:
@@ -630,5 +636,7 @@ def _message_turns(
         yield Turn(role, said.strip()[:MAX_TURN_CHARS], at, "", session)
     for block in blocks if role != SUBAGENT else ():
         name = TOOL_NAME.search(block[0])
-        if name and block[0].startswith(TOOL_START):
-            yield Turn(TOOL, "\n".join(block)[:MAX_TURN_CHARS], at, name[1], session)
+        if block[0].startswith((TOOL_START, DETAILS)):
+            yield Turn(
+                TOOL, "\n".join(block)[:MAX_TURN_CHARS], at, name[1] if name else "", session
+            )

@@ -28,6 +28,7 @@ from ..learn.drafts import (
     choose_drafts,
     entry_of_draft,
     entry_of_request,
+    said_again,
 )
 from ..learn.exchanges import (
     agreed_quote,
@@ -56,6 +57,7 @@ from ..learn.repetitions import (
     inherited_conditions,
     is_repeated,
     is_said_again,
+    means_same,
     tied_draft,
 )
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
@@ -65,6 +67,7 @@ from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.find import redact
+from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.conditions import why_unusable
 from . import Repository
@@ -125,9 +128,9 @@ class Drafts(Wing):
         ]  # a draft that a model worded waits for a person
         pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
         again = {draft.id for draft, _ in pairs}
-        self.store.put(draft for draft in new if draft.id not in again)
+        fresh = tuple(_raised(draft, waiting) for draft in new if draft.id not in again)
+        self.store.put(fresh)
         stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
-        fresh = tuple(draft for draft in new if draft.id not in again)
         return Taken(fresh, tuple(draft for draft in drafts if draft not in new), stored)
 
     def keep(
@@ -232,6 +235,13 @@ class Drafts(Wing):
         for one in (earlier, draft):
             self.store.decide(one, KEPT, stored.written[0].entry.id)
         return stored
+
+
+def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
+    """Return a draft with a higher score if a waiting draft of another session says the same."""
+    others = [one for one in waiting if one.session != draft.session and means_same(one, draft)]
+    sessions = dict.fromkeys(session for one in others for session in (*one.again, one.session))
+    return said_again(draft, *sessions) if others else draft
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;
@@ -458,7 +468,7 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
 # failed.
 
 STANDARD_INPUT = "-"
-MAX_FAILURES = 5  # failed answers of the model in a row that stop a run
+MAX_FAILURES = 3  # failed answers of the model in a row, after which it is not asked again
 READ, UNREAD, BEFORE, SILENT = (
     "files read",
     "files that cannot be read",
@@ -487,7 +497,7 @@ class Gone:
     drafts: tuple[Draft, ...]
     counts: dict[str, int]  # of files, and of the model's answers by kind
     model: str = ""
-    stopped: str = ""  # why it ended early
+    stopped: str = ""  # why the model did not read all sessions
 
 
 class Transcripts(Wing):
@@ -512,8 +522,6 @@ class Transcripts(Wing):
             walk.done.forget(files)
         for number, path in enumerate(files, 1):
             walk.visit(path, Step(number, len(files), path), progress or (lambda _: None))
-            if walk.stopped:
-                break
         return walk.gone()
 
     def learn_stream(
@@ -560,7 +568,7 @@ class Walk:
         self._again, self._dry_run = flags["again"], flags["dry_run"]
         self._learning, self._store = repository.learning, repository.drafts.store
         self.done = LearnedParts(repository.layout)
-        self.stopped = ""
+        self._plain = 0  # sessions that were read without the model, because it failed
         self._drafts: list[Draft] = []
         self._counts: Counter[str] = Counter()
         self._failures = 0  # in a row
@@ -572,7 +580,9 @@ class Walk:
             tuple(self._drafts),
             {what: n for what, n in self._counts.items() if n},
             name,
-            self.stopped,
+            f"the model failed: plain learning read {counted(self._plain, 'session')}"
+            if self._plain
+            else "",
         )
 
     def visit(self, path: str, step: Step, progress: Progress) -> None:
@@ -584,11 +594,8 @@ class Walk:
                 self._counts[BEFORE] += 1
                 return
             with open(path, "rb") as stream:
-                is_whole = (
-                    self.ask(stream, step, progress)
-                    if self._llm
-                    else self._listen(stream, step, progress)
-                )
+                asks = self._llm and self._failures < MAX_FAILURES
+                is_whole = (self.ask if asks else self._listen)(stream, step, progress)
         except (BadInput, OSError) as failure:
             self._counts[UNREAD] += 1
             words = (
@@ -626,8 +633,10 @@ class Walk:
                 )
             )
             if self._failures >= MAX_FAILURES:
-                self.stopped = f"the model failed {MAX_FAILURES} times in a row"
                 break
+        if failed:
+            self._plain += 1
+            self._take(heard, choose_drafts(heard.turns, heard.run))
         self._counts += finder.counts
         self._counts[FAILED_CHUNKS] += failed
         return not failed
@@ -646,9 +655,15 @@ class Walk:
         return ""
 
     def _listen(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
-        self._drafts += self._learning.learn(stream, self._run, self._dry_run).drafts
+        """Learn from a session without a model; return whether it is done, which a session for the model is not."""
+        heard = read_session(stream, self._run)
+        self._take(heard, choose_drafts(heard.turns, heard.run))
+        self._plain += bool(self._llm)
         progress(replace(step, drafts=len(self._drafts)))
-        return True
+        return not self._llm
+
+    def _take(self, heard: Heard, found: Sequence[Draft]) -> None:
+        self._drafts += self._learning.take(heard, found, self._dry_run).drafts
 
     def _finder(self, heard: Heard, asked: str) -> DraftFinder:
         assert self._llm

@@ -69,7 +69,7 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
     found: list[str] = []
     lead = ""
     for kind, text in _prose_blocks(body):
-        parts = list(_split_sentences(" ".join(text.split())))
+        parts = list(split_sentences(" ".join(text.split())))
         if kind == HEADING:
             lead = text
             continue
@@ -102,7 +102,8 @@ def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
             block.append(text)
 
 
-def _split_sentences(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text on one line."""
     start, abbreviations = 0, language().abbreviations
     for end in SENTENCE_END.finditer(text):
         sentence = text[start : end.start()]

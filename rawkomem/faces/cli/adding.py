@@ -29,14 +29,20 @@ from ...files.append import Written
 from ...files.installation import fill_template
 from ...files.kept_texts import discard_text, find_unsaved, keep_text, remark_on, without_remark
 from ...files.layout import read_stdin, read_stream, read_text_file
-from ...format.entries import compose_entry, entry_from_note, entry_from_text
+from ...format.entries import (
+    EXTRA_FLAGS,
+    KEY_OF_FLAG,
+    compose_entry,
+    entry_from_note,
+    entry_from_text,
+)
 from ...git.runner import user_name
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
 from ...learn.cues import with_condition
 from ...model.entries import Change, Entry, Memory, Value
 from ...model.errors import BadInput, NotFound, RawkoError, WrittenUnseen
 from ...model.ids import file_stem
-from ...model.values import CREATES, GROUPS, IMPORTANCE, as_dict, replace
+from ...model.values import CREATES, GROUPS, IMPORTANCE, TYPES, as_dict, replace
 from ...repository import Repository
 from ...repository.beliefs import Undone
 from ...repository.learning import Remembered
@@ -205,6 +211,8 @@ fields = together(  # the options that describe an entry
         help="When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
     ),
     list_option("--tag", "-t", "tags", help="A tag; may be repeated."),
+    option("--type", type=Choice(TYPES), help="The type, which affects the ranking."),
+    list_option("--entity", "entities", help="A thing that it is about; may be repeated."),
     option(
         "--importance",
         "-i",
@@ -237,8 +245,6 @@ fields = together(  # the options that describe an entry
     show_default=True,
     help="The kind of memory.",
 )
-@text_option("--type", help="The type, such as decision, correction or insight.")
-@list_option("--entity", help="A person, project or feature; may be repeated.")
 @text_option("--claim", help="A claim: subject=…,predicate=…,value=… with the value last.")
 @option(
     "--exclusive/--no-exclusive",
@@ -568,10 +574,7 @@ def _tags_after(
 
 def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that were passed as options."""
-    flags = {
-        key: given[key]
-        for key in ("title", "when", "tags", "importance", "found_in", "source", "related")
-    }
+    flags = {key: given[key] for key in (*KEY_OF_FLAG, *EXTRA_FLAGS)}
     said = {
         key: value
         for key, value in flags.items()
@@ -581,10 +584,9 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
-    """Return type, entities, claim, validity window and class of source as frontmatter."""
-    facets = {"type": given["type"], "entity": [*given["entity"]]}
+    """Return claim, validity window and class of source as frontmatter."""
     window = {"validFrom": given["valid_from"], "validUntil": given["valid_until"]}
-    said: dict[str, Value] = {key: value for key, value in {**facets, **window}.items() if value}
+    said: dict[str, Value] = {key: value for key, value in window.items() if value}
     if given["source"] in SOURCES:
         said["provenance"] = {"source": given["source"]}
     if not given["claim"]:

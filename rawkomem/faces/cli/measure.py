@@ -175,14 +175,8 @@ def bench_replay(files: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         say_json(report)
         return
-    names = ("prompts", "corrections", "covered", "before", "not_injected", "not_covered")
+    names = ("prompts", "corrections", "prevented", "too_late", "not_covered")
     say_table("", names, {**report["each"], **report["kinds"], "all": report})
-    gold = report["with_gold"]
-    say(
-        f"of {gold['corrections']} corrections that an expected memory quotes, {gold['covered']} are covered"
-    )
-    pairs = "{quoted} pairs of correction and memory match by quotes, {found} by words and vectors, {both} by both"
-    say(pairs.format(**report["pairs"]))
 
 
 @bench_command.command("secrets")

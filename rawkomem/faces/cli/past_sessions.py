@@ -73,7 +73,7 @@ def learn_transcripts(
 
 
 def tell_run(gone: Gone, dry_run: bool, as_json: bool) -> None:
-    """Print the drafts of a run; exit with 1 if it ended early."""
+    """Print the drafts of a run, and whether the model failed."""
     if as_json:
         say_json(
             {
@@ -85,8 +85,7 @@ def tell_run(gone: Gone, dry_run: bool, as_json: bool) -> None:
     else:
         _tell_drafts(gone, dry_run)
     if gone.stopped:
-        note(f"{gone.stopped}; run the same command again to continue")
-        raise click.exceptions.Exit(1)
+        note(f"{gone.stopped}; run the same command again to ask the model again")
 
 
 def tell_step(step: Step) -> None:
@@ -272,8 +271,8 @@ def replay_command(
     SESSION, the command takes the last sessions of this project: sessions that hooks saw, transcripts of Claude
     Code, Codex and Gemini CLI, and histories of SpecStory.
 
-    A correction in a session is covered if a memory says the same and would have been injected before it. A replay
-    does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
+    A memory would have prevented a correction if it says the same and is injected for an earlier prompt of the
+    session. A replay does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
 
     Examples:
       rawkomem replay
@@ -360,7 +359,7 @@ def _tell_answer(answer: Answer, corrections: Sequence[Correction]) -> None:
             _quoted(one.draft),
         )
         if one.memory:
-            since = f"since prompt {one.since}" if 0 < one.since < one.prompt else ""
+            since = f"since prompt {one.since}" if one.since else ""
             _answer_row("", "", "", "dim", _memory_name(one.memory, since))
         number = ""
     covering = {one.memory.id for one in corrections if one.memory}
@@ -395,7 +394,7 @@ def _memory_name(memory: Memory, since: str = "") -> str:
 
 
 def sum_up(replayed: Sequence[Replayed], named: bool) -> None:
-    """Print how many corrections are covered; `named` means that the user named the sessions."""
+    """Print how many corrections a memory would have prevented; `named` means that the user named the sessions."""
     counts = _counts_of(replayed)
     sessions = count(len(replayed), "session")
     where = (
@@ -404,15 +403,12 @@ def sum_up(replayed: Sequence[Replayed], named: bool) -> None:
     if not counts["corrections"]:
         say(f"There are no corrections in {where}.")
         return
-    silent = counts[SILENT.replace(" ", "_")]
-    known = f", {silent} in a memory that would not have been injected" if silent else ""
-    covered, missing = counts[COVERED], counts[MISSING.replace(" ", "_")]
-    say()
+    said = {verdict: counts[verdict.replace(" ", "_")] for verdict in VERDICT_STYLES}
+    before = f"a memory would have prevented {said[COVERED]} before you said it"
+    late = f"{said[SILENT]} in a memory that comes too late, " if said[SILENT] else ""
     head = paint(count(counts["corrections"], "correction"), "bold")
-    parts = (
-        f"{paint(f'{covered} covered', 'green')}{known}, {paint(f'{missing} not covered', 'red')}"
-    )
-    say(f"{head} in {where}: {parts}.")
+    missing = paint(f"{said[MISSING]} not covered", "red")
+    say(f"\n{head} in {where}: {paint(before, 'green')}, {late}{missing}.")
 
 
 def _counts_of(replayed: Sequence[Replayed]) -> dict[str, Any]:

@@ -232,9 +232,9 @@ VERBS = {
     ),
     "get": Verb("Get one memory in full.", {"id": TEXT}, ("id",), get),
     "remember": Verb(
-        "Store a decision, correction, finding or convention under a one-line title, with its reason. "
+        "Store a decision, correction, finding or convention with its reason. "
         "'quote': the person's exact words that say this; they are checked. "
-        "'when': tasks it applies to, each as words, a|b or a sentence. "
+        "'when': tasks it applies to: words, a|b or a sentence. "
         "'amends': id of a memory whose title and text to replace.",
         {
             "title": TEXT,
@@ -243,6 +243,7 @@ VERBS = {
             "quote": TEXT,
             "when": TEXTS,
             "tags": TEXTS,
+            "type": TEXT,
             "importance": {"enum": [*IMPORTANCE]},
             "amends": TEXT,
         },

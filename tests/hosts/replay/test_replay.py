@@ -80,6 +80,23 @@ def test_a_memory_that_says_so_and_is_not_injected_is_told_apart(repository, ses
     assert [one.verdict for one in told.corrections] == [SILENT]
 
 
+def test_a_memory_that_comes_only_with_the_correction_prevents_nothing(repository, tmp_path):
+    """L7: the prompt that corrects names what the memory is about, so the memory comes too late."""
+    memory = repository.add(PNPM)
+    file = tmp_path / "late.jsonl"
+    file.write_bytes(claude_code([("user", "make the page faster"), *TALK[1:]]))
+    told = replayed(repository, file)
+    assert [[one.id for one in answer.memories] for answer in told.answers] == [[], [memory.id], []]
+    assert [(one.verdict, one.memory.id, one.since) for one in told.corrections] == [(SILENT, memory.id, 0)]
+
+
+def test_an_agreement_is_no_correction(repository, tmp_path):
+    said = "The watcher should poll every two seconds, because kqueue holds a descriptor per file. Shall I do that?"
+    file = tmp_path / "agreed.jsonl"
+    file.write_bytes(claude_code([("user", "look at the watcher"), ("assistant", said), ("user", "yup, do it")]))
+    assert replayed(repository, file).corrections == ()
+
+
 @pytest.mark.parametrize(
     "body",
     ["Release notes list each change with its author.", "Use npm for packages, not pnpm."],
@@ -167,7 +184,9 @@ def test_what_hooks_noted_is_found_and_the_last_is_first(repository, rawkomem, s
 
 def test_the_sum_and_the_drafts(repository, rawkomem, session):
     shown = rawkomem("replay", str(session))
-    assert "1 correction in 1 session: 0 covered, 1 not covered." in shown.stdout
+    assert (
+        "1 correction in 1 session: a memory would have prevented 0 before you said it, 1 not covered." in shown.stdout
+    )
     assert "✗ not covered   “No, use pnpm for packages, not npm.”" in shown.stdout
     assert repository.drafts.all() == []
     rawkomem("replay", str(session), "--json")
@@ -178,7 +197,7 @@ def test_the_sum_and_the_drafts(repository, rawkomem, session):
     memory = repository.add(PNPM)
     covered = rawkomem("replay", str(session)).stdout
     assert f"Use pnpm  {memory.id}  since prompt 1" in covered
-    assert "1 correction in 1 session: 1 covered, 0 not covered." in covered
+    assert "1 correction in 1 session: a memory would have prevented 1 before you said it, 0 not covered." in covered
 
 
 @pytest.mark.parametrize(("answer", "drafts"), [("y", 1), ("n", 0)])
@@ -195,8 +214,8 @@ def test_on_a_terminal_it_asks(repository, project, session, answer, drafts):
 def test_json_names_prompts_memories_and_corrections(repository, rawkomem, session):
     memory = repository.add(PNPM)
     told = json.loads(rawkomem("replay", str(session), "--json", "--write").stdout)
-    assert {name: told[name] for name in ("prompts", "injections", "corrections", "covered", "written")} == {
-        "prompts": 3, "injections": 1, "corrections": 1, "covered": 1, "written": [],
+    assert {name: told[name] for name in ("prompts", "injections", "corrections", "prevented", "written")} == {
+        "prompts": 3, "injections": 1, "corrections": 1, "prevented": 1, "written": [],
     }  # fmt: skip
     (one,) = told["sessions"]
     named = {"id": memory.id, "title": "Use pnpm"}
@@ -207,6 +226,5 @@ def test_json_names_prompts_memories_and_corrections(repository, rawkomem, sessi
 def test_real_sessions_with_their_gold_memories():
     report = measure_replay([str(SAMPLE)], lambda text: None)
     assert report["sessions"] == 4
-    assert report["covered"] + report["not_injected"] + report["not_covered"] == report["corrections"] > 5
-    assert report["covered"] >= 4
-    assert report["pairs"]["both"] >= 0.75 * report["pairs"]["found"]
+    assert report["prevented"] + report["too_late"] + report["not_covered"] == report["corrections"] > 4
+    assert report["prevented"] + report["too_late"] >= 3

@@ -160,3 +160,72 @@ def test_the_dev_sessions():
     assert report["stored"] == 0 and report["sessions"] == 12 and report["gold"] == 25
     assert report["precision"] >= 0.6 and report["recall"] >= 0.4 and report["drafts"] <= 4 * report["sessions"]
     assert report["requests"] <= report["drafts"]
+
+
+# --- drafts that can be kept as they are (L3, L4, L6)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "you're editing in the main workspace, use the worktree",
+        "you updated the README, not the changelog",
+        "you didn't run the linter before the commit",
+        "what are you doing in the vendor folder? it belongs to upstream",
+    ],
+)
+def test_a_deed_that_the_person_names_is_a_correction(said):
+    (draft,) = answer(said)
+    assert draft.kind == CORRECTION and "names what you did" in draft.why
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["the rule engine loads its config at startup", "open the policy file and the convention list in the editor",
+     "it never shows up in the list of recent books", "would you like to see the other option first?"],
+)  # fmt: skip
+def test_what_only_tells_or_asks_is_no_draft(said):
+    """The bare noun "rule" made drafts of tasks, and so did "never" in a report."""
+    assert answer(said, "The file is written.") == []
+
+
+def test_a_turn_with_several_rules_becomes_several_drafts():
+    said = "Never push to main. Always squash the commits of a branch, it keeps the history short."
+    found = {draft.title: draft for draft in answer(said)}
+    assert {*found} == {"Never push to main", "Always squash the commits of a branch, it keeps the history short"}
+    assert all(draft.said in said and draft.text == draft.said for draft in found.values())
+
+
+def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
+    said = (
+        "please don't write docstrings in specs, these are redundant with the names of the functions -- and anyway we get"
+        " a description that people can read when we run the whole suite in the evening"
+    )
+    (draft,) = answer(said)
+    assert draft.title == "Don't write docstrings in specs" and draft.when
+    for session in sessions():
+        for draft in drafts_of(session):
+            assert not draft.title.endswith("…") and draft.when, draft
+
+
+def test_a_short_correction_says_what_the_agent_did():
+    (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
+    assert draft.text.startswith("no, just tell me the message") and "stage the files" in draft.text
+
+
+def test_of_a_long_turn_only_the_sentences_that_matter_are_kept():
+    story = "I spent the morning with the customers in the other building and we looked at the numbers. " * 4
+    (draft,) = answer(f"{story}Never show prices without tax on the invoice page. {story}")
+    assert draft.text == "Never show prices without tax on the invoice page."
+
+
+def test_what_is_said_twice_in_a_session_is_one_draft_with_a_higher_score():
+    one, other = "use jest here, not vitest", "I told you: use jest and not vitest"
+    (draft,) = choose_drafts(talk("start", "Done.", one, "Ran vitest.", other), Run())
+    (alone,) = answer(one)
+    assert draft.said == one and draft.score > alone.score and draft.why.endswith("said again")
+
+
+def test_an_agents_thoughts_in_a_turn_are_nobodys_word():
+    said = "drop the flag\n\nThe user wants to drop the flag. We should never use flags, always use options instead."
+    assert answer(said) == []

@@ -156,6 +156,13 @@ def test_a_folder_oldest_session_first_with_progress(project, rawkomem):
     assert "4 files read" in told.stderr and "1 files without a person" in told.stderr
 
 
+RULES = [("assistant", "I ran npm install."), ("user", "No, use pnpm, not npm. Never push to main.")]
+
+
+def titles_of(told) -> set[str]:
+    return {draft["title"] for draft in json.loads(told.stdout)["drafts"]}
+
+
 def test_what_is_done_is_left_out_and_again_starts_over(project, rawkomem):
     old_sessions(project, LONG[:1], LONG[1:2])
     with Server(says_json(NOTHING)) as server:
@@ -185,16 +192,30 @@ def test_a_chunk_that_fails_is_one_line_and_is_asked_about_again(project, rawkom
         assert len(server.seen) == asked + 1
 
 
-def test_a_model_that_is_down_ends_the_run(project, rawkomem):
-    old_sessions(project, *([("user", f"talk {number}")] for number in range(8)))
+def test_without_an_answer_of_the_model_plain_learning_goes_on(project, rawkomem):
+    """L8: a dead server gave no drafts, where plain `learn` gives some."""
+    old_sessions(project, *([("user", f"talk {number}"), *RULES] for number in range(8)))
+    plain = titles_of(rawkomem("learn", "old", "--dry-run", "--json"))
     with Server(refuses(404)) as server:
         configure(server.url)
-        told = rawkomem("learn", "old", "--llm", check=1)
-        assert len(server.seen) == 5 and "failed 5 times in a row" in told.stderr
+        told = rawkomem("learn", "old", "--llm", "--json")
+        assert len(server.seen) == 3 and titles_of(told) == plain and len(plain) == 2
+        assert "plain learning read 8 sessions" in told.stderr and "answered 404" in told.stderr
     with Server(says_json(NOTHING)) as server:
         configure(server.url)
         rawkomem("learn", "old", "--llm")
         assert len(server.seen) == 8
+
+
+def test_a_server_that_is_gone_leaves_plain_learning(project, rawkomem):
+    with Server(says_json(NOTHING)) as server:
+        configure(server.url)
+    session = claude_code([("user", "start"), *RULES]).decode()
+    told = rawkomem("learn", "-", "--llm", input=session)
+    assert "plain learning read 1 session" in told.stderr and titles(project) == {
+        "Use pnpm, not npm",
+        "Never push to main",
+    }
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_rest(project, rawkomem):
