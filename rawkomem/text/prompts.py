@@ -45,6 +45,7 @@ PREDICATES = word_set(  # words after a path that is the subject of a sentence: 
     route
     """
 )
+CODE_SPAN = late_regex(r"`[^`]*`")  # code between words makes no line of output
 COMMAND_NAME = late_regex(r"[\w:-]+")
 SENTENCE_ENDS = (". ", "? ", "! ")
 DIGITS = "0123456789"
@@ -293,8 +294,9 @@ def _is_output(line: str) -> bool:
         return True
     if not any(map(str.isalnum, line)) or (start == line and "(" in line):
         return line.isascii()
-    signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in line)
-    return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(line)
+    words = CODE_SPAN.sub("", line) if "`" in line else line
+    signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in words)
+    return len(line) >= 12 and signs > MAX_SIGN_SHARE * len(words)
 
 
 def _is_code(line: str) -> bool:

@@ -229,3 +229,10 @@ def test_what_is_said_twice_in_a_session_is_one_draft_with_a_higher_score():
 def test_an_agents_thoughts_in_a_turn_are_nobodys_word():
     said = "drop the flag\n\nThe user wants to drop the flag. We should never use flags, always use options instead."
     assert answer(said) == []
+
+
+def test_code_between_words_stays():
+    """L4: a line with much code counted as output."""
+    said = 'never `[[ $x == "$y" ]] && { (( i++ )); }`, use `test`'
+    (draft,) = answer(f"looks fine so far\n{said}")
+    assert said in draft.said
