@@ -44,7 +44,7 @@ def test_an_old_neovim_says_which_version_it_needs(stored, tmp_path):
     if not re.match(r"NVIM v0\.([0-9]|10)\.", version):
         pytest.skip("no Neovim before 0.11 is installed")
     said = start_old_neovim(tmp_path, stored / ".rawko" / "memories" / "queue-limits.md")
-    assert said.strip() == "rawkomem needs Neovim 0.11 or newer: see https://neovim.io"
+    assert said.strip() == "Neovim 0.11 or newer is needed for rawkomem: see https://neovim.io"
 
 
 def test_diagnostics_are_shown_and_mark_their_cause(edited):
