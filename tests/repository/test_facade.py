@@ -17,7 +17,7 @@ from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
 
-MAX_PUBLIC_NAMES = 26  # methods and properties of Repository, without wings
+MAX_PUBLIC_NAMES = 28  # methods and properties of Repository, without wings
 WINGS = {
     "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "gathering", "graph", "learning", "ledger",
     "lessons", "lifecycle", "remembering", "retention", "sinks", "skills", "staging", "store", "traces", "transcripts",
