@@ -191,22 +191,6 @@ class Drafts(Wing):
         conditions = old.when if when is None else tuple(when)
         return replace(old, title=title or old.title, text=text or old.text, when=conditions)
 
-    def merge(self, name: str, other: str) -> Draft:
-        """Merge two drafts: append the text and conditions of `other` to the first, and drop `other`."""
-        first, second = self.get(name), self.get(other)
-        if first.id == second.id:
-            raise BadInput("a draft cannot be merged with itself", "name two drafts")
-        merged = replace(
-            first,
-            said=f"{first.said}\n\n{second.said}",
-            text=first.text if second.text in first.text else f"{first.text}\n\n{second.text}",
-            when=tuple(dict.fromkeys((*first.when, *second.when))),
-            corrects=tuple(dict.fromkeys((*first.corrects, *second.corrects))),
-        )
-        self.store.put([merged])
-        self.store.decide(second, DROPPED)
-        return merged
-
     def drop(self, name: str) -> Draft:
         """Drop a draft for good: the same words of the same session make no new draft."""
         draft = self.get(name)

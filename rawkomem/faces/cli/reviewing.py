@@ -630,23 +630,6 @@ def drafts_edit(
     say_either(as_json, draft_json(draft), f"{paint('changed', 'green')}  {draft_head(draft)}")
 
 
-@drafts_command.command("merge")
-@argument("name", metavar="ID")
-@argument("other", metavar="OTHER")
-@JSON
-@pass_repository
-def drafts_merge(repository: Repository, name: str, other: str, as_json: bool) -> None:
-    """Merge two drafts into one.
-
-    ID gets the text, the conditions and the exchange of OTHER in addition to its own. OTHER is dropped.
-
-    Examples:
-      rawkomem drafts merge DRAFT OTHER_DRAFT
-    """
-    draft = repository.drafts.merge(name, other)
-    say_either(as_json, draft_json(draft), f"{paint('merged', 'green')}  {draft_head(draft)}")
-
-
 @drafts_command.command("drop")
 @argument("names", metavar="[ID]...", nargs=-1)
 @flag("--all", "everything", help="Drop all drafts, after a confirmation.")

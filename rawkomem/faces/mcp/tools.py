@@ -197,8 +197,6 @@ def drafts(
         return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
     if action == "edit":
         return f"edited {safe_item_id(wing.edit(id, **changes).id)}"
-    if action == "merge":
-        return f"merged into {safe_item_id(wing.merge(id, str(given.get('other', ''))).id)}"
     return f"dropped {safe_item_id(wing.drop(id).id)}"
 
 
@@ -261,12 +259,11 @@ VERBS = {
         again=False,
     ),
     "drafts": Verb(
-        "List what waits for a decision. Keep, edit, merge or drop drafts: statements of people "
-        "that are not stored yet. 'other': the draft to merge with.",
+        "List what waits for a decision. Keep, edit or drop drafts: statements of people "
+        "that are not stored yet.",
         {
-            "action": {"enum": ["list", "keep", "edit", "merge", "drop"]},
+            "action": {"enum": ["list", "keep", "edit", "drop"]},
             "id": TEXT,
-            "other": TEXT,
             "title": TEXT,
             "text": TEXT,
             "when": TEXTS,

@@ -30,9 +30,8 @@ def test_mistakes_are_told(repository):
     ):
         with pytest.raises(NotFound):
             wrong()
-    for wrong in (lambda: repository.drafts.edit(draft.id), lambda: repository.drafts.merge(draft.id, draft.id)):
-        with pytest.raises(BadInput):
-            wrong()
+    with pytest.raises(BadInput):
+        repository.drafts.edit(draft.id)
     assert repository.drafts.all() == [draft]
 
 
