@@ -229,7 +229,7 @@ def test_a_brief_lists_steps_without_marks(repository):
 def test_a_type_and_entities_are_given_to_a_memory(repository, rawkomem):
     rawkomem("add", "Tea at four.", "--type", "commitment", "--entity", "Ada", "--entity", "kitchen")
     (row,) = repository.list(type="commitment", entity="Ada")
-    assert repository.get(row.id).extra == {"type": "commitment", "entity": ["Ada", "kitchen"]}
+    assert repository.get(row.id).extra == {"type": "commitment", "entities": ["Ada", "kitchen"]}
 
 
 def test_a_rule_of_a_person_is_a_commitment(repository):

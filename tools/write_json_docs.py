@@ -143,7 +143,6 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("skill reflect", ("--topic", "port",)),
     ("replay", ("session.md",)), ("learn", ("later-session.md",)), ("learn", ("session.md",)), ("drafts", ()),
     ("drafts show", ("jest",)), ("drafts edit", ("linter", "--title", "Run the linter")),
-    ("drafts merge", ("imperative", "linter")),
     ("drafts keep", ("imperative",)), ("drafts drop", ("jest",)),
     ("import", ("CLAUDE.md", "--dry-run")), ("export", ("--format", "markdown", "--out", "out-export")),
     ("trace project export", ("out-project",)), ("trace project import", ("out-project", "--dry-run")),

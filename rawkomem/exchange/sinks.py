@@ -303,7 +303,7 @@ def wake_sender(layout: Layout) -> bool:
     if not any(item.again <= now() for item in SinkQueue(layout).waiting()):
         return False
     try:
-        return start_background(layout, lock(layout, "sender"), "sinks", "flush", "--due")
+        return start_background(layout, lock(layout, "sender"), "index", "sinks", "flush", "--due")
     except OSError as failure:
         raise Refused(
             f"no sender was started: {failure}",

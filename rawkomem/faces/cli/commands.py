@@ -72,7 +72,7 @@ COMMANDS = {
     "doctor": ("upkeep", "Look for problems on this machine."),
     "docs": ("manual", "List or print the pages of the documentation."),
     "help": ("manual", "Show the help of a command, or all commands with --all."),
-    "index": ("upkeep", "Update or rebuild the index; its database, ledger and sinks."),
+    "index": ("upkeep", "Update, watch or rebuild the index; its store, ledger and sinks."),
     "tidy": ("tidy", "Merge duplicates, archive old memories, write MEMORY.md."),
     "export": ("importing", "Export memories for other tools."),
     "try": ("probes", "Try out a condition, a redaction or a vector on a text."),

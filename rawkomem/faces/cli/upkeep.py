@@ -181,7 +181,7 @@ def _sync_and_tell(repository: Repository) -> None:
 
 @group("index", cls=Verbs)
 def index_command() -> None:
-    """Update or rebuild the index; its database, ledger and sinks.
+    """Update, watch or rebuild the index; its store, ledger and sinks.
 
     The index is derived from the memory files and can be deleted at any time. Every command updates it automatically.
 

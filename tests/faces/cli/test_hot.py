@@ -12,6 +12,7 @@ PLAIN = {
     **{name: [] for name in LISTS},
     **dict.fromkeys(TEXTS, ""),
     "profile": "",
+    "min_similarity": "0",
     "explain": False,
     "as_json": False,
 }
