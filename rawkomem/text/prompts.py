@@ -11,13 +11,15 @@ from .clean import late_regex
 from .language import language, word_set
 
 HOST_TAGS = (  # hosts put them around their own text
-    "command-name", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
-    "local-command-caveat", "system-reminder", "task-notification", "user-prompt-submit-hook", "bash-input",
-    "bash-stdout", "bash-stderr", "ide_opened_file", "ide_selection", "ide_diagnostics", "environment_context",
-    "user_instructions", "INSTRUCTIONS", "persisted-output", "rawkomem", "memories", "system_warning", "turn_aborted",
-    "attached_files", "permissions instructions", "collaboration_mode", "skill", "user_shell_command", "user_action",
-    "subagent_notification", "teammate-message", "background_output", "hook_context",
-)  # fmt: skip
+    "permissions instructions",
+    *"""
+    command-name command-message command-contents local-command-stdout local-command-stderr local-command-caveat
+    system-reminder task-notification user-prompt-submit-hook bash-input bash-stdout bash-stderr ide_opened_file
+    ide_selection ide_diagnostics environment_context user_instructions INSTRUCTIONS persisted-output rawkomem memories
+    system_warning turn_aborted attached_files collaboration_mode skill user_shell_command user_action
+    subagent_notification teammate-message background_output hook_context
+    """.split(),  # noqa: SIM905 - a list of quoted words reads worse
+)
 PERSON_TAGS = ("command-args", "user_query")  # hosts put them around a person's words
 COMMAND_TAG = "command-name"
 NOTIFICATION = "<task-notification>"  # start of a message in which nothing is a person's
@@ -49,42 +51,38 @@ CODE_SPAN = late_regex(r"`[^`]*`")  # code between words makes no line of output
 COMMAND_NAME = late_regex(r"[\w:-]+")
 SENTENCE_ENDS = (". ", "? ", "! ")
 DIGITS = "0123456789"
-PLACE = late_regex(
-    r"[^:]*\.[^:]*:\d+(?::|\Z)"
-)  # a file with a line number, such as `src/app.go:12:4:`
 FENCES = ("```", "~~~")
-TRACES = (  # start of lines that programs print
-    "Traceback ", 'File "', "goroutine ", "panic:", "thread '", "called `", "note: ", "exit status ", "Exception in ",
-    "Caused by:", "npm ERR!", "error[", "error:", "warning:", "fatal:", "Error:", "FAILED ", "E   ", "diff --git",
-    "@@ ", "+++ ", "--- ", "=> ", "Author:", "Date:", "> ", "#include", "}", "INSERT ", "modified: ", "new file: ",
-    "deleted: ",
-)  # fmt: skip
-ERROR_ENDS = ("Error:", "Exception:", "Warning:")  # end of the first word of such a line
-KEYWORDS = (  # start of lines of code or output, but also of requests: "import the customers"
-    "import ", "package ", "func ", "def ", "class ", "const ", "let ", "var ", "return ", "export ", "SELECT ",
-    "commit ", "index ", "at ", "... ",
-)  # fmt: skip
+# Lines that programs print, and code.
+OUTPUT_LINE = late_regex(
+    r"Traceback |File \"|goroutine |panic:|thread '|called `|note: |exit status |Exception in |Caused by:|npm ERR!"
+    r"|error\[|(?:error|warning|fatal|Error|Author|Date):|FAILED |E   |diff --git|@@ |\+\+\+ |--- |=> |> |#include|\}|INSERT "
+    r"|(?:modified|new file|deleted): "
+    r"|\S*(?:Error|Exception|Warning):(?!\S)"
+    r"|.*(?:\{|\};|\);|\},|\],|=>|\):|\\)$"
+    r"|[^:\s]*\.[^:\s]*:\d+(?::|(?!\S))"  # a file with a line number, such as `src/app.go:12:4:`
+    r"|\|.*\||.*\t"  # a table
+    r"|[{\[]$|[{\[\"].*(?:\": |[,}\]{\[]$)"  # JSON
+    r"|.{0,199}[\u2500-\u25ff]"  # Unicode lines, blocks and shapes
+)
+# Start of lines of code or output, but also of requests: "import the customers".
+KEYWORD = late_regex(
+    r"(?:import|package|func|def|class|const|let|var|return|export|SELECT|commit|index|at|\.\.\.) "
+)
 CODE_SIGNS = "={};"  # a line with such a start and one of these is code
-PROMPTS = ("$ ", "% ", "❯ ", "➜ ", "PS C:", ">>> ", "# ./")  # of shells, at the start of a line
-PROMPT_ENDS = ("$ ", "% ", "# ", "> ")  # … after the name of a user, a machine or a folder
-MAX_PROMPT_CHARS, MAX_PROMPT_WORDS = 80, 3  # of these names
-CODE_ENDS = ("{", "};", ");", "},", "],", "=>", ") {", "):", "\\")
+MAX_PROMPT_CHARS = 80  # of a shell's prompt
+# A shell's prompt: a sign, or names of a user, a machine and a folder, as in `me@host:~/shop$ make`.
+PROMPT = late_regex(
+    r"(?:\$|%|❯|➜|>>>) |PS C:|# \./|.:\\.*>"
+    r"|\[?(?:\([^)]*\) )?\S+@\S+(?: \S+){0,2}? ?[$%#>](?: |$)"  # perhaps after a virtual environment
+    r"|\[\d[^\]]*[~/][^\]]*\]"
+)
 CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
 OUTPUT, CLOSED = "output", "closed"  # other pasted lines; fences and `>` show where they end
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
-HUNK_HEADS = (
-    "index ",
-    "new ",
-    "old ",
-    "deleted ",
-    "similarity ",
-    "rename ",
-    "copy ",
-    "Binary ",
-)  # between its parts
+# Between the parts of a hunk.
+HUNK_HEAD = late_regex(r"(?:index|new|old|deleted|similarity|rename|copy|Binary) ")
 OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that a person's line may start with
 QUESTION_MARKS = ("?", "？", "؟")
-BOXES = range(0x2500, 0x2600)  # Unicode lines, blocks and shapes in the output of programs
 MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a person's line between lines of output
 MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
 MAX_READ_CHARS = (
@@ -235,7 +233,7 @@ def _pasted_block(block: str, line: str, bare: str, after_blank: bool) -> str:
         return HUNK
     if _is_prompt(bare):
         return CONSOLE
-    if block == HUNK and line[0] not in " +-\\" and not bare.startswith(HUNK_HEADS):
+    if block == HUNK and line[0] not in " +-\\" and not HUNK_HEAD.match(bare):
         return ""
     return "" if after_blank and is_prose(bare) and not _is_output(bare) else block
 
@@ -254,45 +252,20 @@ def is_prose(line: str) -> bool:
 
 
 def _is_prompt(line: str) -> bool:
-    """Return whether a line is a command after a shell's prompt, such as `me@host:~/shop$ make`."""
-    if line.startswith(PROMPTS) or (line[1:3] == ":\\" and ">" in line[:MAX_PROMPT_CHARS]):
-        return True
-    start = line.removeprefix("[")
-    if start[:1] == "(":  # a virtual environment
-        start = start.partition(") ")[2]
-    start = f"{start[:MAX_PROMPT_CHARS]} "
-    end = min((at for at in map(start.find, PROMPT_ENDS) if at >= 0), default=-1)
-    names = start[: max(0, end)].split()
-    if 0 < len(names) <= MAX_PROMPT_WORDS and "@" in names[0][1:-1]:
-        return True
-    bracket = line.find("]") if line[0] == "[" else -1
-    inside = line[1:bracket]
-    return bracket > 0 and ("~" in inside or "/" in inside) and inside[:1].isdigit()
+    """Return whether a line is a command after a shell's prompt."""
+    return PROMPT.match(line[:MAX_PROMPT_CHARS]) is not None
 
 
 def _is_output(line: str) -> bool:
     """Return whether a line looks like a log, a trace, a diff, a table or code."""
-    first, start = line[0], line.split(None, 1)[0]
-    if (
-        line.startswith(TRACES)
-        or line.endswith(CODE_ENDS)
-        or start.endswith(ERROR_ENDS)
-        or _is_code(line)
-    ):
+    if OUTPUT_LINE.match(line) or _is_code(line):
         return True
+    first, start = line[0], line[:12]
     if not first.isascii() and not first.isalnum() and first not in OPENING_SIGNS:
         return True
-    if any(ord(c) in BOXES for c in line[:200] if not c.isascii()) or (
-        first == "|" and line.count("|") > 1
-    ):
+    if sum(map(str.isdigit, start)) >= 5 and any(c in ":-/" for c in start):
         return True
-    if (":" in start and PLACE.match(start)) or (
-        sum(map(str.isdigit, line[:12])) >= 5 and any(c in ":-/" for c in line[:12])
-    ):
-        return True
-    if "\t" in line or (first in '{["' and (line[-1] in ",}]{[" or '": ' in line)):
-        return True
-    if not any(map(str.isalnum, line)) or (start == line and "(" in line):
+    if not any(map(str.isalnum, line)) or ("(" in line and len(line.split()) == 1):
         return line.isascii()
     words = CODE_SPAN.sub("", line) if "`" in line else line
     signs = sum(c.isascii() and not (c.isalnum() or c in " '.,?!-") for c in words)
@@ -301,7 +274,7 @@ def _is_output(line: str) -> bool:
 
 def _is_code(line: str) -> bool:
     """Return whether a line that starts like code is code. "return a 404 instead" is a request."""
-    if not line.startswith(KEYWORDS):
+    if not KEYWORD.match(line):
         return False
     if any(sign in line for sign in CODE_SIGNS) or line[-1] in "'\"":
         return True
