@@ -28,7 +28,7 @@ from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.merge import merge_entries
-from rawkomem.git.symbols import SourceLines, TooLong, mentions_symbol, symbol_text
+from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.cues import propose_conditions
@@ -269,8 +269,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "read_data": lambda text: read_data((FRONT + text).encode(), "memories/t.md"),
     "read_blocks": read_yamo_blocks,
     "merge": _merged,
-    "symbol_text": lambda text: symbol_text(SourceLines(text), "f", "a.py"),
-    "mentions_symbol": lambda text: mentions_symbol(SourceLines(text), "f", "a.py"),
+    "symbol_text": lambda text: symbol_text(text, "f", "a.py"),
+    "mentions_symbol": lambda text: mentions_symbol(text, "f", "a.py"),
     "parse_jsonc": parse_jsonc,
     "read_wire": read_wire,
     "objects": lambda text: [*json_objects(text)],

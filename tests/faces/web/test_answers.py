@@ -168,7 +168,8 @@ def test_graph_and_timeline(client, held):
 
 def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):
     monkeypatch.setattr(page_views, "MAX_TIMELINE_ITEMS", 2)
-    midnight = now() - now() % DAY
+    moment = now()
+    midnight = moment - moment % DAY
     for title, days in (("Today", 0), ("Yesterday", 1), ("Then", 9), ("Also then", 9)):
         repository.add(Entry(title=title, body=title, at=midnight - days * DAY + 5))
     told = client.get("/api/timeline")
