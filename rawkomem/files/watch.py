@@ -49,6 +49,7 @@ class Watch:
         idle = (
             False  # no event since the last sweep: only then is its duration that of a plain sweep
         )
+        report_failure, threading.excepthook = threading.excepthook, self._lose_events
         try:
             while not self.stopping.is_set():
                 self._keep_observing()
@@ -58,16 +59,22 @@ class Watch:
                     pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
                 idle = not self.hint.wait(pause_s)
                 deadline = time.monotonic() + MAX_QUIET_WAIT_S
-                while (
-                    self.hint.is_set()
-                    and not self.stopping.is_set()
-                    and time.monotonic() < deadline
-                ):
+                while self.hint.is_set() and time.monotonic() < deadline:
                     self.hint.clear()
                     self.hint.wait(QUIET_S)
                 self.hint.clear()
         finally:
             self._stop_observing()
+            threading.excepthook = report_failure
+
+    def _lose_events(self, failed: threading.ExceptHookArgs) -> None:
+        """Go on without events, because a thread that reads them failed."""
+        self._poll(failed.exc_value)
+        self.hint.set()
+
+    def _poll(self, failure: object) -> None:
+        self.polling = True
+        self.say(f"no file events here ({failure}): checking every {SWEEP_EVERY_S:g} s")
 
     def _reconcile(self) -> float:
         started = time.monotonic()
@@ -104,10 +111,7 @@ class Watch:
             self._stop_observing()
         except OSError as failure:
             self._stop_observing()
-            self.polling = True
-            self.say(
-                f"no file events here ({failure.strerror or failure}): checking every {SWEEP_EVERY_S:g} s"
-            )
+            self._poll(failure.strerror or failure)
 
     def _stop_observing(self) -> None:
         if self.observer is not None and self.observer.is_alive():

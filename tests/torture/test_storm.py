@@ -287,6 +287,22 @@ def test_where_events_are_refused_the_watcher_looks_for_itself(layout, memories,
     assert said == ["no file events here (inotify watch limit reached): checking every 0.1 s"]
 
 
+def test_when_the_thread_that_reads_events_fails_the_watcher_looks_for_itself(layout, memories, monkeypatch, capfd):
+    class Failing(watching.Observer):
+        def run(self):
+            raise KeyError("deep/er")
+
+    monkeypatch.setattr(watching, "Observer", Failing)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.1)
+    said: list[str] = []
+    with watch_in_a_thread(layout, lambda: index_of(layout).refresh(), said):
+        wait_for(lambda: said, QUIET, "nothing was said")
+        write(memories, "a.md", memory("A"))
+        wait_until_equal(layout)
+    assert said == ["no file events here ('deep/er'): checking every 0.1 s"]
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, monkeypatch):
     """It was there when we looked and gone when we watched: try again, rather than poll for ever."""
     failures = iter([FileNotFoundError(2, "No such file or directory")])
