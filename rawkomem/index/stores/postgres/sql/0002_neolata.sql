@@ -146,9 +146,14 @@ CREATE VIEW neolata.memory_archive WITH (security_invoker) AS
 SELECT * FROM remembered WHERE status = 'archived' AND kind <> 'episode';
 
 -- Links that the files declare. Those that vectors suggest are asked of close_memories, one memory at a time.
+-- `similarity` is how close two memories are; NULL if one has no vector. It is computed only for rows that are asked for it.
 CREATE VIEW neolata.memory_links WITH (security_invoker) AS
-SELECT source_id, target_id, type, to_timestamp(created / 1000.0) AS created_at, repository_name AS repository
-  FROM referred;
+SELECT r.source_id, r.target_id, r.type, to_timestamp(r.created / 1000.0) AS created_at, r.repository_name AS repository,
+       (SELECT 1 - (s.embedding <=> t.embedding)
+          FROM remembered s JOIN remembered t ON t.repository = s.repository
+         WHERE s.repository = r.repository_name AND s.id = r.source_id AND t.id = r.target_id
+           AND vector_dims(s.embedding) = vector_dims(t.embedding)) AS similarity
+  FROM referred r;
 
 CREATE FUNCTION neolata.close_memories(
     source_id text, match_count integer DEFAULT 5, similarity_threshold double precision DEFAULT 0.5)
