@@ -51,7 +51,8 @@ def amended(stored, text: str, line: int) -> tuple[list[lsp.TextEdit], list[str]
         at = lsp.Range(lsp.Position(line, 0), lsp.Position(line, 0))
         params = lsp.CodeActionParams(document, at, lsp.CodeActionContext([]))
         (action,) = await editor.client.text_document_code_action_async(params)
-        await editor.run(action.command, *action.arguments)
+        assert action.title == "Amend this memory"
+        await editor.run("rawkomem.amend", editor.uri("retry-with-jitter.md"), line)
         await editor.run("rawkomem.amend", (stored / "README.md").as_uri(), 0)
         return editor.edits, editor.messages
 
