@@ -249,6 +249,14 @@ def test_a_conflict_goes_over_to_what_took_the_other_s_place(repository, conflic
     assert newest.what == "superseded" and sides(repository) == [(new, newest.id)]
 
 
+def test_keep_active(repository, on_day):
+    old = repository.add(claim("main", "user_explicit")).entry.id
+    new = repository.add(claim("dev", "inference"), "keep_active").outcome
+    assert new.what == "conflict" and sides(repository) == [(new.id, old)]
+    repository.beliefs.review(new.id, "reject")
+    assert sides(repository) == [] and repository.get(new.id).status == "archived"
+
+
 def test_a_claim_of_a_session_keeps_to_it(repository, on_day):
     everywhere = repository.add(claim("main", "user_explicit")).entry.id
     here = repository.add(claim("dev", "inference", scope="session", session="s1")).entry.id

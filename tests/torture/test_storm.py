@@ -270,36 +270,26 @@ def watch_in_a_thread(layout: Layout, reconcile, said: list[str]):
         assert not thread.is_alive()
 
 
-def test_where_events_are_refused_the_watcher_looks_for_itself(layout, memories, monkeypatch):
-    class Refused(watching.Observer):
-        def start(self):
-            raise OSError(28, "inotify watch limit reached")
+@pytest.mark.parametrize(
+    ("step", "failure", "told"),
+    [
+        ("start", OSError(28, "inotify watch limit reached"), "inotify watch limit reached"),  # events are refused
+        ("run", KeyError("deep/er"), "'deep/er'"),  # the thread that reads them ends
+    ],
+)
+def test_without_events_the_watcher_looks_for_itself(layout, memories, monkeypatch, capfd, step, failure, told):
+    def fail(observer):
+        raise failure
 
-    monkeypatch.setattr(watching, "Observer", Refused)
+    monkeypatch.setattr(watching, "Observer", type("Failing", (watching.Observer,), {step: fail}))
     monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.1)
     said: list[str] = []
     with watch_in_a_thread(layout, lambda: index_of(layout).refresh(), said):
         wait_for(lambda: said, QUIET, "nothing was said")
-        write(memories, "a.md", memory("A"))
-        wait_until_equal(layout)
-        write(memories, "b.md", memory("B"))
-        wait_until_equal(layout)
-    assert said == ["no file events here (inotify watch limit reached): checking every 0.1 s"]
-
-
-def test_when_the_thread_that_reads_events_fails_the_watcher_looks_for_itself(layout, memories, monkeypatch, capfd):
-    class Failing(watching.Observer):
-        def run(self):
-            raise KeyError("deep/er")
-
-    monkeypatch.setattr(watching, "Observer", Failing)
-    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 0.1)
-    said: list[str] = []
-    with watch_in_a_thread(layout, lambda: index_of(layout).refresh(), said):
-        wait_for(lambda: said, QUIET, "nothing was said")
-        write(memories, "a.md", memory("A"))
-        wait_until_equal(layout)
-    assert said == ["no file events here ('deep/er'): checking every 0.1 s"]
+        for name in ("a", "b"):
+            write(memories, f"{name}.md", memory(name.upper()))
+            wait_until_equal(layout)
+    assert said == [f"no file events here ({told}): checking every 0.1 s"]
     assert "Traceback" not in capfd.readouterr().err
 
 

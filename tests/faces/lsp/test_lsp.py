@@ -34,7 +34,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
 
     first, broken, mended, dangling, twice, closed = edit(stored, story)
     (link,) = [item for item in first if "no such memory" in item.message]
-    assert not mended, "a short memory is no problem"
+    assert not mended, "editors report no problem in a short memory"
     assert "related link to 'nobody'" in link.message and link.source == "rawkomem"
     assert link.severity == lsp.DiagnosticSeverity.Information
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
