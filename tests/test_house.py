@@ -84,7 +84,7 @@ EXAMPLE_FILES = ("src/app.py", "app.py", "a.py")  # that comments name as exampl
 
 def test_comments_and_pages_name_files_that_exist():
     """A comment that names a file of the package, and the map of the package, stay true when files are joined."""
-    folders = (PACKAGE, ROOT / "tools")
+    folders = (PACKAGE, ROOT / "tools", ROOT / "tests")
     known = {file.relative_to(ROOT).as_posix() for folder in folders for file in folder.rglob("*.py")}
     texts = [*PACKAGE.rglob("*.py"), ROOT / "docs" / "architecture.md"]
     named = {(file.name, name) for file in texts for name in FILE_NAME.findall(file.read_text(encoding="utf-8"))}

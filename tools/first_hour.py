@@ -26,9 +26,9 @@ from tests.terminals import STARTER, scrubbed, shell_named  # noqa: E402
 
 PAGE = ROOT / "docs" / "first-hour.md"
 COMMAND_LIMIT_S = 300
-MAX_LINES, FIRST_LINES, LAST_LINES = 60, 40, 12  # a longer output is shown without its middle
+MAX_LINES, MAX_PLAN_LINES = 26, 60  # a longer output is shown without its middle
 MAX_INJECTED_LINES = 16  # lines of an output that is a prompt for an agent
-MAX_COLUMNS = 150
+MAX_COLUMNS = 120
 NO_INDEX_EXIT_CODE = 3
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 QUESTION = r"\[(Y/n|y/N)(/s)?\] $"
@@ -98,14 +98,13 @@ def steps() -> list[Step]:
             """
             `rawkomem init` looks for instructions, rules and memories of other tools, for agent hosts on your
             machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
-            machine of this recording has a `~/.claude` folder, as Claude Code makes it. If there are past sessions
-            with an agent, a last step replays them against the new memories.
+            machine of this recording has a `~/.claude` folder, as Claude Code makes it.
 
             In a script, `rawkomem init --yes` does the same without questions, except for the review: only a person
             can vouch for memories.
             """,
             [
-                Command("rawkomem init", keys=("\n",) * 5),
+                Command("rawkomem init", keys=("\n",) * 4, max_lines=MAX_PLAN_LINES),
                 Command("git add . && git commit --quiet -m 'Start a memory'"),
             ],
         ),
@@ -290,19 +289,14 @@ class Machine:
 def page(done: list[Step]) -> str:
     """Return the page."""
     total = sum(command.seconds for step in done for command in step.commands)
-    rows = [
-        f"| [{step.title}](#{_anchor(step.title)}) | {_seconds(sum(c.seconds for c in step.commands))} |"
-        for step in done
-    ]
     head = [
         "# Your first hour",
         "Install rawkomem, start it in a project, recall, correct an agent, merge with a colleague, and review. Paste "
         "the command after each `$`; the text before it is the folder to run it in.",
         "`tools/first_hour.py` recorded this page: it ran each command at a terminal and wrote down the real output. "
-        f"Outputs of more than {MAX_LINES} lines (prompts for agents: {MAX_INJECTED_LINES}) are shown without their "
+        f"Outputs of more than {MAX_LINES} lines (prompts for agents: {MAX_INJECTED_LINES}, the plan: {MAX_PLAN_LINES}) are shown without their "
         f"middle, lines of more than {MAX_COLUMNS} characters without their end. The commands took {_seconds(total)} "
         "on two busy processor cores.",
-        "| step | time of its commands |\n|---|---|\n" + "\n".join(rows),
     ]
     return "\n\n".join([*head, *(_section(step) for step in done)]) + "\n"
 
@@ -328,18 +322,13 @@ def _shortened(text: str, max_lines: int) -> str:
         for line in text.strip("\n").split("\n")
     ]
     if len(lines) > max_lines:
-        first = min(FIRST_LINES, max_lines - 1)
-        last = min(LAST_LINES, max_lines - first - 1)
+        first, last = max_lines * 2 // 3, max_lines // 5
         lines[first : len(lines) - last] = [f"[… {len(lines) - first - last} lines …]"]
     return "\n".join(lines)
 
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
-
-
-def _anchor(title: str) -> str:
-    return title.lower().replace(" ", "-")
 
 
 def main() -> None:

@@ -13,21 +13,20 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import tempfile
 from typing import Any
 
 import numpy as np
 
 from rawkomem.bench.recall import (
-    Session,
-    _sets,
     measure_recall,
-    read_sessions,
-    records_before,
+    read_sets,
+    transcript_before,
     write_repository,
-    write_transcript,
 )
-from rawkomem.hosts.hook_prompt import lately
+from rawkomem.hosts.hook_prompt import lately_in
+from rawkomem.hosts.replay import Past, recorded_pasts
 from rawkomem.model.entries import Task
 from rawkomem.recall import relevance
 from rawkomem.recall.relevance import BIAS, SET_WEIGHTS
@@ -52,10 +51,10 @@ PAIRS = 3_000  # the sum of the weights of a project
 Row = dict[str, Any]
 
 
-def rows_of(file: str, variant: str, deep: bool, sessions: list[Session]) -> list[Row]:
+def rows_of(file: str, variant: str, deep: bool, sessions: list[Past]) -> list[Row]:
     """Return pairs of prompt and memory with their evidence, label and weight, computed by the product itself."""
     pairs: list[Row] = []
-    for part in _sets(file):
+    for part in read_sets(file):
         memories = [changed(one, variant) for one in part["memories"]]
         if variant == "few memories":
             memories = random.Random(5).sample(memories, min(FEW_MEMORIES, len(memories)))
@@ -83,7 +82,7 @@ def changed(memory: Row, variant: str) -> Row:
 
 
 def pairs_of(
-    repository: Repository, query: Row, names: dict[str, str], sessions: list[Session]
+    repository: Repository, query: Row, names: dict[str, str], sessions: list[Past]
 ) -> list[Row]:
     """Return the pairs of one prompt."""
     relevant, fine = set(map(str, query["relevant"])), set(map(str, query.get("acceptable", ())))
@@ -105,14 +104,13 @@ def pairs_of(
     return pairs
 
 
-def before(query: Row, sessions: list[Session]) -> Row:
+def before(query: Row, sessions: list[Past]) -> Row:
     """Return the fields of a task about the records before a prompt."""
-    records = records_before(sessions, query.get("source", ""), query["q"]) if sessions else ()
-    if not records:
+    end = transcript_before(sessions, query.get("source", ""), query["q"])
+    if not end:
         return {}
-    with tempfile.TemporaryDirectory() as folder:
-        transcript = write_transcript(f"{folder}/t.jsonl", records)
-        found = lately(transcript, records[0].get("cwd", folder), query["q"])
+    folder = re.search(rb'"cwd": "([^"]*)"', end)
+    found = lately_in(end, folder[1].decode() if folder else "", query["q"])
     return {"lately": found.exchange, "touched": found.touched}
 
 
@@ -149,7 +147,7 @@ def main() -> None:
     )
     parser.add_argument("--weights", action="store_true", help="print only the weights")
     given = parser.parse_args()
-    sessions = read_sessions(given.sessions)
+    sessions = recorded_pasts(given.sessions)
     tiers = (False, True) if given.deep else (False,)
     known = {
         file: [

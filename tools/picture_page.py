@@ -110,7 +110,7 @@ def _served() -> Iterator[str]:
         leave_work(project)
         with PageServer(open_for_page(str(project), "person")) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield server.door.address
+            yield server.address
             server.shutdown()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -69,24 +70,41 @@ def write() -> str:
     return "\n".join(parts)
 
 
-def _section(command: click.Command, context: click.Context) -> str:
-    """Return a command: its usage, its summary, one line for each option, and one example."""
+def _section(
+    command: click.Command, context: click.Context, told: frozenset[str] = frozenset()
+) -> str:
+    """Return a command: its usage, its summary, and one line for each option that is not `told`.
+
+    The summary of a top-level command is in the table at the top; its section repeats it only if it has nothing else.
+    A group tells the options that three or more of its commands have.
+    """
     usage = " ".join(_arguments(command, context))
-    help, _, _ = (command.help or "").partition("\n\n")
-    text = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n\n"
-    text += f"`{usage}`: " if usage else ""
-    text += f"{' '.join(help.split())}\n"
-    options = [_option(one) for one in command.params if isinstance(one, click.Option)]
-    lines = [f"- {line}\n" for line in options if line]
-    if lines:
-        text += "\n" + "".join(lines)
-    example = _example(command)
-    if example:
-        text += f"\nExample: `{example}`\n"
-    if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            text += "\n" + _section(inner, click.Context(inner, info_name=name, parent=context))
-    return text
+    summary = " ".join((command.help or "").partition("\n\n")[0].split())
+    lines = "".join(f"- {line}\n" for line in _options(command) if line not in told)
+    inner = command.commands if isinstance(command, click.Group) else {}
+    times = Counter(line for one in inner.values() for line in _options(one))
+    shared = [line for line, count in times.items() if count > 2]
+    if shared:
+        lines += (
+            ("\n" if lines else "")
+            + "Several of its commands take:\n\n"
+            + "".join(f"- {line}\n" for line in shared)
+        )
+    above = "" if context.command_path.count(" ") > 1 else COMMANDS[context.info_name or ""][1]
+    rest = summary.removeprefix(above) if usage or lines or inner else summary
+    first = ": ".join(part for part in (usage and f"`{usage}`", rest.strip()) if part)
+    parts = [f"{first}\n" if first else "", lines]
+    head = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n"
+    parts += [
+        _section(one, click.Context(one, info_name=name, parent=context), frozenset(shared))
+        for name, one in inner.items()
+    ]
+    return "\n".join([head, *(part for part in parts if part)])
+
+
+def _options(command: click.Command) -> list[str]:
+    lines = [_option(one) for one in command.params if isinstance(one, click.Option)]
+    return [line for line in lines if line]
 
 
 def _arguments(command: click.Command, context: click.Context) -> list[str]:
@@ -100,11 +118,6 @@ def _option(option: click.Option) -> str:
         return ""
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     return f"{names}: {' '.join((option.help or '').split())}"
-
-
-def _example(command: click.Command) -> str:
-    _, _, lines = (command.epilog or "").partition("Examples:\n")
-    return next((line.strip() for line in lines.splitlines() if line.strip()), "")
 
 
 def with_filters(page: str) -> str:

@@ -1,7 +1,7 @@
 """Measurements of the real commands, for users to repeat on their own machine.
 
 `speed`: time and memory of the commands, in starts.
-`warm`: the process that `speed` measures as a server.
+`warm`: times of calls in one process, and the process that `speed` measures as a server.
 `scale`: search stores compared on the same memories.
 `recall`: how well search and injection find the right memories; its metrics; replayed sessions.
 `gold`: learning and replay of sessions with gold memories.

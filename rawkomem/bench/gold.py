@@ -12,16 +12,15 @@ import io
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..hosts.replay import COVERED, MISSING, SILENT, Correction, read_past, replay
+from ..hosts.replay import COVERED, MISSING, SILENT, Correction, recorded_pasts, replay
 from ..learn.drafts import choose_drafts
 from ..learn.requests import MIN_REQUEST_TURNS, next_request
 from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import Run
-from ..model.entries import Draft, Entry
-from ..model.values import as_dict, record
+from ..model.entries import Entry
 from ..repository import Repository
 from ..text.language import language
 from ..text.prose import sentences
@@ -29,62 +28,44 @@ from ..text.prose import sentences
 Record = dict[str, Any]
 
 
-# Measures learning on recorded sessions with gold memories: which share of the drafts is worth
-# keeping.
-#
-# A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`,
-# each a verbatim `quote`. An item touches a gold memory if it shares at least 60 % of the content
-# words of one of its quotes.
-
 TOUCHING_SHARE = 0.6  # share of a quote's content words
 
 
-@record
-class Counts:
-    """The results of learning from one session, or from all."""
+def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Record:
+    """Return the figures of all sessions and of each session.
 
-    sessions: int = 1
-    drafts: int = 0
-    stored: int = 0  # memories, without a review
-    touching_gold: int = 0  # drafts and stored items that touch a gold memory
-    gold: int = 0
-    found: int = 0  # gold memories that an item touches
-    requests: int = 0  # requests to the agent to write a memory
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """Return the counts with precision and recall; None where there is nothing to divide by."""
-        items = self.drafts + self.stored
-        return {
-            **as_dict(self),
-            "precision": round(self.touching_gold / items, 3) if items else None,
-            "recall": round(self.found / self.gold, 3) if self.gold else None,
-        }
-
-
-def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the figures of all sessions and of each session."""
+    drafts and stored (memories stored without a review); touching_gold: those of both that touch a gold memory; gold,
+    and found: gold memories that one of them touches; requests to the agent to write a memory.
+    """
     sessions = [session for file in files for session in read_recorded_sessions(file)]
-    each: dict[str, Counts] = {}
+    total: Counter[str] = Counter()
+    each: dict[str, Record] = {}
     for number, session in enumerate(sessions, 1):
         tell(f"session {number} of {len(sessions)}")
-        each[str(session.get("id", number))] = _measure_session(session)
-    rows = [as_dict(counts) for counts in each.values()]
-    total = Counts(**{name: sum(row[name] for row in rows) for name in Counts.__annotations__})
+        counts = _measure_session(session)
+        total.update(counts)
+        each[str(session.get("id", number))] = _with_shares(counts)
+    return {**_with_shares(total), "each": each}
+
+
+def _with_shares(counts: Mapping[str, int]) -> Record:
+    """Return the counts with precision and recall; None where there is nothing to divide by."""
+    items, gold = counts["drafts"] + counts["stored"], counts["gold"]
     return {
-        **total.figures,
-        "each": {name: counts.figures for name, counts in each.items()},
+        **counts,
+        "precision": round(counts["touching_gold"] / items, 3) if items else None,
+        "recall": round(counts["found"] / gold, 3) if gold else None,
     }
 
 
-def _measure_session(session: Record) -> Counts:
+def _measure_session(session: Record) -> dict[str, int]:
     """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
     lines = "".join(json.dumps(one) + "\n" for one in session["records"])
     heard = read_session(io.BytesIO(lines.encode()), Run())
+    people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
+    requests, since = 0, MIN_REQUEST_TURNS
+    stored: list[str] = []
     with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
-        people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
-        requests, since = 0, MIN_REQUEST_TURNS
-        stored: list[str] = []
         for end in (*people[1:], len(heard.turns)):
             learned = repository.learning.take(heard, choose_drafts(heard.turns[:end], heard.run))
             stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
@@ -93,17 +74,18 @@ def _measure_session(session: Record) -> Counts:
             if asked:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
-        texts = [*map(text_of_draft, repository.drafts.all()), *stored]
+        drafts = [f"{draft.said}\n{draft.text}" for draft in repository.drafts.all()]
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
-    touched = [touched_by(text, gold) for text in texts]
-    touching, found = sum(map(bool, touched)), set[int]().union(*touched)
-    drafts = len(texts) - len(stored)
-    return Counts(1, drafts, len(stored), touching, len(gold), len(found), requests)
-
-
-def text_of_draft(draft: Draft) -> str:
-    """Return the whole text of a draft."""
-    return f"{draft.said}\n{draft.text}"
+    touched = [touched_by(text, gold) for text in (*drafts, *stored)]
+    return {
+        "sessions": 1,
+        "drafts": len(drafts),
+        "stored": len(stored),
+        "touching_gold": sum(map(bool, touched)),
+        "gold": len(gold),
+        "found": len(set[int]().union(*touched)),
+        "requests": requests,
+    }
 
 
 def quotes_of(gold: Record) -> list[frozenset[str]]:
@@ -132,7 +114,7 @@ def _words(text: str) -> frozenset[str]:
 MAX_TITLE_CHARS = 100
 
 
-def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[str, Any]:
+def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
     """Return the counts of all sessions, of each session and of each kind."""
     gold = [
         memory
@@ -145,7 +127,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> dict[st
     with tempfile.TemporaryDirectory(prefix="rawkomem-replay-") as folder:
         repository = Repository.init(folder, warn=lambda text: None)
         repository.add_many([_entry_of_gold(memory) for memory in gold])
-        for past in (past for file in files for past in read_past(file)):
+        for past in recorded_pasts(files):
             tell(f"session {past.name}")
             replayed = replay(repository, past)
             corrections += replayed.corrections

@@ -16,9 +16,8 @@ from ..repository import Repository
 from ..repository.machine import store_size
 from .corpus import make_repository
 from .speed import embedder, queries
+from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
-WARM_UP_SEARCHES = 5  # searches that fill caches and are not timed
-SEARCHES = 60
 SHOWN_FILES = 5_000  # a fill shows its progress after as many files
 
 
@@ -59,13 +58,9 @@ def _measure_store(project: str, memories: int, name: str, say: Callable[[str], 
         )
         fill_s, fill_cpu_s = time.monotonic() - began, _cpu_s() - before
         say(f"{name}: filled in {fill_s:.1f} s, {fill_cpu_s:.1f} s of CPU time")
-        texts, times, before = queries(), list[float](), _cpu_s()
-        for number in range(WARM_UP_SEARCHES + SEARCHES):
-            began = time.perf_counter()
-            repository.search(f"{texts[number % len(texts)]} {number}")
-            times.append((time.perf_counter() - began) * 1000)
-        cpu_ms = (_cpu_s() - before) * 1000 / len(times)
-        times = sorted(times[WARM_UP_SEARCHES:])
+        before = _cpu_s()
+        p50_ms, p95_ms = call_times(repository.search, queries())
+        cpu_ms = (_cpu_s() - before) * 1000 / (WARM_UP_CALLS + TIMED_CALLS)
         stored = store_size(repository.layout, name) + (outside.served() if outside else 0)
         row = Scale(
             store=name,
@@ -73,8 +68,8 @@ def _measure_store(project: str, memories: int, name: str, say: Callable[[str], 
             passages=len(index.store.vectors(Filter())),
             fill_s=fill_s,
             fill_cpu_s=fill_cpu_s,
-            p50_ms=times[len(times) // 2],
-            p95_ms=times[len(times) * 95 // 100],
+            p50_ms=p50_ms,
+            p95_ms=p95_ms,
             cpu_ms=cpu_ms,
             mb=0.0 if name == MEMORY else stored / 1e6,
             load=os.getloadavg()[0],

@@ -27,7 +27,6 @@ from ..index.stores.database import index_path, open_database
 from ..model.values import record
 from .corpus import Prose, make_repository
 
-WARM_CALLS = 60  # calls in a long-running process
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 TRANSCRIPT_BYTES = 1_000_000  # of the session whose prompt the hook answers
@@ -134,7 +133,7 @@ def _fill_second_tier(project: str) -> None:
 
 def _warm(project: str, start: float, name: str) -> list[Measure]:
     """Return the times of a process that keeps the repository open, and its peak memory."""
-    words = [sys.executable, "-m", "rawkomem.bench.warm", project, str(WARM_CALLS), *queries()]
+    words = [sys.executable, "-m", "rawkomem.bench.warm", project, *queries()]
     process = subprocess.Popen(words, stdout=subprocess.PIPE)
     assert process.stdout is not None
     times = json.load(process.stdout)

@@ -70,25 +70,20 @@ CACHE_TEXTS = 1_000  # the queries of a long session; some 5 MB with 1,024 dimen
 class CachedEmbedder:
     """Wraps an embedder, and asks it only for texts that are not in the cache; one caller at a time."""
 
-    def __init__(self, inner: Embedder, size: int = CACHE_TEXTS):
+    def __init__(self, inner: Embedder):
         self.name = inner.name
         self.dims = inner.dims
         self.inner = inner
-        self._size = size
-        self._known: dict[str, bytes] = {}  # least recently used first
-        self._lock = (
-            _thread.allocate_lock()
-        )  # importing `threading` would make a cold command wait at its end
+        self._known: dict[str, bytes] = {}
+        # importing `threading` would make a cold command wait at its end
+        self._lock = _thread.allocate_lock()
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the vectors of the wrapped embedder, from the cache if possible."""
         with self._lock:
-            missing = list(dict.fromkeys(text for text in texts if text not in self._known))
-            fresh = dict(zip(missing, self.inner.embed(missing), strict=True)) if missing else {}
-            vectors = [fresh[text] if text in fresh else self._known[text] for text in texts]
-            for text, vector in zip(texts, vectors, strict=True):
-                self._known.pop(text, None)
-                self._known[text] = vector
-                if len(self._known) > self._size:
-                    del self._known[next(iter(self._known))]
-            return vectors
+            if len(self._known) + len(texts) > CACHE_TEXTS:
+                self._known.clear()  # rare, and cheaper than tracking the order of use
+            missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+            if missing:
+                self._known.update(zip(missing, self.inner.embed(missing), strict=True))
+            return [self._known[text] for text in texts]

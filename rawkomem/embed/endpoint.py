@@ -4,10 +4,10 @@ similar servers; starts a local server if it is not running.
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -84,6 +84,7 @@ URLS = {  # used when the settings have no url
     "lmstudio": "http://localhost:1234/v1",
 }
 MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}  # used when the settings have no model
+LARGEST = sys.float_info.max  # of a number in a vector; also false for NaN
 PROBE = "memory"  # any word: its vector shows that the server works, and the number of dimensions
 
 
@@ -126,30 +127,23 @@ class EndpointEmbedder:
                 raise
             self.server = start_server(start, self._post.client)
             answer = self._ask([PROBE])
-        self.dims = self.dims or len(answer[0])
+        self.dims = self.dims or (len(answer[0]) if isinstance(answer[0], list) else 0)
         self._pack(answer[0])
 
-    def _ask(self, texts: list[str]) -> list[list[Any]]:
+    def _ask(self, texts: list[str]) -> list[object]:
         body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
         if self._asked:
             body["dimensions"] = self._asked
         return read_vectors(self._post(body), len(texts))
 
-    def _pack(self, numbers: list[Any]) -> bytes:
-        if not numbers or len(numbers) != self.dims:
-            raise unusable_answer(
-                f"a vector of {len(numbers)} numbers instead of {self.dims or 'some'}"
-            )
-        try:
-            vector = [float(number) for number in numbers if type(number) in (int, float)]
-        except OverflowError:
-            vector = [math.inf]
-        if len(vector) != self.dims or not all(map(math.isfinite, vector)):
+    def _pack(self, numbers: object) -> bytes:
+        count = len(numbers) if isinstance(numbers, list) else 0
+        if not isinstance(numbers, list) or not count or count != self.dims:
+            raise unusable_answer(f"a vector of {count} numbers instead of {self.dims or 'some'}")
+        if not all(type(number) in (int, float) and abs(number) < LARGEST for number in numbers):
             raise unusable_answer("a vector with values that are not finite numbers")
-        largest = (
-            max(map(abs, vector)) or 1.0
-        )  # squares of very large or small numbers would overflow or underflow
-        return pack_vector([number / largest for number in vector])
+        largest = max(map(abs, numbers)) or 1.0  # squares of large or small numbers would overflow
+        return pack_vector([number / largest for number in numbers])
 
 
 def model_name(settings: EmbedderSettings) -> str:
@@ -176,22 +170,16 @@ def embeddings_url(settings: EmbedderSettings) -> str:
     return api_url(settings.url or URLS[settings.provider], EMBEDDINGS.ending)
 
 
-def read_vectors(answer: Any, count: int) -> list[list[Any]]:
-    """Return the vectors of an answer in the order of the texts; raise EmbedderFailed if it has no such vectors."""
+def read_vectors(answer: Any, count: int) -> list[object]:
+    """Return the vectors of an answer in the order of the texts; raise EmbedderFailed if there is not one for each."""
     items = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise unusable_answer("no list of vectors")
-    if len(items) != count:
-        raise unusable_answer(f"{len(items)} vectors for {count} texts")
-    placed = {
-        str(item.get("index", place)): item.get("embedding") for place, item in enumerate(items)
-    }
-    vectors = [
-        vector for place in range(count) if isinstance(vector := placed.get(str(place)), list)
-    ]
-    if len(vectors) != count:
+    named = {str(item.get("index", place)): item for place, item in enumerate(items)}
+    places = [*map(str, range(count))]
+    if named.keys() != {*places}:
         raise unusable_answer("a list without one vector for each text")
-    return vectors
+    return [named[place].get("embedding") for place in places]
 
 
 def unusable_answer(what: str) -> EmbedderFailed:

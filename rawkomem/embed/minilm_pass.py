@@ -28,19 +28,15 @@ NEGATIVE = 0x8000  # the sign bit of float16
 
 
 class Linear:
-    """One product with its scales and biases. Weights are cast in each pass (time), or kept as float32 (memory)."""
+    """One product with its scales and biases. Weights stay int8 in the mapped file and are cast in each pass."""
 
     def __init__(self, arrays: Arrays, name: str):
         self._weights = arrays[name]
         self.scale: Floats = arrays[f"{name}.scale"].copy()
         self.bias: Floats = arrays[f"{name}.bias"].copy()
 
-    def keep(self) -> None:
-        """Keep the weights as float32 from now on. They stay unscaled: scaling would cost a cold query more time."""
-        self._weights = self._weights.astype(np.float32, copy=False)
-
     def __call__(self, inputs: Floats) -> Floats:
-        result: Floats = inputs @ self._weights.astype(np.float32, copy=False)
+        result: Floats = inputs @ self._weights.astype(np.float32)
         result *= self.scale
         result += self.bias
         return result
@@ -110,12 +106,6 @@ class Encoder:
         self._layers = [
             Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)
         ]
-
-    def keep(self) -> None:
-        """Keep all weights as float32 from now on: faster passes for 43 MB of memory, with exactly the same results."""
-        for layer in self._layers:
-            for linear in layer.linears:
-                linear.keep()
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> list[bytes]:
         """Return the mean of each text's tokens, normalized."""

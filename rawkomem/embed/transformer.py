@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from glob import escape, glob
 from importlib import import_module
 from typing import Any
 
@@ -14,7 +15,6 @@ from ..model.installed import how_to_add
 from .embedder import EmbedderFailed, EmbedderSettings
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
-SAMPLE_BYTES = 2**20  # bytes hashed from either end of a weights file: training changes all weights
 WEIGHTS = (".safetensors", ".bin")
 
 
@@ -82,25 +82,17 @@ def model_dims(model: Any) -> int:
 
 
 def model_label(model: str) -> str:
-    """Return the model's name; for a folder with a hash of its weights, because it may be trained further."""
+    """Return the model's name; for a folder with a checksum of its weights' dates: it may be trained further."""
     if not os.path.isdir(model):
         return model
     digest = hashlib.sha256()
-    for folder, folders, files in os.walk(model):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(WEIGHTS):
-                digest.update(file_sample(os.path.join(folder, name)))
+    for file in sorted(glob(os.path.join(escape(model), "**"), recursive=True)):
+        if file.endswith(WEIGHTS):
+            stamp = os.stat(file)
+            digest.update(
+                f"{os.path.relpath(file, model)} {stamp.st_size} {stamp.st_mtime_ns}\n".encode()
+            )
     return f"{os.path.basename(os.path.abspath(model))}#{digest.hexdigest()[:12]}"
-
-
-def file_sample(path: str) -> bytes:
-    """Return the size and both ends of a file."""
-    size = os.path.getsize(path)
-    with open(path, "rb") as file:
-        start = file.read(SAMPLE_BYTES)
-        file.seek(max(0, size - SAMPLE_BYTES))
-        return b"%d " % size + start + file.read(SAMPLE_BYTES)
 
 
 def first_line(error: Exception) -> str:

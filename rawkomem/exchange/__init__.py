@@ -8,7 +8,7 @@
     become memories.
 `notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own
     files.
-`json_stores`: Read memories in JSON: those of mem0, our own JSON Lines, and conversations of ChatGPT.
+`json_stores`: Read memories in JSON: those of mem0, and our own JSON Lines.
 `memory_page`: Write the text of `.rawko/MEMORY.md`: every active memory, in an order that does not depend on time or
     usage.
 `written_files`: Write memories as files for other tools, and keep a folder that others use: JSON Lines, Markdown, OKF

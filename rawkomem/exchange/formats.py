@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from ..files.ledger import Row
+from ..files.journal import Row
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput
 from ..model.values import record
@@ -24,10 +24,8 @@ from .instructions import (
     read_instructions,
 )
 from .json_stores import (
-    is_chatgpt,
     is_mem0,
     is_own_export,
-    read_chatgpt,
     read_mem0,
     read_own_export,
 )
@@ -36,10 +34,8 @@ from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
     basic_memory_folders,
-    is_basic_memory,
     is_markdown,
     is_serena,
-    read_basic_memory,
     read_markdown,
     read_serena,
 )
@@ -63,9 +59,6 @@ class Format:
     write: Writer | None = None
     export_name: str = ""  # in `export --format`, if it differs from the name
     one_file: bool = False  # the export is one file, not a folder
-    shares_places: bool = (
-        False  # several memories come from one place: they are not versions of each other
-    )
     keeps_decisions: bool = (
         False  # the import keeps which memory superseded which; both are imported
     )
@@ -118,9 +111,6 @@ ROWS = (
         is_database=True,
         blocks=read_blocks,
     ),
-    Format(
-        "chatgpt", "conversations.json of ChatGPT", is_chatgpt, read_chatgpt, shares_places=True
-    ),
     Format("mem0", "JSON of mem0", is_mem0, read_mem0),
     Format(
         "rawkomem",
@@ -131,7 +121,6 @@ ROWS = (
         export_name="jsonl",
         one_file=True,
     ),
-    Format("basic-memory", "notes of basic-memory", is_basic_memory, read_basic_memory),
     Format(
         "markdown",
         "a file or folder of Markdown",

@@ -5,7 +5,7 @@ already known.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from ..files.append import in_one_change_file
@@ -286,7 +286,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     if row.restores and same in here.added:
         same = ""  # two memories with the same text stay two, because others refer to them
     place = place.partition(":")[2]
-    older = None if same or row.shares_places else here.older_version(entry, place)
+    older = None if same else here.older_version(entry, place)
     same = same or ("" if older else here.copies.find(entry))
     if older and (_content(older) == _content(entry) or here.is_old_copy(entry, place, older)):
         same = older.id  # only its title differs, which depends on the other imported memories
@@ -363,13 +363,21 @@ def _import_id(entry: Entry, place: str) -> str:
     )
 
 
-def entries_to_write(decided: Sequence[ImportDecision], at_once: int) -> list[Plan]:
-    """Return an import in batches of about `at_once` entries, one lock each; keep a memory with its quarantine."""
+def entries_to_write(
+    decided: Sequence[ImportDecision], at_once: int, about: Callable[[str], Sequence[Entry]]
+) -> list[Plan]:
+    """Return an import in batches of about `at_once` entries, one lock each; keep a memory with its quarantine.
+
+    Changes are on disk before their memories. `about` returns the entries about an id: if a killed import left only
+    its changes of a new memory there, they are not written again.
+    """
     pieces: list[list[Entry]] = [[]]
     for item in decided:
         if len(pieces[-1]) >= at_once:
             pieces.append([])
-        pieces[-1] += item.plan.entries
+        left = {entry.kind for entry in about(item.entry.id)} if item.what == "added" else set()
+        is_killed = left <= {entry.kind for entry in item.plan.entries}
+        pieces[-1] += [one for one in item.plan.entries if not is_killed or one.kind not in left]
     return [
         Plan(in_one_change_file(piece), f"import {len(piece)} entries") for piece in pieces if piece
     ]

@@ -4,11 +4,14 @@ titles.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from itertools import count
+from typing import Any
 
 from ..format.entries import MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn.cues import propose_conditions
@@ -25,7 +28,7 @@ from ..text.conditions import LANGUAGE, condition_problems, everyday_hits, read_
 from ..text.language import language, word_set
 from ..text.paths import split_outside_braces
 from ..text.prose import SENTENCE_END, sentences
-from .sources import Page, place_of
+from .sources import Page, Source, place_of
 
 # Give the memories of one import different titles, by adding their heading, their file or their
 # first sentence.
@@ -249,6 +252,44 @@ def past_time(value: object) -> int:
     """Parse a time as other tools write it; return milliseconds since 1970, or 0 if it is invalid or in the future."""
     at = time_of(value)
     return at if at <= now() else 0
+
+
+# Ids and fields of another program.
+
+OWN_ID = re.compile(
+    r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}"
+)
+
+
+def id_here(id: str, program: str = "") -> str:
+    """Return an id of ours as it is; for an id of another program, return one made from its hash."""
+    if OWN_ID.fullmatch(id):
+        return id
+    return f"mem_{sha256(f'{program}{id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def split_by_size(
+    fields: Mapping[str, Any], max_chars: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields that fit into this many characters of JSON, the small ones first, and all others."""
+    chars = {key: len(json.dumps(value)) for key, value in fields.items()}
+    large: dict[str, Any] = {}
+    total = 0
+    for key in sorted(chars, key=lambda key: chars[key]):
+        total += chars[key]
+        if total > max_chars:
+            large[key] = fields[key]
+    return {key: value for key, value in fields.items() if key not in large}, large
+
+
+def fitting_values(
+    source: Source, id: str, fields: Mapping[str, Any], max_chars: int
+) -> dict[str, Any]:
+    """Return the fields that fit into a frontmatter; the others are reported as skipped."""
+    fitting, large = split_by_size(fields, max_chars)
+    for key in large:
+        source.skip(f"{id} {key}", "too large for a frontmatter")
+    return fitting
 
 
 # Word for an importance → the least number from 0 to 1 that it stands for.

@@ -87,7 +87,7 @@ def shortened_page(text: str, known: frozenset[str]) -> str:
     """Return a page without the sections whose lines are all in `known`, and with a paragraph about the memories."""
     kept: list[str] = []
     section: list[str] = []
-    for level, line in [*_heading_lines(_without_ours(text)), (1, "")]:
+    for level, line in [*heading_lines(_without_ours(text)), (1, "")]:
         if 0 < level <= CUT_LEVEL and section:
             body = section[1:] if HEADING.match(section[0]) else section
             said = plain_lines(strip_page("\n".join(body)))
@@ -246,7 +246,7 @@ def heading_text(line: str) -> str:
 def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
     said: list[str] = []
-    for level, line in _heading_lines(text):
+    for level, line in heading_lines(text):
         if 0 < level <= deepest:
             yield from _closed_section(said, (*above, *(name for _, name in trail)), deepest)
             trail = [(at, name) for at, name in trail if at < level] + [(level, heading_text(line))]
@@ -258,14 +258,14 @@ def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Sect
 
 def _closed_section(said: list[str], trail: tuple[str, ...], deepest: int) -> Iterator[Section]:
     body = "\n".join(said).strip("\n").rstrip()
-    deeper = [level for level, _ in _heading_lines(body) if level]
+    deeper = [level for level, _ in heading_lines(body) if level]
     if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
         yield from _cut_below(body, min(deeper), trail)
     else:
         yield Section(trail, body)
 
 
-def _heading_lines(text: str) -> Iterator[tuple[int, str]]:
+def heading_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield (heading level, line); the level is 0 for a line that is not a heading."""
     for is_code, line in _fenced_lines(text):
         heading = HEADING.match(line)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from glob import glob
 from hashlib import sha256
 
-from ..files.layout import MAX_FILE_BYTES, read_bytes
+from ..files.layout import read_bytes
 from ..files.reading import read_data
 from ..files.replace import refuse_exit
 from ..format.frontmatter import emit_entry
+from ..learn.skills import FRONT_BLOCK
 from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
@@ -18,9 +20,10 @@ from ..model.ids import holds_id, slug
 from ..model.values import record, replace
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of
-from ..text.chunks import fence_after
 from ..text.clean import one_line
 from .imported_entries import as_one_body
+from .instructions import heading_lines
+from .sources import Source
 
 # Store in which file of LLMos a memory was.
 
@@ -47,20 +50,16 @@ SHORT_TERM, LONG_TERM, TRACES, CACHE = "short_term", "long_term", "traces", "con
 CONTEXT = "context.md"
 ARCHIVED = "archive/llmos/"  # folder of files that are never injected
 OWN_IDS = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
-ID_MARK = "<!-- id: "  # our export writes the id below the title
-MAX_FILES = 20_000
+ID_MARK = "<!-- id: {} -->"  # our export writes the id below the title
+MARKED_ID = re.compile(r"^<!-- id: (.*?) -->\n?", re.MULTILINE)
 TITLE_CHARS = 200
-# File of long-term memory → kind, tags and category of its sections.
-SECTIONS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "learnings.md": ("learning", ("learning",), ""),
-    "patterns.md": ("memory", ("pattern",), "insight"),
-    "decisions.md": ("memory", ("decision",), "decision"),
+# File of long-term memory → kind, tag and category of its sections.
+SECTIONS: Mapping[str, tuple[str, str, str]] = {
+    "learnings.md": ("learning", "learning", ""),
+    "patterns.md": ("memory", "pattern", "insight"),
+    "decisions.md": ("memory", "decision", "decision"),
 }
-OTHER_SECTIONS = ("learning", ("learning",), "")  # of consolidated_<ms>.md and all other files
-HEADING = re.compile(r"(#{1,2}) +(\S.*)")
-FRONT_BLOCK = re.compile(
-    r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE
-)
+OTHER_SECTIONS = ("learning", "learning", "")  # of consolidated_<ms>.md and all other files
 LEARNING_PREFIX = "Learning: "
 
 
@@ -74,73 +73,47 @@ class LlmosFolder:
 
 def read_llmos(folder: str) -> LlmosFolder:
     """Return every memory below a folder of LLMos or of one of its projects; raise NotFound if there is none."""
-    files = sorted(_memory_files(folder))
+    source = Source(folder)
+    files = _memory_files(source.path)
     if not files:
         raise NotFound(
             f"no LLMos memory in {folder}",
             "name a folder that holds projects/*/memory, or one project",
         )
     entries: dict[str, Entry] = {}
-    skipped: list[tuple[str, str]] = []
-    for place, file in files[:MAX_FILES]:
-        text, why = _file_text(file)
-        if why:
-            skipped.append((place, why))
+    for place, file in sorted(files.items()):
+        page = source.page(file)
+        if page and not page.text.strip():
+            source.skip(place, "empty")
             continue
-        for number, entry in enumerate(_pieces(place, text)):
+        for number, entry in enumerate(_pieces(place, page.text) if page else ()):
             if entry.id in entries and entry.kind == TRACE:
-                skipped.append((place, f"another file has the same id {entry.id}"))
+                source.skip(place, f"another file has the same id {entry.id}")
                 continue
             if entry.id in entries:  # one file may contain the same text twice
                 entry = replace(entry, id=f"{entry.id}_{number}")
             entries[entry.id] = replace(entry, extra={**entry.extra, ORIGIN_KEY: place})
-    skipped += [(place, "too many files") for place, _ in files[MAX_FILES:]]
-    return LlmosFolder(tuple(entries.values()), tuple(skipped))
+    return LlmosFolder(tuple(entries.values()), tuple(source.skipped))
 
 
-def _memory_files(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, path) of the memory files; the folder is that of LLMos or of one project."""
-    log = os.path.join(folder, *LOG_FILE.split("/"))
-    if os.path.isfile(log):
-        yield LOG_FILE, log
-    homes = {}
-    if os.path.isdir(os.path.join(folder, "memory")):
-        homes[os.path.basename(os.path.abspath(folder))] = folder
-    below = os.path.join(folder, "projects")
-    homes |= {
-        name: os.path.join(below, name)
-        for name in (os.listdir(below) if os.path.isdir(below) else ())
-    }
-    for name, home in homes.items():
-        if name.startswith(".") or not os.path.isdir(os.path.join(home, "memory")):
-            continue
-        if os.path.isfile(os.path.join(home, CONTEXT)):
-            yield f"{PROJECTS}{name}/{CONTEXT}", os.path.join(home, CONTEXT)
-        for root, folders, names in os.walk(os.path.join(home, "memory")):
-            folders[:] = [one for one in folders if not one.startswith(".")]
-            for one in names:
-                file = os.path.join(root, one)
-                yield f"{PROJECTS}{name}/{os.path.relpath(file, home)}".replace(os.sep, "/"), file
-
-
-def _file_text(file: str) -> tuple[str, str]:
-    """Return the text of a file, and why it is not imported; the reason is empty if it is."""
-    if os.path.islink(file):
-        return "", "a link"
-    if os.path.basename(file).startswith("."):
-        return "", "a hidden file"
-    try:
-        data = read_bytes(file)
-        if len(data) > MAX_FILE_BYTES:
-            return "", "too large"
-        text = data.decode("utf-8")
-    except OSError as failure:
-        return "", f"cannot be read: {failure.strerror}"
-    except UnicodeDecodeError:
-        return "", "not UTF-8 text"
-    if not text.strip():
-        return "", "empty"
-    return (text, "") if "\0" not in text else ("", "a binary file")
+def _memory_files(folder: str) -> dict[str, str]:
+    """Return place → path of the memory files; the folder is that of LLMos or of one project."""
+    own = f"{PROJECTS}{os.path.basename(folder)}/"
+    found = {}
+    for start, pattern in (
+        ("", LOG_FILE),
+        ("", f"{PROJECTS}*/{CONTEXT}"),
+        ("", f"{PROJECTS}*/memory/**"),
+        (own, CONTEXT),
+        (own, "memory/**"),
+    ):
+        for name in glob(pattern, root_dir=folder, recursive=True):
+            file = os.path.join(folder, name)
+            home = file if name.endswith(CONTEXT) else ""
+            is_alone = home and not os.path.isdir(os.path.join(os.path.dirname(home), "memory"))
+            if os.path.isfile(file) and not is_alone:
+                found[start + name.replace(os.sep, "/")] = file
+    return found
 
 
 def _pieces(place: str, text: str) -> list[Entry]:
@@ -162,134 +135,87 @@ def _pieces(place: str, text: str) -> list[Entry]:
 
 def _blocks(text: str, path: str, project: str) -> list[Entry]:
     """Return the traces and experiences of a file; empty if the file contains anything else."""
-    given = read_data(text.encode(), path, advice=False).entries
-    if any(entry.draft or entry.kind not in (TRACE, EXPERIENCE) for entry in given):
-        return []
-    return [_own_block(entry, path, project) for entry in given]
+    entries = read_data(text.encode(), path, advice=False).entries
+    found = []
+    for entry in entries:
+        if entry.draft or entry.kind not in (TRACE, EXPERIENCE):
+            return []
+        own, extra = "", entry.extra
+        if entry.kind == TRACE:
+            name = path.rpartition("/")[2]
+            own = trace_path(entry.at, entry.by) if entry.at else f"traces/{project}/{name}"
+        elif project:
+            extra = {"project_name": project, **extra}
+        found_in = entry.found_in or (project if entry.kind == TRACE else "")
+        id = entry.id if entry.id.startswith(OWN_IDS) else _content_id(entry)
+        found.append(replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra))
+    return found
 
 
-def _own_block(entry: Entry, path: str, project: str) -> Entry:
-    entry = (
-        entry if entry.id.startswith(OWN_IDS) else replace(entry, id=_content_id(entry.kind, entry))
+def _entry(project: str, title: str, body: str, tag: str, **fields: object) -> Entry:
+    entry = Entry(
+        title=one_line(title, TITLE_CHARS),
+        body=as_one_body(body),
+        tags=(tag,),
+        found_in=project,
+        source="llmos",
     )
-    if entry.kind == TRACE:
-        name = path.rpartition("/")[2]
-        target = trace_path(entry.at, entry.by) if entry.at else f"traces/{project}/{name}"
-        return replace(entry, path=target, line=0, found_in=entry.found_in or project)
-    extra = (
-        entry.extra
-        if not project or "project_name" in entry.extra
-        else {"project_name": project, **entry.extra}
-    )
-    return replace(entry, path="", line=0, extra=extra)
+    entry = replace(entry, **fields)
+    return entry if entry.id else replace(entry, id=_content_id(entry))
 
 
 def _context_entry(project: str, text: str) -> Entry:
     """Return a project's context as a memory; its importance is high, because LLMos adds it to every plan."""
-    head = FRONT_BLOCK.match(text)
-    body = text[head.end() if head else 0 :].strip()
-    entry = Entry(
-        title=f"Context of {project}",
-        tags=("context",),
-        importance="high",
-        found_in=project,
-        source="llmos",
-        extra={"category": "context"},
-        body=as_one_body(body),
-    )
-    return replace(entry, id=_content_id("memory", entry))
+    title, body = f"Context of {project}", FRONT_BLOCK.sub("", text).strip()
+    extra = {"category": "context"}
+    return _entry(project, title, body, "context", importance="high", extra=extra)
 
 
 def _whole_file(place: str, text: str, project: str) -> Entry:
     """Return a working file (a cache, a tool's output) as a memory in the archive, which is never injected."""
     name = place.removeprefix(f"{PROJECTS}{project}/memory/")
-    title = one_line(f"{project}: {name}" if project else name, TITLE_CHARS)
-    entry = Entry(
-        title=title,
-        tags=("llmos",),
-        found_in=project,
-        source="llmos",
-        body=as_one_body(text.strip()),
-    )
+    title = f"{project}: {name}" if project else name
     path = f"{ARCHIVED}{slug(project or 'system')}/{slug(re.sub('[/._]', ' ', name))}.md"
-    return replace(entry, id=_content_id("memory", entry), path=path)
+    return _entry(project, title, text.strip(), "llmos", path=path)
 
 
 def _sections(project: str, name: str, text: str) -> list[Entry]:
-    kind, tags, category = SECTIONS.get(name, OTHER_SECTIONS)
-    found: list[Entry] = []
-    for title, said in _cut_file(text, name.removesuffix(".md")):
-        extra: dict[str, Value] = {"category": category} if category else {}
-        id, said = _marked(said)
-        body = as_one_body(said)
-        entry = Entry(
-            kind=kind,
-            title=title,
-            tags=tags,
-            found_in=project,
-            source="llmos",
-            body=body,
-            extra=extra,
-        )
-        found.append(replace(entry, id=id or _content_id(kind, entry)))
-    return found
+    """Return each `# Learning: …` or second-level section with text, else the whole file."""
+    kind, tag, category = SECTIONS.get(name, OTHER_SECTIONS)
+    extra: dict[str, Value] = {"category": category} if category else {}
+    body = FRONT_BLOCK.sub("", text).strip()
+    headings = [(level, line) for level, line in heading_lines(body) if level]
+    first = [line for level, line in headings if level == 1]
+    is_learned = any(LEARNING_PREFIX in line for line in first)
+    has_second = any(level == 2 for level, _ in headings)
+    cut_at = 1 if len(first) > 1 or is_learned or not has_second else 2
+    parts: list[list[str]] = [[]]
+    for level, line in heading_lines(body):
+        if level == cut_at:
+            parts.append([])
+        parts[-1].append(line)
+    cut = [(part[0].strip("# "), "\n".join(part).strip()) for part in parts[1:]]
+    found = [(title, part) for title, part in cut if "\n" in part]
+    if not found and body:
+        found = [(name.removesuffix(".md"), body)]
+    entries = []
+    for title, part in found:
+        mark = MARKED_ID.search(part)
+        id = mark[1] if mark else ""
+        part = MARKED_ID.sub("", part, count=1).strip()
+        entries.append(_entry(project, title, part, tag, kind=kind, extra=extra, id=id))
+    return entries
 
 
-def _cut_file(text: str, stem: str) -> list[tuple[str, str]]:
-    """Return (title, text) of each `# Learning: …` or second-level section with text, else of the whole file."""
-    text = text.replace("\r\n", "\n")
-    head = FRONT_BLOCK.match(text)
-    start = head.end() if head else 0
-    headings = _headings(text, start)
-    first = [(at, title) for at, level, title in headings if level == 1]
-    second = [(at, title) for at, level, title in headings if level == 2]
-    is_learned = any(title.startswith(LEARNING_PREFIX) for _, title in first)
-    chosen = first if len(first) > 1 or not second or is_learned else second
-    ends = [*(at for at, _ in chosen[1:]), len(text)]
-    cut = [(title, text[at:end].strip()) for (at, title), end in zip(chosen, ends, strict=False)]
-    found = [(one_line(title, TITLE_CHARS), said) for title, said in cut if "\n" in said]
-    body = text[start:].strip()
-    return found or ([(stem, body)] if body else [])
-
-
-def _headings(text: str, start: int) -> list[tuple[int, int, str]]:
-    """Return (position, level, title) of the headings of levels 1 and 2 outside code fences."""
-    found, fence, at = [], "", 0
-    for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        heading = HEADING.match(line)
-        if heading and at >= start and not before:
-            found.append((at, len(heading[1]), heading[2].strip()))
-        at += len(line) + 1
-    return found
-
-
-def _marked(said: str) -> tuple[str, str]:
-    """Return the id that our export wrote into a text, and the text without that line."""
-    for line in said.split("\n"):
-        if line.startswith(ID_MARK):
-            id = line.removeprefix(ID_MARK).removesuffix(" -->").strip()
-            return id, said.replace(f"{line}\n", "", 1).replace(line, "", 1).strip()
-    return "", said
-
-
-def _content_id(kind: str, entry: Entry) -> str:
-    said = repr(
-        (
-            kind,
-            entry.title,
-            entry.body,
-            sorted(entry.extra.items(), key=lambda item: item[0]),
-            entry.found_in,
-        )
-    )
-    prefix = {"memory": "mem", EXPERIENCE: "exp_llmos"}.get(kind, kind)
-    return f"{prefix}_{sha256(said.encode()).hexdigest()[:12]}"
+def _content_id(entry: Entry) -> str:
+    extra = sorted(entry.extra.items(), key=lambda item: item[0])
+    content = repr((entry.kind, entry.title, entry.body, extra, entry.found_in))
+    prefix = {"memory": "mem", EXPERIENCE: "exp_llmos"}.get(entry.kind, entry.kind)
+    return f"{prefix}_{sha256(content.encode()).hexdigest()[:12]}"
 
 
 # Write memories as a project of LLMos: imported ones into their own files, others by their kind.
 
-DECISION = "decision"
 LEARNED_KINDS = ("learning", "lesson")
 
 
@@ -300,41 +226,33 @@ def write_llmos(
 
     Memories that came from LLMos go back to their own project or, with `rename`, to `project`.
     """
-    memories = list(memories)
+    memories = sorted(memories, key=lambda memory: (memory.created, memory.id))
     origins = {memory.id: origin_of(memory.extra) for memory in memories}
     homes = {file.split("/")[1] for file in origins.values() if file.startswith(PROJECTS)}
     home = project if rename or len(homes) != 1 else next(iter(homes))
     files: dict[str, list[Memory]] = {}
-    for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
-        file = _renamed(origins[memory.id], home if rename else "") or _file_of(memory, home)
+    for memory in memories:
+        file = origins[memory.id] or _file_of(memory, home)
+        if rename and file.startswith(PROJECTS):
+            file = "/".join(["projects", home, *file.split("/")[2:]])
         files.setdefault(file, []).append(memory)
     return [done for file, held in sorted(files.items()) for done in _append_to(folder, file, held)]
-
-
-def _renamed(file: str, project: str) -> str:
-    if not project or not file.startswith(PROJECTS):
-        return file
-    return "/".join(["projects", project, *file.split("/")[2:]])
 
 
 def _file_of(memory: Memory, project: str) -> str:
     """Return the file in which LLMos stores a memory of this kind."""
     if memory.kind == EXPERIENCE:
         return LOG_FILE
+    below = f"{PROJECTS}{project}/memory"
     if memory.kind == TRACE:
-        return f"{PROJECTS}{project}/memory/{SHORT_TERM}/{os.path.basename(memory.path) or memory.id + '.md'}"
+        return f"{below}/{SHORT_TERM}/{os.path.basename(memory.path) or memory.id + '.md'}"
+    tags = {tag.lower().rstrip("s") for tag in memory.tags}
     name = "patterns.md"
     if memory.kind in LEARNED_KINDS:
         name = "learnings.md"
-    elif _is_decision(memory):
+    elif {"decision", "adr"} & {*tags, category_of(memory), type_of(memory)}:
         name = "decisions.md"
-    return f"{PROJECTS}{project}/memory/{LONG_TERM}/{name}"
-
-
-def _is_decision(memory: Memory) -> bool:
-    """Tell whether a memory is a decision, by its category, its type or a tag."""
-    tags = {tag.lower().rstrip("s") for tag in memory.tags}
-    return DECISION in (category_of(memory), type_of(memory)) or bool(tags & {DECISION, "adr"})
+    return f"{below}/{LONG_TERM}/{name}"
 
 
 def _append_to(folder: str, name: str, memories: list[Memory]) -> list[str]:
@@ -358,13 +276,12 @@ def _llmos_text(memory: Memory) -> str:
     """Return a memory in LLMos format: a trace, an experience, or a section with its title."""
     if memory.kind in (TRACE, EXPERIENCE):
         extra = {key: value for key, value in memory.extra.items() if key != ORIGIN_KEY}
-        said = Entry(
-            memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by, extra=extra
-        )
-        return emit_entry(replace(said, body=memory.body) if memory.kind == TRACE else said)
+        body = memory.body if memory.kind == TRACE else ""
+        entry = Entry(memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by)
+        return emit_entry(replace(entry, body=body, extra=extra))
     if memory.path.startswith(ARCHIVED) or origin_of(memory.extra).endswith(f"/{CONTEXT}"):
         return f"{memory.body.strip()}\n"  # it is the whole file
     title = one_line(memory.title, TITLE_CHARS)
     first, _, rest = memory.body.partition("\n")
     body = rest if first.lstrip("# ").strip() == title else memory.body
-    return f"# {title}\n\n{ID_MARK}{memory.id} -->\n{body.strip()}\n"
+    return f"# {title}\n\n{ID_MARK.format(memory.id)}\n{body.strip()}\n"

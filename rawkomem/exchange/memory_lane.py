@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +13,10 @@ from ..format.entries import ENTRY_FIELD_KEYS
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace
-from .imported_entries import entry_from, past_time, texts_in
+from .imported_entries import entry_from, id_here, past_time, texts_in
 from .json_stores import as_values
-from .notes import OWN_ID, with_long_fields
 from .notes import RENAMED_FIELD as OTHER_NAME
+from .notes import with_long_fields
 from .sources import Page, Source
 
 Row = dict[str, str]
@@ -242,11 +241,7 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
 
 def lane_id(id: str) -> str:
     """Return our id for an id of Memory Lane."""
-    return (
-        id
-        if OWN_ID.fullmatch(id)
-        else f"mem_{sha256(f'memory-lane {id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
-    )
+    return id_here(id, "memory-lane ")
 
 
 def _parsed_json(text: str) -> Any:

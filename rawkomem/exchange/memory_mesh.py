@@ -10,10 +10,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-from ..files.ledger import Row
+from ..files.journal import Row
 from ..format.entries import MAX_PATTERNS
 from ..format.mesh_fields import (
     COLUMNS_KEY,
@@ -36,21 +36,20 @@ from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add
-from ..model.values import DEFAULT_IMPORTANCE, iso, now, read_time, record, replace
+from ..model.values import iso, now, read_time, record, replace
 from ..state.changes import ENDS
 from ..state.strength import entry_row
 from ..text.clean import clean, one_line
 from .imported_entries import (
+    OWN_ID,
     as_one_body,
-    conditions_from_headings,
     entry_from,
+    fitting_values,
     texts_in,
-    usable_conditions,
     valid_name,
     valid_tags,
 )
-from .notes import OWN_ID
-from .sources import GONE_THERE, Page, Source
+from .sources import GONE_THERE, Page, Source, place_of
 from .written_files import ExportedFiles
 
 Embed = Callable[[Sequence[str]], list[list[float]]]
@@ -170,8 +169,7 @@ def _table_names(folder: str) -> Sequence[str]:
 def milliseconds(moment: datetime) -> int:
     """Return the milliseconds since 1970 of a column's time, which is in UTC."""
 
-    since = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
-    return since // timedelta(milliseconds=1)
+    return round(moment.replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def not_later_than_now(at: Any) -> int:
@@ -185,35 +183,26 @@ def not_later_than_now(at: Any) -> int:
 WHEN_KEY = "whenToUse"
 
 
-def own_fields(memory: Memory, *derived: tuple[str, ...]) -> dict[str, Any]:
-    """Return the conditions and the window of a memory as metadata, without conditions that an import would derive."""
-    when = {} if memory.when in derived else {WHEN_KEY: [*memory.when]}
-    return {
-        **when,
-        **{key: iso(at) for key, field in ENDS.items() if (at := getattr(memory, field))},
-    }
+def own_fields(memory: Memory) -> dict[str, Any]:
+    """Return the conditions and the window of a memory as metadata; without conditions if its import made them."""
+    fields: dict[str, Any] = {}
+    if memory.amended_in or not _is_from_mesh(memory):
+        fields[WHEN_KEY] = [*memory.when]
+    return {**fields, **{key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}}
 
 
-def own_fields_of_skill(memory: Memory, yamo_text: str) -> dict[str, Any]:
-    """Return the conditions of a skill that its text does not state, and its window, as metadata."""
-    return own_fields(
-        memory,
-        usable_conditions(read_skill(yamo_text).when) or conditions_from_headings(memory.title),
-    )
+def _is_from_mesh(memory: Memory) -> bool:
+    return place_of(memory.extra).startswith("yamo:")
 
 
 def take_own_fields(entry: Entry, metadata: Mapping[str, Any]) -> tuple[Entry, dict[str, Any]]:
-    """Return an entry with the conditions and the window that metadata states as we write them, and the rest of it."""
-    when, taken = metadata.get(WHEN_KEY), {key for key in ENDS if is_own_time(metadata.get(key))}
-    made = replace(entry, extra={**entry.extra, **{key: metadata[key] for key in taken}})
-    if (
-        isinstance(when, list)
-        and len(when) <= MAX_PATTERNS
-        and all(isinstance(one, str) for one in when)
-    ):
-        made = replace(made, when=tuple(when))
-        taken.add(WHEN_KEY)
-    return made, {key: value for key, value in metadata.items() if key not in taken}
+    """Return an entry with the conditions and the window that metadata states as we write them, and the other metadata."""
+    ends = {key: metadata[key] for key in ENDS if is_own_time(metadata.get(key))}
+    entry = replace(entry, extra={**entry.extra, **ends})
+    when = metadata.get(WHEN_KEY)
+    if isinstance(when, list) and len(when) <= MAX_PATTERNS and len(texts_in(when)) == len(when):
+        entry = replace(entry, when=tuple(when))
+    return entry, {key: value for key, value in metadata.items() if key not in ends}
 
 
 def is_own_time(value: object) -> bool:
@@ -237,7 +226,7 @@ LESSON_KIND = "lesson"  # also the type in metadata
 NOT_CARRIED = "rows of this table are not imported"
 # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
 # characters
-MAX_KEPT_BYTES = 20_000
+MAX_KEPT_CHARS = 20_000
 FORBIDDEN_KEYS = (
     "__proto__",
     "constructor",
@@ -397,16 +386,9 @@ def _row_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that fit into a frontmatter; the largest are left out and reported as skipped."""
-    sizes = {
-        key: len(_sorted_json({key: value}).encode("utf-8", "replace"))
-        for key, value in values.items()
-        if key != STORE_MARK_KEY and key not in FORBIDDEN_KEYS
-    }
-    while sum(sizes.values()) > MAX_KEPT_BYTES:
-        largest = max(sizes, key=lambda key: sizes[key])
-        size = sizes.pop(largest)
-        source.skip(f"{id} {largest}", f"its {size:,} bytes do not fit into a frontmatter")
-    return {key: values[key] for key in sizes}
+    refused = (STORE_MARK_KEY, *FORBIDDEN_KEYS)
+    kept = {key: value for key, value in values.items() if key not in refused}
+    return fitting_values(source, id, kept, MAX_KEPT_CHARS)
 
 
 def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
@@ -450,42 +432,16 @@ class MeshContent:
 def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
     """Return a memory as a row of memory-mesh; an imported memory keeps the columns that it had."""
     row = entry_row(memory, accesses, last_access)
-    content = _mesh_content(memory, row["content"])
-    metadata = {
-        **_written_metadata(memory, row["metadata"]),
-        **own_fields(memory, *_derived_conditions(memory, content)),
-    }
-    said = {**row, "content": content, "metadata": metadata}
+    metadata = {**_written_metadata(memory, row["metadata"]), **own_fields(memory)}
+    row = {**row, "content": _mesh_content(memory, row["content"]), "metadata": metadata}
     if COLUMNS_KEY not in memory.extra:
-        return said
+        return row
     kept = json_object(memory.extra[COLUMNS_KEY])
-    live = {
-        name: row[name] for name in LIVE_COLUMNS if name in kept or _changed_here(memory, row, name)
-    }
-    return {**{name: said[name] for name in PLAIN_COLUMNS}, **kept, **live}
-
-
-def _derived_conditions(memory: Memory, content: str) -> tuple[tuple[str, ...], ...]:
-    """Return the conditions that the import of a memory from memory-mesh derives from its title."""
-    if COLUMNS_KEY not in memory.extra:
-        return ()
-    title = (
-        json_object(memory.extra.get(OTHER_METADATA_KEY)).get("title")
-        or content.strip().partition("\n")[0]
-    )
-    return conditions_from_headings(str(title)), conditions_from_headings(memory.title)
-
-
-def _changed_here(memory: Memory, row: Mapping[str, Any], name: str) -> bool:
-    """Tell whether a memory that was imported without this column has a value by now."""
-    if name == "importance_score":
-        usual = (
-            memory.extra.get("severity", DEFAULT_IMPORTANCE)
-            if memory.kind == LESSON_KIND
-            else DEFAULT_IMPORTANCE
-        )
-        return bool(memory.reinforcements) or memory.importance != usual
-    return bool(row[name])
+    used = {name for name in LIVE_COLUMNS[1:] if row[name]}
+    if memory.amended_in or memory.reinforcements:
+        used.add(LIVE_COLUMNS[0])
+    live = {name: row[name] for name in LIVE_COLUMNS if name in kept or name in used}
+    return {**{name: row[name] for name in PLAIN_COLUMNS}, **kept, **live}
 
 
 def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:

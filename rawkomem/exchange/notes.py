@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import frontmatter
@@ -27,10 +27,12 @@ from ..state.trust import IMPORTED
 from ..text.clean import clean
 from ..text.prose import prose_lines
 from .imported_entries import (
+    OWN_ID,
     conditions_from_description,
     entry_from,
     importance_of,
     past_time,
+    split_by_size,
     texts_in,
     valid_name,
 )
@@ -44,7 +46,7 @@ from .instructions import (
 )
 from .sources import Page, Source
 
-# Read the frontmatter of foreign notes: YAML, TOML and JSON, and pandoc's title block.
+# Read the frontmatter of foreign notes: YAML, TOML and JSON.
 #
 # Values are only texts, lists and mappings. Size, depth and number of values are limited.
 
@@ -61,9 +63,6 @@ TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTI
 BLANK_LINES = re.compile(
     r"\A(?:[ \t]*\n)+"
 )  # at the start; the first line of text may be indented code
-TITLE_BLOCK = re.compile(
-    r"\A% ?(.*(?:\n[ \t]+\S.*)*)(?:\n% ?(.*(?:\n[ \t]+\S.*)*))?(?:\n% ?(.*))?(?:\n|\Z)"
-)
 
 
 @record
@@ -120,8 +119,6 @@ def _yaml_values(head: str) -> Any:
 def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").lstrip("\n")
-    if text.startswith("%"):
-        return _title_block(text)
     handler = NoteHandler()
     try:
         fields: Any = frontmatter.parse(text, handler=handler)[0]
@@ -134,20 +131,6 @@ def read_front(text: str) -> Front:
     if not fields:
         return Front({}, text)
     return Front(fields, BLANK_LINES.sub("", handler.split(text)[1]).rstrip())
-
-
-def _title_block(text: str) -> Front:
-    """Read title, authors and date from pandoc's `%` lines."""
-    match = TITLE_BLOCK.match(text)
-    title, authors, date = (
-        (" ".join((part or "").split()) for part in match.groups()) if match else ("", "", "")
-    )
-    if not match or not title:
-        return Front({}, text)
-    names: list[Value] = [name.strip() for name in authors.split(";") if name.strip()]
-    fields: dict[str, Value] = {"title": title}
-    fields |= {"author": names} if names else {}
-    return Front({**fields, **({"date": date} if date else {})}, text[match.end() :].strip("\n"))
 
 
 class _TooMuch(Exception):
@@ -176,30 +159,24 @@ def _bounded_value(value: Any, depth: int, left: Any) -> Value:
 
 # Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
 #
-# Obsidian: aliases, `#tags` and `#nested/tags`, `key:: value` of Dataview. Jekyll: a date in the
-# name, categories. pandoc: lists of authors, an abstract. Wikilinks and callouts stay in the text,
-# because they work here, too.
+# Obsidian: aliases, `#tags` and `#nested/tags`. Jekyll: a date in the name, categories. pandoc: lists
+# of authors, an abstract. Wikilinks and callouts stay in the text, because they work here, too.
 
 TAG_KEYS = ("tags", "tag", "keywords", "categories")
 TIME_KEYS = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
 AUTHOR_KEYS = ("discoveredBy", "author", "authors")
+# These become parts of the memory; all other fields are kept.
 READ_KEYS = {
     *TAG_KEYS,
-    *TIME_KEYS,
     *AUTHOR_KEYS,
     *GLOB_KEYS,
     *KEY_NAMES["whenToUse"],
     "title",
     "whenToUse",
-    "description",
-    "importance",
-    "name",
+    "discoveredAt",
 }
 WIKI_SIGNS = ("[[", "> [!")  # a text with these signs may contain inline tags
 HASHTAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W\d_][\w/-]*)")
-DATAVIEW = re.compile(
-    r"^(?:[-*] )?([A-Za-z][\w -]{0,40}?)::[ \t]+(\S.*)$|\[([A-Za-z][\w -]{0,40}?)::[ \t]+([^\]\n]+)\]"
-)
 DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
 MAX_KEPT_CHARS = (
     20_000  # of all fields that stay in the frontmatter; longer ones are put below the text
@@ -210,45 +187,35 @@ RENAMED_FIELD = "original_{}"  # new name of a field whose name has another mean
 
 def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
     """Return the arguments for entry_from from a note's fields and text."""
-    ours = {key.lower(): key for key in READ_KEYS}
-    cased = {ours.get(key.lower(), key): value for key, value in fields.items()}
-    fields = {**_dataview(body), **cased}
-    stated = (texts_in(fields.get(key)) for key in ("whenToUse", *KEY_NAMES["whenToUse"]))
-    given = next(filter(None, stated), [])
-    globs = [glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))]
+    ours = {key.lower(): key for key in (*READ_KEYS, *TIME_KEYS, "description", "importance")}
+    fields = {ours.get(key.lower(), key): value for key, value in fields.items()}
+    when = _texts_under(fields, ("whenToUse", *KEY_NAMES["whenToUse"]))
+    if not when:
+        when = _texts_under(fields, GLOB_KEYS)
+        when += conditions_from_description(_text_value(fields.get("description")))
     dated = DATED_NAME.fullmatch(stem)
-    times = [past_time(fields[key]) for key in TIME_KEYS if key in fields] + [
-        past_time(dated[1]) if dated else 0
-    ]
-    at = next((at for at in times if at), 0)
+    times = [*(fields.get(key) for key in TIME_KEYS), dated[1] if dated else ""]
     authors = [name for name in _author_names(fields) if name]
-    described = conditions_from_description(_text_value(fields.get("description")))
-    unused = _without_effect(fields, at, bool(described and not given))
-    found = [tag for key in TAG_KEYS for tag in texts_in(fields.get(key))]
-    words = [word for tag in found for word in (tag.split() if "#" in tag else [tag])]
+    tags = []
+    for tag in _texts_under(fields, TAG_KEYS):
+        tags += [word.lstrip("#") for word in tag.split()] if "#" in tag else [tag]
+    kept = kept_fields(fields)
+    if _text_value(fields.get("importance")).lower() in IMPORTANCE:
+        del kept[RENAMED_FIELD.format("importance")]
+    if len(authors) > 1:
+        kept["authors"] = [*authors]
     return {
-        "when": given or globs + described,
-        "tags": [*(word.lstrip("#") for word in words), *_inline_tags(fields, body)],
+        "when": when,
+        "tags": [*tags, *_inline_tags(fields, body)],
         "importance": importance_of(fields.get("importance")),
-        "at": at,
-        "by": next((name for name in authors if valid_name(name)), ""),
-        "extra": {
-            **kept_fields(fields, unused),
-            **({"authors": [*authors]} if len(authors) > 1 else {}),
-        },
+        "at": next(filter(None, map(past_time, times)), 0),
+        "by": next(filter(None, map(valid_name, authors)), ""),
+        "extra": kept,
     }
 
 
-def _without_effect(fields: Mapping[str, Value], at: int, is_described: bool) -> list[str]:
-    """Return the keys whose values were read but not used, so that the fields are kept."""
-    lost = [key for key in TIME_KEYS if key in fields and (not at or past_time(fields[key]) != at)]
-    lost += [] if is_described else ["description"]
-    lost += ["name"] if "title" in fields else []
-    return (
-        lost
-        if _text_value(fields.get("importance")).lower() in IMPORTANCE
-        else [*lost, "importance"]
-    )
+def _texts_under(fields: Mapping[str, Value], keys: Iterable[str]) -> list[str]:
+    return [text for key in keys for text in texts_in(fields.get(key))]
 
 
 def name_words(stem: str) -> str:
@@ -257,42 +224,23 @@ def name_words(stem: str) -> str:
     return (dated[2] if dated else stem).replace("_", " ").replace("-", " ")
 
 
-def kept_fields(fields: Mapping[str, Value], also: Collection[str] = ()) -> dict[str, Value]:
-    """Return the fields that are not read, and those in `also`; rename fields whose name has another meaning here."""
+def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields that are not read; rename fields whose name has another meaning here."""
     found: dict[str, Value] = {}
     for key, value in fields.items():
-        if (
-            (key not in READ_KEYS or key in also)
-            and not is_empty_value(value)
-            and value not in ([], {})
-        ):
-            found[
-                RENAMED_FIELD.format(key) if key in ENTRY_FIELD_KEYS and key != "source" else key
-            ] = value
+        if key not in READ_KEYS and not is_empty_value(value) and value not in ([], {}):
+            is_ours = key in ENTRY_FIELD_KEYS and key != "source"
+            found[RENAMED_FIELD.format(key) if is_ours else key] = value
     return found
 
 
 def with_long_fields(extra: Mapping[str, Value], body: str) -> tuple[dict[str, Value], str]:
     """Return the fields that fit into a frontmatter, and the text with all other fields below it, as YAML."""
-    chars = {key: len(str(value)) for key, value in extra.items()}
-    long, total = set(), 0
-    for key in sorted(chars, key=lambda key: chars[key]):
-        total += chars[key]
-        if total > MAX_KEPT_CHARS:
-            long.add(key)
+    short, long = split_by_size(extra, MAX_KEPT_CHARS)
     if long:
-        moved = {key: value for key, value in extra.items() if key in long}
-        written = yaml.safe_dump(moved, allow_unicode=True, sort_keys=False, width=float("inf"))
+        written = yaml.safe_dump(long, allow_unicode=True, sort_keys=False, width=float("inf"))
         body = f"{body}\n\n{LONG_FIELDS_HEADING}\n\n{in_fence(written.rstrip(), 'yaml')}"
-    return {key: value for key, value in extra.items() if key not in long}, body
-
-
-def _dataview(body: str) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    for line in prose_lines(body) if "::" in body else ():
-        for key, value, inner, other in DATAVIEW.findall(line.strip()):
-            found.setdefault((key or inner).strip(), (value or other).strip())
-    return found
+    return short, body
 
 
 def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
@@ -321,14 +269,10 @@ MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is split 
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of the other files
-OBSERVATION = re.compile(r"^- \[([^\]\n]{1,40})\] (.+)$", re.MULTILINE)
-RELATION = re.compile(r"^- ([^\[\n]{1,60}?) \[\[([^\]|#\n]{1,200})", re.MULTILINE)
+RELATION = re.compile(r"^- [^\[\n]{1,60}? \[\[([^\]|#\n]{1,200})", re.MULTILINE)
 # Keys of our own files; a title alone may come from any tool.
 OWN_KEYS = {"id", "kind", "whenToUse", "discoveredAt", "discoveredBy", "importance"}
 OKF_KEYS = {"type", "timestamp", "description"}
-OWN_ID = re.compile(
-    r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}"
-)
 # Keys that OKF and our own exports add for other readers; they are dropped on import.
 ADDED_KEYS = ("description", "timestamp", "resource", IMPORTED)
 
@@ -362,55 +306,12 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
     return [os.path.join(project, folder[len(top) :]) for folder in below]
 
 
-def is_basic_memory(source: Source) -> bool:
-    """Tell whether most notes have a permalink of basic-memory."""
-    if not is_markdown(source):
-        return False
-    pages = list(source.pages(".md"))[:20]
-    source.skipped.clear()
-    return bool(pages) and 2 * sum(_has_permalink(page) for page in pages) > len(pages)
-
-
-def _has_permalink(page: Page) -> bool:
-    """Tell whether a note has a permalink of basic-memory; those of Jekyll start with a slash."""
-    fields = read_front(page.text).fields
-    return "layout" not in fields and not str(fields.get("permalink") or "/").startswith("/")
-
-
 def read_serena(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; the file names become titles, because Serena shows them to agents."""
     pages = source.pages(".md")
     yield from tidied_entries(
         [entry for page in pages for entry in _note_entries(page, source, name_words(page.stem))]
     )
-
-
-def read_basic_memory(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each note, with the tags of the note and of its observations."""
-    for page in source.pages(".md"):
-        front = _front_of(page, source)
-        observations = OBSERVATION.findall(front.body)
-        relations = [
-            (type.strip(), to.strip())
-            for type, to in RELATION.findall(front.body)
-            if type[:1] != "["
-        ]
-        given = note_arguments(front.fields, front.body, page.stem)
-        tags = [
-            *texts_in(front.fields.get("tags")),
-            *HASHTAG.findall(" ".join(text for _, text in observations)),
-        ]
-        about: dict[str, list[Value]] = {
-            "observations": [*dict.fromkeys(category for category, _ in observations)],
-            "relations": [f"{type} [[{to}]]" for type, to in relations],
-        }
-        extra = {**given["extra"], **{key: value for key, value in about.items() if value}}
-        title = str(front.fields.get("title") or page.stem)
-        short, body = with_long_fields(extra, front.body)
-        made = entry_from(page, title, body, **{**given, "tags": tags, "extra": short})
-        yield replace(
-            made, related=tuple(dict.fromkeys(slug(to.rpartition("/")[2]) for _, to in relations))
-        )
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:
@@ -440,7 +341,7 @@ def _own_entries(page: Page) -> list[Entry]:
     folded = [
         memory for group in about.values() if (memory := fold(group)) and memory.status == "active"
     ]
-    return [_own_entry(page, memory) for memory in folded]
+    return [_own_file_entry(page, memory) for memory in folded]
 
 
 def _front_of(page: Page, source: Source) -> Front:
@@ -450,19 +351,21 @@ def _front_of(page: Page, source: Source) -> Front:
     return front
 
 
-def _own_entry(page: Page, memory: Memory) -> Entry:
-    id = memory.id if OWN_ID.fullmatch(memory.id) else ""
-    named = memory.extra.get("type")
-    kind = (
-        named
-        if memory.kind == "memory" and isinstance(named, str) and named in CREATES
-        else memory.kind
-    )
+def _own_file_entry(page: Page, memory: Memory) -> Entry:
     extra = {key: value for key, value in memory.extra.items() if key not in ADDED_KEYS}
-    if extra.get("type") == kind:
+    named = extra.get("type")
+    if memory.kind == "memory" and isinstance(named, str) and named in CREATES:
+        memory = replace(memory, kind=named)
+    if named == memory.kind:
         del extra["type"]
-    section = memory.id if "#" in memory.id else ""
     at = memory.created or past_time(memory.extra.get("timestamp"))
+    section = memory.id if "#" in memory.id else ""
+    return own_entry(page, replace(memory, extra=extra, created=at), section)
+
+
+def own_entry(page: Page, memory: Memory, section: str) -> Entry:
+    """Return a memory in our own format as an entry with all its keys, and with its id if it is one of ours."""
+    id = memory.id if OWN_ID.fullmatch(memory.id) else ""
     made = entry_from(
         page,
         memory.title,
@@ -471,19 +374,19 @@ def _own_entry(page: Page, memory: Memory) -> Entry:
         memory.when,
         memory.tags,
         memory.importance,
-        kind,
-        at,
+        memory.kind,
+        memory.created,
+        memory.by,
     )
     return replace(
         made,
         id=id,
-        title=memory.title,
+        title=memory.title or made.title,
         when=memory.when if id else made.when,
-        by=valid_name(memory.by),
         found_in=memory.found_in,
         source=memory.source,
         related=memory.related,
-        extra={**made.extra, **extra},
+        extra={**made.extra, **memory.extra},
     )
 
 
@@ -501,11 +404,14 @@ def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     if not count_words(body):
         source.skip(page.place, "it has no text")
         return
+    names = [to.strip().rpartition("/")[2] for to in RELATION.findall(body)]
+    related = tuple(dict.fromkeys(map(slug, names)))
     given["extra"], whole = with_long_fields(given["extra"], body)
     if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
-            yield entry_from(page, name, section.body, " / ".join(section.trail), **given)
+            made = entry_from(page, name, section.body, " / ".join(section.trail), **given)
+            yield replace(made, related=related)
     else:
-        yield entry_from(page, title, whole, **given)
+        yield replace(entry_from(page, title, whole, **given), related=related)

@@ -4,7 +4,6 @@ them up.
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -13,9 +12,8 @@ from typing import Any
 
 from ..files.journal import start_background
 from ..files.layout import Layout
-from ..files.origin import user_secret
-from ..files.private import LineFile, Lock, local_path, lock, lock_in, open_private, write_all
-from ..files.replace import remove_temporary
+from ..files.private import lock, lock_in, open_private, write_all
+from ..files.records import change, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
@@ -189,13 +187,9 @@ def escaped_markdown(text: str) -> str:
     )
 
 
-# Keep the webhook's queue in a file: one line for each waiting event. After a run of the sender it
-# is written again.
-#
-# Lines are signed, so that a queue that was copied with a clone is not sent.
+# Keep the webhook's queue in this machine's records, which a clone does not bring along.
 
-MAX_QUEUE_BYTES = 4 * 2**20  # some thousand events; then new events are rejected
-MARK_CHARS = 32  # hexadecimal digits: 128 bits
+MAX_WAITING = 2_000  # events; then new events are rejected
 
 
 @record
@@ -213,89 +207,51 @@ class SinkQueue:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.file = LineFile(local_path(layout, "sinks/queue.jsonl"))
-        self.dead = LineFile(local_path(layout, "sinks/dead.jsonl"), MAX_QUEUE_BYTES)
 
     def add(self, events: Iterable[Event]) -> None:
         """Append events; raise Refused if the queue is full."""
-        with self._lock():
-            if self.file.size() >= MAX_QUEUE_BYTES:
-                raise Refused(
-                    "the webhook's queue is full",
-                    "run 'rawkomem index sinks flush' to see why it is not sent",
-                )
-            self.file.append(*_signed([WaitingEvent(event) for event in events]))
+        with change(self.layout) as db:
+            counted: list[Any] = db.execute("SELECT count(*) FROM sink_queue").fetchall()
+            if counted[0][0] >= MAX_WAITING:
+                hint = "run 'rawkomem index sinks flush' to see why it is not sent"
+                raise Refused("the webhook's queue is full", hint)
+            for event in events:
+                insert(db, "sink_queue", event.key, event.memory, event.to_json(), 0, 0, "")
 
     def waiting(self) -> list[WaitingEvent]:
-        """Return the events that are not delivered yet, oldest first; skip lines that this user did not sign."""
-        lines = self.file.lines()
-        key = signing_key() if lines else b""
-        return [item for line in lines if (item := _verified(key, line))]
+        """Return the events that are not delivered yet, oldest first."""
+        sql = "SELECT event, tries, again, failure FROM sink_queue ORDER BY number"
+        return [
+            WaitingEvent(Event.from_json(json.loads(event)), *state)
+            for event, *state in read(self.layout, sql)
+        ]
 
     def settle(self, tried: Mapping[str, WaitingEvent | None]) -> None:
         """Store what the sender found out: event key → its new state, or None if it needs no more delivery."""
-        with self._lock():
-            self._rewrite([tried.get(item.event.key, item) for item in self.waiting()])
+        sql = "UPDATE sink_queue SET tries = ?, again = ?, failure = ? WHERE key = ?"
+        with change(self.layout) as db:
+            for key, item in tried.items():
+                if item:
+                    db.execute(sql, (item.tries, item.again, item.failure, key))
+                else:
+                    db.execute("DELETE FROM sink_queue WHERE key = ?", (key,))
 
     def drop(self, waiting: WaitingEvent) -> None:
-        """Drop an event: move it to the dead file, with the reason."""
-        record_of_drop = {
-            "dropped": iso(now()),
-            "why": waiting.failure,
-            "event": json.loads(waiting.event.to_json()),
-        }
-        with self._lock():
-            self.dead.append(json.dumps(record_of_drop))
-        self.settle({waiting.event.key: None})
+        """Drop an event: move it to the dropped events, with the reason."""
+        event = waiting.event
+        with change(self.layout) as db:
+            insert(db, "sink_dropped", now(), event.memory, event.to_json(), waiting.failure)
+            db.execute("DELETE FROM sink_queue WHERE key = ?", (event.key,))
 
     def dropped(self) -> int:
-        """Return the number of events in the dead file, whose older half is dropped when it grows too large."""
-        return len(self.dead.lines())
+        """Return the number of dropped events; the oldest are forgotten when there are many."""
+        return sum(count for (count,) in read(self.layout, "SELECT count(*) FROM sink_dropped"))
 
     def forget(self, memory: str) -> None:
-        """Remove every event of a purged memory from both files. May also raise OSError."""
-        if not os.path.isdir(os.path.dirname(self.file.path)):
-            return
-        with self._lock():
-            remove_temporary(os.path.dirname(self.file.path))
-            self._rewrite([item for item in self.waiting() if item.event.memory != memory])
-            self.dead.replace(*(line for line in self.dead.lines() if not _is_about(line, memory)))
-
-    def _lock(self) -> Lock:
-        return lock(self.layout, "sink-queue")
-
-    def _rewrite(self, kept: Iterable[WaitingEvent | None]) -> None:
-        self.file.replace(*_signed([item for item in kept if item]))
-
-
-def _signed(waiting: list[WaitingEvent]) -> list[str]:
-    """Return each event as a line: its signature, and its JSON."""
-    key = signing_key() if waiting else b""
-    states = ({**as_dict(item), "event": json.loads(item.event.to_json())} for item in waiting)
-    return [f"{_signature(key, text)} {text}" for text in map(json.dumps, states)]
-
-
-def _verified(key: bytes, line: str) -> WaitingEvent | None:
-    """Return the event of a line that `_signed` made; None for any other line."""
-    mark, _, text = line.partition(" ")
-    if not hmac.compare_digest(mark.encode(), _signature(key, text).encode()):
-        return None
-    said: dict[str, Any] = json.loads(text)
-    return WaitingEvent(**{**said, "event": Event.from_json(said["event"])})
-
-
-def _signature(key: bytes, text: str) -> str:
-    return hmac.new(key, text.encode(), "sha256").hexdigest()[:MARK_CHARS]
-
-
-def signing_key() -> bytes:
-    """Return the user's key that signs queued events; create it on the first call, or raise Unwritable."""
-    try:
-        return user_secret("sinks.key")
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot keep a key in your config folder: {failure.strerror}", "check permissions"
-        ) from None
+        """Remove every event of a purged memory."""
+        with change(self.layout) as db:
+            for table in ("sink_queue", "sink_dropped"):
+                db.execute(f"DELETE FROM {table} WHERE memory = ?", (memory,))
 
 
 def wake_sender(layout: Layout) -> bool:
@@ -309,14 +265,6 @@ def wake_sender(layout: Layout) -> bool:
             f"no sender was started: {failure}",
             "run 'rawkomem index sinks flush' to send the events",
         ) from None
-
-
-def _is_about(line: str, memory: str) -> bool:
-    """Tell whether a line of the dead file is about a memory; True if it cannot be read, because it might be."""
-    try:
-        return bool(json.loads(line)["event"]["memory"] == memory)
-    except (ValueError, KeyError, TypeError):
-        return True
 
 
 # Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay

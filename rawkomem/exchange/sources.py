@@ -21,7 +21,7 @@ from ..state.trust import IMPORTED
 # files.
 
 MAX_FILES = 5_000  # of one folder; a folder with more is probably the wrong one
-MAX_JSON_BYTES = 512 * 2**20  # enough for a ChatGPT export of several years
+MAX_JSON_BYTES = 512 * 2**20  # no store of memories is larger
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folders
 
 

@@ -65,7 +65,6 @@ def send_queued(
             run.send()
         finally:
             sending.release()
-    client.close()
     return Flushed(run.sent, run.dropped, len(run.queue.waiting()), run.failure)
 
 

@@ -15,11 +15,11 @@ from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
 from ..model.ids import file_stem, numbered_names
 from ..model.values import CREATES, iso, record, replace
-from ..state.changes import RELATED
+from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.clean import one_line
 from ..text.prose import sentences
-from .json_stores import OWN_FORMAT
+from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .memory_page import link_text
 from .notes import RESERVED_FILES
 
@@ -116,19 +116,6 @@ def _file_hash(file: str) -> str:
 # neolata/ and yamo/.
 
 DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
-SHARED_FIELDS = (
-    "kind",
-    "id",
-    "title",
-    "when",
-    "tags",
-    "importance",
-    "by",
-    "found_in",
-    "source",
-    "related",
-    "body",
-)
 KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
@@ -145,19 +132,18 @@ def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str,
 
 
 def _memory_object(memory: Memory) -> dict[str, object]:
-    state = {
-        "status": memory.status, "updated": iso(memory.updated), "helpful": memory.helpful, "harmful": memory.harmful,
-        "reinforcements": memory.reinforcements, "corroborations": memory.corroborations, "disputes": memory.disputes,
-        "validFrom": iso(memory.valid_from), "validUntil": iso(memory.valid_until),
-        "supersedes": [*memory.supersedes], "supersededBy": memory.superseded_by,
-        "links": [{"type": type, "to": id} for type, id in memory.links], "path": memory.path,
-    }  # fmt: skip
+    state = {key: getattr(memory, field) for key, field in JSON_STATE.items()}
+    state |= {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
+    state |= {"updated": iso(memory.updated), "supersedes": [*memory.supersedes]}
+    state["links"] = [{"type": type, "to": id} for type, id in memory.links]
     return {
-        "format": OWN_FORMAT, "id": memory.id, "kind": memory.kind, "title": memory.title, "whenToUse": [*memory.when],
-        "tags": [*memory.tags], "importance": memory.importance, "discoveredAt": iso(memory.created),
-        "discoveredBy": memory.by, "discoveredIn": memory.found_in, "source": memory.source,
-        "relatedMemories": [*memory.related], "extra": dict(memory.extra), "body": memory.body, "state": state,
-    }  # fmt: skip
+        "format": OWN_FORMAT,
+        **{key: getattr(memory, field) for key, field in JSON_TEXTS.items()},
+        **{key: [*getattr(memory, field)] for key, field in JSON_LISTS.items()},
+        "discoveredAt": iso(memory.created),
+        "extra": dict(memory.extra),
+        "state": state,
+    }
 
 
 def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
@@ -170,13 +156,12 @@ def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, s
 
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
-    windows = {"validFrom": memory.valid_from, "validUntil": memory.valid_until}
-    extra = {key: value for key, value in memory.extra.items() if key not in (*windows, IMPORTED)}
-    extra |= {key: iso(at) for key, at in windows.items() if at}
-    fields = {name: getattr(memory, name) for name in SHARED_FIELDS}
+    extra = {key: value for key, value in memory.extra.items() if key not in (*ENDS, IMPORTED)}
+    extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
+    fields = {name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")}
     linked = [end for type, end in memory.links if type == RELATED]
     related = tuple(dict.fromkeys((*memory.related, *linked)))
-    return Entry(**{**fields, "related": related}, at=memory.created, extra=extra)
+    return Entry(**fields, related=related, at=memory.created, extra=extra)
 
 
 def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:

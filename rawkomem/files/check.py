@@ -77,13 +77,10 @@ def check_files(paths: Sequence[str]) -> list[Checked]:
     ]
 
 
-def check_repository(
-    layout: Layout,
-    more: Callable[[Mapping[str, Sequence[Entry]]], Sequence[Problem]] = lambda about: (),
-) -> list[Checked]:
+def check_repository(layout: Layout, more: Sequence[Problem] = ()) -> list[Checked]:
     """Check every file, then names, ids and references across all files; return one result per file, by path.
 
-    `more` returns further Problems; its argument is memory id → the entries about it.
+    `more` are further Problems.
     """
     seen = sweep(layout)
     readings = {
@@ -91,10 +88,9 @@ def check_repository(
         for path in stamps_in(seen.listing)
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
-    about = by_memory(entries)
-    memories = _folded(about)
+    memories = _folded(by_memory(entries))
     across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
-    across += [*_broken_links(memories), *_contradicted(memories), *more(about)]
+    across += [*_broken_links(memories), *_contradicted(memories), *more]
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
     readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
     extra: dict[str, list[Problem]] = {}

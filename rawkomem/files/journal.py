@@ -1,4 +1,4 @@
-"""Note recalls on this machine, and start rawkomem in the background."""
+"""Append operations to the ledger, and start rawkomem in the background."""
 
 from __future__ import annotations
 
@@ -6,37 +6,131 @@ import os
 import sys
 
 from ..model.errors import RawkoError
-from ..model.values import TYPE_CHECKING, iso, now
+from ..model.values import DAY, TYPE_CHECKING, iso, now, record, replace
 from .layout import Layout
-from .private import (
-    LineFile,
-    Lock,
-    append_to_spool,
-    open_private,
-    spool_line,
-)
+from .private import Lock, append_log, open_private
+from .records import change, close_records, insert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from apsw import Connection
 
 
-# Keep the ledger: operations on memories as a chain of YAMO blocks in local append-only files.
-# The chain itself is in ledger.py.
+# Append blocks to the chain of the ledger, in the table `blocks` (ledger.py reads and verifies it). Each
+# block is hashed together with the hash of the block before it. The table `chain` states the number of
+# blocks and the last hash, so that a lost end is detected.
 
 LEDGER_KEEP_DAYS = 400  # default age at which blocks are removed: more than a year
+TRIM_DAYS = 30  # blocks are removed when the oldest is so much older: about once a month
+GENESIS = "0" * 64  # the `prev_hash` of the first block
+
+
+@record
+class Row:
+    """One operation, with the column names of the RFC's table of blocks; `timestamp` is in milliseconds."""
+
+    id: str
+    agent_id: str
+    operation_type: str
+    timestamp: int
+    yamo_text: str
+    prev_hash: str = ""
+    block_hash: str = ""
+
+
+def new_row(operation: str, agent: str, at: int, text: str) -> Row:
+    """Return the row of an operation, with a new id and without hashes."""
+    return Row(f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent, operation, at, text)
+
+
+def row_hash(row: Row) -> str:
+    """Return the SHA-256 of a row's other columns, one on each line, with the text last."""
+    try:
+        # hashlib loads OpenSSL, which takes a quarter of a start; Python 3.12 renamed the module
+        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    except ImportError:
+        from hashlib import sha256
+
+    columns = (row.prev_hash, row.id, row.agent_id, row.operation_type, str(row.timestamp))
+    return str(sha256("\n".join((*columns, row.yamo_text)).encode("utf-8", "replace")).hexdigest())
+
+
+def append_blocks(
+    layout: Layout, rows: Iterable[Row], keep_days: int = 0, durable: bool = False
+) -> None:
+    """Append rows to the chain; remove blocks that are much older than `keep_days`. Raise Unwritable."""
+    with change(layout, durable) as db:
+        for row in rows:
+            known: list[Any] = db.execute("SELECT last_hash FROM chain").fetchall()
+            row = chained(row, known[0][0] if known else GENESIS)
+            insert(db, "blocks", *row.__dict__.values())
+            db.execute("UPDATE chain SET blocks = blocks + 1, last_hash = ?", (row.block_hash,))
+        if keep_days:
+            _trim_blocks(db, keep_days)
+
+
+def chained(row: Row, last_hash: str) -> Row:
+    """Return a row as the block after the block with this hash."""
+    id, agent = " ".join(row.id.split()), " ".join(row.agent_id.split())
+    row = replace(row, id=id, agent_id=agent, prev_hash=last_hash)
+    return replace(row, block_hash=row_hash(row))
+
+
+def _trim_blocks(db: Connection, keep_days: int) -> None:
+    """Remove blocks older than `keep_days`, if the oldest is TRIM_DAYS older; the chain then starts later."""
+    oldest: list[Any] = db.execute(
+        "SELECT timestamp FROM blocks ORDER BY number LIMIT 1"
+    ).fetchall()
+    before = now() - keep_days * DAY
+    if not oldest or oldest[0][0] >= before - TRIM_DAYS * DAY:
+        return
+    db.execute(
+        "DELETE FROM blocks WHERE number < (SELECT min(number) FROM blocks WHERE timestamp >= ?)",
+        (before,),
+    )
+    gone = db.changes()
+    if not gone:
+        return
+    db.execute(
+        "UPDATE chain SET blocks = blocks - ?,"
+        " follows = (SELECT prev_hash FROM blocks ORDER BY number LIMIT 1)",
+        (gone,),
+    )
+    insert(
+        db, "chain_notes", f"{iso(now())}: {gone} blocks older than {iso(before)[:10]} were removed"
+    )
 
 
 # Record a recall in the ledger: the query, without secrets, and the quality of the answer.
 
-MAX_SPOOL_BYTES = (
-    256 * 1024
-)  # about a thousand recalls; the process that exceeds it seals the spool
 MAX_SCANNED_CHARS = 4_000  # of a query, searched for secrets
 MAX_KEPT_CHARS = 500  # of a query: the ledger does not store long prompts
 MIN_KEY_CHARS = 20  # a shorter word of letters only is not a key
+# The block that format/yamo.py builds for a recall; loading that module takes longer than a search.
+RECALL_BLOCK = """\
+agent: MemoryMesh_{agent};
+intent: recall_relevant_memories;
+context:
+  query;{query};
+  limit;{limit};
+  filter;{filter};
+  timestamp;{timestamp};
+output:
+  results_found;{found};
+  top_score;{score:.4f};
+meta:
+  rationale;Retrieved most semantically relevant memories for current context;
+  confidence;{confidence:.4f};
+log: memory_recalled;timestamp;{timestamp};query;{query};results;{found};
+handoff: End;
+"""
+UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
+NOT_IN_VALUES = (("\r\n", " "), ("\r", " "), ("\n", " "), ("%3B", ","), ("%3b", ","), (";", ","))
 
 
-def recall_line(
+def recall_row(
     at: int,
     agent: str,
     query: str,
@@ -45,28 +139,35 @@ def recall_line(
     found: int,
     score: float,
     confidence: float,
-) -> str:
-    """Return a spool line with a query and the quality of its answer."""
-    values = {
-        "query": _without_secrets(query)[:MAX_KEPT_CHARS],
-        "limit": str(limit),
-        "filter": _without_secrets(filter)[:MAX_KEPT_CHARS],
-        "found": str(found),
-        "score": f"{score:.4f}",
-        "confidence": f"{confidence:.4f}",
-    }
-    return spool_line("recall", at, agent, values)
+) -> Row:
+    """Return the block of a query and the quality of its answer."""
+    named = (agent or UNNAMED_AGENT).strip()
+    text = RECALL_BLOCK.format(
+        agent="".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in named),
+        query=_block_value(_without_secrets(query)[:MAX_KEPT_CHARS]),
+        limit=limit,
+        filter=_block_value(_without_secrets(filter)[:MAX_KEPT_CHARS]) or "none",
+        timestamp=iso(at),
+        found=found,
+        score=score,
+        confidence=confidence,
+    )
+    return new_row("recall", agent or UNNAMED_AGENT, at, text)
 
 
-def note_recalls(layout: Layout, lines: Iterable[str], keep_days: int = 0) -> None:
-    """Append recalls; if many are waiting, seal them and remove blocks older than `keep_days`."""
-    if append_to_spool(layout, lines) > MAX_SPOOL_BYTES:
-        from .ledger import seal_and_trim  # imports hashlib, and runs once in a thousand recalls
+def note_recalls(layout: Layout, rows: Iterable[Row], keep_days: int = 0) -> None:
+    """Append recalls, and remove blocks older than `keep_days`. Ignore errors: an answer does not need them."""
+    try:
+        append_blocks(layout, rows, keep_days)
+    except RawkoError:
+        pass
 
-        try:
-            seal_and_trim(layout, keep_days)
-        except RawkoError:
-            pass  # a later recall seals them
+
+def _block_value(text: str) -> str:
+    """Return a text that fits into a block, as `yamo_value` does."""
+    for sign, other in NOT_IN_VALUES:
+        text = text.replace(sign, other)
+    return text.strip()
 
 
 def _without_secrets(text: str) -> str:
@@ -102,8 +203,6 @@ WORK = (
 WINDOWS_FLAGS = (
     0x00000008 | 0x00000200 | 0x00000040
 )  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
-IOPRIO_SET = {"x86_64": 251, "aarch64": 30}  # the number of the system call
-IOPRIO_WHO_PROCESS, IOPRIO_CLASS_IDLE = 1, 3 << 13
 _children: list[int] = []  # started processes: a long-running parent must reap those that ended
 
 
@@ -117,16 +216,6 @@ def steps_aside() -> bool:
     return is_background() and not os.environ[BACKGROUND_VARIABLE].endswith(EAGER)
 
 
-def yield_disk() -> None:
-    """Give this process the idle I/O priority, on Linux."""
-    number = IOPRIO_SET.get(os.uname().machine) if sys.platform == "linux" else None
-    if number is None:
-        return
-    from ctypes import CDLL  # slow to import; only background processes need it
-
-    CDLL(None).syscall(number, IOPRIO_WHO_PROCESS, 0, IOPRIO_CLASS_IDLE)
-
-
 def can_fork() -> bool:
     """Return whether this process may fork: a fork copies one thread but all locks."""
     return hasattr(os, "fork") and "threading" not in sys.modules
@@ -136,7 +225,9 @@ def do_unwaited(work: Callable[[], None]) -> None:
     """Do short work in a forked process, so that no host waits for it; without fork, or with threads, do it here."""
     if not can_fork():
         work()
-    elif not os.fork():
+        return
+    close_records()
+    if not os.fork():
         try:
             os.setsid()  # a host may kill its child together with the child's process group
             nothing = os.open(os.devnull, os.O_RDWR)
@@ -163,7 +254,7 @@ def start_background(
     from ..text.clean import one_line  # not needed to read a journal
 
     log = f"{job.path.removesuffix('.lock')}.log"
-    LineFile(log, MAX_LOG_BYTES).append(f"{iso(now())} start: {one_line(' '.join(arguments), 300)}")
+    append_log(log, f"{iso(now())} start: {one_line(' '.join(arguments), 300)}", MAX_LOG_BYTES)
     command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, *arguments]
     with open_private(log, "a") as errors:
         (_spawn if hasattr(os, "posix_spawn") else _popen)(command, stdin, errors.fileno())

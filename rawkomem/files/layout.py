@@ -211,8 +211,8 @@ def _home(windows: str, mac: str, other: str) -> str:
     return os.path.join(os.path.expanduser("~"), *choice.split("/"))
 
 
-# Check that this user made a local folder on this machine: its marker holds a secret from the
-# user's config folder.
+# Check that this user made a local folder on this machine: the name of its marker holds a secret
+# from the user's config folder.
 
 FILE_MODE, FOLDER_MODE = 0o600, 0o700
 FOR_OTHERS = 0o077  # permissions of everybody except the owner
@@ -220,19 +220,29 @@ FOR_OTHERS = 0o077  # permissions of everybody except the owner
 SAFE_FLAGS = (
     getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
-MARKER = ".made"
+MARKER = (
+    ".made-"  # start of the name of an empty file; the rest is the secret in hexadecimal digits
+)
 MAX_SECRET_BYTES = 100
 
 
-def is_made_here(local: str) -> bool:
-    """Tell whether this user made a local folder on this machine. Raise OSError if `.rawko` is a link."""
+def own_secret(local: str) -> bytes:
+    """Return the secret of a local folder that this user made on this machine; empty for another folder.
+
+    Raise OSError if `.rawko` is a link.
+    """
     if os.path.islink(os.path.dirname(local)):
         raise OSError(0, f"{os.path.dirname(local)} is a link")
     seen = os.lstat(local)
     if not S_ISDIR(seen.st_mode) or not is_own(seen):
-        return False
+        return b""
     secret = read_secret(secret_path(seen.st_ino))
-    return secret != b"" and secret == read_secret(os.path.join(local, MARKER))
+    return secret if secret and os.path.lexists(marker_path(local, secret)) else b""
+
+
+def marker_path(local: str, secret: bytes) -> str:
+    """Return the path of the marker of a local folder with this secret."""
+    return os.path.join(local, MARKER + secret.hex())
 
 
 def secret_path(inode: int) -> str:

@@ -1,22 +1,20 @@
 """Open, replace and lock files below `.rawko/local`, only in a folder that this user made here, never
 by a link.
 
-A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file
-`.made` contains the secret that the user's config folder stores for the folder's inode. Other
-folders are set aside (origin.py). The spool of the ledger is here as well, because a search appends
-to it without loading the ledger.
+A repository can ship any file, also below `.rawko/local`. A local folder is accepted if the
+name of its marker contains the secret that the user's config folder stores for the folder's inode.
+Other folders are set aside.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
-from errno import ENOENT
 from io import FileIO
 from stat import S_ISDIR
 
 from ..model.errors import Busy, RawkoError, Refused, Unwritable
-from ..model.values import TYPE_CHECKING
 from .layout import (
     FILE_MODE,
     FOLDER,
@@ -27,28 +25,16 @@ from .layout import (
     Layout,
     check_own_file,
     drop_lock,
-    is_made_here,
+    marker_path,
+    own_secret,
     read_secret,
+    secret_path,
     try_lock,
+    user_config,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import TypeVar
-
-    T = TypeVar("T")
-
-
-# Open files below `.rawko/local`: only in a folder that this user made on this machine, never
-# through a link.
-#
-# A repository can ship any file, also below `.rawko/local`. A local folder is accepted if its file
-# `.made` contains the secret that the user's config folder stores for the folder's inode. Other
-# folders are set aside.
 
 OPEN_FLAGS = {
     "r": os.O_RDONLY,
-    "r+": os.O_RDWR,
     "w": os.O_WRONLY | os.O_CREAT,
     "x": os.O_WRONLY | os.O_CREAT | os.O_EXCL,
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
@@ -57,8 +43,9 @@ OPEN_FLAGS = {
 GUARDED = (
     f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # paths that contain this are checked on every use
 )
-# local folder → its stamp, whether other users must not read its files, its secret
-_accepted: dict[str, tuple[tuple[int, ...], bool, str]] = {}
+_accepted: dict[
+    str, tuple[int, bool, bytes]
+] = {}  # local folder → inode, whether it is private, secret
 
 
 def local_path(layout: Layout, name: str) -> str:
@@ -73,11 +60,6 @@ def local_path(layout: Layout, name: str) -> str:
             f"cannot use {path}: {failure.strerror}", "put a folder of your own in its place"
         ) from None
     return path
-
-
-def open_local(layout: Layout, name: str, mode: str) -> FileIO:
-    """Open a file below `.rawko/local`, as open_private does. Raises OSError."""
-    return open_private(os.path.join(layout.local, *name.split("/")), mode)
 
 
 def open_private(path: str, mode: str) -> FileIO:
@@ -131,38 +113,34 @@ def make_private_folder(folder: str) -> None:
 
 def _enter(local: str, make: bool) -> bool:
     """Accept a local folder, or set it aside and create another; return whether it is private. Raises OSError."""
-    known, stamp = _accepted.get(local), _stamp_of_folder(local)
-    if known is None or not stamp or known[0] != stamp:
-        there = os.path.lexists(local)
-        if not there and not make:
-            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), local)
-        if not there or not is_made_here(local):
-            from .origin import install_local  # needed once per repository
-
-            install_local(local)
-        secret = read_secret(os.path.join(local, MARKER)).hex()
-        known = _accepted[local] = (
-            _stamp_of_folder(local),
-            not os.lstat(local).st_mode & FOR_OTHERS,
-            secret,
-        )
-    return known[1]
-
-
-def _stamp_of_folder(local: str) -> tuple[int, ...]:
-    """Return numbers that change when an accepted folder or its marker is replaced; empty for a link."""
+    known = _accepted.get(local)
     try:
         seen = os.lstat(local)
-        marker = os.lstat(os.path.join(local, MARKER)) if S_ISDIR(seen.st_mode) else None
-    except OSError:
-        return ()
-    return (seen.st_ino, marker.st_ino, marker.st_ctime_ns) if marker else ()
+    except FileNotFoundError:
+        if not make:
+            raise
+        known = None
+    if known and known[0] == seen.st_ino and os.path.lexists(marker_path(local, known[2])):
+        return known[1]
+    secret = own_secret(local) if os.path.lexists(local) else b""
+    if not secret:
+        install_local(local)
+        secret = own_secret(local)
+    seen = os.lstat(local)
+    _accepted[local] = (seen.st_ino, not seen.st_mode & FOR_OTHERS, secret)
+    return _accepted[local][1]
 
 
 def seal_of(path: str, inode: int) -> str:
     """Return the text that proves that a file was made here: its inode and, in a local folder, the folder's secret."""
+    return f"{inode} {secret_of(path)}".strip()
+
+
+def secret_of(path: str, make: bool = False) -> str:
+    """Return the secret of the local folder that contains a path; empty outside local folders. Raises OSError."""
+    guard(path, make)
     local = path.rpartition(GUARDED)[0] + GUARDED.rstrip(os.sep)
-    return f"{inode} {_accepted[local][2]}" if guard(path) or local in _accepted else str(inode)
+    return _accepted[local][2].hex() if local in _accepted else ""
 
 
 def check_private(path: str, suffixes: tuple[str, ...]) -> None:
@@ -196,73 +174,16 @@ def write_all(stream: FileIO, data: bytes, durable: bool = False) -> None:
         os.fsync(stream.fileno())
 
 
-class LineFile:
-    """An append-only file with one record per line. Its methods turn every OSError into a RawkoError."""
-
-    def __init__(self, path: str, max_bytes: int = 0):
-        self.path = path
-        self.max_bytes = max_bytes  # a longer file loses its older half; 0: no limit
-
-    def append(self, *lines: str) -> int:
-        """Append lines with one write and return the size of the file in bytes."""
-        data = _line_bytes(lines)
-        with self:
-            with open_private(self.path, "a+") as stream:
-                size = stream.seek(0, os.SEEK_END)
-                if size and stream.seek(size - 1) >= 0 and stream.read(1) != b"\n":
-                    data = b"\n" + data  # ends an incomplete line that a crash left
-                write_all(stream, data)
-            size += len(data)
-            if self.max_bytes and size > self.max_bytes:
-                self._replace(self._read()[-self.max_bytes // 2 :].partition(b"\n")[2])
-        return size
-
-    def replace(self, *lines: str) -> None:
-        """Replace all lines atomically; without lines, remove the file."""
-        with self:
-            self._replace(_line_bytes(lines))
-
-    def lines(self) -> list[str]:
-        """Return all lines that are not empty; an empty list if there is no file."""
-        with self:
-            text = self._read().decode("utf-8", "replace")
-        return [line for line in text.split("\n") if line]
-
-    def parsed(self, parse: Callable[[str], T | None]) -> list[T]:
-        """Return the parsed lines, without those for which `parse` returns None."""
-        return [record for line in self.lines() if (record := parse(line)) is not None]
-
-    def size(self) -> int:
-        """Return the size of the file in bytes; 0 if there is none."""
-        with self:
-            return len(self._read())
-
-    def _replace(self, data: bytes) -> None:
-        if data:
-            replace_private(self.path, data)
-        elif os.path.lexists(self.path):
-            guard(self.path)
-            os.unlink(self.path)
-
-    def _read(self) -> bytes:
-        try:
-            with open_private(self.path, "r") as stream:
-                return stream.read()
-        except FileNotFoundError:
-            return b""
-
-    def __enter__(self) -> None:
-        """Begin work with the file that reports a failure of the system as Unwritable."""
-
-    def __exit__(self, kind: object, failure: object, trace: object) -> None:
-        if isinstance(failure, OSError):
-            hint = "check that it is a plain file, its permissions, and free space"
-            raise Unwritable(f"cannot use {self.path}: {failure.strerror}", hint) from None
-
-
-def _line_bytes(lines: tuple[str, ...]) -> bytes:
-    """Encode lines; line ends inside a line become spaces."""
-    return "".join(line.replace("\n", " ") + "\n" for line in lines).encode("utf-8", "replace")
+def append_log(path: str, line: str, max_bytes: int) -> None:
+    """Append a line to a log that a person may read; a longer log loses its older half. Raises OSError."""
+    with open_private(path, "a+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        write_all(stream, f"{line}\n".encode("utf-8", "replace"))
+        if size <= max_bytes:
+            return
+        stream.seek(size - max_bytes // 2)
+        newer = stream.readall().partition(b"\n")[2]
+    replace_private(path, newer)
 
 
 # Lock files exclusively on every platform; a package for this would slow down every command.
@@ -295,20 +216,8 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
         "one consolidation at a time; 10,000 memories take less than this",
     ),
     "mesh": ("mesh.lock", 60.0, "looking up a memory of the mesh API, then storing it"),
-    "ledger-spool": (
-        "ledger/spool.lock",
-        2.0,
-        "appending a line to the spool, or renaming it; held for microseconds",
-    ),
-    "ledger-seal": ("ledger/seal.lock", 30.0, "blocks and head of the ledger"),
-    "hook-calls": (
-        "hooks.lock",
-        1.0,
-        "finding the first of several calls of a hook; held for less than a millisecond",
-    ),
     "learner": ("heard.lock", 300.0, "one background learner at a time"),
     "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
-    "sink-queue": ("sinks/queue.lock", 2.0, "the webhook's queue; held for milliseconds"),
     "index": (
         "index.lock",
         600.0,
@@ -412,44 +321,111 @@ class Lock:
                 pass
 
 
-# Append operations to the spool, one line each, in microseconds; ledger.py hashes them into blocks
-# later.
-#
-# The lock is held while lines are appended and while the file is renamed for sealing, so that no
-# line is lost.
+# Make a local folder and its secret; set aside folders that this user did not make here.
 
-LEDGER_FOLDER = "ledger"
-SPOOL = f"{LEDGER_FOLDER}/spool.tsv"
-BATCH_PREFIX = "batch-"  # prefix of spool files that were renamed for sealing
-BLANKS = {9: " ", 10: " ", 13: " "}
+SECRET_BYTES = 32
+IGNORE_ALL = b"*\n"  # a branch without memories has no .rawko/.gitignore
+SECRETS_LOCK = "secret.lock"  # in the user's config folder
+ASIDE = "aside-"  # prefix of folders that were set aside, inside the new local folder
 
 
-def ledger_path(layout: Layout, name: str = "") -> str:
-    """Return the path of the ledger's folder, or of a file in it."""
-    folder = os.path.dirname(local_path(layout, SPOOL))
-    return os.path.join(folder, name) if name else folder
+def install_local(local: str) -> None:
+    """Create a missing local folder, or replace one that was not made here. Raises OSError."""
+    with _SecretsLocked():
+        if not os.path.lexists(local):
+            os.rename(_new_folder(local), local)
+        elif not own_secret(local):
+            _set_aside(local)
 
 
-def spool_line(operation: str, at: int, agent: str, values: Mapping[str, str]) -> str:
-    """Return an operation as one line."""
-    said = (f"{key}={value}" for key, value in values.items())
-    return "\t".join(part.translate(BLANKS) for part in (operation, str(at), agent, *said))
+def adopt_local(local: str) -> None:
+    """Accept a folder that this user made with another config folder: store the secret in its marker's name."""
+    marker = next(name for name in os.listdir(local) if name.startswith(MARKER))
+    with _SecretsLocked():
+        _keep(secret_path(os.lstat(local).st_ino), bytes.fromhex(marker.removeprefix(MARKER)))
 
 
-def append_to_spool(layout: Layout, lines: Iterable[str]) -> int:
-    """Append lines and return the size of the file in bytes; 0 if it cannot be written."""
+class _SecretsLocked:
+    """Allows only one process at a time to make secrets and to replace `.rawko/local`. Raises OSError."""
+
+    def __enter__(self) -> None:
+        folder = os.path.dirname(user_config())
+        self.lock = Lock(os.path.join(folder, SECRETS_LOCK))
+        try:
+            self.lock.__enter__()
+        except RawkoError as failure:
+            advice = "set XDG_CONFIG_HOME to a folder that you can write"
+            raise OSError(
+                0, f"no secret can be kept in {folder}: {failure.message}; {advice}"
+            ) from None
+
+    def __exit__(self, *failure: object) -> None:
+        self.lock.release()
+
+
+def _keep(file: str, secret: bytes) -> bytes:
+    """Write a secret to disk, replacing an older one, and return it."""
+    os.makedirs(os.path.dirname(file), FOLDER_MODE, exist_ok=True)
+    temporary = f"{file}.{os.urandom(4).hex()}"
+    _create(temporary, secret)
+    os.replace(temporary, file)
+    return secret
+
+
+def _create(file: str, data: bytes) -> None:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with open(descriptor, "wb", buffering=0) as stream:
+        stream.write(data)
+        os.fsync(descriptor)
+
+
+def _new_folder(local: str) -> str:
+    """Create a folder with a marker next to the path of a local folder; return its path."""
+    fresh = f"{local}.{os.urandom(4).hex()}"
+    os.makedirs(os.path.dirname(local), exist_ok=True)
+    os.mkdir(fresh, FOLDER_MODE)
+    kept = secret_path(os.lstat(fresh).st_ino)
+    secret = read_secret(kept) or _keep(kept, os.urandom(SECRET_BYTES))
+    _create(marker_path(fresh, secret), b"")
+    _create(os.path.join(fresh, ".gitignore"), IGNORE_ALL)
+    return fresh
+
+
+def _set_aside(local: str) -> None:
+    """Move a foreign folder into a new local folder, or into one of ours that another user or machine set aside."""
+    own = next((path for path in _asides(local) if own_secret(path)), "")
+    if own:
+        fresh = f"{local}.{os.urandom(4).hex()}"
+        os.rename(own, fresh)
+    else:
+        fresh = _new_folder(local)
+    number = 1
+    while os.path.lexists(os.path.join(fresh, f"{ASIDE}{number}")):
+        number += 1
+    name = f"{ASIDE}{number}"
     try:
-        with lock(layout, "ledger-spool"):
-            return LineFile(local_path(layout, SPOOL)).append(*lines)
-    except RawkoError:
-        return 0
+        try:
+            os.rmdir(local)
+        except OSError:  # it is not empty
+            os.rename(local, os.path.join(fresh, name))
+    except OSError:
+        import shutil  # slow to import, and rarely needed
+
+        shutil.rmtree(fresh) if not own else os.rename(fresh, own)
+        raise
+    os.rename(fresh, local)
+    if not own and os.path.lexists(os.path.join(local, name)):
+        path = ascii(os.path.join(local, name))[1:-1]
+        sys.stderr.write(
+            f"rawkomem: the folder .rawko/local was not made on this machine and is not used: it is now {path};"
+            " delete it if you do not need it\n"
+        )
 
 
-# Intents: the purges that have not finished (machine_records.py).
-
-INTENTS_FOLDER = "purge"  # below .rawko/local
-
-
-def any_intents(layout: Layout) -> bool:
-    """Tell whether there may be an intent; one stat call, because every command asks."""
-    return os.path.isdir(os.path.join(layout.local, INTENTS_FOLDER))
+def _asides(local: str) -> list[str]:
+    if os.path.islink(local):
+        return []
+    try:
+        return [entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)]
+    except OSError:
+        return []

@@ -1,44 +1,31 @@
-"""Record injected memories, usage counts and drafts of sessions, in one file of lines each.
+"""Record injected memories, usage counts and drafts of sessions, in tables of `.rawko/local/local-….db`.
 
-told.tsv          prompts, and the memories that each session received
-usage.tsv         each injection; usage-counts.tsv caches the counts
-drafts.tsv        drafts and the decisions about them
+asked, injected     prompts, and the memories that each session received
+usage, accesses     each injection; how often each memory was injected
+drafts              drafts and the decisions about them
+
+Sessions and prompts are stored as checksums, except in `usage`.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from io import FileIO
 
 from ..model.entries import Draft
 from ..model.errors import NotFound, RawkoError
 from ..model.values import DAY, TYPE_CHECKING, as_dict, now, record, replace
 from .layout import Layout
-from .private import LineFile, local_path, open_local
+from .records import change, insert, note, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import Any
 
 
-Counts = dict[str, tuple[int, int]]
+# Record which memories each session received. Errors are ignored: a repeated memory is better than
+# a failed prompt.
 
-
-# Record which memories each session received: lines in `.rawko/local/told.tsv`, the latest last.
-#
-#     time, session, asked, prompt, bytes of the transcript      a prompt came in
-#     time, session, told, tokens, keys                          the session received these memories
-#     time, session, lost                                        memories since the last prompt did not reach the model
-#     time, session, fresh                                       the host starts with an empty context
-#
-# Sessions and prompts are stored as checksums. Errors are ignored: a repeated memory is better
-# than a failed prompt.
-
-TOLD_FILE = "told.tsv"
-MAX_TOLD_BYTES = 128 * 1024  # some 600 prompts; the older half is dropped
 MAX_TOLD_DAYS = 7  # after that, a session receives a memory again
-MAX_DIGITS = 18  # of a time or a size in a line
-ASKED, TOLD, LOST, FRESH = "asked", "told", "lost", "fresh"
 
 
 @record
@@ -60,98 +47,65 @@ def checksum(*texts: str) -> str:
     return f"{crc32(data):08x}{crc32(data[::-1]):08x}-{len(data):x}"
 
 
-def is_number(text: str) -> bool:
-    """Tell whether a field is a number of at most MAX_DIGITS; Python cannot parse one with thousands of digits."""
-    return text.isdecimal() and len(text) <= MAX_DIGITS
-
-
 def told_to(layout: Layout, session: str) -> Told:
     """Return what a session received; an empty record for a session without a name."""
     if not session:
         return Told()
-    try:
-        lines = LineFile(local_path(layout, TOLD_FILE)).lines()
-    except RawkoError:
-        return Told()
-    mark, oldest = f"\t{checksum(session)}\t", now() - MAX_TOLD_DAYS * DAY
-    return _folded_told([line.split("\t") for line in lines if mark in line], oldest)
-
-
-def _folded_told(lines: Iterable[list[str]], oldest: int) -> Told:
-    """Fold the lines of a session; leave out memories that were lost or came before a fresh context."""
-    before: list[
-        tuple[int, list[str]]
-    ] = []  # tokens and keys of earlier prompts, and of the last one
-    last: list[tuple[int, list[str]]] = []
-    prompt, asked_at, heard = "", 0, -1
-    for at, _, what, *rest in (line for line in lines if len(line) > 2 and is_number(line[0])):
-        if what == FRESH:
-            before, last, prompt = [], [], ""
-        elif what == LOST:
-            last = []
-        elif what == ASKED and len(rest) == 2:
-            before, last = before + last, []
-            prompt, asked_at, heard = rest[0], int(at), int(rest[1]) if is_number(rest[1]) else -1
-        elif what == TOLD and len(rest) == 2 and is_number(rest[0]) and int(at) >= oldest:
-            last.append((int(rest[0]), rest[1].split()))
-    told = before + last
-    keys = frozenset(key for _, own in told for key in own)
-    return Told(keys, sum(tokens for tokens, _ in told), prompt, asked_at, heard)
+    mark, oldest = checksum(session), now() - MAX_TOLD_DAYS * DAY
+    sql = "SELECT tokens, keys FROM injected WHERE session = ? AND at >= ?"
+    received = read(layout, sql, mark, oldest)
+    keys = frozenset(key for _, some in received for key in some.split())
+    sql = "SELECT prompt, at, heard FROM asked WHERE session = ? ORDER BY number DESC LIMIT 1"
+    last = read(layout, sql, mark) or [("", 0, -1)]
+    return Told(keys, sum(tokens for tokens, _ in received), *last[0])
 
 
 def prompts_since(layout: Layout, session: str, at: int) -> int:
     """Return the number of prompts of a session since a time."""
-    try:
-        lines = LineFile(local_path(layout, TOLD_FILE)).lines()
-    except RawkoError:
-        return 0
-    mark = f"\t{checksum(session)}\t{ASKED}\t"
-    times = (line.partition("\t")[0] for line in lines if mark in line)
-    return sum(is_number(time) and int(time) >= at for time in times)
+    sql = "SELECT count(*) FROM asked WHERE session = ? AND at >= ?"
+    return sum(count for (count,) in read(layout, sql, checksum(session), at))
 
 
 def note_asked(layout: Layout, session: str, prompt: str, heard: int) -> None:
     """Record the checksum of a prompt, and the transcript's size in bytes (`heard`) when it came in."""
-    _append_told(layout, session, ASKED, prompt, str(heard))
+    if session:
+        note(layout, "asked", now(), checksum(session), prompt, heard)
 
 
 def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) -> None:
     """Record the memories that a session receives."""
-    _append_told(layout, session, TOLD, str(tokens), " ".join(keys))
+    if session:
+        sql = "SELECT max(number) FROM asked WHERE session = ?"
+        asked = (read(layout, sql, checksum(session)) or [(None,)])[0][0]
+        note(layout, "injected", now(), checksum(session), asked, tokens, " ".join(keys))
 
 
 def note_lost(layout: Layout, session: str) -> None:
     """Discard the memories since the last prompt, because the prompt was canceled."""
-    _append_told(layout, session, LOST)
+    last = "SELECT max(number) FROM asked WHERE session = ?1"
+    _forget_told(layout, session, f"DELETE FROM injected WHERE session = ?1 AND asked = ({last})")
 
 
 def note_fresh(layout: Layout, session: str) -> None:
     """Discard all memories of a session, because the host compacted, cleared or rebuilt its context."""
-    _append_told(layout, session, FRESH)
+    _forget_told(layout, session, "DELETE FROM injected WHERE session = ?1")
+    _forget_told(layout, session, "UPDATE asked SET prompt = '' WHERE session = ?1")
 
 
-def _append_told(layout: Layout, session: str, *fields: str) -> None:
-    if not session:
-        return
+def _forget_told(layout: Layout, session: str, sql: str) -> None:
     try:
-        line = "\t".join((str(now()), checksum(session), *fields))
-        LineFile(local_path(layout, TOLD_FILE), MAX_TOLD_BYTES).append(line)
+        if session:
+            with change(layout) as db:
+                db.execute(sql, (checksum(session),))
     except RawkoError:
         pass
 
 
-# Record each injection's time, tokens and memories: one line per injection in
-# `.rawko/local/usage.tsv`.
-#
-# The file is never shortened. A second file caches the counts, so that each line is counted once:
-# usage-counts.tsv   the number of counted bytes and the last counted line; then `id, count, last
-# time` for each memory
+# Record each injection's time, tokens and memories, and count the injections of each memory.
 
-USAGE_FILE = "usage.tsv"
-COUNTS_FILE = "usage-counts.tsv"
 MAX_SESSION_CHARS = 100
-MAX_UNCOUNTED_BYTES = 256 * 1024  # some two thousand injections, quick to count; more are cached
-MAX_LINE_BYTES = 64 * 1024  # of one line, for the binary search
+COUNT_ACCESS = """INSERT INTO accesses VALUES (?1, 1, ?2)
+    ON CONFLICT (id) DO UPDATE SET count = count + 1, last = max(last, ?2)"""
 
 
 @record
@@ -176,150 +130,40 @@ class Access:
 def note_use(
     layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str], saved: int = 0
 ) -> None:
-    """Append one injection. Ignore errors: a prompt gets its memories even if the disk is full."""
-    name = "".join(c if c.isprintable() and c != "\t" else " " for c in session)[:MAX_SESSION_CHARS]
-    line = f"{at}\t{name}\t{tokens}\t{' '.join(ids)}" + (f"\t{saved}" if saved else "")
+    """Record one injection. Ignore errors: a prompt gets its memories even if the disk is full."""
+    name = "".join(c if c.isprintable() else " " for c in session)[:MAX_SESSION_CHARS]
     try:
-        size = LineFile(local_path(layout, USAGE_FILE)).append(line)
-        if size // MAX_UNCOUNTED_BYTES > (size - len(line) - 1) // MAX_UNCOUNTED_BYTES:
-            _counts(layout)
-    except (RawkoError, OSError):
+        with change(layout) as db:
+            insert(db, "usage", at, name, tokens, " ".join(ids), saved)
+            db.executemany(COUNT_ACCESS, [(id, at) for id in ids])
+    except RawkoError:
         pass
 
 
 def uses(layout: Layout, since: int = 0) -> list[Use]:
-    """Return every injection since a time, oldest first; skip lines that cannot be parsed."""
-    try:
-        with open_local(layout, USAGE_FILE, "r") as stream:
-            stream.seek(_offset(stream, since) if since else 0)
-            lines = stream.read().split(b"\n")
-    except (OSError, RawkoError):
-        return []
-    return [use for use in _parsed_uses(lines) if use.at >= since]
+    """Return every injection since a time, oldest first."""
+    sql = "SELECT at, session, tokens, ids, saved FROM usage WHERE at >= ? ORDER BY number"
+    return [
+        Use(at, session, tokens, tuple(ids.split()), saved)
+        for at, session, tokens, ids, saved in read(layout, sql, since)
+    ]
 
 
 def accesses(layout: Layout) -> dict[str, Access]:
-    """Return id → Access of each injected memory; empty if the file cannot be read."""
-    try:
-        return {id: Access(*counted) for id, counted in _counts(layout).items()}
-    except (OSError, RawkoError):
-        return {}
+    """Return id → Access of each injected memory; empty if the records cannot be read."""
+    return {id: Access(*row) for id, *row in read(layout, "SELECT * FROM accesses")}
 
 
 def last_access(layout: Layout) -> dict[str, int]:
-    """Return id → time of the last injection of each injected memory; empty if the file cannot be read."""
-    return {id: access.last for id, access in accesses(layout).items()}
+    """Return id → time of the last injection of each injected memory."""
+    return dict(read(layout, "SELECT id, last FROM accesses"))
 
 
-def _parsed_uses(lines: Sequence[bytes]) -> Iterator[Use]:
-    for line in lines:
-        parts = line.split(b"\t")
-        if _is_use(parts):
-            session, ids = parts[1].decode("utf-8", "replace"), parts[3].decode("utf-8", "replace")
-            yield Use(
-                int(parts[0]),
-                session,
-                int(parts[2]),
-                (*ids.split(),),
-                int(parts[4]) if parts[4:] else 0,
-            )
+# Store drafts on this machine, each with the decision about it.
 
-
-def _is_use(parts: list[bytes]) -> bool:
-    return (
-        len(parts) in (4, 5)
-        and parts[0].isdigit()
-        and parts[2].isdigit()
-        and (len(parts) == 4 or parts[4].isdigit())
-    )
-
-
-def _offset(stream: FileIO, since: int) -> int:
-    """Return an offset at or before the first line since a time, by binary search: lines are ordered by time."""
-    low, high = 0, stream.seek(0, os.SEEK_END)
-    while high - low > MAX_LINE_BYTES:
-        middle = (low + high) // 2
-        stream.seek(middle)
-        head, _, rest = stream.read(MAX_LINE_BYTES).partition(b"\n")
-        at = rest.partition(b"\t")[0]
-        if at.isdigit() and int(at) < since:
-            low = middle + len(head) + 1
-        else:
-            high = middle
-    return low
-
-
-def _counts(layout: Layout) -> Counts:
-    """Return the counts of all lines; cache them if many lines were not cached yet. Raises OSError and RawkoError."""
-    try:
-        with open_local(layout, USAGE_FILE, "r") as stream:
-            start, counts = _cached(layout, stream)
-            stream.seek(start)
-            data = stream.read()
-    except FileNotFoundError:
-        return {}
-    _count(data, counts)
-    if len(data) > MAX_UNCOUNTED_BYTES and data.endswith(b"\n"):
-        last_line = (
-            data[-MAX_LINE_BYTES:].rstrip(b"\n").rpartition(b"\n")[2].decode("utf-8", "replace")
-        )
-        rows = (f"{id}\t{times}\t{last}" for id, (times, last) in counts.items())
-        LineFile(local_path(layout, COUNTS_FILE)).replace(
-            f"{start + len(data)}\t{last_line}", *rows
-        )
-    return counts
-
-
-def _count(data: bytes, counts: Counts) -> None:
-    """Add the injections in `data` to counts, without an object per line: a year has some 70,000 lines."""
-    found: dict[bytes, list[int]] = {}
-    for line in data.split(b"\n"):
-        parts = line.split(b"\t")
-        if _is_use(parts):
-            at = int(parts[0])
-            for id in parts[3].split():
-                if id in found:
-                    found[id].append(at)
-                else:
-                    found[id] = [at]
-    for id, times in found.items():
-        name = id.decode("utf-8", "replace")
-        before, last = counts.get(name, (0, 0))
-        counts[name] = before + len(times), max(last, *times)
-
-
-def _cached(layout: Layout, stream: FileIO) -> tuple[int, Counts]:
-    """Return the number of cached bytes and their counts; 0 and no counts if the file is another one."""
-    try:
-        head, *lines = LineFile(local_path(layout, COUNTS_FILE)).lines() or [""]
-    except RawkoError:
-        return 0, {}
-    counted, _, last_line = head.partition("\t")
-    ending = f"{last_line}\n".encode("utf-8", "replace")
-    if not counted.isdecimal() or int(counted) < len(ending):
-        return 0, {}
-    stream.seek(int(counted) - len(ending))
-    if stream.read(len(ending)) != ending:
-        return 0, {}
-    rows = (line.split("\t") for line in lines)
-    return int(counted), {row[0]: (int(row[1]), int(row[2])) for row in rows}
-
-
-# Store drafts on this machine: lines in `.rawko/local/drafts.tsv`, the latest last.
-#
-#     time, session, draft, id, JSON      a draft, or a newer version of it
-#     time, session, asked, id            the agent of this session was asked to write the draft
-#     time, session, kept, id, entry      the draft became a memory, which this entry created or changed
-#     time, session, dropped, id          the draft was discarded; the same words of this session make no new draft
-#     time, session, reopened, id         the decision was undone
-#
-# Sessions are checksums, so that a prompt finds the lines of its own session without reading JSON.
-
-DRAFTS_FILE = "drafts.tsv"
-MAX_DRAFTS_BYTES = 4 * 2**20  # some 4,000 drafts; the older half is dropped
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
-MAX_DRAFT_DAYS = 30  # after which a draft expires
-DRAFT, AGENT_ASKED, KEPT, DROPPED, REOPENED = "draft", "asked", "kept", "dropped", "reopened"
+MAX_DRAFT_DAYS = 30  # after which a draft, or the decision about it, expires
+KEPT, DROPPED = "kept", "dropped"  # decisions; no decision is an empty text
 TUPLES = ("when", "tags", "corrects", "again")
 
 
@@ -331,16 +175,14 @@ class Drafts:
 
     def all(self) -> list[Draft]:
         """Return the undecided drafts, latest first."""
-        found, _ = _folded_drafts(self._lines())
-        return sorted(found.values(), key=lambda draft: (-draft.at, draft.id))
+        return sorted(self._undecided(), key=lambda draft: (-draft.at, draft.id))
 
     def of_session(self, session: str) -> list[Draft]:
         """Return the undecided drafts of a session, oldest first."""
         if not session:
             return []
-        mark = f"\t{checksum(session)}\t"
-        found, _ = _folded_drafts([line for line in self._lines() if mark in line])
-        return sorted(found.values(), key=lambda draft: (draft.at, draft.id))
+        drafts = self._undecided("AND session = ?", checksum(session))
+        return sorted(drafts, key=lambda draft: (draft.at, draft.id))
 
     def get(self, name: str) -> Draft:
         """Return a draft by its id, by the start or the end of its id, or by words of its title.
@@ -355,85 +197,87 @@ class Drafts:
             lambda draft: draft.id.endswith(name),
             lambda draft: words <= {*draft.title.casefold().split()},
         )
-        found = next((some for rule in rules if words and (some := [*filter(rule, drafts)])), [])
-        if len(found) != 1:
-            several = "; ".join(f"{draft.id} ({draft.title})" for draft in found[:MAX_CANDIDATES])
+        matches = next((some for rule in rules if words and (some := [*filter(rule, drafts)])), [])
+        if len(matches) != 1:
+            several = "; ".join(f"{draft.id} ({draft.title})" for draft in matches[:MAX_CANDIDATES])
             wrong = (
                 f"{name!r} matches several drafts: {several}"
-                if found
+                if matches
                 else f"there is no draft {name!r}"
             )
             raise NotFound(wrong, "run 'rawkomem drafts' for a list")
-        return found[0]
+        return matches[0]
 
     def decided(self) -> frozenset[str]:
         """Return the ids of drafts that were kept or dropped."""
-        return _folded_drafts(self._lines())[1]
+        sql = "SELECT id FROM drafts WHERE decision != '' AND at >= ?"
+        return frozenset(id for (id,) in read(self._layout, sql, _oldest_draft()))
 
     def put(self, drafts: Iterable[Draft]) -> None:
-        """Store new drafts, or newer versions of known ones."""
-
-        lines = ((draft, json.dumps(_draft_fields(draft), ensure_ascii=False)) for draft in drafts)
-        self._append(*((draft.session, DRAFT, draft.id, text) for draft, text in lines))
+        """Store new drafts, or newer versions of undecided ones."""
+        decided, drafts = self.decided(), [*drafts]
+        if not drafts:
+            return
+        with change(self._layout) as db:
+            for draft in drafts:
+                if draft.id not in decided:
+                    known = db.execute("SELECT asked FROM drafts WHERE id = ?", (draft.id,))
+                    asked = max([draft.asked, *(at for (at,) in known)])
+                    _insert_draft(db, replace(draft, asked=asked), "", "")
 
     def asked_at(self, session: str) -> int:
         """Return when the agent of a session was last asked to write a draft; 0 if never."""
-        marks = f"\t{checksum(session)}\t{AGENT_ASKED}\t"
-        return max((_time_of_line(line) for line in self._lines() if marks in line), default=0)
+        sql = "SELECT max(asked) FROM drafts WHERE session = ?"
+        return next((at or 0 for (at,) in read(self._layout, sql, checksum(session))), 0)
 
     def forget(self, texts: Iterable[str]) -> None:
         """Remove every draft that shares text with purged texts."""
         gone = [" ".join(text.split()) for text in texts]
-        lines = self._lines()
-        kept = [
-            line for line in lines if not _shares_text(_folded_drafts([line], 0)[0].values(), gone)
-        ]
-        if len(kept) < len(lines):
-            self._file().replace(*kept)
+        rows = read(self._layout, "SELECT draft, asked FROM drafts")
+        self.remove(draft.id for row in rows if _shares_text(draft := _parsed_draft(*row), gone))
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Remove drafts, without a decision about them: they may come again."""
+        rows = [(id,) for id in ids]
+        if rows:
+            with change(self._layout) as db:
+                db.executemany("DELETE FROM drafts WHERE id = ?", rows)
 
     def note_asked(self, draft: Draft) -> None:
         """Record that the agent was asked to write a draft."""
-        self._append((draft.session, AGENT_ASKED, draft.id))
+        with change(self._layout) as db:
+            db.execute("UPDATE drafts SET asked = ? WHERE id = ?", (now(), draft.id))
 
     def decide(self, draft: Draft, what: str, entry: str = "") -> None:
-        """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed."""
-        self._append((draft.session, what, draft.id, entry))
+        """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed.
+
+        The same words of the same session make no new draft.
+        """
+        with change(self._layout) as db:
+            _insert_draft(db, draft, what, entry)
 
     def reopen(self, ids: Collection[str] = (), kept_as: Collection[str] = ()) -> list[str]:
         """Let decided drafts wait again: those with these ids, and those kept by these entries; return their ids."""
-        found = {}
-        for line in self._lines():
-            _, session, what, id, entry = (*line.split("\t", 4), "", "", "", "")[:5]
-            if what in (KEPT, DROPPED) and (id in ids or entry in kept_as):
-                found[id] = "\t".join((str(now()), session, REOPENED, id))
+        rows = read(self._layout, "SELECT id, entry FROM drafts WHERE decision != ''")
+        found = [id for id, entry in rows if id in ids or (entry and entry in kept_as)]
         if found:
-            self._file().append(*found.values())
-        return [*found]
+            with change(self._layout) as db:
+                sql = "UPDATE drafts SET decision = '', entry = '', at = ? WHERE id = ?"
+                db.executemany(sql, [(now(), id) for id in found])
+        return found
 
     def expire(self) -> int:
-        """Remove lines older than MAX_DRAFT_DAYS; return how many undecided drafts were removed."""
-        lines, oldest = self._lines(), now() - MAX_DRAFT_DAYS * DAY
-        kept = [line for line in lines if _time_of_line(line) >= oldest]
-        gone = len(_folded_drafts(lines, 0)[0]) - len(_folded_drafts(kept, 0)[0])
-        if len(kept) < len(lines):
-            self._file().replace(*kept)
-        return gone
+        """Remove drafts older than MAX_DRAFT_DAYS; return how many of them were undecided."""
+        sql = "SELECT decision FROM drafts WHERE at < ?"
+        gone = read(self._layout, sql, _oldest_draft())
+        if gone:
+            with change(self._layout) as db:
+                db.execute("DELETE FROM drafts WHERE at < ?", (_oldest_draft(),))
+        return sum(not decision for (decision,) in gone)
 
-    def _append(self, *records: tuple[str, ...]) -> None:
-        if records:
-            at = str(now())
-            self._file().append(
-                *("\t".join((at, checksum(session), *rest)) for session, *rest in records)
-            )
-
-    def _file(self) -> LineFile:
-        return LineFile(local_path(self._layout, DRAFTS_FILE), MAX_DRAFTS_BYTES)
-
-    def _lines(self) -> list[str]:
-        try:
-            return self._file().lines()
-        except RawkoError:
-            return []
+    def _undecided(self, only: str = "", *values: str) -> list[Draft]:
+        sql = f"SELECT draft, asked FROM drafts WHERE decision = '' AND at >= ? {only}"
+        return [_parsed_draft(*row) for row in read(self._layout, sql, _oldest_draft(), *values)]
 
 
 def draft_id(session: str, words: str) -> str:
@@ -441,81 +285,28 @@ def draft_id(session: str, words: str) -> str:
     return "drf_" + checksum(session, " ".join(words.split())).partition("-")[0][:12]
 
 
-def _folded_drafts(
-    lines: Iterable[str], oldest: int = -1
-) -> tuple[dict[str, Draft], frozenset[str]]:
-    """Return the undecided drafts by id, and the ids of decided ones; `oldest` = 0 includes expired drafts."""
-    oldest = now() - MAX_DRAFT_DAYS * DAY if oldest < 0 else oldest
-    found: dict[str, Draft] = {}
-    known: dict[str, Draft] = {}
-    decided: set[str] = set()
-    for line in lines:
-        at, _, what, id, *rest = (*line.split("\t", 4), "", "", "")[:5]
-        if not is_number(at) or int(at) < oldest or not id:
-            continue
-        if what in (KEPT, DROPPED):
-            decided.add(id)
-            if id in found:
-                known[id] = found.pop(id)
-        elif what == REOPENED:
-            decided.discard(id)
-            if id in known:
-                found[id] = known.pop(id)
-        elif what == AGENT_ASKED and id in found:
-            found[id] = replace(found[id], asked=int(at))
-        elif what == DRAFT and id not in decided:
-            draft = _parsed_draft(rest[0])
-            if draft:
-                found[id] = draft
-    return found, frozenset(decided)
+def _oldest_draft() -> int:
+    return now() - MAX_DRAFT_DAYS * DAY
 
 
-def _shares_text(drafts: Iterable[Draft], texts: Sequence[str]) -> bool:
+def _insert_draft(db: Any, draft: Draft, decision: str, entry: str) -> None:
+    fields = {name: value for name, value in as_dict(draft).items() if value}
+    text = json.dumps(fields, ensure_ascii=False)
+    session = checksum(draft.session)
+    insert(db, "drafts", draft.id, now(), session, text, draft.asked, decision, entry)
+
+
+def _parsed_draft(text: str, asked: int) -> Draft:
+    fields = json.loads(text)
+    for name in TUPLES:
+        fields[name] = tuple(fields.get(name, ()))
+    fields["fields"] = tuple((key, value) for key, value in fields.get("fields", ()))
+    return Draft(**{**fields, "asked": asked})
+
+
+def _shares_text(draft: Draft, texts: Sequence[str]) -> bool:
     """Tell whether a line of a draft contains one of the texts, or is part of one."""
-    for draft in drafts:
-        said = [draft.said, draft.text, draft.title, draft.before, draft.task]
-        said += [value for _, value in draft.fields]
-        words = [" ".join(part.split()) for one in said for part in one.split("\n")]
-        if any(word and (word in text or text in word) for word in words for text in texts if text):
-            return True
-    return False
-
-
-def _time_of_line(line: str) -> int:
-    at = line.partition("\t")[0]
-    return int(at) if is_number(at) else 0
-
-
-def _draft_fields(draft: Draft) -> dict[str, object]:
-    """Return the non-empty fields as JSON values."""
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in as_dict(draft).items() if v}
-
-
-def _parsed_draft(text: str) -> Draft | None:
-    """Parse the JSON of a draft; return None if it is not one, for example because somebody edited the file."""
-    try:
-        given = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(given, dict) or not all(
-        isinstance(given.get(key), str) for key in ("id", "kind")
-    ):
-        return None
-    fields = {name: given[name] for name in Draft.__annotations__ if name in given}
-    for name, value in fields.items():
-        if name == "fields":
-            pairs = (
-                [pair for pair in value if isinstance(pair, list)]
-                if isinstance(value, list)
-                else []
-            )
-            fields[name] = tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
-        elif name in TUPLES:
-            fields[name] = tuple(str(part) for part in value) if isinstance(value, list) else ()
-        elif name in ("at", "asked"):
-            fields[name] = value if isinstance(value, int) else 0
-        elif name == "score":
-            fields[name] = float(value) if isinstance(value, int | float) else 0.0
-        else:
-            fields[name] = str(value)
-    return Draft(**fields)
+    said = [draft.said, draft.text, draft.title, draft.before, draft.task]
+    said += [value for _, value in draft.fields]
+    words = [" ".join(part.split()) for one in said for part in one.split("\n")]
+    return any(word and (word in text or text in word) for word in words for text in texts if text)

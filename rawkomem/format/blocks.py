@@ -8,7 +8,8 @@ other `---` is a rule or a separator.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
@@ -26,6 +27,7 @@ from .frontmatter import MAX_FRONTMATTER_BYTES, emit_fields, read_frontmatter
 STATE_LINES = re.compile(
     r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE
 )
+LINE_BREAK = re.compile("\n")
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
 CLOSING = re.compile(
     r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE
@@ -142,18 +144,13 @@ def join_entry(text: str, entry: str) -> str:
 
 
 class _Lines:
-    """A counter of line numbers that continues from the last position, so that a file is counted only once."""
+    """The line numbers of a text's positions."""
 
     def __init__(self, text: str):
-        self.text, self.position, self.line = text, 0, 1
+        self._breaks = [found.start() for found in LINE_BREAK.finditer(text)]
 
     def at(self, position: int) -> int:
-        if position < self.position:
-            self.line -= self.text.count("\n", position, self.position)
-        else:
-            self.line += self.text.count("\n", self.position, position)
-        self.position = position
-        return self.line
+        return bisect_left(self._breaks, position) + 1
 
 
 @record
@@ -301,13 +298,3 @@ def _piece(text: str, last: bool) -> Piece:
     gap = None if last else SEPARATING_LINES.search(text, min(body, len(text)))
     said = text[: gap.start() if gap else len(text)].rstrip(BLANK)
     return Piece(said, text[len(said) :], last)
-
-
-def glue_pieces(lead: str, pieces: Iterable[Piece]) -> str:
-    """Join pieces to a text. Each keeps the text after it, unless it became the last piece or no longer is."""
-    pieces = list(pieces)
-    between = "".join(
-        piece.text + ("\n" + SEPARATOR if piece.last else piece.rest) for piece in pieces[:-1]
-    )
-    end = "".join(piece.text + (piece.rest if piece.last else "\n") for piece in pieces[-1:])
-    return lead + between + end

@@ -73,6 +73,7 @@ ENTRY_FIELD_KEYS = {
 FOREIGN_NAMES = {
     name: ours for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys()) for name in KEY_NAMES[ours]
 }  # their name → our key
+NO_KEYS = ("true", "false", "null")  # words that other readers do not read as text
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
 FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
 MAX_TAGS = 64  # more tags do not describe a memory
@@ -81,9 +82,10 @@ NO_TITLE = "no-title"  # a caller that has another title may ignore this Problem
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
 KEPT_HINT = "choose another value: other entries refer to it, so the index does not redact it"
 PERSONAL_HINT = "remove it if others can read this repository; the index holds a redacted copy"
-LONG_VALUE_CHARS = 10_000  # characters; a longer value is kept, but belongs in the body
-FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 LONG_TITLE_CHARS = 300
+LONG_VALUE_CHARS = 10_000  # characters; a longer value is kept, but belongs in the body
+HIDDEN_HINT = "remove them; \\b in double quotes is a backspace: use single quotes"
+FUTURE_SLACK_MS = DAY  # clocks and time zones differ
 
 
 def read_entries(
@@ -147,7 +149,7 @@ def _body_problems(block: Block) -> list[Problem]:
             "remove it; it is stripped before use",
             line + at - 1,
         )
-        for at, what in hidden_characters(block.body, harmless=False)
+        for at, what in hidden_characters(block.body)
     ]
     comment = block.body.find("<!--")
     if comment >= 0 and "\n---" in block.body[comment:]:
@@ -273,8 +275,8 @@ class _FieldReader:
             return ""
         text = clean(field.value)
         if text != field.value:
-            hint = "remove them; \\b in double quotes is a backspace: use single quotes"
-            self._warn("hidden-character", key, f"invisible or control characters in {key}", hint)
+            message = f"invisible or control characters in {key}"
+            self._warn("hidden-character", key, message, HIDDEN_HINT)
         return " ".join(text.split())
 
     def _id(self, key: str) -> str:
@@ -303,12 +305,8 @@ class _FieldReader:
             message = "a title is one line: line breaks read as spaces"
             self._warn("title-lines", "title", message, "write it on one line")
         if len(title) > LONG_TITLE_CHARS:
-            self._warn(
-                "long-title",
-                "title",
-                f"title is longer than {LONG_TITLE_CHARS} characters",
-                "shorten it",
-            )
+            message = f"title is longer than {LONG_TITLE_CHARS} characters"
+            self._warn("long-title", "title", message, "shorten it")
         if mix := mixed_script(title):
             self._warn(
                 "mixed-script",
@@ -364,44 +362,35 @@ class _FieldReader:
         self._error("not-list", key, message, "put each text in quotes, without inner brackets")
         return []
 
-    def _tags(self) -> tuple[str, ...]:
-        items = self._items("tags")
-        if len(items) > MAX_TAGS:
-            hint = "keep the most useful ones"
-            self._error("too-many-tags", "tags", f"{len(items)} tags: at most {MAX_TAGS}", hint)
+    def _texts(self, key: str, most: int) -> tuple[str, ...]:
+        """Return the cleaned texts of a list; none if there are more than `most`."""
+        written = self._items(key)
+        items = [item.strip() for item in written]
+        if len(items) > most:
+            limit, hint = f"at most {most}", "keep the most useful ones"
+            if key == "tags":
+                self._error("too-many-tags", key, f"{len(items)} tags: {limit}", hint)
+            else:
+                self._error("too-many-conditions", key, f"{len(items)} conditions: {limit}", hint)
             return ()
-        tags = [" ".join(clean(item).split()) for item in items]
-        if not all(tags):
-            self._warn("empty-tag", "tags", "empty tag dropped", "remove it")
-        if any(clean(item) != item for item in items):
-            self._warn(
-                "hidden-character", "tags", "invisible or control characters in tags", "remove them"
-            )
-        return tuple(dict.fromkeys(tag for tag in tags if tag))
+        if not all(items) or any(item.endswith("\n") for item in written):
+            message = f"{key}: an empty tag or condition, or a line break at its end, dropped"
+            self._warn("empty-text", key, message, "remove it; use '|-' or quotes")
+        cleaned = [clean(item) for item in items]
+        if cleaned != items:
+            message = f"invisible or control characters in {key}"
+            self._warn("hidden-character", key, message, HIDDEN_HINT)
+        return tuple(filter(None, cleaned))
+
+    def _tags(self) -> tuple[str, ...]:
+        tags = self._texts("tags", MAX_TAGS)
+        return tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags))
 
     def _when(self) -> tuple[str, ...]:
-        patterns = self._items("whenToUse")
-        if len(patterns) > MAX_PATTERNS:
-            message = f"{len(patterns)} conditions: at most {MAX_PATTERNS}"
-            self._error("too-many-conditions", "whenToUse", message, "keep the most specific ones")
-            return ()
-        stripped = [pattern.strip() for pattern in patterns]
-        if any("\n" in pattern[len(pattern.rstrip("\n")) :] for pattern in patterns):
-            message = "line break at the end of a condition dropped"
-            self._warn("condition-lines", "whenToUse", message, "use '|-' or quotes")
-        cleaned = [clean(pattern) for pattern in stripped]
-        if cleaned != stripped:
-            hint = "\\b in double quotes is a backspace: use single quotes"
-            self._warn(
-                "hidden-character",
-                "whenToUse",
-                "control or invisible characters in a condition",
-                hint,
-            )
-        self.problems.extend(
-            condition_problems(cleaned, self._line("whenToUse")) if self.advice else ()
-        )
-        return tuple(pattern for pattern in cleaned if pattern)
+        patterns = self._texts("whenToUse", MAX_PATTERNS)
+        if self.advice:
+            self.problems.extend(condition_problems(patterns, self._line("whenToUse")))
+        return patterns
 
     def _related(self) -> tuple[str, ...]:
         items = self._items("relatedMemories")
@@ -442,27 +431,14 @@ class _FieldReader:
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
             self._warn("look-alike-key", key, message, f"write {imitated}")
         elif self.advice and (meant := near_key(key)):
-            self._warn(
-                "near-miss-key",
-                key,
-                f"unknown key {key!r}: did you mean {meant!r}?",
-                f"write {meant}",
-            )
-        elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in (
-            "true",
-            "false",
-            "null",
-        ):
-            self._warn(
-                "odd-key", key, f"key {clean(key)[:40]!r} is not a name", "start keys with a letter"
-            )
+            message = f"unknown key {key!r}: did you mean {meant!r}?"
+            self._warn("near-miss-key", key, message, f"write {meant}")
+        elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in NO_KEYS:
+            message = f"key {clean(key)[:40]!r} is not a name"
+            self._warn("odd-key", key, message, "start keys with a letter")
         if len(str(field.value)) > LONG_VALUE_CHARS:
-            self._warn(
-                "long-value",
-                key,
-                f"value of {clean(key)[:40]!r} is very long",
-                "move it into the body",
-            )
+            message = f"value of {clean(key)[:40]!r} is very long"
+            self._warn("long-value", key, message, "move it into the body")
 
 
 def _holds_nul(value: object) -> bool:
@@ -519,16 +495,14 @@ def entry_from_text(text: str) -> Entry:
 def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     """Return the entry with `flags` instead of its own fields; without a title, the first heading becomes the title."""
     own = {key: flags.pop(key) for key in EXTRA_FLAGS if flags.get(key)}
-    own = {key: [*value] if isinstance(value, tuple) else value for key, value in own.items()}
-    fields = {
-        key: tuple(value) if isinstance(value, (list, tuple)) else value
-        for key, value in flags.items()
-    }
-    given = tuple(dict.fromkeys([*entry.given, *(KEY_OF_FLAG[key] for key in fields)]))
     entry = replace(
-        entry, kind=kind if entry.kind == "memory" else entry.kind, by=entry.by or by, given=given
+        entry,
+        kind=kind if entry.kind == "memory" else entry.kind,
+        by=entry.by or by,
+        given=dict.fromkeys([*entry.given, *(KEY_OF_FLAG[key] for key in flags)]).keys(),
+        extra={**entry.extra, **own},
     )
-    entry = replace(entry, **fields, extra={**entry.extra, **own})
+    entry = replace(entry, **flags)
     if kind != "amend" and not entry.title:
         entry = replace(entry, title=first_heading(entry.body))
     return entry

@@ -40,14 +40,11 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
         if match is None or match[1] in fields:
             return None
         key, plain, quoted, items = match.groups()
-        fields[key] = Field(_plain_value(plain, quoted, items), number, plain is not None)
+        value: Value = plain or quoted or ""
+        if items is not None:
+            value = ["" if item in NULLS else item for item in items.split(", ")]
+        fields[key] = Field(value, number, plain is not None)
     return fields
-
-
-def _plain_value(plain: str | None, quoted: str | None, items: str | None) -> Value:
-    if items is not None:
-        return ["" if item in NULLS else item for item in items.split(", ")]
-    return plain or quoted or ""
 
 
 # Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every

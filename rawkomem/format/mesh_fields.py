@@ -20,17 +20,13 @@ from ..text.clean import one_line
 
 # The RFC's key → our key, for metadata that people and the rest of this program read.
 METADATA_KEYS = {
-    "type": "type",
-    "rationale": "rationale",
-    "hypothesis": "hypothesis",
-    "skill_name": "skill_name",
+    **{
+        key: key
+        for key in str.split(
+            "type rationale hypothesis skill_name status error error_pattern fix preventative_rule source_skill_id"
+        )
+    },
     "session_id": "session",
-    "status": "status",
-    "error": "error",
-    "error_pattern": "error_pattern",
-    "fix": "fix",
-    "preventative_rule": "preventative_rule",
-    "source_skill_id": "source_skill_id",
 }
 OTHER_METADATA_KEY = (
     "metadata"  # frontmatter key of all other metadata, as JSON, so that numbers stay numbers

@@ -16,7 +16,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
-from ..model.values import Problem, error, iso, record, replace, warning
+from ..model.values import ERROR, Problem, error, iso, record, replace, warning
 
 # Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar
 # (docs/yamo.md).
@@ -114,99 +114,69 @@ def read_yamo_block(text: str) -> tuple[YamoBlock | None, tuple[Problem, ...]]:
 
 def read_yamo_blocks(text: str) -> YamoReading:
     """Return all blocks of a text, in either form. Skip and report invalid blocks; never raise."""
-    reader = _YamoReader()
+    readers: list[_BlockReader] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
-            reader.take(number, line)
-    reader.finish()
-    return YamoReading(tuple(reader.blocks), tuple(reader.problems))
+            head = HEAD.fullmatch(line.rstrip())
+            if not readers or (head and head[1] == "agent"):
+                readers.append(_BlockReader(number))
+            readers[-1].take(number, line, head)
+    blocks = [reader.block() for reader in readers]
+    problems = tuple(problem for reader in readers for problem in reader.problems)
+    return YamoReading(tuple(filter(None, blocks)), problems)
 
 
-class _YamoReader:
-    """Reads the lines of a text one by one."""
+class _BlockReader:
+    """Reads the lines of one block."""
 
-    def __init__(self) -> None:
-        self.blocks: list[YamoBlock] = []
+    def __init__(self, line: int) -> None:
+        self.line = line  # number of its first line
         self.problems: list[Problem] = []
-        self._begin(0)
-
-    def _begin(self, line: int) -> None:
-        self.line = line  # number of the block's first line; 0 if no block has begun
         self.section = ""
         self.values: dict[str, str] = {}
         self.pairs: dict[str, list[tuple[str, str]]] = {}
-        self.wrong = False
 
-    def take(self, number: int, line: str) -> None:
-        head = HEAD.fullmatch(line.strip()) if not line[0].isspace() else None
-        if head and head[1] in YAMO_PARTS:
-            self._head(number, head[1], head[2].strip())
-        elif self.section and line[0].isspace():
+    def take(self, number: int, line: str, head: re.Match[str] | None) -> None:
+        part, rest = (head[1], head[2].strip()) if head else ("", "")
+        if self.section and line[0].isspace():
             self._pair(number, line.strip())
+        elif part in YAMO_LINES and part not in self.values and "agent" in (part, *self.values):
+            self.section = ""
+            self._value(number, part, rest)
+        elif part in YAMO_SECTIONS and "agent" in self.values and (not rest or part == "meta"):
+            self.section = part
+            self.pairs.setdefault(part, [])
+            if rest:
+                self._pair(number, rest)
         else:
-            hint = "indent pairs, and keep a value on one line"
+            hint = "begin with 'agent: …;', name each part once, indent pairs, keep a value on one line"
             self._error(number, "not-block-line", f"not a line of a block: {_shown(line)}", hint)
 
-    def finish(self) -> None:
-        """End the current block, and add it to `blocks` if it is valid."""
-        if not self.line:
-            return
+    def block(self) -> YamoBlock | None:
+        """Return the block; None if it is not valid."""
         for part in REQUIRED_PARTS:
             if part not in self.values and part not in self.pairs:
-                self._error(
-                    self.line, "missing-section", f"Missing required section: {part}:", "add it"
-                )
-        if not self.wrong:
-            sections = {part: tuple(pairs) for part, pairs in self.pairs.items()}
-            values = {part: _decoded(value) for part, value in self.values.items() if part != "log"}
-            said = self.values["log"]
-            log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
-            self.blocks.append(YamoBlock(**values, **sections, log=log))  # type: ignore[arg-type]
-        self._begin(0)
-
-    def _head(self, number: int, part: str, rest: str) -> None:
-        if part == "agent":
-            self.finish()
-            self._begin(number)
-        self.section = part if part in YAMO_SECTIONS else ""
-        if self.section:
-            self.pairs.setdefault(part, [])
-        if not self.line:
-            self._error(
-                number,
-                "no-agent",
-                f"'{part}:' before any 'agent:'",
-                "a block begins with 'agent: …;'",
-            )
-        elif part in YAMO_LINES:
-            self._value(number, part, rest)
-        elif rest and part == "meta":
-            self._pair(number, rest)
-        elif rest:
-            hint = "put its pairs on lines of their own, indented"
-            self._error(number, "text-after-section", f"'{part}:' has text after it", hint)
+                message = f"Missing required section: {part}:"
+                self._error(self.line, "missing-section", message, "add it")
+        if any(problem.level == ERROR for problem in self.problems):
+            return None
+        said = self.values.pop("log")
+        log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
+        values: dict[str, Any] = {part: _decoded(value) for part, value in self.values.items()}
+        values |= {part: tuple(pairs) for part, pairs in self.pairs.items()}
+        return YamoBlock(**values, log=log)
 
     def _value(self, number: int, part: str, rest: str) -> None:
         value = self._ended(number, rest)
-        if part in self.values:
-            self._error(
-                number,
-                "repeated-section",
-                f"a second '{part}:'",
-                "start each block with 'agent: …;'",
-            )
-        elif part == "priority" and value not in PRIORITIES:
+        if part == "priority" and value not in PRIORITIES:
             hint = "use one of " + ", ".join(PRIORITIES)
             self._error(number, "unknown-priority", f"unknown priority {_shown(value)}", hint)
-        elif not value and part != "log":
-            self._error(number, "no-value", f"'{part}:' without a value", "give it one")
         elif part in ("agent", "intent") and NO_NAME.search(value):
-            message = f"{part} {_shown(value)} is not a name"
-            self.problems.append(
-                warning("bad-name", message, "letters, digits, underscores", number)
-            )
+            message, hint = f"{part} {_shown(value)} is not a name", "letters, digits, underscores"
+            self.problems.append(warning("bad-name", message, hint, number))
             value = yamo_name(value)
-        self.values[part] = value
+        if value or part == "log":
+            self.values[part] = value
 
     def _pair(self, number: int, line: str) -> None:
         inside = self._ended(number, line)
@@ -224,13 +194,11 @@ class _YamoReader:
     def _ended(self, number: int, text: str) -> str:
         if not text.endswith(";"):
             hint = "end it with a semicolon; write a line end inside a value as a space"
-            self._error(
-                number, "no-semicolon", f"Line not semicolon-terminated: {_shown(text)}", hint
-            )
+            message = f"Line not semicolon-terminated: {_shown(text)}"
+            self._error(number, "no-semicolon", message, hint)
         return text.removesuffix(";").strip()
 
     def _error(self, number: int, code: str, message: str, hint: str) -> None:
-        self.wrong = True
         self.problems.append(error(code, message, hint, number))
 
 
@@ -319,31 +287,18 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
     held = {row["block_hash"] for row in rows if row["block_hash"]}
     rules = [_hash_rule(row) for row in rows]
-    problems = [
-        error(
-            BLOCK_CHANGED,
-            f"block {row['id']} does not match its hash",
-            "do not trust it: its text was changed",
-        )
-        for row, rule in zip(rows, rules, strict=True)
-        if rule is None
-    ]
-    strays = [
-        row
-        for row in rows
-        if row["block_hash"] and row["prev_hash"] and row["prev_hash"] not in held
-    ]
-    firsts = [row for row in rows if row["block_hash"] and not row["prev_hash"]]
-    problems += [
-        error(
-            "block-order",
-            f"block {row['id']} follows a block that is not here",
-            "blocks were removed or changed",
-        )
-        for row in strays[
-            0 if firsts else 1 :
-        ]  # the oldest may follow blocks that were removed because of their age
-    ]
+    problems = []
+    for row, rule in zip(rows, rules, strict=True):
+        if rule is None:
+            message = f"block {row['id']} does not match its hash"
+            problems.append(error(BLOCK_CHANGED, message, "do not trust it: its text was changed"))
+    hashed = [row for row in rows if row["block_hash"]]
+    strays = [row for row in hashed if row["prev_hash"] and row["prev_hash"] not in held]
+    has_first = any(not row["prev_hash"] for row in hashed)
+    # Without a first block, the oldest one may follow blocks that were removed because of their age.
+    for row in strays if has_first else strays[1:]:
+        message = f"block {row['id']} follows a block that is not here"
+        problems.append(error("block-order", message, "blocks were removed or changed"))
     return BlocksVerdict(
         len(rows), rules.count(RFC_RULE), rules.count(ANCHOR_RULE), tuple(problems)
     )

@@ -170,7 +170,10 @@ def _with_ancestors(commits: Iterable[str], parents: Mapping[str, Sequence[str]]
 
 
 def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bool:
-    """Read the digests of file versions that were not read yet; return False if git lacks one of them."""
+    """Read the digests of file versions that were not read yet; return False if git lacks one of them.
+
+    The key of a version contains its path, because entries without an id depend on their path.
+    """
     missing: dict[str, list[str]] = {}  # blob → its paths
     for version in dict.fromkeys(versions):
         if version not in read:
@@ -178,13 +181,8 @@ def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bo
             missing.setdefault(blob, []).append(path)
     for blob, data in read_blobs(git, list(missing)):
         for path in missing.pop(blob):
-            read[_key(blob, path)] = digests_in(data, path)
+            read[f"{blob} {path}"] = digests_in(data, path)
     return not missing
-
-
-def _key(blob: str, path: str) -> str:
-    """Return the key of a file version. It contains the path, because entries without an id depend on their path."""
-    return f"{blob} {path}"
 
 
 def _commits(git: Git, root: str, span: str) -> list[Commit]:
@@ -212,11 +210,11 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
                 )
             )
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            commits[-1][2].append(raw_change(line, root))
+            commits[-1][2].append(_raw_change(line, root))
     return commits
 
 
-def raw_change(line: str, root: str) -> Change:
+def _raw_change(line: str, root: str) -> Change:
     """Parse a line of `git diff-tree --raw`: a colon for each parent, modes, blobs, a path; `root` is `.rawko` there."""
     facts, _, path = line.partition("\t")
     parents = len(facts) - len(facts.lstrip(":"))
@@ -224,7 +222,7 @@ def raw_change(line: str, root: str) -> Change:
     parts = facts.lstrip(":").split(" ")
     modes, blobs = parts[: parents + 1], parts[parents + 1 : 2 * parents + 2]
     *before, after = [
-        _key(blob, path) if mode.startswith(FILE_MODE) and blob.strip("0") else ""
+        f"{blob} {path}" if mode.startswith(FILE_MODE) and blob.strip("0") else ""
         for mode, blob in zip(modes, blobs, strict=True)
     ]
     return Change(path, tuple(filter(None, before)), after)
@@ -247,7 +245,7 @@ def _blobs_in_head(
         for line in git.names("ls-tree", "-r", "-z", head, "--", *areas)
         if line.endswith(".md") and line.startswith(FILE_MODE)
     ]
-    keys = [_key(facts.split(" ")[2], path.removeprefix(root)) for facts, path in files]
+    keys = [f"{facts.split(' ')[2]} {path.removeprefix(root)}" for facts, path in files]
     _read_all(git, keys, read)
     return {key: read[key] for key in keys if key in read}
 

@@ -55,8 +55,7 @@ class Branch(Staged):
         self._project = os.path.dirname(root) or "."
         self.now, self.unmerged = self._commit(span.head), []
         self.parents, self.base = [self._commit(span.base)], {}
-        self._listing = ("ls-tree", "-z", "--full-tree", span.head, "--")
-        self._blob_at = 2
+        self._code_in_version = span.head
         self._known = {}
         self.code = self._code_in(
             "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
@@ -184,7 +183,7 @@ def check_branch(
     found = check_commit(commit, skip)
     if "history" in found:
         found["history"] = [replace(one, hint=KEEP_HINT) for one in found["history"]]
-    readings = (read_data(data, path) for path, data in commit.changed().items())
+    readings = (read_data(data, path) for path, data in commit.changed.items())
     odd = [
         problem for reading in readings for problem in reading.problems if problem.level == WARNING
     ]

@@ -31,6 +31,7 @@ from .symbols import TooLong, mentions_symbol, symbol_text
 # checked out.
 
 MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files; a larger index would delay a prompt
+READ_VERSIONS = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")  # version 4 compresses paths
 ENTRY_HEADER_BYTES = (
     62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
 )
@@ -86,48 +87,29 @@ class TrackedFiles:
 
 
 def _read_index(file: str, prefix: bytes) -> list[Tracked]:
+    """Return the entries below `prefix` of an index of version 2 or 3; empty for any other file."""
     try:
         with open(file, "rb") as stream:
             data = stream.read(MAX_INDEX_BYTES + 1)
-        return (
-            list(_index_entries(data, prefix))
-            if len(data) <= MAX_INDEX_BYTES and data[:4] == b"DIRC"
-            else []
-        )
+        if len(data) > MAX_INDEX_BYTES or data[:8] not in READ_VERSIONS:
+            return []
+        return list(_index_entries(data, prefix))
     except (OSError, ValueError, IndexError):  # no index yet, or a repository with other hashes
         return []
 
 
 def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
-    """Yield the entries below `prefix` of an index of version 2, 3 or 4 (which compresses paths)."""
-    version, count = int.from_bytes(data[4:8]), int.from_bytes(data[8:12])
-    at, path = 12, b""
-    for _ in range(count):
+    at = 12
+    for _ in range(int.from_bytes(data[8:12])):
         more = 2 if int.from_bytes(data[at + 60 : at + 62]) & EXTENDED else 0
         start = at + ENTRY_HEADER_BYTES + more
-        kept = b""
-        if version == 4:
-            strip, start = _offset_number(data, start)
-            kept = path[: len(path) - strip]
         end = data.index(b"\0", start)
-        path = kept + data[start:end]
-        skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
-        mode = int.from_bytes(data[at + 24 : at + 28])
+        path = data[start:end]
         if path.startswith(prefix):
-            blob = data[at + 40 : at + 60].hex()
+            skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
+            mode, blob = int.from_bytes(data[at + 24 : at + 28]), data[at + 40 : at + 60].hex()
             yield Tracked(os.fsdecode(path[len(prefix) :]), blob, mode, skipped)
-        at = end + 1 if version == 4 else at + ((end - at + 8) & ~7)
-
-
-def _offset_number(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number with seven bits per byte, as pack files store offsets, and the position after it."""
-    byte = data[at]
-    value = byte & 127
-    while byte & 128:
-        at += 1
-        byte = data[at]
-        value = ((value + 1) << 7) | (byte & 127)
-    return value, at + 1
+        at += (end - at + 8) & ~7
 
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"

@@ -7,7 +7,6 @@ the result has conflict markers. The result does not depend on which side is our
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
@@ -16,8 +15,7 @@ from typing import TypeVar
 from ..files.layout import AREAS, FOLDER, MAX_FILE_BYTES
 from ..files.reading import decode_file, read_data
 from ..files.replace import remove_unfinished, replace_whole
-from ..format.blocks import CLOSING, Piece, cut_pieces, glue_pieces, with_id
-from ..format.frontmatter import emit_fields
+from ..format.blocks import SEPARATOR, cut_pieces, with_id
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import order_key
@@ -38,13 +36,8 @@ class Item:
     """An entry of one version, with its text."""
 
     entry: Entry
-    piece: Piece
+    text: str
     named: bool  # whether the file states its id; else the id comes from the position in the file
-
-    @property
-    def text(self) -> str:
-        """Return the exact text of the entry."""
-        return self.piece.text
 
     @property
     def rank(self) -> Rank:
@@ -84,7 +77,7 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
         return None
     lead, pieces = cut_pieces(text, [entry.line for entry in entries])
     items = [
-        Item(entry, piece, "id" in entry.given)
+        Item(entry, piece.text, "id" in entry.given)
         for entry, piece in zip(entries, pieces, strict=True)
     ]
     keyed = _keyed(items, base)
@@ -112,58 +105,6 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
     }
 
 
-# Merge the tags of an entry that both sides changed; tags cannot contradict each other.
-
-Tagged = tuple[str, Sequence[str]]  # an entry's text and its tags
-
-TAGS = re.compile(r"^tags[ \t]*:.*\n(?:(?:[ \t-].*)?\n)*?(?=[^ \t\n-]|---)", re.MULTILINE)
-
-
-@record
-class _Apart:
-    """An entry without the lines of its tags, their position, and these lines."""
-
-    text: str
-    at: int
-    lines: str
-
-
-def unite_tags(base: Tagged | None, ours: Tagged, theirs: Tagged) -> str | None:
-    """Return the entry with the tags of both sides; None if both sides changed something else, too."""
-    mine, other = _apart_tags(ours[0]), _apart_tags(theirs[0])
-    origin = _apart_tags(base[0]) if base else None
-    if mine is None or other is None or (base and origin is None):
-        return None
-    before = origin.text if origin else None
-    if mine.text != other.text and before not in (mine.text, other.text):
-        return None
-    kept = other if mine.text == before and mine.text != other.text else mine
-    if mine.text == other.text:
-        kept = min(
-            (side for side in (mine, other) if side.lines), key=lambda side: side.at, default=mine
-        )
-    # tags of the base that neither side removed, then tags that either side added
-    known = base[1] if base else ()
-    tags = [tag for tag in known if tag in ours[1] and tag in theirs[1]]
-    tags += sorted({*ours[1], *theirs[1]} - {*known})
-    lines = emit_fields({"tags": [*tags]}) if tags else ""
-    return kept.text[: kept.at] + lines + kept.text[kept.at :]
-
-
-def _apart_tags(text: str) -> _Apart | None:
-    """Split an entry into its text and the lines of its tags; return None if these lines are ambiguous."""
-    closing = CLOSING.search(text, text.find("\n") + 1)
-    if closing is None:
-        return None
-    found = list(TAGS.finditer(text, 0, closing.end()))
-    if len(found) > 1 or (not found and "tags" in text[: closing.start()]):
-        return None
-    if not found:
-        return _Apart(text, closing.start(), "")
-    start, end = found[0].span()
-    return _Apart(text[:start] + text[end:], start, text[start:end])
-
-
 # Merge three versions of a memory file by entry id; new entries of both sides are kept.
 #
 # If one side changed an entry, its version is used. If both did, the result has conflict markers.
@@ -187,6 +128,10 @@ def merge_entries(
     base: bytes, ours: bytes, theirs: bytes, path: str, marker: int = MARKER_LENGTH
 ) -> Merged | None:
     """Merge two versions of `base` (empty if both are new); return None if that is not possible entry by entry."""
+    if theirs in (base, ours):
+        return Merged(ours)
+    if ours == base:
+        return Merged(theirs)
     path = below_root(path)
     origin = read_version(base, path, Version())
     sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
@@ -207,8 +152,7 @@ def _named_alike(versions: Sequence[Version]) -> list[Version]:
     def named(key: str, item: Item) -> Item:
         if item.named or key not in ids:
             return item
-        piece = replace(item.piece, text=with_id(item.text, ids[key]))
-        return replace(item, piece=piece, named=True)
+        return replace(item, text=with_id(item.text, ids[key]), named=True)
 
     return [
         replace(version, items={key: named(key, item) for key, item in version.items.items()})
@@ -221,7 +165,7 @@ class _Merge:
 
     def __init__(self, base: Version, ours: Version, theirs: Version):
         self.base, self.ours, self.theirs = base, ours, theirs
-        self.pieces: dict[str, Piece] = {}
+        self.texts: dict[str, str] = {}
         self.conflicts: list[str] = []
 
     def result(self, path: str, marker: int) -> Merged | None:
@@ -230,7 +174,7 @@ class _Merge:
             self._decide(key, marker)
         order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
         lead = _pick(self.base.lead, self.ours.lead, self.theirs.lead)
-        text = glue_pieces(lead, [self.pieces[key] for key in order])
+        text = lead + f"\n{SEPARATOR}".join(self.texts[key] for key in order) + "\n" * bool(order)
         newline = _pick(self.base.newline, self.ours.newline, self.theirs.newline)
         data = text.replace("\n", newline or "\n").encode()
         if _pick(self.base.bom, self.ours.bom, self.theirs.bom):
@@ -246,40 +190,17 @@ class _Merge:
         elif ours == base:
             text = theirs
         else:
-            text = self._united(key)
-            if text is None:
-                text = _marked(ours or "", theirs or "", marker)
-                item = self.ours.items.get(key) or self.theirs.items[key]
-                self.conflicts.append(item.entry.id)
+            text = _marked(ours or "", theirs or "", marker)
+            item = self.ours.items.get(key) or self.theirs.items[key]
+            self.conflicts.append(item.entry.id)
         if text is not None:
-            self.pieces[key] = self._surrounded(key, text)
-
-    def _united(self, key: str) -> str | None:
-        """Return the merged text if both sides only added or removed tags; else None."""
-        ours, theirs = self.ours.items.get(key), self.theirs.items.get(key)
-        if ours is None or theirs is None:
-            return None
-        known = self.base.items.get(key)
-        base = (known.text, known.entry.tags) if known else None
-        return unite_tags(base, (ours.text, ours.entry.tags), (theirs.text, theirs.entry.tags))
-
-    def _surrounded(self, key: str, text: str) -> Piece:
-        """Return the text with the separator after it; prefer one from inside a file to one from its end."""
-        for last in (False, True):
-            base, ours, theirs = (
-                item.piece.rest if (item := side.items.get(key)) and item.piece.last == last else ""
-                for side in (self.base, self.ours, self.theirs)
-            )
-            rest = _pick(base, ours or theirs, theirs or ours)
-            if rest:
-                return Piece(text, rest, last)
-        return Piece(text, "", last=True)
+            self.texts[key] = text
 
     def _rank(self, key: str) -> Rank:
         return min(side.items[key].rank for side in (self.ours, self.theirs) if key in side.items)
 
     def _sequence(self, version: Version) -> list[str]:
-        return [key for key in version.items if key in self.pieces]
+        return [key for key in version.items if key in self.texts]
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
         """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
@@ -291,7 +212,7 @@ class _Merge:
             item.entry.about for side in (self.ours, self.theirs) for item in side.items.values()
         }
         return all(
-            piece.text == self.pieces[key].text and self._is_same(key, entry, abouts)
+            piece.text == self.texts[key] and self._is_same(key, entry, abouts)
             for key, entry, piece in zip(order, read, pieces, strict=True)
         )
 

@@ -14,11 +14,11 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from ..files.layout import Layout
-from ..files.private import local_path, open_local
+from ..files.records import fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
 from ..redaction.anonymize import Person, person
@@ -216,37 +216,34 @@ def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     if not paths:
         return set()
     asked = paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
-    try:
-        tree = own_tree(layout.project)
-        root = tree.path(layout.root) + "/"
-        listed = tree.git.names("ls-files", "-z", "--", *(root + path for path in asked))
-    except GitFailed:
-        return set()
-    return {name.removeprefix(root) for name in listed} & {*paths}
+    return _listed(layout, ("ls-files", "-z"), asked) & {*paths}
 
 
 def committed_files(layout: Layout, area: str) -> set[str] | None:
     """Return the paths of an area in HEAD; None without git, empty if git fails."""
     if find_git(layout.project) is None:
         return None
+    return _listed(layout, ("ls-tree", "-r", "-z", "--name-only", "HEAD"), [f"{area}/"])
+
+
+def _listed(layout: Layout, words: Sequence[str], paths: Iterable[str]) -> set[str]:
+    """Return the paths below .rawko that a git command lists; empty if git fails."""
     try:
         tree = own_tree(layout.project)
         root = tree.path(layout.root) + "/"
-        listed = tree.git.names(
-            "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{root}{area}/"
-        )
+        names = tree.git.names(*words, "--", *(root + path for path in paths))
     except GitFailed:
         return set()
-    return {name.removeprefix(root) for name in listed}
+    return {name.removeprefix(root) for name in names}
 
 
 # Name a repository and a clone of it in a shared store.
 #
 # A repository's id is made from its first commit and the path of `.rawko`; without history it is
-# the clone's name. A clone has a random name in its local folder, bound to the file's inode, so
-# that a copied folder is another clone.
+# the clone's name. A clone has a random name in this machine's records, which a copied
+# folder does not keep, so that it is another clone.
 
-CLONE_FILE = "clone"
+CLONE = "clone"  # the name of the fact
 NAME_DIGITS = 16  # hexadecimal digits: enough to be unique among a team's repositories
 
 
@@ -266,18 +263,9 @@ def repository_id(layout: Layout) -> str:
 
 def clone_id(layout: Layout) -> str:
     """Return the name of this clone; create it on the first call."""
-    try:
-        with open_local(layout, CLONE_FILE, "r") as stream:
-            inode, _, name = stream.read(100).decode("ascii").strip().partition(" ")
-            if name and inode == str(os.fstat(stream.fileno()).st_ino):
-                return name
-    except (OSError, UnicodeDecodeError):
-        pass
-    path, name = local_path(layout, CLONE_FILE), os.urandom(NAME_DIGITS // 2).hex()
-    with open_local(layout, f"{CLONE_FILE}.{os.getpid()}", "w") as stream:
-        stream.write(f"{os.fstat(stream.fileno()).st_ino} {name}\n".encode())
-    os.replace(f"{path}.{os.getpid()}", path)
-    return name
+    if not fact(layout, CLONE):
+        set_fact(layout, CLONE, os.urandom(NAME_DIGITS // 2).hex(), replace=False)
+    return fact(layout, CLONE)
 
 
 # Find the name of this machine's user, to sign entries and to anonymize texts.

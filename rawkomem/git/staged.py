@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ..files.append import is_change_file
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.check import MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
@@ -33,10 +32,9 @@ from ..model.values import (
     now,
     record,
     replace,
-    warning,
 )
 from ..redaction.find import find_secrets
-from ..state.changes import AMENDABLE, HERITAGE, Names, kept_both, plan_delete, references
+from ..state.changes import AMENDABLE, kept_both, plan_delete
 from ..state.claims import (
     KEEP_BOTH,
     UNREGISTERED,
@@ -45,14 +43,15 @@ from ..state.claims import (
     claim_of,
     rivals_of,
 )
-from ..state.fold import REGISTRY, fold
+from ..state.fold import REGISTRY, fold, undoing
 from ..state.history import edit_in_words, entries_toward
 from ..state.housekeeping import is_comparable
-from ..state.trust import DERIVED, derived_from, weak_sources
+from ..state.plans import entry_about
+from ..state.trust import derived_from, weak_sources
 from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.language import identity
-from .authorship import LIST, SHOW, digests_in, raw_change, read_blobs
+from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
 from .runner import FILE_MODE, Git, GitFailed, work_tree
 
@@ -77,8 +76,7 @@ class Staged:
         self.tree = work_tree(layout.project)
         self._root = self.tree.path(layout.root) + "/"
         self._project = self.tree.path(layout.project)
-        self._listing: tuple[str, ...] = ("ls-files", "-s", "-z", "--")
-        self._blob_at = 1  # position of the blob in a listed line
+        self._code_in_version = ""  # the index; for a branch, its last commit
         self.now, self.unmerged = self._index()
         names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
         self.parents = [self._commit(name) for name in names]
@@ -156,12 +154,10 @@ class Staged:
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
-        for line in self.tree.git.names(*self._listing, name):
-            facts, _, found = line.partition("\t")
-            if found == name and facts.startswith(FILE_MODE):
-                blob = facts.split(" ")[self._blob_at]
-                return self.read([blob]).get(blob)
-        return None
+        try:
+            return self.tree.git.run("cat-file", "blob", f"{self._code_in_version}:{name}")
+        except GitFailed:
+            return None
 
     def stage(self, files: Mapping[str, bytes]) -> None:
         """Stage these bytes (path below `.rawko` → bytes) as they are.
@@ -179,7 +175,7 @@ class Staged:
     def _index(self) -> tuple[dict[str, str], list[str]]:
         found: dict[str, str] = {}
         unmerged: dict[str, None] = {}
-        for facts, path in self._listed(*self._listing, self._root):
+        for facts, path in self._listed("ls-files", "-s", "-z", "--", self._root):
             mode, blob, stage = facts.split(" ")
             if stage != "0":
                 unmerged[path] = None
@@ -286,8 +282,8 @@ REPLACED = "an amendment replaces the edited text, so the edit has no effect"
 WINS_HINT = "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
-MAX_DEPENDING = 5  # memories that a message names
 EDITED_FIELDS = (*AMENDABLE.values(), "body")
+EntriesByMemory = Mapping[str, Sequence[Entry]]
 
 
 @record
@@ -298,48 +294,17 @@ class Edit:
     new: Entry | None = None
 
 
-def edit_problem(edit: Edit, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
-    """Return the Problem of an edit, an error.
-
-    For a removed memory, `depending` is (reference type, title) of memories that refer to it, `left` its change files.
-    """
+def edit_problem(edit: Edit) -> Problem:
+    """Return the Problem of an edit, an error."""
     old, new = edit.old, edit.new
+    name = f"{old.id}, about {old.about},"
+    if old.creates:
+        name = f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})"
     if new is None:
-        return _removed(old, depending, left)
-    message = f"{_name_of_entry(old)} was edited: {edit_in_words(old, new)}"
+        effect = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
+        return error("entry-gone", f"{name} was removed{effect}", AMEND_HINT, path=old.path)
+    message = f"{name} was edited: {edit_in_words(old, new)}"
     return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
-
-
-def _removed(old: Entry, depending: Sequence[tuple[str, str]], left: Sequence[str]) -> Problem:
-    said = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
-    verbs = dict.fromkeys((DERIVED, HERITAGE), "was made from")
-    told = [f"{title} {verbs.get(type, 'refers to')} it" for type, title in depending]
-    more = f" and {len(told) - MAX_DEPENDING} more" if len(told) > MAX_DEPENDING else ""
-    also = f"; {', '.join(told[:MAX_DEPENDING])}{more}" if told else ""
-    also += (
-        f"; its changes are still in {', '.join(left)} ('git rm' removes them, too)" if left else ""
-    )
-    return error(
-        "entry-gone", f"{_name_of_entry(old)} was removed{said}{also}", AMEND_HINT, path=old.path
-    )
-
-
-def _name_of_entry(old: Entry) -> str:
-    return (
-        f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})"
-        if old.creates
-        else f"{old.id}, about {old.about},"
-    )
-
-
-def depending_on(old: Entry, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
-    """Yield (reference type, title and id) of the memories that refer to the memory of an entry, each once."""
-    names = Names([Memory(id=old.id, path=old.path, title=old.title)])
-    for memory in memories:
-        types = [type for type, name in references(memory) if old.id in (name, *names.find(name))]
-        if types and memory.id != old.id:
-            best = next((type for type in types if type in (DERIVED, HERITAGE)), types[0])
-            yield best, f"{one_line(memory.title, MAX_TITLE_CHARS)!r} ({memory.id})"
 
 
 def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
@@ -387,36 +352,37 @@ def _undo_hint(path: str) -> str:
 
 
 def plan_amendments(
-    edits: Sequence[Edit],
-    now: Callable[[str], Sequence[Entry]],
-    wanted: Callable[[str], Sequence[Entry]],
-    by: str,
+    edits: Sequence[Edit], now: EntriesByMemory, wanted: EntriesByMemory, by: str
 ) -> Plan:
     """Return a Plan whose entries have the effect of the edits; raise Refused if that is not possible.
 
-    `now` and `wanted` return the entries about a memory before and after the edits.
+    `now` and `wanted` are the entries about each memory before and after the edits.
     """
-    moved = [edit.old for edit in edits if edit.new is not None and edit.new.path != edit.old.path]
-    if moved:
-        raise Refused(
-            f"{moved[0].id} was edited and moved to another file",
-            "commit the move first, then the edit",
-        )
+    for edit in edits:
+        if edit.new is not None and edit.new.path != edit.old.path:
+            raise Refused(
+                f"{edit.old.id} was edited and moved to another file",
+                "commit the move first, then the edit",
+            )
     entries: list[Entry] = []
     for id in dict.fromkeys(edit.old.target for edit in edits):
-        before, after = fold(now(id)), fold(wanted(id))
-        if before is None:
-            continue
-        if after is None:
-            entries += (
-                plan_delete(before, "removed by hand", by).entries
-                if before.status != "deleted"
-                else ()
-            )
-        else:
+        before, after = fold(now.get(id, ())), fold(wanted.get(id, ()))
+        if before and after:
             edited = [edit for edit in edits if edit.old.target == id]
+            changed = [edit for edit in edited if edit.old.changes and edit.old.kind != "amend"]
+            if changed:
+                again = [_written_again(before, edit.new, by) for edit in changed if edit.new]
+                review = undoing(before, [edit.old for edit in changed], BY_HAND, by)
+                entries += [review, *again]
+                before = fold([*now.get(id, ()), review, *again]) or before
             entries += entries_toward(before, _with_edits(before, after, edited), BY_HAND, by)
+        elif before and before.status != "deleted":
+            entries += plan_delete(before, "removed by hand", by).entries
     return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
+
+
+def _written_again(memory: Memory, edited: Entry, by: str) -> Entry:
+    return entry_about(memory, replace(edited, id="", at=0, by=by or edited.by, digest=""))
 
 
 def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
@@ -446,66 +412,6 @@ def replaced_values(edit: Edit, before: Memory | None, after: Memory | None) -> 
 
 def _values_of(said: Entry | Memory) -> dict[str, Any]:
     return {**said.extra, **{field: getattr(said, field) for field in EDITED_FIELDS}}
-
-
-def edits_without_effect(layout: Layout, about: Mapping[str, Sequence[Entry]]) -> list[Problem]:
-    """Return a Problem for each memory whose file was edited after the amendments that replace the edited text.
-
-    `about` is id → all entries about a memory on disk.
-    """
-    amends = {id: [e for e in some if e.kind == "amend"] for id, some in about.items()}
-    created = [e for some in about.values() for e in some if e.creates and amends[e.id]]
-    versions = _committed_versions(layout, {e.path for e in created}) if created else []
-    found = []
-    for new in created:
-        old = [(at, entry) for at, entry in versions if entry.id == new.id]
-        for amend in amends[new.id] if old else ():
-            known = [entry for at, entry in old if at <= amend.at] or [old[0][1]]
-            if _is_ignored(Edit(known[-1], new), about[new.id], amend):
-                message = f"{_name_of_entry(new)} was edited after {amend.id}: {REPLACED}"
-                hint = f"correct the memory with 'rawkomem amend {new.id} --edit', or restore the text of the file"
-                found.append(warning(NO_EFFECT, message, hint, new.line, new.path))
-                break
-    return found
-
-
-def _is_ignored(edit: Edit, entries: Sequence[Entry], amend: Entry) -> bool:
-    """Tell whether the memory has values of an amendment where its file was edited after that amendment."""
-    earlier = [entry for entry in entries if entry.at <= amend.at or entry.creates]
-    unedited = [edit.old if entry.id == edit.old.id else entry for entry in earlier]
-    unamended = [entry for entry in earlier if entry.id != amend.id]
-    before, without, after, now = map(fold, (unedited, unamended, earlier, entries))
-    assert without and after and now  # an entry creates the memory
-    values = [_values_of(memory) for memory in (without, after, now)]
-    return any(
-        values[0].get(key) != values[1].get(key) == values[2].get(key)
-        for key in replaced_values(edit, before, after)
-    )
-
-
-def _committed_versions(layout: Layout, paths: Iterable[str]) -> list[tuple[int, Entry]]:
-    """Return (time of the commit, entry) of each committed version of some files, by time; empty without git."""
-    versions: list[tuple[int, str]] = []  # time, blob and path
-    try:
-        tree = work_tree(layout.project)
-        root = tree.path(layout.root) + "/"
-        files = [root + path for path in paths]
-        listed = tree.git.run(*LIST, "HEAD", "--", *files)
-        log = tree.git.run(*SHOW, "--format=%x00%at", "--", *files, given=listed)
-        for commit in log.decode("utf-8", "surrogateescape").split("\0")[1:]:
-            seconds, *lines = commit.split("\n")
-            changes = [raw_change(line, root).after for line in lines if line.startswith(":")]
-            versions += [(int(seconds), after) for after in changes if after]
-        blobs = dict(read_blobs(tree.git, {after.partition(" ")[0] for _, after in versions}))
-    except GitFailed:
-        return []
-    found = []
-    for at, after in sorted(versions, key=lambda version: version[0]):
-        blob, _, name = after.partition(" ")
-        end = (at + 1) * 1000 - 1  # git's times are whole seconds
-        entries = _entries(blobs.get(blob, b""), name)
-        found += [(end, entry) for entry in entries]
-    return found
 
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
@@ -552,6 +458,7 @@ class Commit:
         self.purged = purged  # ids of memories that a person purged
         self.append_only = append_only  # whether an edit of a committed entry is an error
 
+    @cached_property
     def changed(self) -> dict[str, bytes]:
         """Return path → bytes of the memory files that this commit adds or changes."""
         return self.staged.texts(filter(is_memory, self.staged.changed()))
@@ -561,19 +468,15 @@ class Commit:
         left = [path for path in self.staged.left(version) if is_memory(path) or is_bundle(path)]
         return _digests(self.staged.texts(left, version))
 
+    @cached_property
     def concerned(self) -> set[str]:
         """Return the ids of the memories that this commit adds or changes."""
-        return set(entries_by_memory(self.changed()))
+        return set(entries_by_memory(self.changed))
 
-    @cached_property
-    def all_digests(self) -> set[str]:
-        """Return the digests of all entries in staged files, changed or not."""
-        return set(_digests(self.staged.everything))
-
-    def digests_now(self, since: Mapping[str, str]) -> dict[str, Entry]:
-        """Return digest → entry of the staged files that a version does not have, and of all staged bundles."""
-        new = set(filter(is_memory, self.staged.changed(since)))
-        return _digests(self.staged.texts({*new, *filter(is_bundle, self.staged.now)}))
+    def digests_now(self) -> dict[str, Entry]:
+        """Return digest → entry of all staged files and bundles, changed or not."""
+        bundles = self.staged.texts(filter(is_bundle, self.staged.now))
+        return _digests({**bundles, **self.staged.everything})
 
 
 def _secrets(commit: Commit) -> list[Problem]:
@@ -591,7 +494,7 @@ def _frontmatter(commit: Commit) -> list[Problem]:
         error("not-merged", "not merged yet", MARKERS_HINT, path=path)
         for path in commit.staged.unmerged
     ]
-    for path, data in commit.changed().items():
+    for path, data in commit.changed.items():
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         found += marker_problems(reading)
@@ -608,10 +511,7 @@ def _history(commit: Commit) -> list[Problem]:
     about = entries_by_memory(commit.staged.everything) if edits else {}
     found = []
     for edit in edits:
-        problem = edit_problem(
-            edit, *(_left_by(commit, edit.old) if edit.new is None else ((), ()))
-        )
-        allowed = not commit.append_only
+        problem, allowed = edit_problem(edit), not commit.append_only
         entries = about.get(edit.old.target, [])
         unedited = [old.get(entry.id, entry) for entry in entries]
         if replaced_values(edit, fold(unedited), fold(entries)):
@@ -622,40 +522,32 @@ def _history(commit: Commit) -> list[Problem]:
     return found
 
 
-def _left_by(commit: Commit, old: Entry) -> tuple[Sequence[tuple[str, str]], Sequence[str]]:
-    """Return the memories that refer to a removed memory, and its change files, as paths for `git rm`."""
-    if not old.creates:
-        return (), ()
-    paths = dict.fromkeys(entry.path for entry in commit.staged.entries().get(old.id, ()))
-    changes = [commit.staged.name(path) for path in paths if is_change_file(path)]
-    return list(depending_on(old, commit.staged.naming(()))), changes
-
-
 def edits_of(commit: Commit) -> list[Edit]:
     """Return the committed entries that this commit changes or removes.
 
     In a merge, a change of one side and the resolution of a conflict do not count.
     """
     staged = commit.staged
-    base = commit.digests(staged.base)
     parents = [commit.digests(parent) for parent in staged.parents]
-    ids = [
-        {entry.id for digest, entry in one.items() if any(digest not in two for two in parents)}
-        for one in parents
-    ]
-    settled = ids[0] & ids[1] if len(ids) > 1 else set()  # both sides of a merge changed these
+    if not any(parents):
+        return []
+    base, now = commit.digests(staged.base), commit.digests_now()
+    there = {entry.id: entry for entry in now.values()}
+    one_side = {
+        digest for one in parents for digest in one if any(digest not in two for two in parents)
+    }
+    changed = [{one[digest].id for digest in one_side & one.keys()} for one in parents]
+    settled = changed[0] & changed[1] if len(changed) > 1 else set()  # both sides changed these
     found: dict[str, Edit] = {}
-    for version, entries in zip(staged.parents, parents, strict=True):
-        now = commit.digests_now(version) if entries else {}
-        there = {entry.id: entry for entry in now.values()}
-        for digest, entry in entries.items():
-            taken = digest in base and any(digest not in parent for parent in parents)
-            new = there.get(entry.id)
-            lost = digest not in now and not taken and not (entry.id in settled and new)
-            named = new is not None and entry.digest == new.digest != ""  # only its id was added
-            if lost and not named and digest not in commit.all_digests:
-                found.setdefault(digest, Edit(entry, new))
-    return [edit for edit in found.values() if edit.old.target not in commit.purged]
+    for digest, entry in {**parents[-1], **parents[0]}.items():
+        new = there.get(entry.id)
+        is_taken = digest in base and digest in one_side
+        is_settled = new is not None and entry.id in settled
+        is_named = new is not None and entry.digest == new.digest != ""  # only its id was added
+        is_edit = digest not in now and not is_taken and not is_settled and not is_named
+        if is_edit and entry.target not in commit.purged:
+            found[digest] = Edit(entry, new)
+    return list(found.values())
 
 
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
@@ -695,7 +587,7 @@ def _contradictions(commit: Commit) -> list[Problem]:
 
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
-    concerned = commit.concerned()
+    concerned = commit.concerned
     own = commit.staged.naming(concerned) if concerned else ()
     claiming = any(map(claim_of, own))
     memories = list(filter(claim_of, commit.staged.naming(()))) if claiming else []
@@ -715,7 +607,7 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
 
 def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
-    concerned = commit.concerned()
+    concerned = commit.concerned
     found = []
     deriving = list(filter(derived_from, commit.staged.naming(concerned) if concerned else ()))
     memories = commit.staged.memories() if deriving else {}
@@ -731,7 +623,7 @@ def _derived(commit: Commit) -> list[Problem]:
 
 def _citations(commit: Commit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
-    concerned, code = commit.concerned(), commit.staged.code
+    concerned, code = commit.concerned, commit.staged.code
     looking = _StagedCitations(commit)
     found = []
     words = {*concerned, *code}
@@ -782,14 +674,6 @@ CHECKS: dict[str, Callable[[Commit], list[Problem]]] = {
 DUPLICATES = "duplicates"  # the name of this check
 
 
-@record
-class Twins:
-    """A memory that a commit adds, and another memory of the commit with exactly the same text."""
-
-    memory: Memory
-    other: Memory
-
-
 class AddedMemories:
     """The memories that a commit adds or rewords; in a merge, those that no parent has."""
 
@@ -800,7 +684,13 @@ class AddedMemories:
             for path in filter(is_memory, staged.now)
             if all(parent.get(path) != staged.now[path] for parent in staged.parents)
         ]
-        known = self._known() if new else []
+        known = [
+            entry
+            for parent in staged.parents
+            if new
+            for path, data in staged.texts(filter(is_memory, staged.left(parent)), parent).items()
+            for entry in _entries(data, path)
+        ]  # in the parents' files that this commit changes or moves
         digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
         entries = [
             entry
@@ -819,9 +709,9 @@ class AddedMemories:
         """Tell whether the commit contains a file; `path` is below `.rawko`."""
         return path in self.staged.now
 
-    def twins(self) -> list[Twins]:
-        """Return each pair of memories with exactly the same text once, sorted by path."""
-        found: dict[frozenset[str], Twins] = {}
+    def twins(self) -> list[tuple[Memory, Memory]]:
+        """Return (memory that the commit adds, another memory of the commit with exactly the same text), by path."""
+        found: dict[frozenset[str], tuple[Memory, Memory]] = {}
         same: dict[str, list[Memory]] = {}
         texts = [memory.body or memory.title for memory in self.memories.values()]
         words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
@@ -830,32 +720,24 @@ class AddedMemories:
         for memory in self.memories.values():
             for other in same[identity(f"{memory.title}\n{memory.body}")]:
                 if other.id != memory.id and is_comparable(memory, other):
-                    older, newer = sorted(
-                        (memory, other),
-                        key=lambda one: (one.id in self.created, one.created, one.id),
-                    )
-                    found.setdefault(frozenset((memory.id, other.id)), Twins(newer, older))
-        return sorted(found.values(), key=lambda one: (one.memory.path, one.memory.line))
+                    pair = sorted((other, memory), key=self._age)
+                    found.setdefault(frozenset((memory.id, other.id)), (pair[1], pair[0]))
+        return sorted(found.values(), key=lambda pair: (pair[0].path, pair[0].line))
 
-    def _known(self) -> list[Entry]:
-        """Return the entries in the parents' files that this commit changes or moves."""
-        found: list[Entry] = []
-        for parent in self.staged.parents:
-            left = filter(is_memory, self.staged.left(parent))
-            for path, data in self.staged.texts(left, parent).items():
-                found += _entries(data, path)
-        return found
+    def _age(self, memory: Memory) -> tuple[bool, int, str]:
+        return memory.id in self.created, memory.created, memory.id
 
 
 def duplicate_problems(brought: AddedMemories) -> list[Problem]:
     """Return a Problem for each exact duplicate, with paths from the top of the work tree."""
+    name = brought.staged.name
     return [
         error(
             "duplicate",
-            f"{twins.memory.id} says exactly what {twins.other.id} says, in {brought.staged.name(twins.other.path)}",
-            f"run 'rawkomem delete {twins.memory.id}', or add what is different about it; then git add",
-            twins.memory.line,
-            path=brought.staged.name(twins.memory.path),
+            f"{memory.id} says exactly what {other.id} says, in {name(other.path)}",
+            f"run 'rawkomem delete {memory.id}', or add what is different about it; then git add",
+            memory.line,
+            path=name(memory.path),
         )
-        for twins in brought.twins()
+        for memory, other in brought.twins()
     ]

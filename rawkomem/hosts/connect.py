@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
@@ -273,16 +273,13 @@ def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]
 def _server_edits(
     name: str, project: str, connect: bool, others: bool = False
 ) -> list[tuple[str, Edit]]:
-    """Return the edits that add or remove our MCP server; see `_skill_changes` for a shared file."""
+    """Return the edits that add or remove our MCP server; see `_is_shared` for `others`."""
     file, mcp = servers_file(name, project), HOSTS[name].mcp
     if not file or not mcp:
         return []
     if connect:
         return [(file, lambda settings: put_server(settings, mcp.key, mcp.entry))]
-    shared = [
-        other for other in connectable() if other != name and servers_file(other, project) == file
-    ]
-    if not others and any(_may_be_connected(other, project) for other in shared):
+    if not others and _is_shared(name, project, servers_file):
         return []
     return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
 
@@ -326,28 +323,26 @@ def _is_toml(file: str) -> bool:
 
 
 def _skill_changes(name: str, project: str, connect: bool, others: bool = False) -> list[Change]:
-    """Return the change of a host's skill file.
+    """Return the change of a host's skill file; see `_is_shared` for `others`."""
+    file = skill_file(name, project) if project else ""
+    if not file or (not connect and not others and _is_shared(name, project, skill_file)):
+        return []
+    return [_owned_change(file, _template("skills/" + SKILL), connect, project)]
 
-    If connected hosts share the file, only the last one removes it, or (with `others`) any one.
+
+def _is_shared(name: str, project: str, file_of: Callable[[str, str], str]) -> bool:
+    """Tell whether another host that may be connected uses the same file: only the last host removes it.
+
+    A host counts as connected if its settings cannot be parsed.
     """
-    folder = HOSTS[name].skills
-    if not folder or not project:
-        return []
-    sharing = [other for other in connectable() if HOSTS[other].skills == folder and other != name]
-    shared = not others and any(_may_be_connected(other, project) for other in sharing)
-    if not connect and shared:
-        return []
-    return [
-        _owned_change(skill_file(name, project), _template("skills/" + SKILL), connect, project)
-    ]
-
-
-def _may_be_connected(name: str, project: str) -> bool:
-    """Tell whether a host is connected; True if its settings cannot be parsed."""
-    try:
-        return is_connected(name, project)
-    except BadInput:
-        return True
+    for other in connectable():
+        if other != name and file_of(other, project) == file_of(name, project):
+            try:
+                if is_connected(other, project):
+                    return True
+            except BadInput:
+                return True
+    return False
 
 
 def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:

@@ -302,10 +302,11 @@ def rehearsed(
     repository: Repository, prompt: str, before: bytes, told: Told, room: int
 ) -> Injection:
     """Return the injection for a prompt that follows the end of a transcript. Records nothing."""
+    from ..repository.injecting import rehearse  # only replays need it
 
     then = lately_in(before, repository.layout.project, prompt)
     task = Task(prompt, lately=then.exchange, touched=then.touched)
-    return _fitting(repository.rehearse(task, told, FORM), room)
+    return _fitting(rehearse(repository, task, told, FORM), room)
 
 
 def _fitting(injection: Injection, room: int) -> Injection:

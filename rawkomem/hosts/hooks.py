@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 
 from ..files.journal import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
-from ..files.private import local_path
-from ..files.session_records import DRAFTS_FILE, Drafts, note_fresh, prompts_since
+from ..files.session_records import Drafts, note_fresh, prompts_since
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
@@ -157,14 +157,15 @@ If this should hold in future sessions, store it with remember(title, text, reas
 
 def request_for(layout: Layout, session: str) -> str:
     """Return the request to add to a prompt, and record it; empty without a draft, or soon after the last request."""
-    if not session or not os.path.exists(local_path(layout, DRAFTS_FILE)):
+    store = Drafts(layout)
+    drafts = store.of_session(session)
+    if not drafts:
         return ""
     from ..learn.requests import MIN_REQUEST_TURNS, next_request
 
-    store = Drafts(layout)
     last = store.asked_at(session)
     draft = next_request(
-        store.of_session(session),
+        drafts,
         prompts_since(layout, session, last) if last else MIN_REQUEST_TURNS,
     )
     if draft is None:
@@ -209,9 +210,11 @@ def run_hook(folder: str, arguments: list[str]) -> None:
         if layout:
             began = note_begin(layout, call.host, call.event)
             try:
-                _answer(layout, call)
+                later = _answer(layout, call)
             finally:
-                note_end(layout, call.host, call.event, began)
+                note_end(layout, began)
+            if later:
+                do_unwaited(later)
     except Exception as failure:  # the host must keep working after any error
         if layout:
             said = (
@@ -237,17 +240,19 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
     return None
 
 
-def _answer(layout: Layout, call: Call) -> None:
-    """Answer a call, or start the learner. Do nothing if the host ignores the answer, or if it was given already."""
+def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
+    """Answer a call, or start the learner; return work for which the host does not wait.
+
+    Do nothing if the host ignores the answer, or if it was given already.
+    """
     if call.event in (PROMPT, START):
         if (
             HOSTS[call.host].is_heard(call)
             and (call.event == START or call.prompt.strip())
             and _is_first(layout, call)
         ):
-            (_inject if call.event == PROMPT else _open_session)(
-                _open_repository(layout, call), call
-            )
+            work = _inject if call.event == PROMPT else _open_session
+            return work(_open_repository(layout, call), call)
     elif call.event == COMPACT:
         note_fresh(layout, call.session)
     elif call.event == TALK:
@@ -258,52 +263,46 @@ def _answer(layout: Layout, call: Call) -> None:
         from .hook_sessions import leave_learner
 
         leave_learner(layout, call)
+    return None
 
 
 def _is_first(layout: Layout, call: Call) -> bool:
     """Tell whether this is the first call for its moment of a session."""
-
+    within_s = WINDOW_S
     if call.event in (PROMPT, START):
-        said = call.prompt if call.event == PROMPT else call.why
         apart = call.host if HOSTS[call.host].is_apart(call) else ""
-        within_s = WINDOW_S if call.event == START or call.prompt_id else COPIES_S
-        return is_first_call(
-            layout, call.event, call.session, said, apart, call.prompt_id, within_s=within_s
-        )
-    return is_first_call(
-        layout,
-        call.event,
-        call.session,
-        call.prompt,
-        call.reply,
-        _transcript_state(call.transcript),
-        _last_message(call),
-    )
+        words = (call.why if call.event == START else "", apart, call.prompt_id)
+        if call.event == PROMPT and not call.prompt_id:
+            within_s = COPIES_S
+    else:
+        words = (call.reply, _transcript_state(call.transcript), _last_message(call))
+    return is_first_call(layout, call.event, call.session, call.prompt, *words, within_s=within_s)
 
 
-def _inject(repository: Repository, call: Call) -> None:
+def _inject(repository: Repository, call: Call) -> Callable[[], None]:
     request = request_for(repository.layout, call.session)
     injection = recalled(
         repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
     )
     _say(answer(call, injection.text + request, _notice(repository.layout, call, injection)))
     repository.note_use(injection, call.session)
+    repository.core.deepen_in_background()
 
     def note_prompt() -> None:
         from .hook_sessions import note_typed
 
         note_typed(repository.layout, call)
 
-    do_unwaited(note_prompt)
-    repository.core.deepen_in_background()
+    return note_prompt
 
 
-def _open_session(repository: Repository, call: Call) -> None:
+def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
     if begin_session(repository.layout, call) and repository.layout.root != personal_root():
         _say(answer(call, opening(repository), _notice(repository.layout, call)))
     repository.core.wake_sinks()
+    return None
 
 
 def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> str:

@@ -18,7 +18,7 @@ Names = tuple[tuple[str, str], ...]
 # Define Host, which holds everything that differs between agent hosts, and Call, one call of a
 # hook by a host.
 #
-# records.py holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
+# This file holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
 # uninstall` read them.
 
 START, PROMPT, COMPACT, TURN, END = "session-start", "prompt", "compact", "turn-end", "session-end"
@@ -149,7 +149,7 @@ class Host:
 
 
 # List the records of agent hosts. A new host needs a record here and, for transcripts, a reader in
-# learn/session/.
+# learn/turns.py.
 
 AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
 MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts

@@ -19,8 +19,6 @@ from tomlkit.exceptions import TOMLKitError
 # host's format.
 
 ARGUMENTS = "args"  # the key of the arguments of a program that is started without a shell
-PROGRAM_NAMES = ("rawkomem", "rawko")
-PROGRAM = PROGRAM_NAMES[0]
 CMD_KEY = "commandWindows"  # the key of a command line for cmd.exe
 COMMANDS = (
     "command",
@@ -29,6 +27,12 @@ COMMANDS = (
     "powershell",
     "exec",
 )  # keys of a handler that hold a command line or a program
+PROGRAM_NAMES = ("rawkomem", "rawko")
+# Our program by its name or a path, which may be quoted, before its arguments.
+OUR_PROGRAM = re.compile(
+    r"""\s*(?:"(?:[^"]*[/\\])?rawko(?:mem)?(?:\.exe)?"|'(?:[^']*[/\\])?rawko(?:mem)?(?:\.exe)?'"""
+    r"""|(?:\S*[/\\])?rawko(?:mem)?(?:\.exe)?)\s+(?=hook(?:\s|$))"""
+)
 # On a machine without rawkomem, no error may appear at each prompt, so the exit code is always 0. The first form works
 # in sh, Git Bash and PowerShell; cmd.exe needs the second.
 ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
@@ -36,7 +40,7 @@ ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
 
 def calls_us(handler: object) -> bool:
     """Tell whether a handler runs our hook."""
-    return isinstance(handler, dict) and any(_hook_words(handler, key) for key in COMMANDS)
+    return isinstance(handler, dict) and any(_our_line(handler, key) for key in COMMANDS)
 
 
 def guarded(line: str, key: str = "") -> str:
@@ -53,40 +57,26 @@ def by_name(item: object) -> object:
         return [by_name(one) for one in item]
     if not isinstance(item, dict):
         return item
-    called = {key: line for key in COMMANDS if (line := _named_line(item, key))}
+    lines = {key: line for key in COMMANDS if (line := _our_line(item, key))}
     return {
-        key: called.get(key) or by_name(value)
+        key: lines.get(key) or by_name(value)
         for key, value in item.items()
-        if not (called and key == ARGUMENTS)
+        if not (lines and key == ARGUMENTS)
     }
 
 
-def _named_line(handler: Mapping[str, object], key: str) -> str:
-    words = _hook_words(handler, key)
-    line = " ".join((PROGRAM, *words)).removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD)
-    return guarded(line, key) if words else ""
-
-
-def _hook_words(handler: Mapping[str, object], key: str) -> list[str]:
-    """Return the arguments of a command if it runs our hook; else an empty list."""
-    line, given = handler.get(key), handler.get(ARGUMENTS)
+def _our_line(handler: Mapping[str, object], key: str) -> str:
+    """Return the command line with our program's name, guarded, if it runs our hook; else an empty text."""
+    line, arguments = handler.get(key), handler.get(ARGUMENTS)
     if not isinstance(line, str):
-        return []
-    program, words = (
-        (line, [str(word) for word in given]) if isinstance(given, list) else _parted_command(line)
-    )
-    name = program.replace("\\", "/").rpartition("/")[2].removesuffix(".exe")
-    return words if name in PROGRAM_NAMES and words[:1] == ["hook"] else []
-
-
-def _parted_command(line: str) -> tuple[str, list[str]]:
-    """Return the program of a command line, which may be quoted, and its arguments."""
-    line = line.strip()
-    if line[:1] in ('"', "'"):
-        program, _, rest = line[1:].partition(line[0])
-        return program, rest.split()
-    program, *words = line.split() or [""]
-    return program, words
+        return ""
+    if isinstance(arguments, list):
+        line = " ".join((f'"{line}"', *map(str, arguments)))
+    program = OUR_PROGRAM.match(line)
+    if not program:
+        return ""
+    words = line[program.end() :].rstrip().removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD)
+    return guarded(f"{PROGRAM_NAMES[0]} {words}", key)
 
 
 # Read and write the text of a settings file.

@@ -11,12 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from glob import escape, glob
 from hashlib import sha256
-from itertools import islice
 from typing import IO, Any
 
 from ..files.layout import Layout
-from ..files.machine_records import SESSIONS, known_transcripts
-from ..files.private import local_path
+from ..files.machine_records import known_transcripts
 from ..files.session_records import Told
 from ..learn.drafts import choose_drafts, drafts_of_exchanges
 from ..learn.exchanges import exchanges
@@ -46,22 +44,15 @@ NOT_IN_NAMES = re.compile(
 )  # characters that Claude Code replaces by a dash in a project's folder name
 MAX_ROLLOUTS = 1_000  # latest sessions of Codex; it stores those of all projects together, and each names its folder
 MAX_FIRST_LINE_BYTES = 2**20
-KEEPERS = (
-    "claude",
-    "codex",
-    "gemini",
-    "specstory",
-)  # programs that store sessions in a known place
 PROJECT_ROOT = ".project_root"  # the file that names the project, if Gemini's folder is not named by a checksum
 
 
 def session_places(layout: Layout) -> dict[str, str]:
     """Return the files and folders in which sessions of a project are searched: name of the source → path."""
     project = os.path.realpath(layout.project)
-    claude = os.path.join(home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project))
     return {
-        "hooks": local_path(layout, SESSIONS),
-        "claude": claude,
+        "hooks": layout.local,
+        "claude": os.path.join(home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project)),
         "codex": os.path.join(home_of("codex"), "sessions"),
         "gemini": os.path.join(home_of("gemini"), "tmp"),
         "specstory": os.path.join(project, ".specstory", "history"),
@@ -70,23 +61,22 @@ def session_places(layout: Layout) -> dict[str, str]:
 
 def find_sessions(layout: Layout) -> list[str]:
     """Return the transcripts of a project, the latest first, without duplicates."""
-    found = [
-        *known_transcripts(layout),
-        *(file for name in KEEPERS for file in sessions_of(layout, name)),
-    ]
-    return _latest_first({os.path.realpath(file) for file in found if os.path.isfile(file)})
+    files = [*known_transcripts(layout)]
+    for name in session_places(layout):
+        files += sessions_of(layout, name)
+    return _latest_first({os.path.realpath(file) for file in files if os.path.isfile(file)})
 
 
 def sessions_of(layout: Layout, name: str) -> list[str]:
     """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
-    project, where = os.path.realpath(layout.project), session_places(layout)
-    if name == "claude":
-        return _files_like(where[name], "*.jsonl")
+    project, place = os.path.realpath(layout.project), session_places(layout).get(name, "")
     if name == "codex":
-        return [*_rollouts(where[name], project)]
+        files = glob(os.path.join(escape(place), "**", "rollout-*.jsonl"), recursive=True)
+        return [file for file in _latest_first(files)[:MAX_ROLLOUTS] if _ran_in(file, project)]
     if name == "gemini":
-        return [*_chats(where[name], project)]
-    return _files_like(where[name], "*.md") if name == "specstory" else []
+        return [*_chats(place, project)]
+    pattern = {"claude": "*.jsonl", "specstory": "*.md"}.get(name)
+    return _files_like(place, pattern) if pattern else []
 
 
 def _latest_first(files: Iterable[str]) -> list[str]:
@@ -95,12 +85,6 @@ def _latest_first(files: Iterable[str]) -> list[str]:
 
 def _files_like(folder: str, pattern: str) -> list[str]:
     return glob(os.path.join(escape(folder), pattern))
-
-
-def _rollouts(folder: str, project: str) -> Iterator[str]:
-    """Yield the session files of Codex that ran in a project."""
-    files = glob(os.path.join(escape(folder), "**", "rollout-*.jsonl"), recursive=True)
-    return (file for file in islice(_latest_first(files), MAX_ROLLOUTS) if _ran_in(file, project))
 
 
 def _ran_in(file: str, project: str) -> bool:
@@ -172,12 +156,21 @@ class Past:
 def read_past(file: str) -> Iterator[Past]:
     """Yield the sessions of a file: one of a transcript, several of a file of recorded sessions."""
     if holds_sessions(file):
-        for number, one in enumerate(read_recorded_sessions(file), 1):
-            lines = (json.dumps(line) + "\n" for line in one["records"] if isinstance(line, dict))
-            yield _past_session(io.BytesIO("".join(lines).encode()), str(one.get("id") or number))
+        yield from recorded_pasts([file])
         return
     with open(file, "rb") as stream:
         yield _past_session(stream, os.path.basename(file))
+
+
+def recorded_pasts(files: Iterable[str]) -> list[Past]:
+    """Return the sessions of files of recorded sessions. Raises BadInput if a file is none."""
+    pasts = []
+    for file in files:
+        for number, one in enumerate(read_recorded_sessions(file), 1):
+            lines = (json.dumps(line) + "\n" for line in one["records"] if isinstance(line, dict))
+            stream = io.BytesIO("".join(lines).encode())
+            pasts.append(_past_session(stream, str(one.get("id") or number)))
+    return pasts
 
 
 def _past_session(stream: IO[bytes], name: str) -> Past:
@@ -234,6 +227,7 @@ class Answer:
     prompt: str  # its beginning, redacted
     memories: tuple[Memory, ...]
     tokens: int
+    saved: int  # tokens of memories that the session has already
 
 
 @record
@@ -258,29 +252,24 @@ class Replayed:
 
 def replay(repository: Repository, past: Past) -> Replayed:
     """Replay a session with the present memories. Nothing is counted, recorded or logged."""
-    answers = tuple(_answers(repository, past))
+    answers = tuple(past_answers(repository, past))
     return Replayed(past, answers, tuple(_corrections(repository, past, answers)))
 
 
-def _answers(repository: Repository, past: Past) -> Iterator[Answer]:
+def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
+    """Yield for each prompt of a session the memories that it would get now."""
     readers = {host.transcript: host for host in reversed(HOSTS.values()) if host.transcript}
     host, told = readers.get(past.host, HOSTS["claude"]), Told()
     for number, moment in enumerate(past.moments, 1):
-        told = Told() if moment.is_fresh or not host.keeps_context else told
-        injection = rehearsed(
-            repository, moment.prompt, past.before(moment), told, host.max_context_bytes
-        )
-        told = Told(
-            told.keys | {*map(received_key, injection.items)}, told.tokens + tokens_spent(injection)
-        )
+        if moment.is_fresh or not host.keeps_context:
+            told = Told()
+        before, room = past.before(moment), host.max_context_bytes
+        injection = rehearsed(repository, moment.prompt, before, told, room)
+        keys = told.keys | {*map(received_key, injection.items)}
+        told = Told(keys, told.tokens + tokens_spent(injection))
+        prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
         memories = tuple(item.memory for item in injection.items)
-        yield Answer(
-            number,
-            moment.turn,
-            redact(moment.prompt[:MAX_PROMPT_CHARS]),
-            memories,
-            injection.tokens,
-        )
+        yield Answer(number, moment.turn, prompt, memories, injection.tokens, saved=injection.saved)
 
 
 def _corrections(

@@ -20,8 +20,8 @@ statements  checksums of each memory's sentences: two sentences with the same ke
 introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
 committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
 vouched     the digests of the entries in HEAD that a person committed
-authorship  stamp, head, ignored, why, at: the last question to git and its outcome; names: the authors of all entries
-            in HEAD; vouching: `on` if one of them is a person
+authorship  stamp, head, ignored, why, at: the last question to git and its outcome; vouching: `on` if a person
+            committed one of the entries in HEAD
 
 All of it is derived from the files and from git: a missing, foreign, corrupt or outdated database
 is deleted and rebuilt. Git is asked again when HEAD has moved; a memory whose entries become
@@ -38,7 +38,7 @@ import apsw
 from ..files.layout import Layout
 from ..files.private import seal_of
 from ..git.head import git_stamp
-from ..model.entries import Entry, Memory
+from ..model.entries import Memory
 from ..model.errors import Busy, Unwritable
 from ..model.filters import Filter, asked, passes_field
 from ..model.values import IMPORTANCE, RECORDED, TYPE_CHECKING, record, replace, unchecked
@@ -90,7 +90,7 @@ class SyncReport:
     left: int = 0  # files left for the next sync, because this sync had used up its time
 
 
-SCHEMA_VERSION = "17"
+SCHEMA_VERSION = "18"
 UNREAD = (
     "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
 )
@@ -127,32 +127,13 @@ CREATE INDEX claims_about ON claims (subject, predicate);
 CREATE TABLE conflicts (memory TEXT, other TEXT, PRIMARY KEY (memory, other)) WITHOUT ROWID;
 CREATE TABLE statements (memory TEXT, key INTEGER, stance INTEGER, PRIMARY KEY (memory, key, stance)) WITHOUT ROWID;
 CREATE INDEX statements_key ON statements (key, stance);
-"""
-WITH_SUPERSEDED = """
-WITH RECURSIVE found (id) AS (
-    SELECT value FROM json_each(?)
-    UNION SELECT target FROM found CROSS JOIN entries INDEXED BY entries_newer ON newer = found.id AND newer != ''
-) SELECT id FROM found
+CREATE TABLE introduced (digest TEXT PRIMARY KEY, author TEXT) WITHOUT ROWID;
+CREATE TABLE committed (blob TEXT, number INTEGER, digest TEXT, PRIMARY KEY (blob, number)) WITHOUT ROWID;
+CREATE INDEX committed_digest ON committed (digest);
+CREATE TABLE vouched (digest TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
 STATES = "memories INDEXED BY memories_state"  # this index has few pages; the table's pages hold whole memories
-CATALOGUE_TABLES = (
-    "meta",
-    "files",
-    "entries",
-    "memories",
-    "conditions",
-    "triggers",
-    "stems",
-    "claims",
-    "conflicts",
-    "statements",
-)
-AUTHORSHIP_TABLES = (
-    "introduced",
-    "committed",
-    "vouched",
-    "authorship",
-)  # made by Authors, in the same database
 
 
 @record
@@ -184,12 +165,6 @@ class Catalogue:
     def __init__(self, connection: apsw.Connection):
         self.db = connection
 
-    def erase(self) -> None:
-        """Drop the tables of the catalogue and of authorship, then create an empty catalogue."""
-        for table in CATALOGUE_TABLES + AUTHORSHIP_TABLES:
-            self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        self.db.execute(CATALOGUE_SCHEMA)
-
     def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
         """Return the rows of `meta` as key → value. Without the listing (80 bytes a file), its value is empty."""
         value = "value" if with_listing else "CASE key WHEN 'listing' THEN '' ELSE value END"
@@ -211,43 +186,9 @@ class Catalogue:
         """Return the files that the next sync must read again."""
         return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
 
-    def put_file(
-        self,
-        path: str,
-        stamp: str,
-        hash: str,
-        verdict: str,
-        entries: Sequence[Entry],
-        docs: Sequence[tuple[str, str]] = (),
-    ) -> None:
-        """Store a file and its entries, each with the last columns of its row: `newer` and `doc`."""
-        self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
-        row = (path, stamp, hash, verdict, len(entries))
-        self.db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", row)
-        numbered = [
-            (path, number, entry.id, entry.target, entry.digest, *doc)
-            for number, (entry, doc) in enumerate(zip(entries, docs, strict=True))
-        ]
-        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", numbered)
-
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file."""
         self.db.execute("UPDATE files SET stamp = ? WHERE path = ?", (stamp, path))
-
-    def forget_file(self, path: str) -> None:
-        """Remove a file and its entries."""
-        self.db.execute("DELETE FROM entries WHERE path = ?", (path,))
-        self.db.execute("DELETE FROM files WHERE path = ?", (path,))
-
-    def targets_of(self, path: str) -> set[str]:
-        """Return the memories that a file's entries are about."""
-        return set(self._texts("SELECT target FROM entries WHERE path = ?", path))
-
-    def with_superseded(self, ids: Iterable[str]) -> set[str]:
-        """Return these memories and all that an entry declares as superseded by one of them, directly or not."""
-        import json  # a search does not need it
-
-        return set(self._texts(WITH_SUPERSEDED, json.dumps([*ids])))
 
     def paths_about(self, target: str) -> set[str]:
         """Return the files that hold entries about a memory."""
@@ -256,25 +197,6 @@ class Catalogue:
     def digests_about(self, target: str) -> dict[str, str]:
         """Return entry id → digest of the entries about a memory."""
         return dict(rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,)))
-
-    def entry_docs(self, target: str) -> list[str]:
-        """Return the entries about a memory as JSON, ordered by file and position."""
-        return self._texts("SELECT doc FROM entries WHERE target = ? ORDER BY path, number", target)
-
-    def put_memory(self, memory: Memory, doc: str) -> None:
-        """Store a folded memory. A deleted memory loses its digest, because the search store does not hold it."""
-        values = [getattr(memory, name) for name in Row.__fields__]  # type: ignore[attr-defined]
-        kept = "" if memory.status == "deleted" else memory.id
-        digest = "coalesce((SELECT digest FROM memories WHERE id = ?), '')"
-        self.db.execute(
-            f"INSERT OR REPLACE INTO memories VALUES ({'?, ' * 15}{digest})", (*values, doc, kept)
-        )
-
-    def is_new(self, id: str, digest: str) -> bool:
-        """Tell whether a memory's document differs from the stored one; if so, set the digest of the new document."""
-        values = (digest, id, digest)
-        self.db.execute("UPDATE memories SET digest = ? WHERE id = ? AND digest != ?", values)
-        return self.db.changes() > 0
 
     def digest(self, id: str) -> str:
         """Return the digest of a memory's document in the store; empty when there is none."""
@@ -289,22 +211,6 @@ class Catalogue:
         self.db.execute("UPDATE memories SET digest = '' WHERE id = ?", (id,))
         for path in self.paths_about(id):
             self.set_stamp(path, UNREAD)
-
-    def paths_of(self, ids: Iterable[str]) -> set[str]:
-        """Return the files in which these memories start."""
-        return {
-            path for id in ids for path in self._texts("SELECT path FROM memories WHERE id = ?", id)
-        }
-
-    def memories_in(self, path: str) -> list[tuple[str, str]]:
-        """Return (id, whole memory as JSON) of the memories that start in a file, in the file's order."""
-        return rows(
-            self.db, "SELECT id, doc FROM memories WHERE path = ? ORDER BY line, id", (path,)
-        )
-
-    def forget_memory(self, id: str) -> None:
-        """Remove a memory that no entry creates any more."""
-        self.db.execute("DELETE FROM memories WHERE id = ?", (id,))
 
     def row(self, id: str) -> Row | None:
         """Return a memory's columns; None when unknown."""
@@ -452,23 +358,7 @@ def _is_in_use(vouched: bool) -> str:
 
 
 # Keeps in the index who committed each entry. Git is asked again when HEAD has moved.
-#
-# introduced  digest of an entry in HEAD → author of the commit that added it (git/authorship.py)
-# committed   the digests of the entries of each file in HEAD, by blob; a known blob is not read again
-# vouched     the digests of the entries in HEAD that a person committed
-# authorship  stamp, head, ignored, why, at: the last question to git and its outcome; names: the authors of all entries
-#             in HEAD; vouching: `on` if one of them is a person
-#
-# All of it comes from git, and is read again when the index is rebuilt. When an entry becomes
-# vouched for, or is no longer vouched for, its memory is folded again.
 
-AUTHORSHIP_SCHEMA = """
-CREATE TABLE IF NOT EXISTS introduced (digest TEXT PRIMARY KEY, author TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS committed (blob TEXT, number INTEGER, digest TEXT, PRIMARY KEY (blob, number)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS committed_digest ON committed (digest);
-CREATE TABLE IF NOT EXISTS vouched (digest TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-"""
 LOOK_UP_AUTHORS = """
 SELECT e.target, e.id, e.path, e.digest, i.author FROM entries e
 LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committed c WHERE c.digest = e.digest)
@@ -476,16 +366,7 @@ WHERE e.target IN
 """
 LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
 UNCOMMITTED_FILES = "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
-AUTHOR_NAMES = "SELECT DISTINCT author FROM introduced WHERE digest IN (SELECT digest FROM committed) ORDER BY author"
-VOUCHED_NOW = """
-INSERT OR IGNORE INTO temp.vouched_now
-SELECT c.digest FROM committed c JOIN introduced i ON i.digest = c.digest WHERE i.author IN ({})
-"""
-# Where nobody vouches for anything, all entries count as vouched for.
-DIFFERING_MEMORIES = """
-SELECT DISTINCT target FROM entries e
-WHERE (? OR e.digest IN (SELECT digest FROM vouched)) IS NOT (? OR e.digest IN (SELECT digest FROM temp.vouched_now))
-"""
+VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
 # With vouching, copies of an entry count once: these memories change when it is switched on or off.
 COPIED_ENTRIES = "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
 SWITCHED_OFF = "switched off"
@@ -515,7 +396,7 @@ class Authors:
         If two entries share an id, a person's entry counts.
         """
         database = self.index.reading()
-        asked = self._exists() and not _kept_fact(database, "why")
+        asked = _is_git_known(database)
         ignored = _kept_fact(database, "ignored").split() if asked else []
         found: dict[str, dict[str, str]] = {}
         sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} ({', '.join('?' * len(ids))})"
@@ -530,7 +411,7 @@ class Authors:
     def uncommitted_files(self) -> set[str]:
         """Return the files with entries that HEAD does not contain; empty if git could not be read."""
         database = self.index.reading()
-        if not self._exists() or _kept_fact(database, "why"):
+        if not _is_git_known(database):
             return set()
         ignored = _kept_fact(database, "ignored").split()
         paths = (path for (path,) in rows(database, UNCOMMITTED_FILES))
@@ -538,7 +419,7 @@ class Authors:
 
     def names_a_person(self) -> bool:
         """Tell whether a person committed any entry that is in HEAD: only then do commits count."""
-        return self._exists() and _kept_fact(self.index.reading(), "vouching") == "on"
+        return _kept_fact(self.index.reading(), "vouching") == "on"
 
     def state(self, author: str) -> str:
         """Return the state of an entry with this author (see state/trust.py)."""
@@ -549,35 +430,82 @@ class Authors:
 
         Return False if HEAD has not moved, or if the database cannot be written now.
         """
-        stamp = self._stamp()
-        if not self._is_behind(stamp):
+        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
+        stamp = "\n".join((stamp, *(self.agents or ()))) if stamp else ""
+        if not _must_ask_git(self.index.reading(), stamp):
             return False
         try:
             with self.index.locked("authors"):
-                _AuthorsUpdate(self, stamp).run()
+                database = open_database(self.index.path)
+                try:
+                    with database:
+                        if _must_ask_git(database, stamp):
+                            self._update(database, stamp)
+                finally:
+                    database.close()
         except CANNOT_WRITE:
             return False
         self.index.release()
         return True
 
-    def _stamp(self) -> str:
-        """Return a text that changes when git's answer may change; empty if commits do not count."""
-        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
-        return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
+    def _update(self, db: apsw.Connection, stamp: str) -> None:
+        """Read the new part of the history, store its authors, and fold the memories again that are affected."""
+        from ..git.authorship import History, read_history
 
-    def _is_behind(self, stamp: str) -> bool:
-        return _must_ask_git(self.index.reading(), stamp) if self._exists() else bool(stamp)
+        history = History(why=SWITCHED_OFF)
+        if stamp:
+            history = read_history(self.index.layout, _known_history(db))
+        facts = {"stamp": stamp, "why": history.why, "at": str(time.time())}
+        was_on = is_on = _kept_fact(db, "vouching") == "on"
+        before = after = {digest for (digest,) in rows(db, "SELECT digest FROM vouched")}
+        if self._may_replace(history, was_on):
+            db.execute("DELETE FROM introduced; DELETE FROM committed; DELETE FROM vouched")
+            db.executemany("INSERT INTO introduced VALUES (?, ?)", history.authors.items())
+            for blob, digests in history.blobs.items():
+                numbered = [(blob, number, digest) for number, digest in enumerate(digests)]
+                db.executemany("INSERT INTO committed VALUES (?, ?, ?)", numbered)
+            is_person = {name: self.state(name) == PERSON for name in history.authors.values()}
+            after = {digest for digest, author in rows(db, VOUCHED) if is_person[author]}
+            db.executemany("INSERT INTO vouched VALUES (?)", [(digest,) for digest in after])
+            is_on = bool(after)
+            facts |= {"head": history.head, "ignored": " ".join(history.ignored)}
+            facts["vouching"] = "on" if is_on else "off"
+        db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
+        # Where nobody vouches for anything, all entries count as vouched for.
+        targets = {
+            target
+            for target, digest in rows(db, "SELECT target, digest FROM entries")
+            if (not was_on or digest in before) != (not is_on or digest in after)
+        }
+        if was_on != is_on:
+            targets |= {target for (target,) in rows(db, COPIED_ENTRIES)}
+        if targets:
+            self.index.fold_again(db, targets)
 
-    def _exists(self) -> bool:
-        return (
-            first(self.index.reading(), "SELECT 1 FROM sqlite_master WHERE name = 'authorship'")
-            is not None
+    def _may_replace(self, history: History, was_on: bool) -> bool:
+        """Return whether the known authors may be replaced; warn if not.
+
+        If people vouched before and git suddenly names no person (another `.git`, an orphan branch, a shallow history),
+        the known authors stay. Otherwise anybody who can move HEAD could switch vouching off.
+        """
+        if self.agents is None or not was_on:
+            return True
+        if any(self.state(name) == PERSON for name in history.authors.values()):
+            return True
+        self.index.warn(
+            "git no longer tells who committed memories: what was vouched for before still is"
         )
+        return False
 
 
 def _kept_fact(database: apsw.Connection, key: str) -> str:
-    found = first(database, "SELECT value FROM authorship WHERE key = ?", (key,))
-    return str(found[0]) if found else ""
+    fact = first(database, "SELECT value FROM authorship WHERE key = ?", (key,))
+    return str(fact[0]) if fact else ""
+
+
+def _is_git_known(database: apsw.Connection) -> bool:
+    """Tell whether git was asked, and answered."""
+    return bool(_kept_fact(database, "stamp")) and not _kept_fact(database, "why")
 
 
 def _must_ask_git(database: apsw.Connection, stamp: str) -> bool:
@@ -590,98 +518,15 @@ def _must_ask_git(database: apsw.Connection, stamp: str) -> bool:
     )
 
 
-class _AuthorsUpdate:
-    """Updates the authors once, under the lock `authors`, in one transaction."""
+def _known_history(db: apsw.Connection) -> History:
+    from ..git.authorship import History
 
-    def __init__(self, authors: Authors, stamp: str):
-        self.authors = authors
-        self.index = authors.index
-        self.stamp = stamp
-        self.db = open_database(self.index.path)
-
-    def run(self) -> None:
-        try:
-            with self.db:
-                self.db.execute(AUTHORSHIP_SCHEMA)
-                if _must_ask_git(self.db, self.stamp):
-                    was_on = _kept_fact(self.db, "vouching") == "on"
-                    self._ask_git()
-                    is_on = _kept_fact(self.db, "vouching") == "on"
-                    targets = {
-                        target
-                        for (target,) in rows(self.db, DIFFERING_MEMORIES, (not was_on, not is_on))
-                    }
-                    if was_on != is_on:
-                        targets |= {target for (target,) in rows(self.db, COPIED_ENTRIES)}
-                    self.db.execute(
-                        "DELETE FROM vouched; INSERT INTO vouched SELECT digest FROM temp.vouched_now"
-                    )
-                    if targets:
-                        self.index.fold_again(self.db, targets)
-        finally:
-            self.db.close()
-
-    def _ask_git(self) -> None:
-        """Read the new part of the history, and store its authors."""
-        from ..git.authorship import History, read_history
-
-        history = (
-            read_history(self.index.layout, self._known())
-            if self.stamp
-            else History(why=SWITCHED_OFF)
-        )
-        facts = {"stamp": self.stamp, "why": history.why, "at": str(time.time())}
-        self.db.execute("CREATE TEMP TABLE vouched_now (digest TEXT PRIMARY KEY) WITHOUT ROWID")
-        if not self._may_replace(history):
-            self.db.execute("INSERT INTO temp.vouched_now SELECT digest FROM vouched")
-            self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
-            return
-        self.db.execute("DELETE FROM introduced; DELETE FROM committed")
-        self.db.executemany("INSERT INTO introduced VALUES (?, ?)", history.authors.items())
-        blobs = [
-            (blob, n, digest)
-            for blob, digests in history.blobs.items()
-            for n, digest in enumerate(digests)
-        ]
-        self.db.executemany("INSERT INTO committed VALUES (?, ?, ?)", blobs)
-        names = [name for (name,) in rows(self.db, AUTHOR_NAMES)]
-        people = [name for name in names if self.authors.state(name) == PERSON]
-        self.db.execute(VOUCHED_NOW.format(", ".join("?" * len(people))), people)
-        kept = {
-            **facts,
-            "head": history.head,
-            "ignored": " ".join(history.ignored),
-            "names": "\n".join(names),
-        }
-        kept["vouching"] = "on" if people else "off"
-        self.db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", kept.items())
-
-    def _may_replace(self, history: History) -> bool:
-        """Return whether the known authors may be replaced; warn if not.
-
-        If people vouched before and git suddenly names no person (another `.git`, an orphan branch, a shallow history),
-        the known authors stay. Otherwise anybody who can move HEAD could switch vouching off.
-        """
-        if self.authors.agents is None or _kept_fact(self.db, "vouching") != "on":
-            return True
-        if any(self.authors.state(name) == PERSON for name in history.authors.values()):
-            return True
-        self.index.warn(
-            "git no longer tells who committed memories: what was vouched for before still is"
-        )
-        return False
-
-    def _known(self) -> History:
-        from ..git.authorship import History
-
-        blobs: dict[str, tuple[str, ...]] = {}
-        for blob, digest in rows(
-            self.db, "SELECT blob, digest FROM committed ORDER BY blob, number"
-        ):
-            blobs[blob] = (*blobs.get(blob, ()), digest)
-        authors = dict(rows(self.db, "SELECT digest, author FROM introduced"))
-        head, ignored, why = (_kept_fact(self.db, key) for key in ("head", "ignored", "why"))
-        return History(head, authors, blobs, tuple(ignored.split()), why)
+    blobs: dict[str, tuple[str, ...]] = {}
+    for blob, digest in rows(db, "SELECT blob, digest FROM committed ORDER BY blob, number"):
+        blobs[blob] = (*blobs.get(blob, ()), digest)
+    authors = dict(rows(db, "SELECT digest, author FROM introduced"))
+    head, ignored, why = (_kept_fact(db, key) for key in ("head", "ignored", "why"))
+    return History(head, authors, blobs, tuple(ignored.split()), why)
 
 
 # Reads whole memories back from the catalogue, and filters lists of them.
@@ -753,8 +598,16 @@ def _row_facet(row: Row, column: str) -> object:
 # any other memory.
 
 
-def put_claim(db: apsw.Connection, memory: Memory) -> None:
-    """Store the claim, the conflicts and the statements of a memory that has none in the index."""
+Statements = dict[
+    tuple[str, str], set[tuple[int, int]]
+]  # (title, body) → keys of its sentences (state/contradictions.py)
+
+
+def put_claim(db: apsw.Connection, memory: Memory, statements: Statements) -> None:
+    """Store the claim, the conflicts and the statements of a memory that has none in the index.
+
+    `statements` holds the keys of some texts that were computed before.
+    """
     from ..state.contradictions import has_comparable_prose, prose_of, statement_keys
 
     if "claim" in memory.extra:
@@ -763,11 +616,13 @@ def put_claim(db: apsw.Connection, memory: Memory) -> None:
         claim = read_claim(memory.extra)
         if claim:
             db.execute("INSERT INTO claims VALUES (?, ?, ?)", (memory.id, *claim.key))
-    others = [(memory.id, other) for other in dict.fromkeys(memory.conflicts_with)]
-    db.executemany("INSERT INTO conflicts VALUES (?, ?)", others)
+    for other in dict.fromkeys(memory.conflicts_with):
+        db.execute("INSERT INTO conflicts VALUES (?, ?)", (memory.id, other))
     if has_comparable_prose(memory):
-        said = [(memory.id, key, stance) for key, stance in statement_keys(prose_of(memory))]
-        db.executemany("INSERT INTO statements VALUES (?, ?, ?)", said)
+        text = (memory.title, memory.body)
+        keys = statements[text] if text in statements else statement_keys(prose_of(memory))
+        rows = [(memory.id, key, stance) for key, stance in keys]
+        db.executemany("INSERT INTO statements VALUES (?, ?, ?)", rows)
 
 
 def drop_facts(db: apsw.Connection, memory: str) -> None:

@@ -28,7 +28,6 @@ from .index import Index
 from .ingest import pieces_of, vectors_of
 from .status import SECONDS_EACH, why_wait
 from .stores.database import BROKEN, check_database, first, open_database, remove_database, rows
-from .stores.protocol import SearchStore
 from .stores.sqlite import SCALE, pack_all
 
 # Caches contextual vectors by the hash of their text, in one file for all repositories of the user:
@@ -228,26 +227,20 @@ def _write_vectors(
             writer = open_database(index.path)
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT rolls back
-                count = _put_vectors(Catalogue(writer), index.open_store(writer), name, found)
+                catalogue, store = Catalogue(writer), index.open_store(writer)
+                if catalogue.meta().get("deep") != name:  # of another model, or a new index
+                    store.flatten()
+                    catalogue.set_meta("deep", name)
+                same = {
+                    id: own for id, (digest, own) in found.items() if catalogue.digest(id) == digest
+                }
+                store.deepen(same)
                 if seconds_each:
-                    Catalogue(writer).set_meta(SECONDS_EACH, f"{seconds_each:.4f}")
+                    catalogue.set_meta(SECONDS_EACH, f"{seconds_each:.4f}")
                 index.commit_outside()
                 writer.execute("COMMIT")
-                return count
+                return len(same)
             finally:
                 writer.close()
     except BROKEN as failure:
         raise Unwritable(f"cannot write {index.path}: {failure}", "run 'rawkomem doctor'") from None
-
-
-def _put_vectors(
-    catalogue: Catalogue, store: SearchStore, name: str, found: dict[str, tuple[str, list[bytes]]]
-) -> int:
-    if catalogue.meta().get("deep") != name:  # vectors of another model, or the index was rebuilt
-        store.flatten()
-        catalogue.set_meta("deep", name)
-    same = {
-        id: vectors for id, (digest, vectors) in found.items() if catalogue.digest(id) == digest
-    }
-    store.deepen(same)
-    return len(same)

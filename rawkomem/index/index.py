@@ -13,7 +13,7 @@ import os
 import time
 
 from ..files.journal import start_background
-from ..files.layout import Layout, Sweep, Sweeping, sweep, user_cache
+from ..files.layout import Layout, Sweeping, sweep, user_cache
 from ..files.private import Lock, lock_in
 from ..model.entries import Memory
 from ..model.errors import IndexBroken, RawkoError, Unwritable
@@ -40,7 +40,7 @@ from .stores.database import BROKEN, in_memory, index_path, open_database, remov
 from .stores.sqlite import COLUMNS, SqliteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from typing import TypeVar
 
@@ -68,13 +68,9 @@ class View:
         catalogue: Catalogue,
         only: Filter,
         open_authors: OpenAuthors,
-        columns: Collection[str],
         strict: bool = False,
     ):
         self.layout = layout
-        self._columns = (
-            columns  # facets that the store can filter by; filters on others are passed as ids
-        )
         self.catalogue = catalogue
         self.only = replace(only, current=only.current or bool(only.as_of))
         self.at = only.as_of or now()
@@ -106,24 +102,16 @@ class View:
     def stored(self) -> Filter:
         """Return the part of the filter that a store can check; for the past, only facets that never change."""
         only = self.only
-        told = {
+        facets = {
             field.name: getattr(only, field.name)
             for field, _ in asked(only)
-            if field.column in self._columns and (field.lasting or not only.as_of)
+            if field.lasting or not only.as_of
         }
         if only.as_of:
-            until = min(only.until or self.at + 1, self.at + 1)
-            return Filter(**{**told, "until": until} if "created" in self._columns else told)
-        unknown = only.where or any(field.column not in self._columns for field, _ in asked(only))
-        return Filter(**{**told, "ids": self._ids()} if unknown else told)
-
-    def stored_if(self, vouched: bool) -> Filter:
-        """Return `stored` for the memories that a person vouches for, or for the others."""
-        only = self.stored
-        if "vouched" in self._columns:
-            return replace(only, vouched=1) if vouched else replace(only, unvouched=1)
-        ids = [row.id for row in self.catalogue.all() if bool(row.vouched) == vouched]
-        return replace(only, ids=tuple(id for id in ids if not only.ids or id in only.ids) or ("",))
+            facets["until"] = min(only.until or self.at + 1, self.at + 1)
+        elif only.where:
+            facets["ids"] = self._ids()
+        return Filter(**facets)
 
     def groups(self) -> dict[bool | None, Filter]:
         """Return filters for the store, separate for vouched and unvouched memories, if there are both.
@@ -132,7 +120,8 @@ class View:
         """
         if self.only.as_of or not self.catalogue.has_unvouched():
             return {None: self.stored}
-        return {vouched: self.stored_if(vouched) for vouched in (True, False)}
+        only = self.stored
+        return {True: replace(only, vouched=1), False: replace(only, unvouched=1)}
 
     def row(self, id: str) -> Row | None:
         """Return the columns of a memory that the store found; None if it is outside the filter after all."""
@@ -239,7 +228,7 @@ class View:
 # from. File events are not trusted to report every change. Only an open process with many files
 # skips some sweeps (SWEEP_PAUSE_FACTOR).
 
-REDACTION = "c063a425"  # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
+REDACTION = "70a727a8"  # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
 NEVER_SWEPT = (
     0.0,
     0.0,
@@ -318,14 +307,10 @@ class Index:
     def embedder(self) -> Embedder:
         """Return the embedder of this index's vector space."""
         if self._embedder is None or 0 < self._retry_at < time.monotonic():
-            self._retry_at = 0.0
             self._embedder = self.open_embedder()
-            self._note_absence()
+            is_absent = self.is_embedder_absent
+            self._retry_at = time.monotonic() + EMBEDDER_RETRY_S if is_absent else 0.0
         return self._embedder
-
-    def _note_absence(self) -> None:
-        if self.is_embedder_absent:
-            self._retry_at = time.monotonic() + EMBEDDER_RETRY_S
 
     @property
     def is_embedder_absent(self) -> bool:
@@ -388,20 +373,19 @@ class Index:
         return self._store
 
     def open_store(self, connection: apsw.Connection) -> SearchStore:
-        """Return the store outside this database if there is one, else the SQLite store on a connection."""
-        return self.outside() or SqliteStore(connection, self.embedder.dims)
+        """Return the store on a connection; its vectors may be in a store outside this database."""
+        outside = self.outside()
+        if outside is None:
+            return SqliteStore(connection, self.embedder.dims)
+        from .stores.protocol import SplitStore  # few users have another store
+
+        return SplitStore(connection, outside)
 
     def outside(self) -> OutsideStore | None:
         """Return the store outside this database; None if there is none. It stays open."""
         if self._outside is None and self._open_outside:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
-
-    @property
-    def columns(self) -> Collection[str]:
-        """Return the facets that the store can filter by."""
-        outside = self.outside()
-        return outside.columns if outside else COLUMNS
 
     def commit_outside(self) -> None:
         """Commit to the store outside this database, before the catalogue commits: see sync.py."""
@@ -467,93 +451,79 @@ class Index:
         """Update the index from the files; this takes almost no time if nothing has changed."""
         started = time.monotonic()
         seen = sweep(self.layout)
-        if self.is_fresh(seen):
-            return SyncReport(files=seen.files, seconds=time.monotonic() - started)
-        return self.sync(progress)
+        try:
+            meta = self.catalogue.meta()
+        except BROKEN:
+            self.release()
+            meta = {}
+        if self.why_rebuild(meta) or meta.get("listing") != seen.listing:
+            return self.sync(progress)
+        return SyncReport(files=seen.files, seconds=time.monotonic() - started)
 
     def answer(self, ask: Callable[[], T]) -> T:
         """Return what `ask` returns on an up-to-date index. If the embedder fails, ask again, by words only.
 
         Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
         """
-        try:
-            at, took, files = self._swept
-            recent = files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
-            sweeping = None if recent else Sweeping(self.layout)
-            started = time.monotonic()
-            listing, answer, failure = self._ask(ask, with_listing=not recent)
-            fresh = listing is not None
-            if sweeping:
+        at, took, files = self._swept
+        is_recent = files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
+        sweeping = None if is_recent else Sweeping(self.layout)
+        started = time.monotonic()
+        is_synced = False
+        while True:
+            listing: bytes | str | None = None  # that the index was built from; None: rebuild it
+            failure: Exception | None = None
+            try:
+                self.reading().execute("BEGIN")
+                meta = self.catalogue.meta(with_listing=sweeping is not None)
+                if self.why_rebuild(meta):
+                    raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
+                listing = meta.get("listing")
+                answer = ask()
+            except BROKEN as error:
+                self.release()
+                failure = error
+            except Exception as error:
+                failure = error
+            finally:
+                # SQLite ends a transaction by itself after an I/O error.
+                if self._db is not None and self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+            if sweeping and not is_synced:
                 seen = sweeping.seen()
                 self._swept = (time.monotonic(), time.monotonic() - started, seen.files)
-                fresh = listing == seen.listing
-            if not fresh:
-                report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
-                if report.left:
-                    said = f"{report.left} of {counted(report.files, 'file')} are not read yet"
-                    hint = "run 'rawkomem index sync', or ask again"
-                    self.warn(f"the index is not complete: {said}; {hint}")
-                _, answer, failure = self._ask(ask)
-            if failure:
+                listing = listing if listing == seen.listing else None
+            if listing is None and not is_synced:
+                self._sync_for_answer()
+                is_synced = True
+            elif failure is None:
+                return answer
+            elif not self._has_lost_embedder(failure):
                 raise failure
-            return answer  # type: ignore[return-value]
-        except RawkoError as failure:
-            if not self._has_lost_embedder(failure):
-                raise
-        return self.answer(ask)
 
-    def _ask(
-        self, ask: Callable[[], T], with_listing: bool = False
-    ) -> tuple[bytes | str | None, T | None, Exception | None]:
-        """Return the listing that the index was built from (None: rebuild it), and the answer or its error."""
-        try:
-            self.reading().execute("BEGIN")
-            meta = self.catalogue.meta(with_listing)
-            if self.why_rebuild(meta):
-                return None, None, IndexBroken("the index is outdated", "run 'rawkomem doctor'")
-            try:
-                return meta.get("listing"), ask(), None
-            except Exception as failure:
-                return meta.get("listing"), None, failure
-        except BROKEN as failure:
-            self.release()
-            return None, None, failure
-        finally:
-            # SQLite ends a transaction by itself after an I/O error.
-            if self._db is not None and self._db.in_transaction:
-                self._db.execute("ROLLBACK")
+    def _sync_for_answer(self) -> None:
+        report = self.sync(max_cpu_s=MAX_ANSWER_SYNC_S)
+        if report.left:
+            left = f"{report.left} of {counted(report.files, 'file')} are not read yet"
+            hint = "run 'rawkomem index sync', or ask again"
+            self.warn(f"the index is not complete: {left}; {hint}")
 
-    def _has_lost_embedder(self, failure: RawkoError) -> bool:
+    def _has_lost_embedder(self, failure: Exception) -> bool:
         """Return whether the embedder failed; if so, warn, and search without an embedder from now on."""
-        from ..embed.embedder import EmbedderFailed
+        from ..embed.embedder import AbsentEmbedder, EmbedderFailed
 
-        if (
-            not isinstance(failure, EmbedderFailed)
-            or self._embedder is None
-            or self.is_embedder_absent
-        ):
+        embedder = self._embedder
+        if not isinstance(failure, EmbedderFailed) or embedder is None or self.is_embedder_absent:
             return False
-        from ..embed.embedder import AbsentEmbedder
-
-        self._embedder = AbsentEmbedder(self._embedder.name, self._embedder.dims)
-        self._note_absence()
-        self.warn(
-            f"the embedder failed, so this search matches words only: {failure.message}. {failure.hint}"
-        )
+        self._embedder = AbsentEmbedder(embedder.name, embedder.dims)
+        self._retry_at = time.monotonic() + EMBEDDER_RETRY_S
+        reason = f"{failure.message}. {failure.hint}"
+        self.warn(f"the embedder failed, so this search matches words only: {reason}")
         return True
 
     def expect_changes(self) -> None:
         """Make the next answer sweep the files, because this process wrote one."""
         self._swept = NEVER_SWEPT
-
-    def is_fresh(self, seen: Sweep) -> bool:
-        """Tell whether the index was built from exactly these files, with the current schema and embedder."""
-        try:
-            meta = self.catalogue.meta()
-        except BROKEN:
-            self.release()
-            return False
-        return not self.why_rebuild(meta) and meta.get("listing") == seen.listing
 
     def why_rebuild(self, meta: dict[str, bytes | str]) -> str:
         """Return why the index must be rebuilt, judged by its own metadata; empty if it is usable."""

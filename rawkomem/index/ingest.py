@@ -17,52 +17,30 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ..embed.embedder import AbsentEmbedder, Embedder
-from ..files.layout import Layout, hash_of_file
+from ..files.layout import Layout
 from ..files.machine_records import Arrivals
-from ..files.reading import QUARANTINE, Reading, read_file
+from ..files.reading import QUARANTINE
 from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
 from ..model.filters import Facets
 from ..model.ids import slug
-from ..model.values import as_dict, record, replace, unchecked
-from ..redaction.entries import redact_entry
+from ..model.values import as_dict, replace, unchecked
 from ..redaction.scrubber import scrubbed_text
-from ..state.changes import newer_in, references
+from ..state.changes import references
 from ..state.fold import FoldTogether
 from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
-from .catalogue import UNREAD, Catalogue, drop_facts, memory_of, put_claim
+from .catalogue import ROW_COLUMNS, UNREAD, Catalogue, Statements, drop_facts, memory_of, put_claim
 from .conditions import put_conditions
-from .readings import Read, read_for_index
+from .readings import Read, read_rows, unpack_entries
 from .stores.database import first
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
 
 if TYPE_CHECKING:
     import apsw
-
-
-# Packs entries for the catalogue, so that a changed memory is folded without reading its other
-# files.
-
-ENTRY_DEFAULTS: dict[str, object] = Entry.__defaults__  # type: ignore[attr-defined]
-ENTRY_TUPLES = frozenset(
-    name for name, value in ENTRY_DEFAULTS.items() if isinstance(value, tuple)
-)  # JSON has lists only
-
-
-def pack_entry(entry: Entry) -> str:
-    """Return an entry as JSON, without secrets and without fields that have their default."""
-    if entry.leaks:
-        entry = redact_entry(entry)
-    fields = {
-        name: value
-        for name, usual in ENTRY_DEFAULTS.items()
-        if (value := getattr(entry, name)) != usual
-    }
-    return json.dumps(fields, separators=(",", ":"))
 
 
 # Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references,
@@ -107,16 +85,15 @@ def _names_of_reference(name: str) -> list[str]:
 # A sync folds memories with it; index/catalogue.py folds memories again whose entries were
 # committed since.
 
-HAS_AUTHORSHIP = "SELECT 1 FROM sqlite_master WHERE name = 'authorship'"
 IS_VOUCHING_ON = "SELECT value FROM authorship WHERE key = 'vouching'"
 
 
 class Vouching:
     """Looks entries up. With `strict`, commits and typed reviews count, but no other typed entries."""
 
-    def __init__(self, layout: Layout, db: apsw.Connection | None, strict: bool = False):
+    def __init__(self, layout: Layout, db: apsw.Connection, strict: bool = False):
         self.layout = layout
-        self.db = db  # None: git has not been asked yet
+        self.db = db
         self.strict = strict
         self._arrivals: Arrivals | None = None
         self._known: dict[str, bool] = {}
@@ -130,12 +107,8 @@ class Vouching:
     def is_committed(self, digest: str) -> bool:
         """Return whether a person committed an entry, and HEAD holds it."""
         if digest not in self._known:
-            found = (
-                first(self.db, "SELECT 1 FROM vouched WHERE digest = ?", (digest,))
-                if self.db
-                else None
-            )
-            self._known[digest] = found is not None
+            row = first(self.db, "SELECT 1 FROM vouched WHERE digest = ?", (digest,))
+            self._known[digest] = row is not None
         return self._known[digest]
 
     def is_typed(self, id: str, digest: str, kind: str) -> bool:
@@ -152,8 +125,6 @@ def vouching_of(layout: Layout, db: apsw.Connection, strict: bool = False) -> Vo
 
     With `strict`, never return None.
     """
-    if first(db, HAS_AUTHORSHIP) is None:
-        return Vouching(layout, None, strict) if strict else None
     return Vouching(layout, db, strict) if strict or first(db, IS_VOUCHING_ON) == ("on",) else None
 
 
@@ -174,36 +145,29 @@ KIN_SHARE = (
 WORD_SIGNS = "_'/.-"  # characters that are part of a word in a condition
 
 
-@record
-class Piece:
-    """A passage before it has a vector."""
-
-    text: str
-    heading: str
-    field: str
-    line: int
-    around: str = ""  # the passage with its surroundings; empty if it has none
-
-
-def pieces_of(memory: Memory) -> list[Piece]:
-    """Return the body's chunks, then each condition; the title if there is neither."""
-    pieces = [Piece(part.text, part.heading, BODY, part.line) for part in cut_chunks(memory.body)]
-    pieces += [Piece(condition_text(condition), "", WHEN, memory.line) for condition in memory.when]
-    return pieces or [Piece(memory.title, "", BODY, 1)]
+def pieces_of(memory: Memory) -> list[Passage]:
+    """Return the body's chunks, then each condition; the title if there is neither. They have no vectors yet."""
+    pieces = [
+        unchecked(Passage, text=part.text, heading=part.heading, line=part.line)
+        for part in cut_chunks(memory.body)
+    ]
+    for condition in memory.when:
+        text = condition_text(condition)
+        pieces.append(unchecked(Passage, text=text, field=WHEN, line=memory.line))
+    return pieces or [Passage(memory.title)]
 
 
-def with_surroundings(memories: Sequence[list[Piece]]) -> list[list[Piece]]:
+def with_surroundings(memories: Sequence[list[Passage]]) -> list[list[Passage]]:
     """Return the pieces of one file's memories, in order, each body piece with its neighbors' text."""
     flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
     around = (_around(flat, at) for at in range(len(flat)))
+    return [
+        [replace(piece, around=next(around)) if piece.field == BODY else piece for piece in pieces]
+        for pieces in memories
+    ]
 
-    def surrounded(piece: Piece) -> Piece:
-        return replace(piece, around=next(around)) if piece.field == BODY else piece
 
-    return [[surrounded(piece) for piece in pieces] for pieces in memories]
-
-
-def _around(pieces: list[Piece], at: int) -> str:
+def _around(pieces: list[Passage], at: int) -> str:
     low = high = at
     size = len(pieces[at].text)
     for reach in range(1, NEIGHBORS_PER_SIDE + 1):
@@ -236,7 +200,7 @@ def searchable_title(title: str) -> str:
     return " ".join([title, *parts]) if parts else title
 
 
-def embedded_text(memory: Memory, piece: Piece) -> str:
+def embedded_text(memory: Memory, piece: Passage) -> str:
     """Return the text that is embedded for a passage: a chunk under its title and headings, or a condition."""
     if piece.field == WHEN:
         return piece.text
@@ -250,7 +214,7 @@ def embedded_text(memory: Memory, piece: Piece) -> str:
 
 
 def vectors_of(
-    embedder: Embedder, documents: Sequence[tuple[Memory, list[Piece]]]
+    embedder: Embedder, documents: Sequence[tuple[Memory, Sequence[Passage]]]
 ) -> list[list[bytes]]:
     """Return for each memory the vectors of its pieces, in order; all are embedded in one call."""
     texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
@@ -309,15 +273,25 @@ def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
 # store.
 
 
-@record
-class Fresh:
-    """A memory whose document differs from the stored one, before it has vectors."""
-
-    memory: Memory
-    facets: Facets
-    pieces: list[Piece]
-    told: str
-    digest: str
+PUT_UNREAD = """
+INSERT INTO files VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET stamp = excluded.stamp
+"""
+WITH_SUPERSEDED = """
+WITH RECURSIVE found (id) AS (
+    SELECT value FROM json_each(?)
+    UNION SELECT target FROM found CROSS JOIN entries INDEXED BY entries_newer ON newer = found.id AND newer != ''
+) SELECT id FROM found
+"""
+MEMORIES_OF = "SELECT id, path, doc FROM memories WHERE id IN (SELECT value FROM json_each(?))"
+ENTRIES_OF = """
+SELECT target, doc FROM entries WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path, number
+"""
+# A deleted memory loses its digest, because the search store does not hold it.
+PUT_MEMORY = f"""
+INSERT OR REPLACE INTO memories
+VALUES ({"?, " * 15} coalesce((SELECT digest FROM memories WHERE id = ?), ''))
+"""
+MEMORIES_IN = "SELECT id, doc, digest FROM memories WHERE path = ? ORDER BY line, id"
 
 
 class Ingest:
@@ -328,124 +302,122 @@ class Ingest:
     ):
         self.layout = layout
         self.catalogue = catalogue
+        self.db = catalogue.db
         self.store = store
         self.embedder = embedder
         self.folded: dict[str, Memory] = {}
+        self.statements: Statements = {}
 
     def run(self, changed: dict[str, str], gone: Sequence[str], read: Read) -> int:
         """Update the index from these files (path → stamp); return how many it read or removed.
 
         `read` holds those that were read before.
         """
-        targets: set[str] = set()
-        done = len(gone)
+        files: list[tuple[str, str, str, str, int]] = []
+        entries: list[tuple[str | int, ...]] = []
         for path, stamp in changed.items():
-            reading, hash = read.get(path) or self._read(path)
-            if not reading.readable:
-                if path in self.catalogue.stamps():
-                    self.catalogue.set_stamp(path, UNREAD)
-                else:
-                    self.catalogue.put_file(path, UNREAD, "", QUARANTINE, ())
+            file = read.get(path) or read_rows(self.layout, path)
+            if file is None:
+                self.db.execute(PUT_UNREAD, (path, UNREAD, "", QUARANTINE, 0))
                 continue
-            targets |= self.catalogue.targets_of(path) | {e.target for e in reading.entries}
-            docs = [(newer_in(entry), pack_entry(entry)) for entry in reading.entries]
-            self.catalogue.put_file(path, stamp, hash, reading.verdict, reading.entries, docs)
-            done += 1
-        for path in gone:
-            targets |= self.catalogue.targets_of(path)
-            self.catalogue.forget_file(path)
+            files.append((path, stamp, file.hash, file.verdict, len(file.entries)))
+            entries += [(path, number, *row) for number, row in enumerate(file.entries)]
+            self.statements |= file.statements
+        targets = {str(entry[3]) for entry in entries}
+        for path in (*gone, *(file[0] for file in files)):
+            old = self.db.execute("DELETE FROM entries WHERE path = ? RETURNING target", (path,))
+            targets.update(target for (target,) in old)
+        self.db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in gone])
+        self.db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", files)
+        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", entries)
         self.fold_again(targets)
-        return done
-
-    def _read(self, path: str) -> tuple[Reading, str]:
-        """Return the entries of a file and the hash of its bytes."""
-        try:
-            return read_for_index(self.layout, path)
-        except OSError:
-            reading = read_file(self.layout.path(path), path)  # try once more
-            return reading, hash_of_file(self.layout.path(path)) if reading.readable else ""
+        return len(files) + len(gone)
 
     def fold_again(self, targets: set[str]) -> None:
         """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
-        targets = self.catalogue.with_superseded(targets - {""})
-        paths = self.catalogue.paths_of(targets)
-        folding = FoldTogether(self._entries_about, vouching_of(self.layout, self.catalogue.db))
-        dropped: list[str] = []
-        for target in sorted(targets):
-            memory = folding.memory(target)
+        ids = json.dumps(sorted(targets - {""}))
+        ids = json.dumps(sorted(id for (id,) in self.db.execute(WITH_SUPERSEDED, (ids,))))
+        known = {id: (path, doc) for id, path, doc in self.db.execute(MEMORIES_OF, (ids,))}
+        docs: dict[str, list[str]] = {}
+        for target, doc in self.db.execute(ENTRIES_OF, (ids,)):
+            docs.setdefault(target, []).append(doc)
+
+        def entries_about(id: str) -> list[Entry]:
+            if id not in docs:
+                docs[id] = [doc for _, doc in self.db.execute(ENTRIES_OF, (json.dumps([id]),))]
+            return unpack_entries(docs[id])
+
+        folding = FoldTogether(entries_about, vouching_of(self.layout, self.db))
+        paths = {path for path, _ in known.values()}
+        changed, dropped = [], []
+        for id in json.loads(ids):
+            memory = folding.memory(id)
             doc = json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True) if memory else ""
-            before = self.catalogue.doc(target)
-            if before and doc != before:
-                drop_facts(self.catalogue.db, target)
-            if memory is None:
-                self.catalogue.forget_memory(target)
-            else:
-                if doc != before:
-                    put_conditions(self.catalogue.db, target, memory.when)
-                    put_claim(self.catalogue.db, memory)
-                self.catalogue.put_memory(memory, doc)
-                self.folded[target] = memory
-                paths.add(memory.path)
+            is_new = id not in known
+            if not is_new and doc != known[id][1]:
+                drop_facts(self.db, id)
             if memory is None or memory.status == "deleted":
-                dropped.append(target)
+                dropped.append(id)
+            if memory is None:
+                self.db.execute("DELETE FROM memories WHERE id = ?", (id,))
+                continue
+            if is_new or doc != known[id][1]:
+                put_conditions(self.db, id, memory.when)
+                put_claim(self.db, memory, self.statements)
+                kept = "" if id in dropped else id
+                changed.append((*[getattr(memory, name) for name in ROW_COLUMNS], doc, kept))
+            self.folded[id] = memory
+            paths.add(memory.path)
+        self.db.executemany(PUT_MEMORY, changed)
         self.store.drop(dropped)
         self.store.put(
-            self._documents([fresh for path in sorted(paths) for fresh in self._differing(path)])
+            self._with_vectors([new for path in sorted(paths) for new in self._differing(path)])
         )
 
-    def _entries_about(self, target: str) -> list[Entry]:
-        entries = []
-        for fields in json.loads(f"[{','.join(self.catalogue.entry_docs(target))}]"):
-            for name in ENTRY_TUPLES & fields.keys():
-                fields[name] = tuple(fields[name])
-            entries.append(unchecked(Entry, **fields))
-        return entries
-
-    def _differing(self, path: str) -> list[Fresh]:
-        """Return the memories of a file whose documents differ from those in the store."""
-        known = [
-            self.folded.get(id) or memory_of(doc) for id, doc in self.catalogue.memories_in(path)
-        ]
-        found: list[Fresh] = []
+    def _differing(self, path: str) -> list[Document]:
+        """Return the memories of a file whose documents differ from those in the store, without vectors."""
+        digests: dict[str, str] = {}
+        memories: list[Memory] = []
+        for id, doc, digest in self.db.execute(MEMORIES_IN, (path,)):
+            memories.append(self.folded.get(id) or memory_of(doc))
+            digests[id] = digest
+        differing: list[Document] = []
         for vouched in (True, False):  # a vouched memory's surroundings hold only vouched memories
-            memories = [
-                memory
-                for memory in known
-                if memory.status != "deleted" and memory.vouched == vouched
-            ]
-            surrounded = with_surroundings([pieces_of(memory) for memory in memories])
-            for memory, pieces in zip(memories, surrounded, strict=True):
+            group = [m for m in memories if m.status != "deleted" and m.vouched == vouched]
+            surrounded = with_surroundings([pieces_of(memory) for memory in group])
+            for memory, pieces in zip(group, surrounded, strict=True):
                 told = json_for_readers(memory) if self.store.tells else ""
                 facets = facets_of(memory)
                 digest = _document_digest(memory, facets, pieces, told)
-                if self.catalogue.is_new(memory.id, digest):
-                    found.append(Fresh(memory, facets, pieces, told, digest))
-        return found
+                if digest != digests[memory.id]:
+                    passages = tuple(pieces)
+                    differing.append(Document(facets, memory.title, passages, digest, memory, told))
+        new = [(document.digest, document.id) for document in differing]
+        self.db.executemany("UPDATE memories SET digest = ? WHERE id = ?", new)
+        return differing
 
-    def _documents(self, found: list[Fresh]) -> list[Document]:
-        """Return these memories as the store keeps them, with their vectors."""
+    def _with_vectors(self, documents: Sequence[Document]) -> list[Document]:
+        """Return these documents with the vectors of their passages."""
         if isinstance(self.embedder, AbsentEmbedder):
-            for fresh in found:
-                self.catalogue.doubt(fresh.memory.id)  # the next sync embeds it again
-        made = vectors_of(self.embedder, [(fresh.memory, fresh.pieces) for fresh in found])
-        documents = []
-        for fresh, vectors in zip(found, made, strict=True):
+            for document in documents:
+                self.catalogue.doubt(document.id)  # the next sync embeds it again
+        pairs = [
+            (d.memory, d.passages) for d in documents if d.memory
+        ]  # every document has one here
+        embedded = []
+        for document, vectors in zip(documents, vectors_of(self.embedder, pairs), strict=True):
             passages = tuple(
-                unchecked(Passage, vector=vector, **as_dict(piece))
-                for piece, vector in zip(fresh.pieces, vectors, strict=True)
+                unchecked(Passage, **{**passage.__dict__, "vector": vector})
+                for passage, vector in zip(document.passages, vectors, strict=True)
             )
-            memory = fresh.memory
-            documents.append(
-                Document(fresh.facets, memory.title, passages, fresh.digest, memory, fresh.told)
-            )
-        return documents
+            embedded.append(replace(document, passages=passages))
+        return embedded
 
 
-def _document_digest(memory: Memory, facets: Facets, pieces: list[Piece], told: str) -> str:
+def _document_digest(memory: Memory, facets: Facets, pieces: Sequence[Passage], told: str) -> str:
     """Return a hash over everything in a document except the vectors."""
-    said: tuple[object, ...] = (memory.title, as_dict(facets), *map(as_dict, pieces))
+    content: tuple[object, ...] = (memory.title, as_dict(facets), *map(as_dict, pieces), told)
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
-        said = (*said, sorted(metadata_in(memory.extra).items()), memory.extra.get(SCRUBBED_KEY))
-    if told:
-        said = (*said, told)
-    return sha256(repr(said).encode()).hexdigest()
+        metadata = sorted(metadata_in(memory.extra).items())
+        content = (*content, metadata, memory.extra.get(SCRUBBED_KEY))
+    return sha256(repr(content).encode()).hexdigest()

@@ -1,8 +1,5 @@
 """Finds similar memories by the cosine of the sums of their body passages' vectors, and groups similar
 goals.
-
-Vectors are scaled to the length 2,048 and rounded to whole numbers. Every sum of products then
-stays below 2^24, so that float32 is exact and results are the same on every machine.
 """
 
 from __future__ import annotations
@@ -114,22 +111,19 @@ def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]
 
 def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int, int], float]:
     """Return (row, column) → cosine of the closest others of some rows; ties go to the smaller id."""
+    count = len(matrix)
     products = matrix[list(own)] @ matrix.T
-    products[np.arange(len(own)), list(own)] = -np.inf
-    most = min(MAX_LINKS, len(matrix))
-    last = np.partition(products, -most, axis=1)[
-        :, -most, None
-    ]  # the smallest product among each row's closest
-    above = products > last
-    room = most - above.sum(axis=1)
-    rows, columns = np.nonzero(products == last)
-    kept = np.arange(len(rows)) - np.searchsorted(rows, rows) < room[rows]
-    places = [*zip(*np.nonzero(above), strict=True), *zip(rows[kept], columns[kept], strict=True)]
-    found = (
-        (own[row], int(column), float(products[row, column]) / COSINE_SCALE)
-        for row, column in places
-    )
-    return {(row, column): cosine for row, column, cosine in found if cosine >= least}
+    products[np.arange(len(own)), list(own)] = -2 * COSINE_SCALE
+    # Products are whole numbers, so that these keys sort by product first, then by column.
+    keys = np.arange(count) - products.astype(np.int64) * count
+    most = min(MAX_LINKS, count)
+    close: dict[tuple[int, int], float] = {}
+    for at, columns in enumerate(np.argpartition(keys, most - 1, axis=1)[:, :most].tolist()):
+        for column in columns:
+            cosine = float(products[at, column]) / COSINE_SCALE
+            if cosine >= least:
+                close[own[at], column] = cosine
+    return close
 
 
 # Groups similar goals: each text joins the first similar text, by the bundled vectors.

@@ -1,9 +1,10 @@
-"""Reads the entries of files: for the index, in a second process if they are many, or of a memory as of a past
-time.
+"""Reads the entries of files: as rows of the catalogue, in a second process if they are many, or of a memory as of a
+past time.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
@@ -12,28 +13,82 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NoReturn
 
 from ..files.journal import can_fork
-from ..files.layout import Layout, read_bytes
-from ..files.reading import Reading, read_data
+from ..files.layout import Layout, hash_of_file, read_bytes
+from ..files.reading import read_data, read_file
 from ..model.entries import Entry, Memory
+from ..model.values import record, unchecked
 from ..redaction.entries import redact_entry
+from ..state.changes import newer_in
+from ..state.contradictions import prose_of, statement_keys
 from ..state.fold import FoldTogether, Vouches
 from ..text.conditions import Fired, Situation, fires, read_conditions
 
 if TYPE_CHECKING:
-    from .catalogue import Catalogue
+    from .catalogue import Catalogue, Statements
 
 
-def read_for_index(layout: Layout, path: str) -> tuple[Reading, str]:
-    """Return the entries of a file and the hash of its bytes. May raise OSError."""
-    data = read_bytes(layout.path(path))
-    return read_data(data, path, advice=False), sha256(data).hexdigest()
+ENTRY_DEFAULTS: dict[str, object] = Entry.__defaults__  # type: ignore[attr-defined]
+ENTRY_TUPLES = frozenset(
+    name for name, value in ENTRY_DEFAULTS.items() if isinstance(value, tuple)
+)  # JSON has lists only
+
+
+@record
+class FileRows:
+    """What the catalogue stores of a file; of each entry: id, target, digest, `newer`, and the entry as JSON."""
+
+    hash: str
+    verdict: str
+    entries: tuple[tuple[str, str, str, str, str], ...]
+    statements: Statements  # see `put_claim`; empty unless asked for
+
+
+def read_rows(layout: Layout, path: str, with_statements: bool = False) -> FileRows | None:
+    """Return what the catalogue stores of a file; None if the file cannot be read."""
+    try:
+        data = read_bytes(layout.path(path))
+        reading, hash = read_data(data, path, advice=False), sha256(data).hexdigest()
+    except OSError:
+        reading = read_file(layout.path(path), path)  # try once more
+        hash = hash_of_file(layout.path(path)) if reading.readable else ""
+    if not reading.readable:
+        return None
+    rows = []
+    statements: Statements = {}
+    for entry in reading.entries:
+        kept = redact_entry(entry) if entry.leaks else entry
+        rows.append((entry.id, entry.target, entry.digest, newer_in(entry), pack_entry(kept)))
+        if with_statements:
+            prose = prose_of(unchecked(Memory, id=entry.id, title=kept.title, body=kept.body))
+            statements[kept.title, kept.body] = statement_keys(prose)
+    return FileRows(hash, reading.verdict, tuple(rows), statements)
+
+
+def pack_entry(entry: Entry) -> str:
+    """Return an entry as JSON, without fields that have their default."""
+    fields = {
+        name: value
+        for name, usual in ENTRY_DEFAULTS.items()
+        if (value := getattr(entry, name)) != usual
+    }
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def unpack_entries(docs: Iterable[str]) -> list[Entry]:
+    """Return the entries of `pack_entry`."""
+    entries = []
+    for fields in json.loads(f"[{','.join(docs)}]"):
+        for name in ENTRY_TUPLES & fields.keys():
+            fields[name] = tuple(fields[name])
+        entries.append(unchecked(Entry, **fields))
+    return entries
 
 
 # Reads the files of a first sync in a forked process, while this process indexes the batch before:
 # the sync takes a third less time.
 
 MIN_FILES_AHEAD = 500  # for fewer files, a second process saves too little
-Read = dict[str, tuple[Reading, str]]  # path → its entries and the hash of its bytes
+Read = dict[str, FileRows]
 
 
 def read_ahead(layout: Layout, batches: Sequence[Sequence[str]]) -> Iterator[Read]:
@@ -67,12 +122,7 @@ def _send_batches(
         os.close(receiver)
         with open(sender, "wb") as stream:
             for batch in batches:
-                read: Read = {}
-                for path in batch:
-                    try:
-                        read[path] = read_for_index(layout, path)
-                    except OSError:
-                        continue  # the caller tries again and reports the error
+                read = {path: rows for path in batch if (rows := read_rows(layout, path, True))}
                 pickle.dump(read, stream, pickle.HIGHEST_PROTOCOL)
                 stream.flush()
     finally:
@@ -126,7 +176,8 @@ class Past:
     def _entries(self, path: str) -> tuple[Entry, ...]:
         if path not in self._read:
             try:
-                self._read[path] = read_for_index(self.layout, path)[0].entries
+                data = read_bytes(self.layout.path(path))
+                self._read[path] = read_data(data, path, advice=False).entries
             except OSError:  # gone or unreadable since the last sync
                 self._read[path] = ()
         return self._read[path]

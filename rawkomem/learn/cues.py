@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from ..embed.static import Rarity
 from ..model.entries import (
     AGREED,
     CORRECTION,
@@ -97,6 +96,7 @@ MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of a request that becomes the condition 
 MAX_SUBJECT_WORDS = (
     4  # specific words of a text that make a condition; a text with more has no clear subject
 )
+CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
 CODE_SPAN = re.compile(r"`([^`]{2,40})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
 MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
@@ -133,7 +133,7 @@ NAMELESS = COMMON_NAMES | HEADING_WORDS
 
 def propose_conditions(text: str) -> tuple[str, ...]:
     """Return the conditions under which to recall a memory with this text; none if its words are too common."""
-    text = NAMELESS_RUN.sub(" ", text)
+    text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
     names = list(_names_in(text))[:MAX_NAMES]
     vague = NAMELESS | cues().ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
@@ -148,19 +148,26 @@ def propose_conditions(text: str) -> tuple[str, ...]:
 
 
 def with_condition(entry: Entry) -> Entry:
-    """Return a new memory with a condition: its own, or one from the names and the subject of its title."""
+    """Return a new memory with a condition: its own, or usable ones from the names, the subject and the work of its title.
+
+    "Run the tests with pnpm" is wanted by who is asked to run the tests.
+    """
     if entry.when or not entry.title:
         return entry
-    return replace(entry, when=conditions_of_title(entry.title))
+    work = cues().WORK.match(entry.title)
+    asked = propose_asked_condition(work[1].lower()) if work else ()
+    usable = filter(_is_usable, conditions_of_title(entry.title))
+    return replace(entry, when=tuple(dict.fromkeys((*usable, *asked))))
 
 
-def conditions_of_title(title: str) -> tuple[str, ...]:
-    """Return the conditions that the names or the subject of a title suggest, or else one with the title itself."""
-    title, rarity = title.strip().rstrip(".!?"), Rarity()
-    words = [word for word in subjects_of(title) if word not in NAMELESS]
-    names = [word for word in words if rarity.is_name(word)]
-    named = f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else ""
-    return propose_conditions(title) or (named or f"{cues().ASKED} {title}",)
+def conditions_of_title(title: str, text: str = "") -> tuple[str, ...]:
+    """Return the conditions that the names or the subject of a title suggest, or else those of the text after it."""
+    words = subjects_of(CONTRACTION.sub(" ", title))
+    about = [word for word in words if word not in NAMELESS | cues().ANNOUNCING]
+    subject = " ".join(dict.fromkeys(about[:MAX_SUBJECT_WORDS]))
+    lead = cues().WORKING_ON if len(about) > 1 else cues().WORKING_WITH
+    named = propose_conditions(title) or ((f"{lead} {subject}",) if about else ())
+    return named or propose_conditions(text) or (f"{cues().ASKED} {title}",)
 
 
 def propose_asked_condition(ask: str) -> tuple[str, ...]:
@@ -172,7 +179,7 @@ def propose_asked_condition(ask: str) -> tuple[str, ...]:
     condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
     short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
     read = read_condition(condition) if short else None
-    return (condition,) if read and read.form == LANGUAGE and len(specific_stems(ask)) > 1 else ()
+    return (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
 
 
 def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:

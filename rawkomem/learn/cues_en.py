@@ -8,34 +8,25 @@ from ..model.entries import CORRECTION, DECISION, PREFERENCE, RULE
 from ..text.language import word_set
 from .cues import Cue, any_of
 
-NEGATED = r"(?:n't|nt| not)"
 # Not after these words: "it never shows up", "I don't have it" and "they always fail" tell something, and rule nothing.
-NOT_TOLD = "".join(
-    rf"(?<!\b{word} )"
-    for word in (
-        "i",
-        "it",
-        "they",
-        "he",
-        "she",
-        "that",
-        "this",
-        "which",
-        "will",
-        "would",
-        "has",
-        "have",
-        "was",
-        "but i",
-    )
+# A question, also without its mark; and one that states an opinion: "Shouldn't we use jest?", "one is enough, right?"
+ASKS = re.compile(
+    r"\?\W*$|^(?:\W|(?:so|and|but|ok(?:ay)?|also|now)\b)*(?:how|what|why|where|who|which|can|could|should|do|does|did|is|are) "
+    r"(?:should|shoud?l|can|could|did|do|does|is|are|would|will|about|we|you|i|it|this|that|the|there)\b",
+    re.IGNORECASE,
 )
+OPINION = r"\bwhat are you doing\b|\bshould(?:n't|nt| not) (?:we|you|it|this|that|they)\b|\b(?:right|correct|ok|no)\W*\?$"
+TELLERS = "i it they he she that this which who will would has have was were"
+NOT_TOLD = "".join(rf"(?<!\b{word} )" for word in TELLERS.split())
 CUES = (
     Cue(
         "never or always",
         1.2,
         any_of(
-            rf"{NOT_TOLD}\b(?:never|always|must(?: not|n't)|avoid)\b",
-            rf"{NOT_TOLD}\bdo{NEGATED}\b(?! \w+ (?:yet|now)\b)(?! (?:know|understand|see|remember|care|think|have|need))",
+            # "the canvas never appears" and "is always visible" describe something
+            rf"{NOT_TOLD}(?<!\bis )(?<!\bare )(?<!\bnot )(?<!\bus )\b(?:never|always)\b(?! \w*[^s\W](?:s|ed)\b)",
+            rf"{NOT_TOLD}\b(?:must(?: not|n't)|avoid)\b",
+            rf"{NOT_TOLD}\bdo(?:n't|nt| not)\b(?! (?:know|understand|see|remember|care|think|have|need|forget|you|we|worry))",
         ),
         RULE,
     ),
@@ -43,10 +34,10 @@ CUES = (
         "for the future",
         1.3,
         any_of(
-            r"(?:^|[.!?;,(—-] ?)(?:please |and |so |but )*remember(?! to\b)\b",
+            r"(?:^|[.!?;,(—-] ?)(?:please |and |so |but )*(?:remember|recall)(?: that\b|,)",
             r"\b(?:note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
-            r"\b(?:every time|no longer|any ?more)\b",
-            r"\bmake sure (?:you|to|that|we|it)\b",
+            r"\bwe (?:no longer\b|do(?:n't| not) [^.?!\n]{2,60}\bany ?more\b)",
+            r"^(?:\W|(?:please|also|then|and)\b)*make sure (?:you|to|that|we|it)\b",
             r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
         ),
         RULE,
@@ -55,7 +46,7 @@ CUES = (
         "prefers",
         1.0,
         any_of(
-            r"\b(?:pref+er+|rather|instead|should be|supposed to|should (?:only|just)|belongs? (?:in|to|under))\b"
+            r"\b(?:pref+er+e?|rather|instead|should be(?! (?:able|ready|fine|good|working|done)\b)|supposed to|should (?:only|just)|belongs? (?:in|to|under))\b"
         ),
         PREFERENCE,
     ),
@@ -63,28 +54,35 @@ CUES = (
         "decides",
         1.0,
         any_of(
-            r"\blet'?s (?:just |only |also |then )?(?:use|keep|not|disallow|allow|remove|drop|rename|switch|stick|combine"
+            r"\blet'?s (?:just |only |also |then )?(?:use|keep(?! (?:moving|going|working)\b)|not|disallow|allow|remove|drop|rename|switch|stick|combine"
             r"|always|never|avoid|stop)\b",
             r"\b(?:we'll|we will|i'll|we are going to) (?:use|keep|go with|stick)\b",
-            r"\b(?:go|going|stick) with\b",
+            r"\b(?:go|going|stick) with\b(?! (?:option|your|the (?:first|second|third|last)|it|that|this|whatever)\b)",
             r"\bdecided\b",
         ),
         DECISION,
     ),
     Cue(
         "corrects",
+        1.3,
+        any_of(
+            r"(?<!let )\byou (?:forgot|missed|broke|should have|keep|still)\b",
+            r"\bi (?:did|do)(?:n't|nt| not) (?:ask|want|mean|say)\b|\bi (?:said|told you|meant)\b|\bnot what i\b",
+            r"(?:^|[.!?,;:] |please |just |you (?:should|must|need to) )(?:stop|quit) \w+ing\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "objects",
         1.0,
         any_of(
-            r"(?<!i'm )(?<!am i )\b(?:wrong|incorrect|not (?:true|right|correct)|you (?:forgot|missed|broke|should have|keep"
-            r"|still))\b|^actually\b",
-            rf"\b(?:why (?:did|do|are|would) (?:you|we)|should{NEGATED} (?:we|you|it|this)|is{NEGATED} (?:that|it"
-            rf"|this))\b",
-            r"^(?:no|nope)\b(?! (?:problem|worries|idea|need|rush))",
-            r"(?-i:\bNO\b|\bNOT\b)",
-            r"\b(?:stop|quit) \w+ing\b",
-            rf"\bi (?:did|do){NEGATED} (?:ask|want|think|mean|say|like|love)\b|\bi (?:said|told|asked|meant)\b",
-            r"\b(?:undo|undoing|revert|put (?:it|that) back|not what i)\b",
-            r"\bdo(?:n't|es ?n't| not) think\b",
+            r"(?<!i'm )(?<!am i )\b(?:wrong|incorrect|not (?:true|right|correct))\b",
+            r"\bshould(?:n't|nt| not) (?:we|you|it|this|that)\b",
+            r"^(?:no\b(?=[,.!–—-]| (?:use|do|don'?t|never|always|put|keep|just|please|only|leave|make|run|remove|add)\b)"
+            r"|(?:nope|nah|stop|wait)\b)[,.!\s–—-]+(?!(?:i|i'?m|i'?ve|we|it|it's|that|that's|this|the|you|they|there|sorry|problem"
+            r"|worries|idea|need|rush|let'?s|but|so|not|these|those|my|our|what|why|how|a|an"
+            r"|again|actually|yes|ok|okay|and)\b)[\w`]",
+            r"\bdo(?:n't|es ?n't| not) (?:think|believe) \w+ (?:need|should|is|are)\b",
         ),
         CORRECTION,
     ),
@@ -92,9 +90,9 @@ CUES = (
         "names what you did",
         1.0,
         any_of(
-            r"\byou(?:'re| are|'ve been| were) (?:still |again |always |just |now )?(?!going|being|asking|wondering|looking"
-            r"|thinking|talking|right)\w+ing\b",
-            rf"\byou (?:just |also |still |again )*(?:(?:did|have|had|were|are|do|would){NEGATED}|skipped|ignored|overlooked|ran)\b",
+            r"(?<!when )(?<!while )(?<!if )(?<!what )\byou(?:'re|(?<!^you) are|'ve been| were) (?:still |again |always |just |now )?(?!going|being|asking|wondering|looking"
+            r"|thinking|talking|saying|proposing|suggesting|right)\w+ing\b",
+            r"\byou (?:just |also |still |again )*(?:(?:did|have|had|were|are|do|would)(?:n't|nt| not)|skipped|ignored|overlooked|ran)\b",
             r"\byou (?:just |also |again )*(?:\w+ed|made|put|wrote|left|took|went|gave|built|cut) [^.?!\n]{2,80}"
             r"(?:, not|\bnot in|\binstead of|\brather than|\bagain|\bwithout|\beven though)\b",
             r"\bwhat are you doing\b|\bwho (?:asked|told) you\b|\bi never (?:asked|said|told)\b",
@@ -102,10 +100,19 @@ CUES = (
         CORRECTION,
     ),
     Cue(
-        "wants it written down",
-        1.0,
+        "dislikes",
+        1.2,
         any_of(
-            r"\b(?:note|add|put|document|record|write|update|mention)\b[^.?!\n]{0,60}\b(?:claude|agents|gemini)\.md\b",
+            r"\bi (?:really |just |also )?(?:hate|dislike|resent|do(?:n't|nt| not) (?:like|love|appreciate))\b",
+            r"\b(?:bothers|annoys) me\b|\b(?:tired|sick) (?:of|by)\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "wants it written down",
+        0.8,
+        any_of(
+            r"\b(?:note|add|put|document|record|write|mention)\b[^.?!\n]{0,60}\b(?:claude|agents|gemini)\.md\b",
             r"\b(?:make|take|add) a (?:note|rule)\b",
         ),
         RULE,
@@ -114,32 +121,28 @@ CUES = (
         "directs",
         1.0,
         any_of(
-            rf"\byou (?:should(?:{NEGATED})?|must|need to|have to|are to|can always|may (?:not|only))\b",
-            r"\bask (?:me )?(?:first|before)\b|\bunless (?:i|explicitly|told)\b|\bwithout (?:my|asking|me)\b",
+            r"\byou (?:should(?:n't|nt| not)?|must|need to|have to|are(?: not)? to|can always|may (?:not|only))\b",
+            r"\bask (?:me )?(?:first|before)\b|\bunless\b|\bwithout (?:my|asking|me)\b",
         ),
         RULE,
     ),
     Cue(
         "we",
         0.9,
-        any_of(
-            r"\bwe (?:use|want|need|never|keep|should|always|do(?:n't| not)|have to|must|can)\b"
-        ),
+        any_of(r"\bwe (?:use|never|keep|always|do(?:n't| not)|must|want)\b"),
         DECISION,
     ),
-    Cue("wants", 0.8, any_of(r"\bi(?:'d| would)? (?:want|like|expect|need)\b"), PREFERENCE),
+    Cue("we should", 0.6, any_of(r"\bwe (?:need|should|have to|can)\b"), DECISION),
+    Cue(
+        "wants",
+        0.8,
+        any_of(r"(?<!what )\bi(?:'d| would)? (?:want|expect|need)\b(?! you to)"),
+        PREFERENCE,
+    ),
     Cue(
         "gives a reason",
         0.6,
         any_of(r"\b(?:because|'?cause|cuz|so that|otherwise|since|the reason)\b"),
-    ),
-    Cue(
-        "documents",
-        0.5,
-        any_of(
-            r"\b(?:claude|agents|gemini)\.md\b|\b(?:memory|docs|documentation|readme"
-            "|changelog)\b"
-        ),
     ),
     Cue(
         "contrasts",
@@ -153,17 +156,68 @@ CUES = (
         any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"),
     ),
     Cue(
+        "shouts",
+        0.4,
+        re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"),
+    ),
+    Cue("asks", -1.5, any_of(rf"^(?!.*(?:{OPINION})).*(?:{ASKS.pattern})")),
+    Cue("asks for an opinion", -0.4, any_of(rf"(?:{OPINION}).*\?\W*$|(?:{OPINION})")),
+    Cue(
+        "is short",
+        -0.8,
+        any_of(r"^(?!.*\b(?:prefer|use|avoid|never|always)\b)\W*(?:\S+\s+){0,2}\S*$"),
+    ),
+    Cue(
+        "names nothing",
+        -1.0,
+        any_of(
+            r"^(?:\W|\b(?:that|this|it|is|are|s|was|actually|still|just|not|all|right|wrong|correct|true|no|so|but|what|i|meant)\b)+$"
+        ),
+    ),
+    Cue(
         "hesitates",
-        -0.3,
+        -0.5,
         any_of(
             r"\b(?:maybe|perhaps|probably|not sure|wondering|what do you think|i do(?:n't| not) (?:understand|know)|confused"
             r"|am i|correct me|how come|i (?:thought|understood|wonder|suspect|guess)|if i'?m not mistaken|its? possible)\b"
         ),
     ),
     Cue(
-        "shouts",
-        0.4,
-        re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"),
+        "holds for this moment",
+        -1.0,
+        any_of(
+            r"\byet(?=\W*$|[.,;!?)])|(?<!from )\bnow\b(?! on)|\b(?:for now|at (?:this|the) (?:time|moment|point)|today|tonight|this (?:once|time|session|commit)"
+            r"|in the meantime|later|until (?:we|i|you)|first,? let|(?:do not|don'?t) forget)\b|\bphase\b"
+            r"|\b(?:do not|don'?t) (?:write (?:any )?code|run any|change any|move past|start|implement|take (?:any )?action|do any)"
+        ),
+    ),
+    Cue(
+        "is about one case",
+        -0.4,
+        any_of(
+            r"\bthat (?:file|change|one|commit|part|thing|line|case|step|name|version|idea|update|bug|issue|error|test)\b",
+            r"\b(?:this|these|those) (?!is|was|are|were|way|kind|type|sort|means?|would|should|will|does|do|has|have|can"
+            r"|could|in|on|to|for|if|when|we|you|i|it|they|the|a|an|there)(?-i:[a-z]+)\b(?![(_.])",
+            r"\b(?:do|did|done|fix|fixed|reproduce) (?:it|that|this|them)\b",
+            r"\b(?:it|them|this|that)\W*$|^(?:it|this|that|they|those|these) ",
+        ),
+    ),
+    Cue(
+        "is a task",
+        -0.8,
+        any_of(
+            r"^(?:\W|(?:no|nope|nah|wait|ok|okay|yes|and|so|now|then|also|please|plz|just|let'?s|you can)\b)*(?:review|check|look|think|run|commit"
+            r"|proceed|continue|finish|explain|show|tell|fix|go (?:on|ahead)|try|find|do(?!:)|prepare|take|see|create|implement"
+            r"|address|update|add|start|break|dive|walk|work|revisit|figure|debug|dig|give|write|get|keep (?:moving|going|working)|reflect|analy[sz]e|read|push|apply|correct|improve|clean|move|consider|propose|note|document)\b(?!n't| not)"
+        ),
+    ),
+    Cue(
+        "tells a story",
+        -0.8,
+        any_of(
+            r"^(?:\W|(?:ok|and|so|but|now|also|well|actually|oh|ah)\b)*(?:i(?:'ve|'m| have| am| was| had| did| can| asked| agree"
+            r"| understood| thought| see| saw| got| read| guess| recall| tried| like| went| just)\b|(?:it|this|that|one thing) (?:looks|seems|sounds|helps|might|may|was|we learned))"
+        ),
     ),
 )
 
@@ -219,7 +273,7 @@ PROPOSES = re.compile(
     re.IGNORECASE,
 )
 OFFERS = re.compile(
-    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me (?:know|look|check)|say the word"
+    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me|say the word"
     r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b",
     re.IGNORECASE,
 )
@@ -250,6 +304,11 @@ LEADS_IN = re.compile(
     r"|(?:see|pasted|copied) below)\W*$",
     re.IGNORECASE,
 )
+# A rule that a person states as a quotation: "Follow this rule:" and a line "> Never use grep."
+QUOTED_RULE = re.compile(
+    r"^([^>\n]{0,200}\b(?:rule|convention|guideline|from now on)\b[^:>\n]{0,40}:) *\n+> ?([^\n]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
 # Words before somebody else's, in the same line: "translate to German: …", "the vendor said: …".
 TELLS = re.compile(
     r"\b(?:translate|summari[sz]e|proofread|rephrase|reword|(?:review |commit )?(?:comment|message)|reply|e-?mail|snippet"
@@ -268,6 +327,7 @@ OPENS = any_of(
     r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
     r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
     # an agent's thoughts or its answer
+    r"\byou'?re (?:absolutely |completely )?right to\b|^your (?:comment|question|point|concern)\b.{0,80}\bsuggests\b",
     r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"
     r"|you(?:'ve)? (?:raised?|made?) an? |let me (?:analy[sz]e|examine|reflect|think (?:through|more|about (?:what|how))))\b",
 )
@@ -308,7 +368,8 @@ MARKERS = re.compile(
 )
 
 CHOOSING = re.compile(
-    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)",
+    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)"
+    r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)",
     re.I,
 )
 REASONS = re.compile(
@@ -332,6 +393,13 @@ JOINTS = re.compile(
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
     r"| an?)? ([\w.@-]{2,30})"
+)
+
+# The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".
+WORK = re.compile(
+    r"(?!(?:use|prefer|avoid|never|always|do|don't|no|not|we|our|the|a|an|this|all|every|each|keep)\b)"
+    r"([a-z]+(?: (?!(?:is|are|was|were|has|have|must|should|will|can)\b)[\w-]+){2,4}?)(?=,| (?:with|using|in|on|by|via|from|before|after|only|never|not|instead|through|as)\b)",
+    re.IGNORECASE,
 )
 
 # Words that introduce a statement and do not name its subject.

@@ -172,41 +172,35 @@ def _error_in(output: str) -> str:
     return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
 
 
-# Choose drafts: human turns that contain cues like "always", and agent statements that a person
-# agreed to.
+# Choose drafts: sentences of a person that contain cues like "always", and agent statements that a
+# person agreed to.
 #
 # The weights are set by hand. Fitted weights learned the project of the test sessions instead
 # (docs/learning.md).
 
-MIN_DRAFT_SCORE = 1.0  # that a turn needs to become a draft
-MAX_DRAFTS = 6  # of one session: those with the highest scores
-SHORT_WORDS, SHORT_SCORE = 6, -0.8  # a turn with fewer words says little by itself …
-SHORT_RULE_WORDS = 3  # … unless it states a rule, a preference or a correction: "I prefer tabs"
-LONG_WORDS, LONG_SCORE = 150, -0.6  # a longer turn is usually a task
-QUESTION_SCORE = -0.5  # a turn that is half a question or more
-TASK_SCORE = -0.6  # a turn that asks the agent to look at something
-SILENT_SCORE = -1.0  # a turn without a rule, a preference, a decision or a correction
-FIRST_SCORE = -0.3  # the first turn is usually the task of the session
+MIN_DRAFT_SCORE = 1.0  # that a statement needs to become a draft
+MAX_DRAFTS = 5  # of one session: those with the highest scores
+MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
+SILENT_SCORE = -1.0  # a statement without a rule, a preference, a decision or a correction
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
+MORE_SCORE, MAX_MORE = 0.2, 2  # for each other sentence of the statement that contains cues
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
 AGREED_SCORE = 1.0  # a statement that a person agreed to
-SHORT_KINDS = (RULE, PREFERENCE, CORRECTION)
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
+MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 110
 MIN_TITLE_WORDS = 4
 MIN_CUT_CHARS = 40  # of a title that is cut before a preposition
-MAX_TEXT_WORDS = 60  # of a draft: of a longer turn, only the sentences with cues are kept
-MIN_PART_SCORE = 1.2  # of a sentence that can be a draft of its own
 VAGUE_WORDS = 3  # specific words of a correction that needs the agent's words to be understood
-UNTITLED = re.compile(r"\*\*|\(?(?:e\.g\. )?https?://\S+")  # is left out of titles
+MAX_TEXT_WORDS = 60  # of a draft: of a longer statement, only the sentences with cues are kept
+UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")  # is left out of titles
 BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )")
-MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 
 
 @record
 class Scored:
-    """The score of a person's words, the kind of draft they make, and the cues that were found as a text."""
+    """The score of a statement, the kind of draft that it makes, and the cues in it as a text."""
 
     score: float
     kind: str
@@ -219,13 +213,16 @@ def choose_drafts(turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCOR
     spoken = exchanges(turns)
     if spoken and not run.task:
         run = replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
-    found = [one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least]
-    found += [*drafts_of_instructions(turns, session, run), *drafts_of_fixes(turns, session, run)]
-    distinct: dict[str, Draft] = {}
-    for draft in found:
-        same = next((one for one in distinct.values() if means_same(one, draft)), None)
-        distinct[(same or draft).id] = said_again(same) if same else draft
-    return sorted(distinct.values(), key=lambda draft: (-draft.score, draft.at))[:MAX_DRAFTS]
+    drafts = [one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least]
+    drafts += [*drafts_of_instructions(turns, session, run), *drafts_of_fixes(turns, session, run)]
+    distinct: list[Draft] = []
+    for draft in drafts:
+        same = next((one for one in distinct if means_same(one, draft)), None)
+        if same:
+            distinct.remove(same)
+            draft = said_again(max(draft, same, key=lambda one: len(one.said)))
+        distinct.append(draft)
+    return sorted(distinct, key=lambda draft: (-draft.score, draft.at))[:MAX_DRAFTS]
 
 
 def said_again(draft: Draft, *sessions: str) -> Draft:
@@ -237,11 +234,11 @@ def said_again(draft: Draft, *sessions: str) -> Draft:
 def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
     asked = ""  # the person's last turn that was not a correction
-    for number, exchange in enumerate(spoken):
+    for exchange in spoken:
         kinds = set[str]()
         for said in statements_of(exchange.said):
             one = replace(exchange, said=said, agreed="" if kinds else exchange.agreed)
-            draft = _draft_of(one, score_of(one, first=number == 0), asked, session, run)
+            draft = _draft_of(one, score_of(one), asked, session, run)
             kinds.add(draft.kind)
             yield draft
         asked = asked if CORRECTION in kinds else exchange.said
@@ -253,24 +250,28 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, session: str, run:
     statement = redact(exchange.agreed) if scored.kind == AGREED else ""
     title = draft_title(statement or said)
     text = _concise(said)
-    when = propose_conditions(f"{statement}\n{said}")
+    when = conditions_of_title(title, statement or text)
     if statement:
         text = f"{statement}\n\nThe person agreed: “{said}”"
     elif scored.kind == CORRECTION:
-        when = (*when, *propose_asked_condition(redact(asked)))
-        told = sentences(before)[-1:] if len(statement_of(said).subject) <= VAGUE_WORDS else []
-        if told:
-            text = f"{text}\n\nThe agent had said: “{one_line(told[0], MAX_CAUSE_CHARS)}”"
+        when = (*propose_asked_condition(redact(asked)), *when)
+        subject = statement_of(said).subject
+        told = [one for one in reversed(sentences(before)) if _is_statement(one)]
+        if told and len(subject) <= VAGUE_WORDS:
+            about = max(told, key=lambda one: len(subject & statement_of(one).subject))
+            text = f"{text}\n\nThe agent had said: “{one_line(about, MAX_CAUSE_CHARS)}”"
+    if len(before) > MAX_DRAFT_BEFORE_CHARS:
+        before = "…" + before[-MAX_DRAFT_BEFORE_CHARS:].partition(" ")[2]
     return _draft(
         scored.kind,
         said,
         session,
         run,
         said=said,
-        before=_end_of_message(before),
+        before=before,
         title=title,
         text=text,
-        when=when or conditions_of_title(title),
+        when=when,
         score=round(scored.score, 2),
         why=scored.why,
         at=exchange.at,
@@ -278,14 +279,23 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, session: str, run:
 
 
 def _concise(said: str) -> str:
-    """Return a person's words without line breaks inside sentences; of many words, only the sentences that matter."""
-    blocks = [" ".join(block.split()) for block in BLOCKS.split(said)]
-    told = [one for block in blocks for one in split_sentences(block)]
-    if len(said.split()) <= MAX_TEXT_WORDS:
-        return "\n".join(blocks)
-    stating = [number for number, one in enumerate(told) if any(cue.kind for cue in _cues_in(one))]
-    joined = [n - 1 for n in stating if n and cues().CONTINUES.match(told[n])]
-    return " ".join(told[number] for number in sorted({*stating, *joined})) or said
+    """Return a person's words without questions; of many words, only the sentences that matter."""
+    blocks = [[*split_sentences(" ".join(block.split()))] for block in BLOCKS.split(said)]
+    told = [one for block in blocks for one in block]
+    key = key_sentence(told)
+    for is_wanted in (_is_statement, _has_kind):
+        blocks = [[one for one in block if one == key or is_wanted(one)] for block in blocks]
+        if sum(len(one.split()) for block in blocks for one in block) <= MAX_TEXT_WORDS:
+            break
+    return "\n".join(" ".join(block) for block in blocks if block)
+
+
+def _is_statement(sentence: str) -> bool:
+    return not cues().ASKS.search(sentence)
+
+
+def _has_kind(sentence: str) -> bool:
+    return any(cue.kind for cue in _cues_in(sentence))
 
 
 def statements_of(said: str) -> list[str]:
@@ -293,7 +303,7 @@ def statements_of(said: str) -> list[str]:
 
     A sentence with strong cues starts a new part, unless it continues the part before it.
     """
-    told = [one for block in BLOCKS.split(said) for one in split_sentences(" ".join(block.split()))]
+    told = sentences_of_turn(said)
     strong = [_strength(one) >= MIN_PART_SCORE for one in told]
     if sum(strong) < 2:
         return [said]
@@ -314,45 +324,53 @@ def _continues(sentence: str, before: str) -> bool:
     return bool(statement_of(sentence).subject & statement_of(before).subject)
 
 
-def score_of(exchange: Exchange, first: bool = False) -> Scored:
+def sentences_of_turn(said: str) -> list[str]:
+    """Return the sentences of a person's words. A sentence ends where a paragraph or a list item does."""
+    blocks = (" ".join(block.split()) for block in BLOCKS.split(said))
+    return [one for block in blocks for one in split_sentences(block)]
+
+
+def key_sentence(told: Sequence[str]) -> str:
+    """Return the sentence with the strongest cues, which decides about the draft and is its title."""
+    return max(told, key=_strength, default="")
+
+
+def score_of(exchange: Exchange) -> Scored:
     """Return the score, the kind and the reasons for what a person said in an exchange."""
-    said, words = exchange.said, len(exchange.said.split())
-    if cues().REQUEST.search(said):
+    if cues().REQUEST.search(exchange.said):
         return Scored(9.0, REQUEST, "asks to remember it")
-    answer = answer_to_agent(said) if exchange.before else ""
-    hits = _cues_in(said)
+    told = sentences_of_turn(exchange.said)
+    key = key_sentence(told)
+    hits = _cues_in(key)
     parts = [(cue.name, cue.weight) for cue in hits]
-    corrects = any(cue.kind == CORRECTION for cue in hits) or answer == OBJECTS
-    if answer == OBJECTS:
+    kinds = {cue.kind: cue.weight for cue in hits if cue.kind}
+    kind = CORRECTION if CORRECTION in kinds else max(kinds, key=kinds.__getitem__, default="")
+    if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
-    agreed = bool(cues().PROPOSES.search(exchange.agreed))
-    if agreed:
-        parts.append(("agrees with the agent", AGREED_SCORE))
-    elif words < SHORT_WORDS:
-        rules = words >= SHORT_RULE_WORDS and any(cue.kind in SHORT_KINDS for cue in hits)
-        parts += [] if rules else [("is short", SHORT_SCORE)]
-    if words > LONG_WORDS:
-        parts.append(("is long", LONG_SCORE))
-    asked = [one.endswith("?") for one in sentences(said)]
-    if not agreed and 2 * sum(asked) >= len(asked) > 0:
-        parts.append(("asks", QUESTION_SCORE))
-    if cues().SHORT_ASK.search(said):
-        parts.append(("asks to look", TASK_SCORE))
-    if not agreed and answer != OBJECTS and not any(cue.kind for cue in hits):
+        kind = CORRECTION
+    more = sum(_strength(one) > 0 for one in told) - 1
+    if kind and more > 0:
+        parts.append(("says more", MORE_SCORE * min(more, MAX_MORE)))
+    if not kind and cues().PROPOSES.search(exchange.agreed):
+        parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
+    if not kind:
         parts.append(("states nothing", SILENT_SCORE))
-    if first:
-        parts.append(("is the first turn", FIRST_SCORE))
-    named = max((cue for cue in hits if cue.kind), key=lambda cue: cue.weight, default=None)
-    kind = CORRECTION if corrects else named.kind if named else AGREED if agreed else DECISION
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
-    return Scored(sum(weight for _, weight in parts), kind, why)
+    return Scored(sum(weight for _, weight in parts), kind or DECISION, why)
+
+
+def _strength(sentence: str) -> float:
+    return sum(cue.weight for cue in _cues_in(sentence))
+
+
+def _cues_in(text: str) -> list[Cue]:
+    return [cue for cue in cues().CUES if cue.pattern.search(text)]
 
 
 def draft_title(text: str) -> str:
     """Return the clause with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
-    spoken = [one for one in sentences(text) if len(one.split()) >= MIN_TITLE_WORDS] or [text]
-    best = max(spoken, key=_strength)
-    title = _bare(_clause(_bare(UNTITLED.sub("", " ".join(best.split())))))
+    key = key_sentence(sentences_of_turn(text))
+    title = _bare(_clause(UNTITLED.sub("", key)))
     head = cues().REASONS.split(title, maxsplit=1)[0]
     title = head if len(head.split()) >= MIN_TITLE_WORDS else title
     return title[:1].upper() + title[1:]
@@ -368,39 +386,21 @@ def _bare(clause: str) -> str:
 
 
 def _clause(sentence: str) -> str:
-    """Return the first strong clause of a sentence that is too long for a title."""
+    """Return the strongest clause of a sentence that is too long for a title; of equal ones, the longest."""
     if len(sentence) <= MAX_TITLE_CHARS:
         return sentence
-    clauses = [one for one in cues().CLAUSES.split(sentence) if not cues().DEPENDS.match(one)]
-    bare = [one for one in map(_bare, clauses) if not cues().DEPENDS.match(one)]
-    fitting = [
-        one for one in bare if len(one.split()) >= MIN_TITLE_WORDS and len(one) <= MAX_TITLE_CHARS
-    ]
-    if fitting:
-        strong = [one for one in fitting if _strength(one) >= MIN_DRAFT_SCORE]
-        return strong[0] if strong else max(fitting, key=_strength)
-    words = sentence[:MAX_TITLE_CHARS].rpartition(" ")[0]
-    ends = [
-        found.start() for found in cues().JOINTS.finditer(words) if found.start() > MIN_CUT_CHARS
-    ]
+    ranked = [(0.0, False, 0, sentence)]
+    for clause in cues().CLAUSES.split(sentence):
+        bare = _bare(clause)
+        if len(bare.split()) >= MIN_TITLE_WORDS and not cues().DEPENDS.match(bare):
+            claim = sum(cue.weight for cue in _cues_in(clause) if cue.weight > 0)
+            ranked.append((claim, len(bare) <= MAX_TITLE_CHARS, len(bare), bare))
+    best = max(ranked)[-1]
+    if len(best) <= MAX_TITLE_CHARS:
+        return best
+    words = best[:MAX_TITLE_CHARS].rpartition(" ")[0]
+    ends = [one.start() for one in cues().JOINTS.finditer(words) if one.start() > MIN_CUT_CHARS]
     return words[: ends[-1]] if ends else words
-
-
-def _strength(clause: str) -> float:
-    """Return the sum of the cues in a clause; a question counts less."""
-    return sum(cue.weight for cue in _cues_in(clause)) - clause.endswith("?")
-
-
-def _cues_in(text: str) -> list[Cue]:
-    return [cue for cue in cues().CUES if cue.pattern.search(text)]
-
-
-def _end_of_message(before: str) -> str:
-    """Return the last MAX_BEFORE_CHARS of the agent's words, cut at a space, with an ellipsis for the rest."""
-    if len(before) <= MAX_DRAFT_BEFORE_CHARS:
-        return before
-    cut = before[-MAX_DRAFT_BEFORE_CHARS:]
-    return f"…{cut.partition(' ')[2] or cut}"
 
 
 # Turn a draft that somebody keeps into the entry of a memory.

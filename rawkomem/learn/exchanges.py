@@ -74,6 +74,8 @@ ELEMENT = re.compile(r"<([A-Za-z][\w.-]*)[ >]")
 QUOTED_SPAN = re.compile(  # five words or more: people put names into quote marks, too
     r"[“\"][^“”\"\s]+(?:[ \t]+[^“”\"\s]+){4,}[ \t]*[”\"]"
 )
+# One line of code that a sentence goes on after: "instead of ⟨code⟩ always use make".
+FENCE_IN_SENTENCE = re.compile(r"(?<=[\w,]) *\n```\w*\n([^\n`]{1,120})\n```\n(?=[a-z`])")
 MIN_SIGNS = 2  # lines like "Subject: …" or "Best regards" that show a paste
 BLANKS = re.compile(r"\n{3,}")
 SPEAKER = re.compile(r"([\w.@-]+(?: [\w.@-]+)?): ")
@@ -84,13 +86,19 @@ def typed_in(text: str, whole: bool = False) -> str:
 
     Of a long text, only the start and the end are returned, unless `whole` is set.
     """
-    text = clean(text)
+    text = FENCE_IN_SENTENCE.sub(r" `\1` ", clean(text))
+    text = cues().QUOTED_RULE.sub(_unquoted_rule, text)
     for tag in [*dict.fromkeys(ELEMENT.findall(text))][:MAX_ELEMENTS]:
         if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
             text = without_tag(text, tag)[0]
     read = read_prompt(text)
     own = "" if read.is_host else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
     return own if whole else both_ends(own)
+
+
+def _unquoted_rule(quoted: re.Match[str]) -> str:
+    """Return a quoted line as the person's, unless the line before it names another source."""
+    return quoted[0] if cues().LEADS_IN.search(quoted[1]) else f"{quoted[1]} {quoted[2]}"
 
 
 def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:

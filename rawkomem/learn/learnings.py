@@ -22,9 +22,9 @@ from ..format.body import (
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, DAY, record
 from ..state.changes import superseding
-from ..state.digests import by_time
+from ..state.digests import by_time, plan_derived
 from ..state.housekeeping import Census
-from ..state.plans import entry_about, plan_add
+from ..state.plans import entry_about
 from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of
 from ..state.trust import derived_from, memory_by_source, with_sources
 from ..text.clean import one_line
@@ -292,7 +292,7 @@ def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         body=wording(learned),
         extra={"goal": runs[0].goal, FAILED_KEY: [*failed]},
     )
-    return plan_add(with_sources(entry, [run.id for run in runs])).entries[0]
+    return plan_derived(entry, traces).entries[0]
 
 
 def _amended_learning(

@@ -5,7 +5,7 @@ into drafts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..files.session_records import draft_id
@@ -42,7 +42,8 @@ from ..redaction.find import redact
 from ..state.changes import outweighs, superseding
 from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
-from ..state.runs import EXPERIENCE, SUCCESS, TRACE, goal_of, outcome_of
+from ..state.runs import EXPERIENCE, TRACE, goal_of
+from ..state.trust import DERIVED
 from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
 from ..text.language import language
@@ -221,6 +222,8 @@ def lesson_conditions(error_pattern: str, applicable_scope: str) -> tuple[str, .
 def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     """Return the entry for a draft of a lesson that somebody keeps."""
     fields: dict[str, Value] = dict(draft.fields)
+    if DERIVED in fields:
+        fields[DERIVED] = [*str(fields[DERIVED]).split()]
     if pattern := lesson_pattern(fields):
         fields |= {"patternId": pattern, "preventativeRule": draft.title}
     severity = str(fields.get("severity", ""))
@@ -307,14 +310,12 @@ def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
 # Distill recent failures into drafts of lessons, one per error pattern (RFC-0011 §8.2). Pure.
 #
 # A draft repeats the rule, learning or fix that the failures contain. If they contain none, no
-# rule is invented: a repeated failure becomes a draft that says how often it happened, and a
-# single failure becomes no draft.
+# rule is invented and there is no draft.
 
 RECENT_MS = DAY
 REPEATED_MS = 7 * DAY  # failures of one pattern within this time count together
 CANDIDATE_TAG = "#lesson_learned_candidate"
 DISTILL_SESSION = "distill"  # stored as the session of these drafts
-UNSOLVED = "unsolved"  # tag of a failure without a rule, learning or fix
 FAILED_STATUSES = ("failure", "failed", "error")
 FACT_KEYS = {  # fact about a failure → keys of an entry that state it; other facts have one key
     "pattern": ("error_pattern", "errorPattern"),
@@ -325,8 +326,7 @@ FACT_KEYS = {  # fact about a failure → keys of an entry that state it; other 
     "confidence": ("ruleConfidence", "rule_confidence"),
     "goal": ("goal", "primary_goal"),
 }
-BASE_SCORE = 0.5  # score of one failure
-SOLVED_SCORE = 0.2  # added if there is a rule, learning or fix
+BASE_SCORE = 0.7  # score of one failure with a rule, learning or fix
 REPEAT_SCORE = 0.1  # added for each further failure
 MAX_SCORE = 0.9
 HIGH_SEVERITY_FAILURES = 3  # from this many failures on, a pattern is of high severity
@@ -347,25 +347,11 @@ class LessonProposal:
     scope: str  # empty if unknown
     sources: tuple[str, ...]
 
-    @property
-    def is_solved(self) -> bool:
-        """Tell whether the failures contain a rule, learning or fix."""
-        return LESSON in self.draft.tags
-
-    @property
-    def unsolved_id(self) -> str:
-        """Return the id that the draft of these failures has while they are unsolved."""
-        return draft_id(DISTILL_SESSION, f"{self.pattern} {self.scope}")
-
 
 def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposal]:
     """Return at most one proposal per error pattern, sorted by pattern."""
     groups: dict[tuple[str, str], list[Memory]] = {}
-    succeeded: dict[str, int] = {}
     for memory in memories:
-        if outcome_of(memory) in SUCCESS:
-            goal = goal_of(memory).lower()
-            succeeded[goal] = max(memory.created, succeeded.get(goal, 0))
         is_told = is_failure(memory) or (_counts(memory) and _fact(memory, "pattern"))
         if is_told and 0 <= now - memory.created < REPEATED_MS:
             groups.setdefault(_pattern_and_scope(memory), []).append(memory)
@@ -373,7 +359,7 @@ def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposa
     for pattern, failures in sorted(groups.items()):
         failures.sort(key=lambda memory: (memory.created, memory.id))
         recent = any(is_failure(memory) and now - memory.created < RECENT_MS for memory in failures)
-        proposal = _proposal(pattern, failures, succeeded) if recent or len(failures) > 1 else None
+        proposal = _proposal(pattern, failures) if recent or len(failures) > 1 else None
         if proposal and pattern[0]:
             found.append(proposal)
     return found
@@ -389,11 +375,8 @@ def _counts(memory: Memory) -> bool:
     return memory.status == ACTIVE and memory.kind != "lesson"
 
 
-def _proposal(
-    pattern: tuple[str, str], failures: Sequence[Memory], succeeded: Mapping[str, int]
-) -> LessonProposal | None:
-    """Return the proposal for the failures of one pattern; None if there is too little to say."""
-    name, scope = pattern
+def _proposal(pattern: tuple[str, str], failures: Sequence[Memory]) -> LessonProposal | None:
+    """Return the proposal for the failures of one pattern; None if they name no rule, learning or fix."""
     learned = (
         _sentence(one)
         for memory in reversed(failures)
@@ -401,16 +384,10 @@ def _proposal(
     )
     rule = _last_sentence(failures, "rule") or next(filter(None, learned), "")
     fix = _last_sentence(failures, "fix")
-    last = failures[-1].created
-    if rule or fix:
-        draft = _lesson_draft(pattern, failures, rule, fix)
-    elif len(failures) > 1 and all(
-        succeeded.get(goal_of(memory).lower(), 0) <= last for memory in failures
-    ):
-        draft = _unsolved_draft(pattern, failures)
-    else:
+    if not rule and not fix:
         return None
-    return LessonProposal(draft, name, scope, tuple(memory.id for memory in failures))
+    draft = _lesson_draft(pattern, failures, rule, fix)
+    return LessonProposal(draft, *pattern, tuple(memory.id for memory in failures))
 
 
 def _lesson_draft(
@@ -428,6 +405,7 @@ def _lesson_draft(
         "oversight": _last_sentence(failures, "oversight"),
         "severity": _severity(failures),
         "ruleConfidence": _stated_confidence(failures),
+        DERIVED: " ".join(memory.id for memory in failures),
     }
     return Draft(
         id=draft_id(DISTILL_SESSION, f"{name} {scope} {rule or fix}"),
@@ -441,30 +419,17 @@ def _lesson_draft(
         when=lesson_conditions(name, scope),
         tags=(LESSON,),
         fields=tuple((key, value) for key, value in keys.items() if value),
-        **_evidence(failures, SOLVED_SCORE),
+        **_evidence(failures),
     )
 
 
-def _unsolved_draft(pattern: tuple[str, str], failures: Sequence[Memory]) -> Draft:
-    what = _quoted(_last_fact(failures, "error") or pattern[0])
-    return Draft(
-        id=draft_id(DISTILL_SESSION, f"{pattern[0]} {pattern[1]}"),
-        kind=FIX,
-        title=one_line(f"{what}: failed {_times(failures)}; not solved yet"),
-        text=f"Not solved yet:\n\n{_listed(failures)}",
-        when=lesson_conditions(*pattern),
-        tags=(UNSOLVED,),
-        **_evidence(failures, 0.0),
-    )
-
-
-def _evidence(failures: Sequence[Memory], more: float) -> dict[str, Any]:
-    """Return the fields of a draft that describe its failures; `more` is added to the score."""
+def _evidence(failures: Sequence[Memory]) -> dict[str, Any]:
+    """Return the fields of a draft that describe its failures."""
     last = failures[-1]
     goal = goal_of(last) if last.kind in (TRACE, EXPERIENCE) else _fact(last, "goal")
     return {
         "said": _listed(failures),
-        "score": round(min(MAX_SCORE, BASE_SCORE + more + REPEAT_SCORE * (len(failures) - 1)), 2),
+        "score": round(min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (len(failures) - 1)), 2),
         "why": f"it happened {_times(failures)}",
         "session": DISTILL_SESSION,
         "task": _quoted(goal),

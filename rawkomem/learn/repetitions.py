@@ -8,9 +8,9 @@ from functools import cache
 
 from ..embed.static import StaticEmbedder
 from ..model.entries import CORRECTION, DECISION, PREFERENCE, REQUEST, RULE, Draft, Entry, Memory
-from ..model.values import record, replace
+from ..model.values import replace
 from ..state.contradictions import disagreement, has_comparable_prose, overrules, prose_of
-from ..text.language import NEAR_DUPLICATE, Statement, language, says_same, statement_of
+from ..text.language import NEAR_DUPLICATE, language, says_same, statement_of
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
 
@@ -77,9 +77,7 @@ PROMOTED_KINDS = (
     PREFERENCE,
     DECISION,
 )  # kinds in which a person says something without being asked
-MIN_AGAIN_COSINE = 0.55  # of the vectors of two turns; their shared words decide (the limits below)
-MIN_AGAIN_SHARED = 0.5  # share of the shorter turn's specific words that both turns contain
-MIN_SAME_SHARED = 0.85  # … if no vectors are compared
+MIN_SAME_SHARED = 0.85  # share of the shorter turn's specific words that both turns contain
 MIN_AGAIN_WORDS = 2
 
 
@@ -88,14 +86,7 @@ def is_repeated(one: Draft, other: Draft) -> bool:
     return plain_words(one.said) == plain_words(other.said)
 
 
-def is_said_again(one: Draft, other: Draft, cosine: float) -> bool:
-    """Tell whether two drafts of different sessions mean the same, in other words."""
-    if one.session == other.session or is_repeated(one, other) or cosine < MIN_AGAIN_COSINE:
-        return False
-    return means_same(one, other, MIN_AGAIN_SHARED)
-
-
-def means_same(one: Draft, other: Draft, min_shared: float = MIN_SAME_SHARED) -> bool:
+def means_same(one: Draft, other: Draft) -> bool:
     """Tell whether a person's words in two drafts mean the same: shared words, equal numbers, negated alike."""
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
@@ -103,7 +94,7 @@ def means_same(one: Draft, other: Draft, min_shared: float = MIN_SAME_SHARED) ->
     if first.numbers != second.numbers or bool(first.negations) != bool(second.negations):
         return False
     both, fewer = first.subject & second.subject, min(len(first.subject), len(second.subject))
-    return len(both) >= MIN_AGAIN_WORDS and len(both) >= min_shared * fewer
+    return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_SAME_SHARED * fewer
 
 
 def cosine_of(one: bytes, other: bytes) -> float:
@@ -117,58 +108,32 @@ def cosine_of(one: bytes, other: bytes) -> float:
 # module always uses those vectors, whichever model the index uses. The limits are strict: missing
 # a match is better than claiming a false one.
 
-MIN_COVER_WORDS = 2
-MIN_COVER_SHARED, MIN_COVER_COSINE = (
-    0.4,
-    0.5,
-)  # whole text: share of the shorter text's specific words, and cosine
-MIN_KEY_SHARED, MIN_KEY_COSINE = 0.6, 0.6  # key sentence: share of its specific words, and cosine
-
-
-@record
-class Meaning:
-    """The words of a text and its vector."""
-
-    said: Statement
-    vector: bytes
+MIN_COVER_WORDS = 2  # specific words that a memory and a person's words share …
+MIN_COVER_SHARED = 0.4  # … as a share of those of the shorter text
+MIN_COVER_COSINE = 0.5  # of the memory and the person's words, or their key sentence
 
 
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says and do not contradict it, closest first."""
-    texts = [draft.text, draft.title]
-    texts += [one.body if one.title in one.body else f"{one.title}\n{one.body}" for one in memories]
-    whole, key, *others = map(Meaning, map(statement_of, texts), _embedder().embed(texts))
-    close = [
-        (cosine_of(whole.vector, one.vector), number)
-        for number, one in enumerate(others)
-        if covers(whole, key, one)
-    ]
-    found = [memories[number] for _, number in sorted(close, reverse=True)]
-    return [memory for memory in found if not _contradicts(draft, memory)]
+    texts = [one.body if one.title in one.body else f"{one.title}\n{one.body}" for one in memories]
+    whole, key, *vectors = _embedder().embed([draft.text, draft.title, *texts])
+    said, key_numbers = statement_of(draft.text), statement_of(draft.title).numbers
+    close = []
+    for memory, text, vector in zip(memories, texts, vectors, strict=True):
+        other = statement_of(text)
+        is_other_number = key_numbers and other.numbers and not key_numbers & other.numbers
+        fewer = min(len(said.subject), len(other.subject))
+        wanted = max(MIN_COVER_WORDS, MIN_COVER_SHARED * fewer)
+        cosine = max(cosine_of(whole, vector), cosine_of(key, vector))
+        is_close = cosine >= MIN_COVER_COSINE and len(said.subject & other.subject) >= wanted
+        if is_close and not is_other_number and not _contradicts(draft, memory):
+            close.append((cosine, memory))
+    return [memory for _, memory in sorted(close, key=lambda pair: -pair[0])]
 
 
 @cache
 def _embedder() -> StaticEmbedder:
     return StaticEmbedder()
-
-
-def covers(whole: Meaning, key: Meaning, memory: Meaning) -> bool:
-    """Tell whether a memory is close enough to all of a person's words, or to their key sentence."""
-    subject, numbers = memory.said.subject, memory.said.numbers
-    if key.said.numbers and numbers and not key.said.numbers & numbers:
-        return False
-    fewer = min(len(whole.said.subject), len(subject))
-    return _is_close(whole, memory, MIN_COVER_SHARED * fewer, MIN_COVER_COSINE) or _is_close(
-        key, memory, MIN_KEY_SHARED * len(key.said.subject), MIN_KEY_COSINE
-    )
-
-
-def _is_close(one: Meaning, other: Meaning, min_words: float, min_cosine: float) -> bool:
-    shared = len(one.said.subject & other.said.subject)
-    return (
-        shared >= max(MIN_COVER_WORDS, min_words)
-        and cosine_of(one.vector, other.vector) >= min_cosine
-    )
 
 
 def _contradicts(draft: Draft, memory: Memory) -> bool:

@@ -9,15 +9,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..format.body import list_items, sections_of
-from ..format.entries import MAX_PATTERNS, MAX_TAGS
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
-from ..state.fold import plan_quarantined
+from ..state.digests import plan_derived
 from ..state.graph import build_graph, clusters
-from ..state.plans import plan_add
-from ..state.trust import derived_from, inherited_texts, made_from_exactly, with_sources
+from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
 from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
@@ -168,22 +166,17 @@ def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
 
 
 def plan_proposed_skill(draft: SkillDraft, by: str) -> Plan:
-    """Plan to store the skill, held for review. Its trust is at most that of its least trusted source."""
+    """Plan to store the skill, held for review."""
     entry = Entry(
         kind=SKILL_KIND,
         title=draft.name,
-        when=inherited_texts(MAX_PATTERNS, (), (memory.when for memory in draft.sources)),
-        tags=inherited_texts(MAX_TAGS, ("synthesized",), (memory.tags for memory in draft.sources)),
+        tags=("synthesized",),
         source=SYNTHESIZED,
         by=by,
         body=skill_body(draft.text),
         extra={"intent": draft.name, "description": draft.description},
     )
-    (new,) = plan_add(with_sources(entry, [memory.id for memory in draft.sources])).entries
-    return replace(
-        plan_quarantined(new, f"proposed from {draft.analysis}", by),
-        why=f"propose skill {draft.name!r}",
-    )
+    return plan_derived(entry, draft.sources, inherits=True, held=f"proposed from {draft.analysis}")
 
 
 def skill_as_yamo(memory: Memory) -> str:
@@ -308,7 +301,7 @@ def reflect_with(llm: Llm, prepared: PreparedReflection) -> Thought:
 
 
 def plan_reflection(prepared: PreparedReflection, thought: Thought, by: str) -> Plan:
-    """Plan to store a reflection. Its trust is at most that of its least trusted source."""
+    """Plan to store a reflection."""
     sure = str(round(100 * thought.confidence))  # files use 0 to 100
     entry = Entry(
         kind=REFLECTION,
@@ -319,7 +312,7 @@ def plan_reflection(prepared: PreparedReflection, thought: Thought, by: str) -> 
         body=thought.text,
         extra={"topic": prepared.topic, "confidence": sure},
     )
-    return plan_add(with_sources(entry, [memory.id for memory in prepared.sources]))
+    return plan_derived(entry, prepared.sources)
 
 
 def known_reflection(prepared: PreparedReflection, memories: Iterable[Memory]) -> Memory | None:

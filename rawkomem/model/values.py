@@ -72,17 +72,14 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
 
 
 def _wrong_arguments(cls: Any, given: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """Return which arguments of a record are too many, unknown, given twice or missing."""
-    names = cls.__fields__
-    if len(given) > len(names):
-        return f"{cls.__name__} takes {len(names)} arguments, not {len(given)}"
-    if unknown := named.keys() - set(names):
-        return f"{cls.__name__} has no field {', '.join(sorted(unknown))}"
-    if twice := named.keys() & set(names[: len(given)]):
-        return f"{cls.__name__} got {', '.join(sorted(twice))} twice"
-    filled = {*names[: len(given)], *named}
-    missing = (name for name in names if name not in filled and cls.__defaults__[name] is MISSING)
-    return f"{cls.__name__} needs {', '.join(missing)}"
+    """Return which arguments of a record are unknown or given twice, missing, or too many."""
+    free = cls.__fields__[len(given) :]
+    odd = [name for name in named if name not in free]
+    missing = [name for name in cls.__required__ if name in free and name not in named]
+    if odd or missing:
+        wrong = f"no field left for {', '.join(odd)}" if odd else f"no {', '.join(missing)}"
+        return f"{cls.__name__} has {wrong}"
+    return f"{cls.__name__} takes {len(cls.__fields__)} arguments, not {len(given)}"
 
 
 def replace(item: T, **changes: Any) -> T:
@@ -231,7 +228,7 @@ FADING = tuple(kind for kind, row in CREATES.items() if row.fades)
 RECORDED = tuple(kind for kind, row in CREATES.items() if row.recorded)
 NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
 
-# Kinds of entries that change a memory. Everything else about a kind is in state/changes/<kind>.py.
+# Kinds of entries that change a memory. Everything else about a kind is in state/changes.py.
 CHANGES = {
     "amend": "changes the text or the fields of the memory",
     "feedback": "votes on the memory",
@@ -286,28 +283,34 @@ EMPTY_WORDS = (
 )  # values that count as empty, in upper or lower case
 # our key → its other names; if a file has several of them, our key wins
 KEY_NAMES: dict[str, tuple[str, ...]] = {
-    "whenToUse": ("when_to_use",),
-    "tags": ("tag",),
-    "discoveredAt": ("discovered_at", "created_at", "createdAt"),
-    "discoveredBy": ("discovered_by", "agent_id", "agentId"),
-    "discoveredIn": ("discovered_in",),
-    "relatedMemories": ("related_memories",),
-    "type": ("memory_type", "memoryType"),
-    "entities": ("entity", "entity_slugs", "entitySlugs"),
-    "session": ("session_id", "sessionId"),
-    "confidence": ("confidence_score", "confidenceScore"),
-    "validFrom": ("valid_from",),
-    "validUntil": ("valid_until",),
-    "eventTime": ("event_time",),
-    "supersedes": (),
-    "supersededBy": ("superseded_by",),
-    "conflictsWith": ("conflicts_with",),
-    "derivedFrom": ("derived_from",),
-    "feedbackScore": ("feedback_score",),
-    "timesObserved": ("times_observed",),
-    "firstObservedAt": ("first_observed_at",),
-    "lastObservedAt": ("last_observed_at",),
-    "lastAccessedAt": ("last_accessed_at", "last_accessed", "lastAccessed"),
+    ours: tuple(names)
+    for ours, *names in map(
+        str.split,
+        """
+        whenToUse       when_to_use
+        tags            tag
+        discoveredAt    discovered_at created_at createdAt
+        discoveredBy    discovered_by agent_id agentId
+        discoveredIn    discovered_in
+        relatedMemories related_memories
+        type            memory_type memoryType
+        entities        entity entity_slugs entitySlugs
+        session         session_id sessionId
+        confidence      confidence_score confidenceScore
+        validFrom       valid_from
+        validUntil      valid_until
+        eventTime       event_time
+        supersedes
+        supersededBy    superseded_by
+        conflictsWith   conflicts_with
+        derivedFrom     derived_from
+        feedbackScore   feedback_score
+        timesObserved   times_observed
+        firstObservedAt first_observed_at
+        lastObservedAt  last_observed_at
+        lastAccessedAt  last_accessed_at last_accessed lastAccessed
+        """.strip().split("\n"),
+    )
 }
 # Keys that are kept and shown but have no effect → the reason.
 KEPT_KEYS = {
@@ -479,10 +482,8 @@ def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
     """
     if not hasattr(value, "items"):
         raise _wrong_value(where, value, "is not a mapping", "pass a dict")
-    return {
-        checked_text(key, where): _writable(item, f"{where}[{key!r}]", 1)
-        for key, item in value.items()
-    }
+    found: Mapping[str, Value] = _writable(dict(value), where, 0)
+    return found
 
 
 def _writable(value: Any, where: str, depth: int) -> Any:
@@ -494,15 +495,11 @@ def _writable(value: Any, where: str, depth: int) -> Any:
         return [_writable(item, where, depth + 1) for item in value]
     if depth < MAX_NESTED_DEPTH and isinstance(value, dict):
         return {
-            checked_text(key, where): _writable(item, where, depth + 1)
+            checked_text(key, where): _writable(item, f"{where}[{key!r}]", depth + 1)
             for key, item in value.items()
         }
-    raise _wrong_value(
-        where,
-        value,
-        "cannot be written to a file",
-        "pass texts, finite numbers, lists or dicts of them",
-    )
+    hint = "pass texts, finite numbers, lists or dicts of them"
+    raise _wrong_value(where, value, "cannot be written to a file", hint)
 
 
 def _wrong_value(where: str, value: object, what: str, hint: str) -> BadInput:

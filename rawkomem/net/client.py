@@ -1,11 +1,10 @@
-"""Posts to one checked URL and exchanges JSON with an API: one look-up per connection, no redirects,
+"""Posts to one checked URL and exchanges JSON with an API: one look-up per request, no redirects,
 no proxies, limits for time and size, a few retries, and error texts without keys.
 """
 
 from __future__ import annotations
 
 import http.client
-import io
 import json
 import os
 import socket
@@ -13,7 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from email.utils import parsedate_to_datetime
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
@@ -41,8 +40,8 @@ from .guard import (
 
 def look_up(host: str, port: int) -> list[str]:
     """Return the addresses of a name from the system's resolver."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+    rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(place[0]) for *_, place in rows))
 
 
 @record
@@ -55,71 +54,6 @@ class Wires:
 
 
 SYSTEM_WIRES = Wires()
-
-
-def look_up_within(wires: Wires, host: str, port: int, seconds: float) -> Sequence[str]:
-    """Call wires.look_up in a thread, with a time limit, which the system's resolver does not have."""
-    answers: list[Sequence[str] | Exception] = []
-
-    def ask() -> None:
-        try:
-            answers.append(wires.look_up(host, port))
-        except (OSError, UnicodeError) as error:
-            answers.append(error)
-
-    thread = threading.Thread(target=ask, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not answers:
-        raise TimeoutError
-    if isinstance(answers[0], Exception):
-        raise answers[0]
-    return answers[0]
-
-
-class TimedSocket:
-    """The part of a socket that http.client uses, with one deadline for all operations together."""
-
-    def __init__(self, sock: socket.socket):
-        self.sock = sock
-        self.deadline = time.monotonic()
-
-    def arm(self) -> None:
-        """Set the socket's timeout to the time that is left; raise TimeoutError if there is none."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self.sock.settimeout(left)
-
-    def sendall(self, data: bytes) -> None:
-        """Send everything before the deadline."""
-        self.arm()
-        self.sock.sendall(data)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        """Return a reader that observes the deadline."""
-        return io.BufferedReader(_TimedReader(self))
-
-    def close(self) -> None:
-        """Close the socket as soon as no reader needs it."""
-        self.sock.close()
-
-
-class _TimedReader(io.RawIOBase):
-    def __init__(self, owner: TimedSocket):
-        self._owner = owner
-        self._raw = owner.sock.makefile("rb", buffering=0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        self._owner.arm()
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
 
 
 # Shows a server's error text as one short line, without keys that it may repeat.
@@ -166,8 +100,8 @@ def _secrets_of(target: Target, key: str) -> set[str]:
     return plain | {secret.replace("/", "\\/") for secret in plain}  # as some servers write JSON
 
 
-# Posts to one URL: looks its host up once per connection, checks the address, and connects to the
-# checked address.
+# Posts to one URL. Each request looks the host up once, checks every address, and connects to a
+# checked one.
 #
 # It follows no redirects and uses no proxies, limits time and size, retries a few times, and never
 # shows the key.
@@ -183,7 +117,6 @@ MAX_PAUSE_S = 20.0  # if a server asks for a longer pause, there is no retry
 CONNECT_TIMEOUT_S = (
     5.0  # to look a name up and to connect, which takes under one second across the world
 )
-CHUNK_BYTES = 2**16  # bytes read at once
 
 
 @record
@@ -208,19 +141,8 @@ class Answer:
     whole: bool = True  # False: the body is longer than the limit, and the rest was not read
 
 
-class CheckedConnection(http.client.HTTPConnection):
-    """HTTP over an existing socket; it never connects by itself, because that would look the name up unchecked."""
-
-    auto_open = 0
-
-    def __init__(self, target: Target, sock: TimedSocket):
-        super().__init__(target.host, target.port)
-        self.default_port = DEFAULT_PORTS[target.scheme]
-        self.wire = self.sock = sock
-
-
 class Client:
-    """Posts to one URL, over one connection that is kept open."""
+    """Posts to one URL."""
 
     def __init__(
         self,
@@ -237,7 +159,6 @@ class Client:
         self._key = key
         self._bounds = bounds
         self._wires = wires
-        self._connection: CheckedConnection | None = None
 
     def post(self, data: bytes, headers: Mapping[str, str]) -> Answer:
         """Return the answer, with any status; retry a few times if the server is busy. May raise RequestFailed."""
@@ -261,97 +182,97 @@ class Client:
     def listens(self) -> bool:
         """Tell whether the server accepts connections."""
         try:
-            self._open_connection()
+            self._connect().close()
         except NotListening:
             return False
         return True
 
-    def close(self) -> None:
-        """Drop the connection; the next request opens another."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
     def _exchange(self, data: bytes, headers: Mapping[str, str]) -> Answer:
-        kept = self._connection is not None
-        connection = self._open_connection()
+        sock = self._connect()
+        deadline = time.monotonic() + self._bounds.seconds
+        # One limit for the whole exchange, however slowly the server sends.
+        timer = threading.Timer(self._bounds.seconds, _cut_off, (sock,))
+        timer.start()
         try:
-            return self._send(connection, data, headers)
-        except TimeoutError:
-            self.close()
-            said = f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
-            raise RequestFailed(said, "Raise the timeout, or check the server.") from None
+            answer = self._send(sock, data, headers)
         except (http.client.HTTPException, OSError):
-            self.close()
-            return (
-                self._exchange(data, headers) if kept else Answer(DROPPED)
-            )  # servers close idle connections
+            answer = Answer(DROPPED)
+        finally:
+            timer.cancel()
+            sock.close()
+        if time.monotonic() >= deadline:
+            message = f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
+            raise RequestFailed(message, "Raise the timeout, or check the server.")
+        return answer
 
-    def _send(
-        self, connection: CheckedConnection, data: bytes, headers: Mapping[str, str]
-    ) -> Answer:
-        connection.wire.deadline = time.monotonic() + self._bounds.seconds
+    def _send(self, sock: socket.socket, data: bytes, headers: Mapping[str, str]) -> Answer:
+        connection = http.client.HTTPConnection(self.target.host, self.target.port)
+        connection.default_port = DEFAULT_PORTS[self.target.scheme]
+        connection.sock = sock
+        connection.auto_open = 0  # connecting by itself, it would look the name up unchecked
         key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        connection.request(
-            "POST", self.target.path, data, {"User-Agent": "rawkomem", **key, **headers}
-        )
+        own = {"User-Agent": "rawkomem", "Connection": "close", **key}
+        connection.request("POST", self.target.path, data, {**own, **headers})
         response = connection.getresponse()
-        body, whole = self._read_body(response)
-        return Answer(
-            response.status, retry_after_seconds(response.headers.get("Retry-After")), body, whole
-        )
+        limit = self._bounds.answer
+        body = response.read(limit + 1)
+        wait = response.headers.get("Retry-After", "")
+        wait_s = float(wait) if wait.isascii() and wait.isdigit() else 0.0
+        return Answer(response.status, wait_s, body[:limit], len(body) <= limit)
 
-    def _read_body(self, response: http.client.HTTPResponse) -> tuple[bytes, bool]:
-        """Return the body up to its limit, and whether it is complete."""
-        data = bytearray()
-        while len(data) <= self._bounds.answer and (part := response.read1(CHUNK_BYTES)):
-            data += part
-        whole = len(data) <= self._bounds.answer
-        response.close()  # read1 does not notice the end, and the next request would fail
-        if response.will_close or not whole:
-            self.close()
-        return bytes(data[: self._bounds.answer]), whole
+    def _connect(self) -> socket.socket:
+        """Return a connection to the first checked address that accepts one.
 
-    def _open_connection(self) -> CheckedConnection:
-        if self._connection is None:
-            deadline = time.monotonic() + min(CONNECT_TIMEOUT_S, self._bounds.seconds)
-            sock = self._dial(self._checked_addresses(deadline), deadline)
-            self._connection = CheckedConnection(
-                self.target, TimedSocket(self._secured(sock, deadline))
-            )
-        return self._connection
-
-    def _checked_addresses(self, deadline: float) -> Sequence[str]:
-        """Return the addresses to connect to; look up once, because a second look-up could return others."""
+        The name is looked up once, because a second look-up could return other addresses.
+        """
         target = self.target
+        deadline = time.monotonic() + min(CONNECT_TIMEOUT_S, self._bounds.seconds)
+        failure: Exception = TimeoutError()
         try:
-            found = [target.host] if target.literal else look_up_within(
-                self._wires, target.host, target.port, deadline - time.monotonic()
-            )  # fmt: skip
+            addresses = [target.host] if target.literal else self._looked_up(deadline)
         except (OSError, UnicodeError) as error:
-            raise self._unreachable(error) from None
-        check_addresses(target, found, self._policy)
-        return found
-
-    def _dial(self, addresses: Sequence[str], deadline: float) -> socket.socket:
-        """Return a connection to the first address that accepts one."""
-        failure: OSError = TimeoutError()
+            addresses, failure = [], error
+        check_addresses(target, addresses, self._policy)
         for address in addresses:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
             try:
-                return self._wires.connect((address, self.target.port), left)
+                sock = self._wires.connect((address, target.port), left)
             except OSError as error:
                 failure = error
-        raise self._unreachable(failure)
+            else:
+                sock = self._secured(sock)
+                sock.settimeout(None)
+                return sock
+        reason = getattr(failure, "strerror", "") or type(failure).__name__
+        raise NotListening(
+            f"cannot reach {target.host}:{target.port}: {reason}", "Is the server running?"
+        )
 
-    def _secured(self, sock: socket.socket, deadline: float) -> socket.socket:
+    def _looked_up(self, deadline: float) -> list[str]:
+        """Return the addresses of the host. A thread asks, because the system's resolver has no time limit."""
+        answers: list[list[str] | Exception] = []
+
+        def ask() -> None:
+            try:
+                answers.append([*self._wires.look_up(self.target.host, self.target.port)])
+            except (OSError, UnicodeError) as error:
+                answers.append(error)
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        thread.join(max(0.0, deadline - time.monotonic()))
+        answer = answers[0] if answers else TimeoutError()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _secured(self, sock: socket.socket) -> socket.socket:
         """Wrap the socket in TLS if the address asks for it; the certificate must match the host's name."""
         if not self.target.secure:
             return sock
         try:
-            sock.settimeout(max(0.001, deadline - time.monotonic()))
             return self._wires.tls().wrap_socket(sock, server_hostname=self.target.host)
         except (OSError, ValueError) as error:
             sock.close()
@@ -360,24 +281,10 @@ class Client:
             kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
             raise kind(f"no TLS with {self.target.host}: {why}", hint) from None
 
-    def _unreachable(self, error: Exception) -> NotListening:
-        reason = getattr(error, "strerror", "") or type(error).__name__
-        return NotListening(
-            f"cannot reach {self.target.host}:{self.target.port}: {reason}",
-            "Is the server running?",
-        )
 
-
-def retry_after_seconds(text: str | None) -> float:
-    """Return a Retry-After in seconds from now, in either of its forms; 0 if it is neither."""
-    if not text:
-        return 0.0
-    if text.isascii() and text.isdigit():
-        return float(text)
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return 0.0
+def _cut_off(sock: socket.socket) -> None:
+    with suppress(OSError):  # the exchange may just have ended
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 # Exchanges JSON with an API from the user's config; errors name the setting that is probably

@@ -10,7 +10,7 @@ from ..index.index import View
 from ..model.entries import Memory
 from ..model.filters import Filter
 from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, TYPE_CHECKING, record, replace
-from ..state.trust import Standing, claimed_about, claimed_for, derived_from, is_valid
+from ..state.trust import Standing, claimed_about, claimed_for, is_valid
 from ..text.conditions import (
     PASTED,
     RECENT,
@@ -24,7 +24,7 @@ from ..text.conditions import (
     subject_text,
 )
 from .relevance import CRITICAL, fired_beside, is_sure, is_withdrawn, lesson_held_back
-from .scoring import Profile, Reason, Scored, score_candidates
+from .scoring import Profile, Reason, Scored
 from .signals import Limits, Question, Signals, Spaces, find_signals
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def _turn(item: Scored, profile: Profile) -> tuple[float, int, int, str]:
         added = sum(factor.value * factor.weight for factor in item.order)
         stale = next((one.value for one in item.factors if one.name == "citations"), 1.0)
         worth = (item.signals.confidence or item.score) * stale + share * added
-    day = memory.worded // DAY
-    return -round(worth, 6), -IMPORTANCE.index(memory.importance), -day, memory.id
+    rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
+    return -round(worth, 6), -rank, -day, memory.id
 
 
 def is_critical(item: Scored) -> bool:
@@ -141,15 +141,8 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
 # Gather the candidates for a task: memories that share words or meaning with it, or whose
 # condition fired.
 
-MAX_FIRED = (
-    50  # memories kept because a condition fired; of more, those that the profile scores best
-)
-MAX_WEIGHED = (
-    1_000  # memories read to choose those (50 ms); of more, the most important and the last changed
-)
-MAX_CONSIDERED = (
-    30  # search hits that are scored: no profile moves a memory from a lower rank to the top
-)
+MAX_CONSIDERED = 30  # search hits: no profile moves a memory from a lower rank to the top
+MAX_CANDIDATES = 50  # with the memories whose condition fired; of more, the most important ones
 
 
 @record
@@ -187,50 +180,52 @@ class Sources:
 
     def successors(self, memory: Memory) -> list[str]:
         """Return the ids of the memories that undecided proposals name as successors of a memory."""
-        if not memory.proposed:
-            return []
-        waiting = [
-            entry
-            for entry in self.view.past.entries_about(memory.id)
-            if entry.id in memory.proposed
-        ]
-        return [
-            str(entry.extra["supersededBy"]) for entry in waiting if "supersededBy" in entry.extra
-        ]
+        entries = self.view.past.entries_about(memory.id) if memory.proposed else ()
+        waiting = [entry.extra for entry in entries if entry.id in memory.proposed]
+        return [str(extra["supersededBy"]) for extra in waiting if "supersededBy" in extra]
 
 
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
     """Return every memory worth scoring, with its signals."""
-    filters = sources.filters()
     situation = question.situation or situation_of(question.text)
     fired = {**sources.fired(situation)}
     fired |= fired_beside(sources, question, fired)
-    candidates: list[Candidate] = []
+    filters = sources.filters()
     answers = find_signals(sources.store, sources.spaces, [question], *filters.values())
+    candidates: list[Candidate] = []
     for vouched, found in zip(filters, answers, strict=True):
-        usable = _with_facts(
-            sources, profile, _usable(sources, _with_fired(sources, found, fired), vouched)
-        )
-        candidates += _with_sources(sources, _cut_fired(usable, profile, question))
-    candidates = _in_session(candidates, question.session)
-    doubted = sources.unverified(memory for memory, _ in candidates)
-    return _with_doubts(candidates, doubted, situation) if doubted else candidates
+        candidates += _usable(sources, found, fired, vouched)
+    return _with_facts(sources, _in_session(candidates, question.session), profile, situation)
 
 
-def _with_fired(
-    sources: Sources, found: list[Signals], fired: Mapping[str, Fired]
-) -> list[Signals]:
-    """Return the search hits, then other memories whose condition fired: patterns first, then sentences."""
+def _usable(
+    sources: Sources, found: Sequence[Signals], fired: Mapping[str, Fired], vouched: bool | None
+) -> list[Candidate]:
+    """Return the best search hits that may be injected, then other memories whose condition fired. `vouched` None: any."""
+    hits = {signals.id: signals for signals in found}
     least = min((signals.relevance for signals in found), default=0.0)
-    known = {signals.id for signals in found}
-    marked = [
-        _with_fired_part(signals, fired[signals.id]) if signals.id in fired else signals
-        for signals in found
-    ]
-    others = sorted((part.how == WORDS, id) for id, part in fired.items() if id not in known)
-    if len(others) > MAX_WEIGHED:
-        others.sort(key=lambda other: _row_weight(sources.view.catalogue.row(other[1])))
-    return marked + [_with_fired_part(Signals(id, relevance=least), fired[id]) for _, id in others]
+    chosen: dict[str, Candidate] = {}
+    sources.view.expect([*hits][:MAX_CONSIDERED])
+
+    def choose(ids: Iterable[str], most: int) -> None:
+        for id in ids:
+            if len(chosen) >= most:
+                break
+            memory = sources.view.memory(id)
+            if memory is None or vouched not in (None, memory.vouched):  # conditions fire for both
+                continue
+            if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
+                signals = hits.get(id) or Signals(id, relevance=least)
+                part = fired.get(id)
+                chosen[id] = memory, _with_fired_part(signals, part) if part else signals
+
+    choose(hits, MAX_CONSIDERED)
+    others = [id for id in fired if id not in chosen]
+    if len(chosen) + len(others) > MAX_CANDIDATES:
+        row = sources.view.catalogue.row
+        others.sort(key=lambda id: _row_weight(row(id)))
+    choose(others, MAX_CANDIDATES)
+    return [*chosen.values()]
 
 
 def _row_weight(row: Row | None) -> tuple[int, int]:
@@ -238,113 +233,54 @@ def _row_weight(row: Row | None) -> tuple[int, int]:
     return (-IMPORTANCE.index(row.importance), -row.updated) if row else (1, 0)
 
 
-def _usable(sources: Sources, found: Sequence[Signals], vouched: bool | None) -> list[Candidate]:
-    """Return the best memories that may be injected, and those whose condition fired. `vouched` None: any."""
-    kept: list[Candidate] = []
-    sources.view.expect([signals.id for signals in found[:MAX_CONSIDERED]])
-    for signals in found:
-        if len(kept) >= (MAX_WEIGHED if signals.fired else MAX_CONSIDERED):
-            continue
-        memory = sources.view.memory(signals.id)
-        if memory is None or vouched not in (None, memory.vouched):  # conditions fire for both
-            continue
-        if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
-            kept.append((memory, signals))
-    return kept
-
-
-def _with_facts(sources: Sources, profile: Profile, candidates: list[Candidate]) -> list[Candidate]:
-    """Add the last access and the trust of each memory, if the profile uses them."""
-    if profile.uses("decay"):
-        accessed = sources.accessed()
-        candidates = [
-            (memory, replace(signals, accessed=accessed.get(memory.id, 0)))
-            for memory, signals in candidates
-        ]
-    if profile.uses("trust"):
-        trust = sources.view.believed.trust
-        candidates = [
-            (memory, replace(signals, trust=trust(memory))) for memory, signals in candidates
-        ]
-    return candidates
-
-
 def _with_fired_part(signals: Signals, part: Fired) -> Signals:
     """Add the part that fired. A term that has no vector, as in scripts other than Latin, counts as a shared phrase."""
-    literal = part.how not in (WORDS, PASTED, RECENT) and _is_unknown(part.text)
+    is_word = part.how not in (WORDS, PASTED, RECENT) and part.text != ""
+    is_symbol = part.text > SYMBOLS and not any(map(str.isalnum, part.text))
+    literal = is_word and (is_symbol or not is_embeddable(part.text))
     return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)
 
 
-def _is_unknown(term: str) -> bool:
-    """Return whether a term has no vector: it is in a script other than Latin, or consists of emoji."""
-    return bool(term) and (
-        not is_embeddable(term) or (term > SYMBOLS and not any(map(str.isalnum, term)))
-    )
-
-
-def _cut_fired(
-    candidates: list[Candidate], profile: Profile, question: Question
+def _with_facts(
+    sources: Sources, candidates: list[Candidate], profile: Profile, situation: Situation
 ) -> list[Candidate]:
-    """Return the candidates with at most MAX_FIRED whose condition fired: critical ones first, then by score.
+    """Add the facts about each memory that the score and the gate need.
 
-    The state of the cited code is not checked here, because that reads files.
+    The condition of a memory that no person vouches for must fire on the subject of the task, not on stop words.
     """
-    fired = [candidate for candidate in candidates if candidate[1].fired]
-    if len(fired) <= MAX_FIRED:
-        return candidates
-    best = sorted(
-        best_first(score_candidates(fired, profile, question), profile),
-        key=lambda item: not is_critical(item),
-    )
-    kept = {item.memory.id for item in best[:MAX_FIRED]}
-    return [
-        (memory, signals)
-        for memory, signals in candidates
-        if not signals.fired or memory.id in kept
-    ]
-
-
-def _with_sources(sources: Sources, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Add the state of the code that each memory cites, and the weak sources that it was made from."""
+    believed = sources.view.believed
+    accessed = sources.accessed() if profile.uses("decay") else {}
+    doubted = sources.unverified(memory for memory, _ in candidates)
+    situation = replace(situation, engine=situation.engine.apart()) if doubted else situation
+    about = situation_of(subject_text(situation.text), situation.engine) if doubted else situation
     found = []
     for memory, signals in candidates:
-        weak = sources.view.believed.weak_sources(memory) if derived_from(memory) else ()
-        found.append((memory, replace(signals, cited=sources.cited(memory), weak=weak)))
+        standing, faint = doubted.get(memory.id), False
+        if standing and signals.fired:
+            conditions = read_conditions(memory.when, situation.engine)
+            faint = not any(fires_on_subject(one, situation, about) for one in conditions)
+        signals = replace(
+            signals,
+            accessed=accessed.get(memory.id, 0),
+            trust=believed.trust(memory) if profile.uses("trust") else None,
+            cited=sources.cited(memory),
+            weak=believed.weak_sources(memory),
+            unverified=standing,
+            is_faint=faint,
+        )
+        found.append((memory, signals))
     return found
 
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
     """Drop claims of other sessions, and general claims that a claim of this session overrides."""
-    own: dict[
-        tuple[str, str] | None, bool
-    ] = {}  # subject of this session's claims → whether a person vouches
-    for memory, _ in candidates:
-        if session and claimed_for(memory) == session:
-            own[claimed_about(memory)] = own.get(claimed_about(memory), False) or memory.vouched
-
-    def is_overridden(memory: Memory) -> bool:
-        about = claimed_about(memory)
-        return about in own and (own[about] or not memory.vouched)
-
+    own = [memory for memory, _ in candidates if session and claimed_for(memory) == session]
+    # An unvouched claim overrides only unvouched ones.
+    overridden = {(claimed_about(memory), False) for memory in own}
+    overridden |= {(claimed_about(memory), True) for memory in own if memory.vouched}
     return [
         (memory, signals)
         for memory, signals in candidates
-        if claimed_for(memory) == session or (not claimed_for(memory) and not is_overridden(memory))
+        if claimed_for(memory) == session
+        or not (claimed_for(memory) or (claimed_about(memory), memory.vouched) in overridden)
     ]
-
-
-def _with_doubts(
-    candidates: list[Candidate], doubted: Mapping[str, Standing], situation: Situation
-) -> list[Candidate]:
-    """Mark the memories that no person vouches for. Their conditions must fire on the subject, not on stop words."""
-    situation = replace(situation, engine=situation.engine.apart())
-    about = situation_of(subject_text(situation.text), situation.engine)
-    marked = []
-    for memory, signals in candidates:
-        if memory.id in doubted:
-            conditions = read_conditions(memory.when, situation.engine) if signals.fired else ()
-            firm = any(fires_on_subject(one, situation, about) for one in conditions)
-            faint = bool(signals.fired) and not firm
-            signals = replace(signals, unverified=doubted[memory.id], is_faint=faint)
-        marked.append((memory, signals))
-    return marked

@@ -46,20 +46,17 @@ def match_patterns(
         raise BadInput(what, "use a limit of at least 1, and a min_similarity from 0 to 1")
     question = question_of(text)
     (found,) = find_signals(store, spaces, [question], view.stored)
-    by_words = not any(
-        signals.relevance for signals in found
-    )  # the embedder has no vector for any of the words
-    pairs = [
-        (memory, signals.relevance) for signals in found if (memory := view.memory(signals.id))
-    ]
-    scored = [
-        (memory, share_of_words(question, goal_of(memory)) if by_words else near)
-        for memory, near in pairs
-    ]
-    similar = sorted(
-        (pair for pair in scored if pair[1] >= least), key=lambda pair: (-pair[1], pair[0].id)
-    )
-    return tuple(pattern_match(memory, similarity) for memory, similarity in similar[:limit])
+    # Without any relevance, the embedder has no vector for any of the words.
+    by_words = not any(signals.relevance for signals in found)
+    similar = []
+    for signals in found:
+        memory, near = view.memory(signals.id), signals.relevance
+        if memory and by_words:
+            near = share_of_words(question, goal_of(memory))
+        if memory and near >= least:
+            similar.append((-near, memory.id, memory))
+    best = sorted(similar, key=lambda row: row[:2])[:limit]
+    return tuple(pattern_match(memory, -near) for near, _, memory in best)
 
 
 def share_of_words(question: Question, goal: str) -> float:

@@ -5,16 +5,13 @@ labels.
 from __future__ import annotations
 
 from ..files.layout import PERSONAL
-from ..model.values import TYPE_CHECKING, record, replace
-from ..text.chunks import cut_chunks, fence_after
+from ..model.values import TYPE_CHECKING, record
+from ..text.chunks import cut_chunks, fence_after, heading_level
 from ..text.clean import clean, late_regex, one_line
 from ..text.language import identity, language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-
-Path = tuple[str, ...]
+    from collections.abc import Iterator, Sequence
 
 
 # Choose the part of a memory that a prompt shows: its best passages in whole sentences, under
@@ -22,39 +19,40 @@ Path = tuple[str, ...]
 
 MAX_WHOLE_CHARS = 400  # a body of at most this length is shown whole …
 MAX_SHOWN_CHARS = 280  # … and of a longer one this much; the whole text is in its file
-MAX_UNIT_CHARS = 280  # longer sentences and code blocks are split
+LONG_UNIT_CHARS, MAX_UNIT_CHARS = 220, 280  # a longer sentence is cut between words, or anywhere
 MIN_EXTRA_WORDS = 2  # of the question that a sentence outside the best passage must contain
 MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sentence's weight
 MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending has at most 3
 MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
 CUT, STEP = "…", " › "
-MARKS, WIDE_MARKS = (
-    ".!?…",
-    "。！？",
-)  # ends of sentences; scripts without spaces need none after them
+MARKS = (".", "!", "?", "…")  # ends of sentences, before white space
+WIDE_MARKS = "。！？"  # … of scripts without spaces
 CLOSING = "\"')]”’*_`"  # may follow a mark
-MAX_SPACES = 7  # between two sentences
+MAX_ABBREVIATION_CHARS, MAX_SPACES = 12, 8
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
+UNDERLINES = {"=": 1, "-": 2}  # of headings
 BULLETS = ("- ", "* ", "+ ", "|", ">")
+CODE_INDENT = "    "
 PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
 LAYOUT_TAG = late_regex(rf"(?i)</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>")
-ANCHOR = late_regex(r"(?i)</?a[ >]")
-TAG = late_regex(r"<[^>]*>?")
+EMPTY_LINKS = late_regex(r"(?i)(?:\s|</?a(?: [^<>]{0,2000})?>)*")
+IMAGE_TARGET = r"\](?:\([^)]{0,2000}\)|\[[^\]]{0,2000}\])"
+IMAGE = late_regex(rf"\[?!\[[^\]]{{0,2000}}{IMAGE_TARGET}(?:{IMAGE_TARGET})?")
+BADGE_TARGET = late_regex(r"\[.*\]: .*(?:\.svg|badge|shields\.io)")
 
 
 @record
 class Unit:
-    """A sentence, a list item, a table row or a piece of code. `at` is its offset in the body."""
+    """A sentence, a list item, a table row or a piece of code, and the headings above it."""
 
-    text: str
+    text: str  # empty: headings without a text below them
     before: str  # white space between it and the unit before
-    path: Path
-    at: int
-    fence: str = ""  # the opening line of its code block, if that block is split
+    path: tuple[str, ...]
+    at: int  # its offset in the body
 
 
 def excerpt(
@@ -69,7 +67,7 @@ def excerpt(
     Empty if not even one sentence fits into `most` characters.
     """
     body = clean(body)
-    units = [*_without_title(_units(body), title)]
+    units = _UnitReader(title).units(body)
     every = _joined_units(units, range(len(units)))
     if len(every) <= most:
         return every
@@ -80,70 +78,48 @@ def excerpt(
 
 def _core_units(
     body: str, units: Sequence[Unit], weights: Sequence[tuple[int, float]], passage: int | None
-) -> range:
-    """Return the units of the passage. If it is unknown or contains no words, return the passage with most words."""
-    groups = _passage_units(body, units)
-    by_words = max(filter(len, groups), key=lambda group: sum(weights[at][1] for at in group))
-    known = groups[passage] if passage is not None and passage < len(groups) else range(0)
-    is_off = not any(weights[at][0] for at in known)
-    return (
-        by_words
-        if is_off and max(weights[at][0] for at in by_words) >= MIN_EXTRA_WORDS
-        else known or by_words
-    )
-
-
-def _passage_units(body: str, units: Sequence[Unit]) -> list[range]:
-    """Return the units of each passage of the index."""
-    ends, at = [], 0
-    for part in cut_chunks(body):
-        at = body.find(part.text, at) + len(part.text)
-        ends.append(at)
-    groups, begun = [], 0
-    for end in ends:
-        stop = begun
-        while stop < len(units) and units[stop].at < end:
-            stop += 1
-        groups.append(range(begun, stop))
-        begun = stop
-    return groups
+) -> Sequence[int]:
+    """Return the units of the passage; all units, if it is unknown or if only others contain the words."""
+    start = end = 0
+    for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
+        start, end = end, body.find(part.text, end) + len(part.text)
+    core = [at for at, unit in enumerate(units) if start <= unit.at < end]
+    held = sum(weights[at][0] for at in core)
+    most = max(count for count, _ in weights)
+    return core if core and (held or most < MIN_EXTRA_WORDS) else range(len(units))
 
 
 def _chosen_units(
-    units: Sequence[Unit], core: range, weights: Sequence[tuple[int, float]], most: int
+    units: Sequence[Unit], core: Sequence[int], weights: Sequence[tuple[int, float]], most: int
 ) -> set[int]:
     """Return the units to show while they fit: those of the core, from its best one on, then others with the words."""
-    best = max(core, key=lambda at: weights[at][1])
-    start = core[0] if sum(_unit_size(units, at) for at in core) <= most else best
-    room = most - _unit_size(units, start)
-    if room < 0:
-        return set()
-    chosen, low, high = {start}, start, start
-    grows = True
-    while grows:
-        grows = False
-        for at in (high + 1, low - 1):
-            if at in core and at not in chosen and _unit_size(units, at) <= room:
-                room, grows = room - _unit_size(units, at), True
-                chosen.add(at)
-                low, high = min(low, at), max(high, at)
-    floor = MIN_EXTRA_SHARE * max(weight for _, weight in weights)
-    others = [
-        at
-        for at, (count, weight) in enumerate(weights)
-        if count >= MIN_EXTRA_WORDS and weight >= floor
-    ]
-    for at in sorted(others, key=lambda at: -weights[at][1]):
-        if at not in chosen and _unit_size(units, at) + len(CUT) <= room:
-            room -= _unit_size(units, at) + len(CUT)
+    chosen: set[int] = set()
+    room = most
+
+    def takes(at: int) -> bool:
+        nonlocal room
+        unit = units[at]
+        is_headed = not at or units[at - 1].path != unit.path
+        size = len(unit.before + unit.text) + is_headed * len(STEP.join(unit.path))
+        if size <= room:
+            room -= size
             chosen.add(at)
+        return at in chosen
+
+    if all(map(takes, core)):
+        first = 0
+    else:
+        chosen.clear()
+        room = most
+        first = max(range(len(core)), key=lambda place: weights[core[place]][1])
+        if takes(core[first]):
+            all(map(takes, core[first + 1 :]))
+            all(map(takes, reversed(core[:first])))
+    floor = MIN_EXTRA_SHARE * max(weight for _, weight in weights)
+    for at in sorted(range(len(units)), key=lambda at: -weights[at][1]) if chosen else ():
+        if at not in chosen and weights[at][0] >= MIN_EXTRA_WORDS and weights[at][1] >= floor:
+            takes(at)
     return chosen
-
-
-def _unit_size(units: Sequence[Unit], at: int) -> int:
-    unit = units[at]
-    new = not at or units[at - 1].path != unit.path
-    return len(unit.text) + len(unit.before) + (len(STEP.join(unit.path)) + 2 if new else 0)
 
 
 def _unit_weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, float]]:
@@ -164,283 +140,177 @@ def stems_of(words: Sequence[str]) -> set[str]:
 
 
 def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
-    """Return units as text: with new headings, with an ellipsis at each cut, and with code blocks closed."""
-    out: list[str] = []
-    last, fence = -1, ""
-    path: Path = ()
+    """Return units as text, with new headings and with an ellipsis at each cut."""
+    out, last = "", -1
+    path: tuple[str, ...] = ()
     for at in chosen:
         unit = units[at]
-        gap = at != last + 1
-        if fence and (gap or unit.fence != fence):
-            out.append(f"\n{_closing_fence(fence)}")
-            fence = ""
-        if gap and out:
-            out.append(f"\n{CUT}")
-        lead = f"{CUT} " if gap and not out and units[at - 1].path == unit.path else ""
-        heading = _heading_line(unit.path, () if gap else path)
-        before = unit.before if out and not gap else "\n" if out else ""
-        if unit.path != path or (gap and heading):
-            out += [("\n\n" if out else ""), heading]
-            before = "\n" if unit.text and heading else ""
-        if unit.fence and not fence:
-            out += ["\n" if out else "", unit.fence]
-            fence, before = unit.fence, "\n"
-        out += [before, lead, unit.text]
+        is_cut = at != last + 1
+        if is_cut and out:
+            out += f"\n{CUT}"
+        if unit.path and (is_cut or unit.path != path):
+            same = 0
+            while not is_cut and unit.path[: same + 1] == path[: same + 1] and same < len(path):
+                same += 1
+            heading = STEP.join(unit.path[same:] or unit.path[-1:])
+            out += ("\n\n" if out else "") + heading.rstrip(":") + ":"
+            out += "\n" if unit.text else ""
+        elif out:
+            out += "\n" if is_cut else unit.before
+        if is_cut and last < 0 and units[at - 1].path == unit.path:
+            out += f"{CUT}\n" if unit.text.startswith(CODE_INDENT) else f"{CUT} "
+        out += unit.text
         last, path = at, unit.path
-    if fence:
-        out.append(f"\n{_closing_fence(fence)}")
-    if chosen and last < len(units) - 1:
-        out.append(f"\n{CUT}" if fence or "\n" in units[last + 1].before else f" {CUT}")
-    return "".join(out)
+    if 0 <= last < len(units) - 1:
+        out += f"\n{CUT}" if "\n" in units[last + 1].before else f" {CUT}"
+    return out
 
 
-def _heading_line(path: Path, before: Path) -> str:
-    """Return the new headings of a path as one line."""
-    same = 0
-    while same < min(len(path), len(before)) and path[same] == before[same]:
-        same += 1
-    new = path[same:] or path[-1:]
-    return f"{STEP.join(new).rstrip(':')}:" if new else ""
+class _UnitReader:
+    """Reads the units of a body. Headings become paths; images, comments, rules, layout tags are dropped."""
 
+    def __init__(self, title: str) -> None:
+        self.found: list[Unit] = []
+        self.title = _bare_title(title)
+        self.trail: list[tuple[int, str]] = []  # levels and headings
+        self.lines: list[str] = []  # of the open paragraph or code block
+        self.at = 0  # the offset of the open paragraph, code block or heading
+        self.blank = False  # whether an empty line came before
+        self.bare = False  # whether the last heading has no text below it yet
 
-def _closing_fence(opening: str) -> str:
-    mark = opening.strip()
-    return mark[: len(mark) - len(mark.lstrip(mark[0]))]
+    def units(self, body: str) -> list[Unit]:
+        """Return the units of a body in order."""
+        fence, at, is_comment, last_comment = "", 0, False, body.rfind("-->")
+        for line in body.split("\n"):
+            start, at = at, at + len(line) + 1
+            opens = line.lstrip().startswith("<!--") and start < last_comment
+            if is_comment or (opens and not fence):
+                is_comment, line = "-->" not in line, line.partition("-->")[2]
+            before, fence = fence, fence_after(fence, line)
+            if fence and not before:
+                self._close()
+            if before or fence:
+                self._keep(line, start)
+            else:
+                self._line(_without_layout(line), start)
+            if before and not fence:
+                self._code()
+        if fence:
+            self._keep(fence, at)
+            self._code()
+        self._close()
+        self._add_bare_heading()
+        return self.found
 
+    def _keep(self, line: str, start: int) -> None:
+        """Add a line to the open paragraph or code block, or open one."""
+        if not self.lines:
+            self.at = start
+        self.lines.append(line)
 
-def _without_title(units: Iterable[Unit], title: str) -> Iterator[Unit]:
-    """Yield units without a heading or first sentence that repeats the title."""
-    said = _bare_title(title)
-    titles: dict[str, bool] = {}  # heading → whether it is the title
-    first = True
-    for unit in units:
-        head = unit.path[0] if unit.path else ""
-        if head not in titles:
-            titles[head] = _bare_title(head) == said
-        path = unit.path[1:] if unit.path and titles[head] else unit.path
-        if unit.text and not (first and _bare_title(unit.text) == said):
-            yield unit if path is unit.path else replace(unit, path=path)
-        elif not unit.text and path:
-            yield Unit("", unit.before, path, unit.at)
-        first = False
+    def _line(self, line: str, start: int) -> None:
+        text = line.strip()
+        level = 0 if line.startswith(CODE_INDENT) else heading_level(line.lstrip(" >"))
+        is_line = len(self.lines) == 1 and text != "" and not text.strip(text[0])
+        if is_line and len(self.lines[0]) <= MAX_HEADING_CHARS and text[0] in UNDERLINES:
+            level, line = UNDERLINES[text[0]], self.lines.pop()
+        if level:
+            self._close()
+            self._open(level, one_line(line.strip(" >#\t"), MAX_HEADING_CHARS))
+            self.at = start
+        elif not text.strip(RULES):
+            self._close()
+            self.blank = True
+        else:
+            number = text.lstrip("0123456789")
+            is_item = text.startswith(BULLETS) or line.startswith((CODE_INDENT, "\t"))
+            if is_item or (number != text and number[:2] in (". ", ") ")):
+                self._close()
+            self._keep(line.rstrip(), start)
+
+    def _open(self, level: int, heading: str) -> None:
+        if self.trail and level <= self.trail[-1][0]:
+            self._add_bare_heading()
+        self.trail = [above for above in self.trail if above[0] < level]
+        is_title = not any(above for _, above in self.trail) and _bare_title(heading) == self.title
+        self.trail.append((level, "" if is_title else heading))
+        self.bare = self.blank = True
+
+    def _add_bare_heading(self) -> None:
+        if self.bare:
+            self._add("", "\n", self.at)
+
+    def _close(self) -> None:
+        """Add the sentences of the open paragraph, and close it."""
+        text, before = "\n".join(self.lines), "\n"
+        self.lines = []
+        for start, end in _sentence_spans(text):
+            sentence = text[start:end].lstrip()
+            gap = text[start : end - len(sentence)]
+            self._add(
+                sentence, ("\n" if "\n" in gap else gap[:1]) if start else before, self.at + start
+            )
+
+    def _code(self) -> None:
+        """Add the open code block: whole if it is short, else each line, indented instead of fenced."""
+        lines, self.lines = self.lines, []
+        if sum(map(len, lines)) <= MAX_UNIT_CHARS:
+            self._add("\n".join(lines), "\n", self.at)
+            return
+        for line in lines[1:-1]:
+            self._add(f"{CODE_INDENT}{line[:MAX_UNIT_CHARS]}", "\n", self.at)
+
+    def _add(self, text: str, before: str, at: int) -> None:
+        path = tuple(heading for _, heading in self.trail if heading)
+        is_title = not self.found and _bare_title(text) == self.title
+        if (text or path) and not is_title:
+            self.found.append(Unit(text, "\n\n" if self.blank else before, path, at))
+        self.bare = self.blank = False
 
 
 def _bare_title(text: str) -> str:
     return identity(text).strip(AROUND_TITLE)
 
 
-def _units(body: str) -> Iterator[Unit]:
-    """Yield the units of a body in order. Headings become paths; images, comments, rules, layout tags are dropped."""
-    reader = _UnitReader()
-    fence, code, opened = "", list[str](), 0
-    at, comment, last_comment = 0, False, body.rfind("-->")
-    for line in body.split("\n"):
-        begun, at = at, at + len(line) + 1
-        before, fence = fence, "" if comment else fence_after(fence, line)
-        if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
-            fence = ""  # a code span in a line of prose
-        if before or fence:
-            if not before:
-                yield from reader.paragraph()
-                code, opened = [], begun
-            code.append(line)
-            if not fence:
-                yield from reader.code(code, opened)
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each sentence of a paragraph, and of each part of a long one."""
+    start = 0
+    for at, sign in enumerate(text):
+        length = at - start
+        is_end = sign.isspace() and (length > LONG_UNIT_CHARS or _is_end(text, start, at))
+        if sign in WIDE_MARKS:
+            at += 1
+        elif not is_end and length < MAX_UNIT_CHARS:
             continue
-        if not comment and line.lstrip().startswith("<!--") and begun < last_comment:
-            comment = True
-        if comment:
-            comment = "-->" not in line
-            line = line.partition("-->")[2] if not comment else ""
-        yield from reader.line(without_layout(line), begun)
-    if fence:
-        yield from reader.code(code, opened)
-    yield from reader.paragraph()
-    yield from reader.headless()
+        yield start, at
+        start = at
+    if text[start:].strip():
+        yield start, len(text)
 
 
-class _UnitReader:
-    """The state of reading: the open paragraph, and the headings above it."""
-
-    def __init__(self) -> None:
-        self.trail: list[tuple[int, str]] = []
-        self.lines: list[str] = []
-        self.at = 0
-        self.blank = False
-        self.bare = False  # the last heading has no text below it yet
-
-    def line(self, line: str, at: int) -> Iterator[Unit]:
-        text = line.strip()
-        lead = line.lstrip(" >")
-        level = _heading_level(lead) if len(line) - len(line.lstrip()) < 4 else 0
-        if level:
-            yield from self.paragraph()
-            yield from self._open(
-                level, one_line(lead[level:].strip(" #\t"), MAX_HEADING_CHARS), at
-            )
-        elif (
-            set(text) in ({"="}, {"-"})
-            and len(self.lines) == 1
-            and len(self.lines[0]) <= MAX_HEADING_CHARS
-        ):
-            heading, self.lines = self.lines[0].strip(), []
-            yield from self._open(1 if text[0] == "=" else 2, heading, at)
-        elif not text.strip(RULES):
-            yield from self.paragraph()
-            self.blank = True
-        else:
-            if _begins_item(line, text):
-                yield from self.paragraph()
-            if not self.lines:
-                self.at = at
-            self.lines.append(line.rstrip())
-
-    def _open(self, level: int, heading: str, at: int) -> Iterator[Unit]:
-        if self.trail and level <= self.trail[-1][0]:
-            yield from self.headless()
-        self.trail = [
-            *((above, said) for above, said in self.trail if above < level),
-            (level, heading),
-        ]
-        self.bare, self.blank, self.at = bool(heading), True, at
-
-    def headless(self) -> Iterator[Unit]:
-        """Yield a heading without text below it as its own unit."""
-        if self.bare:
-            yield self._unit("", self.at)
-
-    def paragraph(self) -> Iterator[Unit]:
-        """Yield the sentences of the open paragraph, and close it."""
-        text, self.lines = "\n".join(self.lines), []
-        for start, end, before in _sentence_spans(text):
-            yield self._unit(text[start:end], self.at + start, before)
-
-    def code(self, lines: list[str], at: int) -> Iterator[Unit]:
-        if sum(map(len, lines)) <= MAX_UNIT_CHARS:
-            yield self._unit("\n".join(lines), at)
-            return
-        closed = len(lines) > 1 and not fence_after(fence_after("", lines[0]), lines[-1])
-        for line in lines[1 : len(lines) - closed]:
-            at += len(line) + 1
-            for start in range(0, len(line) or 1, MAX_UNIT_CHARS):
-                yield self._unit(
-                    line[start : start + MAX_UNIT_CHARS], at, "" if start else None, lines[0]
-                )
-
-    def _unit(self, text: str, at: int, before: str | None = None, fence: str = "") -> Unit:
-        gap = ("\n\n" if self.blank else "\n") if before is None else before
-        self.blank = self.bare = False
-        return Unit(text, gap, tuple(heading for _, heading in self.trail if heading), at, fence)
-
-
-def _heading_level(line: str) -> int:
-    level = len(line) - len(line.lstrip("#"))
-    return level if 0 < level <= 6 and line[level : level + 1] in (" ", "\t", "") else 0
-
-
-def _begins_item(line: str, text: str) -> bool:
-    """Tell whether a line begins a list item, a table row, a quote or indented code."""
-    number = text.lstrip("0123456789")
-    return (
-        text.startswith(BULLETS)
-        or line.startswith(("    ", "\t"))
-        or (number != text and number[:2] in (". ", ") "))
-    )
-
-
-def _sentence_spans(text: str) -> Iterator[tuple[int, int, str | None]]:
-    """Yield start and end of each sentence, and the white space before it (None for the first of the paragraph)."""
-    begun, before = 0, None
-    while begun < len(text):
-        end = _end_of_sentence(text, begun)
-        while end - begun > MAX_UNIT_CHARS:
-            most = begun + MAX_UNIT_CHARS
-            cut = max(text.rfind(" ", begun + 1, most), text.rfind("\n", begun + 1, most))
-            cut = cut if cut > begun else most
-            yield begun, cut, before
-            begun = cut + text[cut : cut + 1].isspace()
-            before = text[cut:begun]
-        if begun < end:
-            yield begun, end, before
-        after = _skip(text, end, str.isspace)
-        before, begun = "\n" if "\n" in text[end:after] else text[end:after][:1], after
-
-
-def _end_of_sentence(text: str, begun: int) -> int:
-    """Return the end of the sentence that starts at `begun`: a mark, then white space, then no small letter."""
-    for at in range(begun, len(text)):
-        if text[at] in WIDE_MARKS:
-            return at + 1
-        if text[at] in MARKS:
-            end = _skip(text, at + 1, CLOSING.__contains__)
-            following = _skip(text, end, str.isspace)
-            next_begins = (
-                0 < following - end <= MAX_SPACES
-                and following < len(text)
-                and text[following] not in ".,;:!?"
-                and not text[following].islower()
-            )
-            if end == len(text) or (next_begins and not _abbreviates(text, at)):
-                return end
-    return len(text)
-
-
-def _skip(text: str, at: int, skipped: Callable[[str], bool]) -> int:
-    """Return the position of the first character from `at` that is not skipped."""
-    while at < len(text) and skipped(text[at]):
-        at += 1
-    return at
-
-
-def _abbreviates(text: str, at: int) -> bool:
-    if text[at] != ".":
+def _is_end(text: str, start: int, at: int) -> bool:
+    """Return whether a sentence ends before the white space at `at`: with a mark that is not part of a short form."""
+    said = text[max(start, at - MAX_ABBREVIATION_CHARS) : at].rstrip(CLOSING)
+    if not said.endswith(MARKS):
         return False
-    word = text[max(0, at - 12) : at + 1].split()[-1].lower().lstrip("([\"'")
-    return (
-        word in language().abbreviations
-        or word[:-1].isdigit()
-        or (len(word) == 2 and word[0].isalpha())
-    )
+    following = text[at : at + MAX_SPACES].lstrip()[:1]
+    if following in ".,;:!?" or following.islower():
+        return False
+    word = said.split()[-1].lower().lstrip("([\"'")
+    is_letter_or_number = word[:-1].isdigit() or (len(word) == 2 and word[0].isalpha())
+    return not is_letter_or_number and word not in language().abbreviations
 
 
-def without_layout(line: str) -> str:
-    """Return a line without badges, images and HTML tags for layout."""
-    if "![" in line and "`" not in line:
-        line = _without_images(line)
-    if "<" in line and "`" not in line:
-        line = _without_tags(line)
-    if (
-        line.startswith("[")
-        and "]: " in line
-        and (".svg" in line or "badge" in line or "shields.io" in line)
-    ):
-        return ""
-    return line
-
-
-def _without_images(line: str) -> str:
-    """Return a line without images: `![…](…)`, `[![…](…)](…)` and their reference forms."""
-    kept, at = [], 0
-    while (found := line.find("![", at)) >= 0:
-        end = _target_end(line, line.find("]", found))
-        if end < 0:
-            break
-        linked = found > at and line[found - 1] == "[" and line[end : end + 1] == "]"
-        kept.append(line[at : found - linked])
-        at = max(end, _target_end(line, end)) if linked else end
-    return "".join([*kept, line[at:]]) if at else line
-
-
-def _target_end(line: str, bracket: int) -> int:
-    """Return the end of the link target after a closing bracket; -1 if there is none."""
-    close = {"(": ")", "[": "]"}.get(line[bracket + 1 : bracket + 2], "") if bracket >= 0 else ""
-    return line.find(close, bracket + 2) + 1 or -1 if close else -1
-
-
-def _without_tags(line: str) -> str:
-    """Return a line without tags for layout; empty if links without text are left."""
-    bare = LAYOUT_TAG.sub("", line)
-    return "" if ANCHOR.search(line) and not TAG.sub("", bare).strip() else bare
+def _without_layout(line: str) -> str:
+    """Return a line without badges, images and HTML tags for layout; empty if links without text are left."""
+    if "`" in line:
+        return line
+    if "![" in line:
+        line = IMAGE.sub("", line)
+    if "<" in line:
+        line = LAYOUT_TAG.sub("", line)
+        line = "" if EMPTY_LINKS.fullmatch(line) else line
+    return "" if line.startswith("[") and BADGE_TARGET.match(line) else line
 
 
 # Labels of an item: its layer, and (see render.py) whether a person vouches for it.

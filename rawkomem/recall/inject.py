@@ -77,10 +77,9 @@ def pack(
     current = sorted(wanted, key=lambda item: bool(item.signals.unverified))
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
-        if len(kept) >= limits.max_injected:
-            reason: Reason | None = Reason("full", (limits.max_injected,))
-        else:
-            reason = _unwanted(item, kept, limits) or (_unsure(item, limits) if kept else None)
+        confidence, reason = item.signals.confidence, _why_left_out(item, kept, limits)
+        if not reason and kept and confidence < limits.min_beside and not stands_alone(item):
+            reason = Reason("not-confident", (confidence, limits.min_beside))
         (left if reason else kept).append(replace(item, out=reason))
     if by_density:
         kept.sort(key=lambda item: (_packing_turn(item), -item.score / max(1, cost(item))))
@@ -90,48 +89,32 @@ def pack(
     return Packed(tuple(chosen), tuple(left + over), tokens)
 
 
-def _unsure(item: Scored, limits: Limits) -> Reason | None:
-    """Return why an item is not sure enough to be injected beside others; None if it is."""
-    confidence = item.signals.confidence
-    if confidence >= limits.min_beside or stands_alone(item):
-        return None
-    return Reason("not-confident", (confidence, limits.min_beside))
-
-
 def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
     """Return a sort key: vouched items, then what a person said, then the rest; critical items first in each."""
     standing = item.signals.unverified
     return bool(standing), bool(standing and not standing.said), not is_critical(item)
 
 
-def _unvouched(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
-    """Return why an item that no person vouches for is left out after the items `before`; None if it may go in."""
+def _why_left_out(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
+    """Return why an item is left out after the items `before`; None if it may go in."""
     standing = item.signals.unverified
-    if (
-        not standing
-        or sum(bool(other.signals.unverified) for other in before) < limits.max_unverified
-    ):
-        return None
-    return Reason("unverified", (standing.why, item.memory.id))
-
-
-def _unwanted(item: Scored, before: list[Scored], limits: Limits) -> Reason | None:
-    twin = next((other for other in before if _alike(item, other)), None)
-    if twin:
-        if item.signals.unverified and not twin.signals.unverified:
-            return Reason("vouched-twin", (twin.memory.id,))
-        return Reason("twin", (twin.memory.id,))
-    return _unvouched(item, before, limits)
+    if len(before) >= limits.max_injected:
+        return Reason("full", (limits.max_injected,))
+    for other in before:
+        if _alike(item, other):
+            if standing and not other.signals.unverified:
+                return Reason("vouched-twin", (other.memory.id,))
+            return Reason("twin", (other.memory.id,))
+    if standing and sum(bool(one.signals.unverified) for one in before) >= limits.max_unverified:
+        return Reason("unverified", (standing.why, item.memory.id))
+    return None
 
 
 def _alike(a: Scored, b: Scored) -> bool:
-    if not a.memory.body or not b.memory.body:
-        return (
-            a.memory.title == b.memory.title
-            and a.memory.body == b.memory.body
-            and a.memory.when == b.memory.when
-        )
-    return is_copy(a.memory.body, b.memory.body)
+    one, other = a.memory, b.memory
+    if one.body and other.body:
+        return is_copy(one.body, other.body)
+    return (one.title, one.body, one.when) == (other.title, other.body, other.when)
 
 
 def _fit_budget(
@@ -161,46 +144,31 @@ def add_linked(
     what a person said in a session against an item. Links lead to memories of the same layer.
     """
     items = [item for item in packed.items if not item.signals.unverified]
+    doubted = {item.memory.id: item for item in packed.items if item.signals.unverified}
     linked = [*_linked_items(items, layers, limits, _links_of)]
     against = [*_linked_items(items, layers, limits, Sources.successors)]
-    doubted = [item for item in packed.items if item.signals.unverified]
-    tokens = packed.tokens - sum(map(cost, doubted))
+    said = [item for item in against if item.signals.unverified and item.signals.unverified.said]
+    wanted = [item for item in linked if not item.signals.unverified]
+    wanted += [doubted.get(item.memory.id, item) for item in said]
+    wanted += [*doubted.values(), *(item for item in linked if item.signals.unverified)]
+    tokens = packed.tokens - sum(map(cost, doubted.values()))
     left = {item.memory.id: item for item in packed.left_out}
     present = {item.memory.id for item in items}
-    others = [item for item in linked if item.signals.unverified]
-    own = {item.memory.id: item for item in doubted}
-    said = [
-        own.get(one.memory.id, one)
-        for one in against
-        if one.signals.unverified and one.signals.unverified.said
-    ]
-    for item in (
-        *(item for item in linked if not item.signals.unverified),
-        *said,
-        *doubted,
-        *others,
-    ):
-        id, needed = item.memory.id, cost(item)
+    for item in wanted:
+        id, needed, room = item.memory.id, cost(item), limits.budget - tokens
         if id in present:
             continue
-        reason = _no_room(items, limits, needed, tokens)
-        unvouched = None if reason else _unvouched(item, items, limits)
-        if not (reason or unvouched):
+        reason = _why_left_out(item, items, limits)
+        if not reason and needed > room:
+            reason = Reason("over-budget", (needed, max(0, room)))
+        if not reason:
             items.append(item)
             present.add(id)
             tokens += needed
-        elif unvouched or item in doubted:
-            left[id] = replace(item, out=unvouched or reason)
-    return Packed(
-        tuple(items), tuple(item for id, item in left.items() if id not in present), tokens
-    )
-
-
-def _no_room(items: Sequence[Scored], limits: Limits, needed: int, tokens: int) -> Reason | None:
-    if len(items) >= limits.max_injected:
-        return Reason("full", (limits.max_injected,))
-    room = limits.budget - tokens
-    return Reason("over-budget", (needed, max(0, room))) if needed > room else None
+        elif item.signals.unverified:
+            left[id] = replace(item, out=reason)
+    others = tuple(item for id, item in left.items() if id not in present)
+    return Packed(tuple(items), others, tokens)
 
 
 def _linked_items(
@@ -225,13 +193,14 @@ def _linked_items(
                 unverified=sources.unverified([memory]).get(id),
                 weak=sources.view.believed.weak_sources(memory),
             )
-            yield _shown(Scored(memory, signals, item.score / 2, ()), sources)
+            found = _shown(Scored(memory, signals, item.score / 2, ()), sources)
+            if received_key(found) not in sources.told:
+                yield found
 
 
 def _links_of(sources: Sources, memory: Memory) -> Iterable[str]:
-    return dict.fromkeys(
-        [*(name.removesuffix(".md") for name in memory.related), *(id for _, id in memory.links)]
-    )
+    related = [name.removesuffix(".md") for name in memory.related]
+    return dict.fromkeys([*related, *(id for _, id in memory.links)])
 
 
 # Leave out memories that the session has received before, to make room for others.
@@ -264,57 +233,27 @@ def tokens_spent(injection: Injection) -> int:
     doubted = [item for item in injection.items if item.signals.unverified]
     if len(doubted) == len(injection.items):
         return 0
-    return max(
-        0,
-        injection.tokens
-        - sum(count_tokens(f"{item.memory.title}\n{item.text or ''}") for item in doubted),
-    )
+    texts = [f"{item.memory.title}\n{item.text or ''}" for item in doubted]
+    return max(0, injection.tokens - sum(map(count_tokens, texts)))
 
 
 def leave_out_received(gated: list[Scored], told: ReceivedKeys) -> list[Scored]:
     """Mark the items that the session has received before, and copies of them."""
-    if not told:
-        return gated
-    marked = [_mark_received(item, told) for item in gated]
+    marked = []
+    for item in gated:
+        is_old = not item.out and received_key(item) in told
+        marked.append(replace(item, out=Reason("told")) if is_old else item)
     before = [item for item in marked if item.out and item.out.code == "told"]
     return [_mark_copy(item, before) for item in marked] if before else marked
 
 
 def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
     """Mark a copy of one of the items `before`. An unvouched copy does not stop a vouched item."""
-    body = "" if item.out else item.memory.body
-    counting = (
-        told.memory for told in before if item.signals.unverified or not told.signals.unverified
-    )
-    twin = next(
-        (other.id for other in counting if body and other.body and is_copy(body, other.body)), ""
-    )
-    return replace(item, out=Reason("twin", (twin,))) if twin else item
-
-
-def leave_out_received_links(packed: Packed, told: ReceivedKeys) -> Packed:
-    """Leave out linked items that the session has received before."""
-    if not told or not any(received_key(item) in told for item in packed.items):
-        return packed
-    marked = [_mark_received(item, told) for item in packed.items]
-    return replace(
-        packed,
-        items=tuple(item for item in marked if not item.out),
-        left_out=(*packed.left_out, *(item for item in marked if item.out)),
-    )
-
-
-def tokens_saved(
-    gated: Sequence[Scored], told: ReceivedKeys, limits: Limits, cost: Callable[[Scored], int]
-) -> int:
-    """Return the tokens of the items that are not injected again because the session has received them."""
-    if not any(not item.out and received_key(item) in told for item in gated):
-        return 0
-    return sum(cost(item) for item in pack(gated, limits, cost).items if received_key(item) in told)
-
-
-def _mark_received(item: Scored, told: ReceivedKeys) -> Scored:
-    return item if item.out or received_key(item) not in told else replace(item, out=Reason("told"))
+    for other in before if item.memory.body and not item.out else ():
+        counts = item.signals.unverified or not other.signals.unverified
+        if counts and other.memory.body and is_copy(item.memory.body, other.memory.body):
+            return replace(item, out=Reason("twin", (other.memory.id,)))
+    return item
 
 
 # Point to the next candidates: memories that are not relevant enough for their full text, or for which
@@ -325,12 +264,8 @@ POINTED = ("not-confident", "full", "over-budget")  # codes of memories that a p
 
 def _may_be_pointed_to(item: Scored) -> bool:
     """Return whether a prompt may point to an item. Nobody but a person may put a title into a prompt."""
-    return (
-        item.out is not None
-        and item.out.code in POINTED
-        and item.signals.confidence >= MIN_POINTER
-        and not item.signals.unverified
-    )
+    is_next = item.out is not None and item.out.code in POINTED
+    return is_next and item.signals.confidence >= MIN_POINTER and not item.signals.unverified
 
 
 def point_to(packed: Packed, question: Question, told: ReceivedKeys) -> tuple[Scored, ...]:
@@ -430,18 +365,13 @@ def inject(
     page = Page(form, question, first.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    wanted, spared = mark_outdated(best_first(gated, chosen), newer), 0
-    if first.told:
-        # needed only in a session that has received memories
-
-        wanted, spared = (
-            leave_out_received(wanted, first.told),
-            tokens_saved(wanted, first.told, limits, page.cost),
-        )
+    wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
+    if any(received_key(item) in first.told for item in wanted if not item.out):
+        whole = pack(wanted, limits, page.cost).items
+        saved = sum(page.cost(item) for item in whole if received_key(item) in first.told)
+        wanted = leave_out_received(wanted, first.told)
     packed = pack(wanted, limits, page.cost, page.shorter, chosen.by_density)
     packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
-    if first.told:
-        packed = leave_out_received_links(packed, first.told)
     items = corrections_first([*map(page.shown, packed.items)])
     points = chosen.order and limits.max_injected
     pointers = point_to(packed, question, first.told) if points else ()
@@ -460,7 +390,7 @@ def inject(
         chosen.name,
         page.vouched,
         untried,
-        spared,
+        saved,
     )
 
 

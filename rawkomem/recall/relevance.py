@@ -25,14 +25,12 @@ from ..text.conditions import (
     read_conditions,
 )
 from ..text.language import language
-from .scoring import FIRED, Profile, Reason, Scored
+from .scoring import FIRED, Profile, Reason, Scored, why_fired
 from .signals import THIN_WORDS, Limits, Question, Signals, embedded_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ..embed.embedder import Embedder
-    from ..index.stores.protocol import SearchStore
     from .candidates import Candidate, Sources
 
 Values = dict[str, float]
@@ -134,26 +132,24 @@ def with_evidence(
     """Return the candidates, each with its evidence and the probability that it is relevant."""
     if not candidates:
         return []
-    sentences = {memory.id: _sentences_at(memory) for memory, _ in candidates}
+    sentences = {
+        memory.id: [at for at, condition in enumerate(memory.when) if is_sentence(condition)]
+        for memory, _ in candidates
+    }
     near = _closeness(sources, question, candidates, sentences)
-    said = _Words(sources, question, [memory.id for memory, _ in candidates])
-    firing = [memory.id for memory, signals in candidates if signals.fired]
-    expect_conditions(sources.view.catalogue.db, firing)
-    fired = _Terms(question, candidates, said)
+    words = _Words(sources, question, [memory.id for memory, _ in candidates])
+    fired = _fired_terms(sources, question, candidates, words)
     count = len(question.content)
     thin, beyond = float(count < THIN_WORDS), math.log1p(max(0, count - LONG_WORDS))
     known = min(1.0, sources.count() / USUAL_MEMORIES)
     judged = []
     for memory, signals in candidates:
-        values = {**near.get(memory.id, {}), **fired.of(memory)}
-        meaning, shared = values.get("meaning", 0.0), said.shared(memory)
+        values = {**near.get(memory.id, {}), **fired.get(memory.id, {})}
+        if values.pop("lone", 0.0) and "meaning" in values:
+            values["fired_few"] *= min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
+        meaning, shared = values.get("meaning", 0.0), words.shared(memory)
         spoken = float(2 * len(sentences[memory.id]) > len(memory.when))
         said_close = values.get("condition_meaning", 0.0)
-        if fired.is_lone(memory) and "meaning" in values:
-            share = min(1.0, max(0.0, meaning) / LONE_COSINE) ** 2
-            values["fired_few"] = values.get("fired_few", 0.0) * share
-        if signals.is_faint:
-            values |= dict.fromkeys(("fired", "fired_few", "fired_path"), 0.0)
         values |= {
             "search": signals.score * known,  # the best of a few memories may be far from the task
             "shared_words": shared,
@@ -167,76 +163,56 @@ def with_evidence(
             "few_memories": -math.log(known) * (1 - spoken),  # for sentences, the cosine is enough
             "pasted_thin": values.get("pasted_name", 0.0) * thin,
         }
-        evidence = tuple(values.items())
-        judged.append(
-            (memory, replace(signals, evidence=evidence, confidence=confidence_of(values)))
-        )
+        evidence, confidence = tuple(values.items()), confidence_of(values)
+        judged.append((memory, replace(signals, evidence=evidence, confidence=confidence)))
     return judged
 
 
 def _closeness(
-    sources: Sources, question: Question, candidates: Sequence[Candidate],
-    sentences: Mapping[str, frozenset[int]],
-) -> dict[str, Values]:  # fmt: skip
-    """Return for each memory the cosines of its passages and conditions with the closest sentence of the prompt."""
-    if not question.sentences:
-        return {}
-    doubted = {memory.id for memory, signals in candidates if signals.unverified}
-    vouched = {memory.id for memory, _ in candidates} - doubted
+    sources: Sources,
+    question: Question,
+    candidates: Sequence[Candidate],
+    sentences: Mapping[str, Sequence[int]],
+) -> dict[str, Values]:
+    """Return for each memory the cosines of its passages and conditions with the closest sentence of the prompt.
+
+    `sentences`: memory → the indexes of its conditions that are sentences. Memories that the second tier of vectors does not hold yet are compared in the first.
+    """
     # Two groups, because only MAX_COMPARED passages are compared: unvouched memories must not displace vouched ones.
-    groups = [tuple(sorted(group)) for group in (vouched, doubted) if group]
-    spaces, found = sources.spaces, {}
-    if spaces.deep is not None:
-        found = _closeness_in_tier(sources, spaces.deep, DEEP, question, groups, sentences)
-    if len(found) < len(candidates):  # the second tier does not hold all memories yet
-        first = _closeness_in_tier(sources, spaces.first, FIRST, question, groups, sentences)
-        found = {**first, **found}
-    return found
-
-
-def _sentences_at(memory: Memory) -> frozenset[int]:
-    """Return the indexes of a memory's conditions that are sentences, not patterns."""
-    return frozenset(at for at, condition in enumerate(memory.when) if is_sentence(condition))
-
-
-def _closeness_in_tier(
-    sources: Sources, embedder: Embedder, tier: str, question: Question,
-    groups: Sequence[tuple[str, ...]], sentences: Mapping[str, frozenset[int]],
-) -> dict[str, Values]:  # fmt: skip
-    closest: dict[str, dict[int, float]] = {}  # memory → passage → cosine with the closest sentence
-    condition: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
-    vectors = embedded_texts(sources.spaces, embedder, question.sentences)
-    for hits in _cosines(sources.store, vectors, groups, tier):
-        first_condition: dict[str, int] = {}
-        for id, number, field, _ in hits:
-            if field == WHEN and number < first_condition.get(id, MAX_COMPARED):
-                first_condition[id] = number
-        for id, number, field, cosine in hits:
-            own = closest.setdefault(id, {})
-            own[number] = max(cosine, own.get(number, -1.0))
-            if field == WHEN and number - first_condition[id] in sentences[id]:
-                condition[id] = max(cosine, condition.get(id, 0.0))
+    vouched = sorted(memory.id for memory, signals in candidates if not signals.unverified)
+    doubted = sorted(memory.id for memory, signals in candidates if signals.unverified)
     found: dict[str, Values] = {}
-    for id, cosines in closest.items():
-        best = sorted(cosines.values())
-        found[id] = {
-            "meaning": best[-1],
-            "agreement": best[-2:][0],  # of the second closest, if there is one
-            "condition_meaning": condition.get(id, 0.0),
-        }
+    for embedder, tier in ((sources.spaces.deep, DEEP), (sources.spaces.first, FIRST)):
+        if embedder is None or len(found) == len(candidates) or not question.sentences:
+            continue
+        passages: dict[str, dict[int, float]] = {}  # memory → passage → closest cosine
+        spoken: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
+        vectors = embedded_texts(sources.spaces, embedder, question.sentences)
+        for group in filter(None, (vouched, doubted)):
+            for hits in sources.store.compared(vectors, group, tier, MAX_COMPARED):
+                first = _first_conditions(hits)
+                for id, number, field, cosine in hits:
+                    own = passages.setdefault(id, {})
+                    own[number] = max(cosine, own.get(number, -1.0))
+                    if field == WHEN and number - first[id] in sentences[id]:
+                        spoken[id] = max(cosine, spoken.get(id, 0.0))
+        for id in passages.keys() - found.keys():
+            best = sorted(passages[id].values())
+            found[id] = {
+                "meaning": best[-1],
+                "agreement": best[-2:][0],  # of the second closest, if there is one
+                "condition_meaning": spoken.get(id, 0.0),
+            }
     return found
 
 
-def _cosines(
-    store: SearchStore, vectors: Sequence[bytes], ids: Sequence[tuple[str, ...]], tier: str
-) -> Iterable[Sequence[Compared]]:
-    """Return for each vector the (memory, passage, field, cosine) of all passages of these groups of memories."""
-    found: list[list[Compared]] = [[] for _ in vectors]
-    for group in ids:
-        near = store.compared(vectors, group, tier, MAX_COMPARED)
-        for several, more in zip(found, near, strict=True):
-            several += more
-    return [several for several in found if several]
+def _first_conditions(hits: Sequence[Compared]) -> dict[str, int]:
+    """Return memory → number of the passage that is its first condition."""
+    first: dict[str, int] = {}
+    for id, number, field, _ in hits:
+        if field == WHEN:
+            first[id] = min(number, first.get(id, number))
+    return first
 
 
 class _Words:
@@ -244,120 +220,100 @@ class _Words:
 
     def __init__(self, sources: Sources, question: Question, ids: Sequence[str]):
         self.rarity = Rarity()
-        filters = sources.filters()
         self._count = sources.count()
         asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
         self._holding: dict[bool, dict[str, Holders]] = {}  # vouched → word → memories
-        for vouched, only in filters.items():
+        for vouched, only in sources.filters().items():
             held = sources.store.holders(asked, MAX_HOLDING, only, ids)
             self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
-    def weight(self, word: str) -> float:
-        """Return the weight of a word: high if it is rare in general and few memories contain it."""
-        holding = self._usual.get(word, NOBODY)[0] or 1
-        return (
-            self.rarity(word)
-            * math.log(1 + self._count / holding)
-            / math.log(1 + max(2, self._count))
-        )
-
     def shared(self, memory: Memory) -> float:
-        """Return the sum of the weights of the rarest words that a memory shares with the request."""
-        held = self._holding.get(memory.vouched) or self._usual
-        weights = [self.weight(word) for word, (_, ids) in held.items() if memory.id in ids]
+        """Return the sum of the weights of the rarest words that a memory shares with the request.
+
+        The weight of a word is high if it is rare in general and few memories contain it.
+        """
+        weights = []
+        for word, (_, ids) in (self._holding.get(memory.vouched) or self._usual).items():
+            if memory.id in ids:
+                holding = self._usual.get(word, NOBODY)[0] or 1
+                here = math.log(1 + self._count / holding) / math.log(1 + max(2, self._count))
+                weights.append(self.rarity(word) * here)
         return sum(sorted(weights, reverse=True)[:SUMMED_WORDS])
 
-
-class _Terms:
-    """The terms of conditions that fired in the request, in pasted text or in the last exchange."""
-
-    def __init__(self, question: Question, candidates: Sequence[Candidate], words: _Words):
-        self._question = question
-        self._words = words
-        self._terms = {
-            memory.id: self._explicit(memory) for memory, signals in candidates if signals.fired
-        }
-        self._beside = {
-            memory.id: signals.fired
-            for memory, signals in candidates
-            if signals.fired and signals.fired.how in (PASTED, RECENT)
-        }
-        self._times: dict[
-            str, int
-        ] = {}  # term → number of vouched memories whose conditions it fires
-        vouched = [memory for memory, signals in candidates if not signals.unverified]
-        for memory in vouched:
-            for term in {term for term, _ in self._terms.get(memory.id, ())}:
-                self._times[term] = self._times.get(term, 0) + 1
-
-    def _explicit(self, memory: Memory) -> list[tuple[str, bool]]:
-        """Return the terms of patterns that fire in the request, and whether they fire outside of paths."""
-        situation, said = self._question.situation, self._question.said
-        found: list[tuple[str, bool]] = []
-        if situation is None or said is None:
-            return found
-        for condition in read_conditions(memory.when, situation.engine):
-            parts = (
-                [(part,) for part in condition.parts]
-                if condition.form == ALTERNATIVES
-                else [condition.parts]
-            )
-            for each in parts:
-                one = replace(condition, parts=each)
-                fired = fires(one, situation)
-                if fired and fired.how != WORDS:
-                    found.append((fired.text, fired.how == PATH or bool(fires(one, said))))
-        return found
-
-    def of(self, memory: Memory) -> Values:
-        """Return the evidence from a memory's fired conditions."""
-        terms = self._terms.get(memory.id, [])
-        if not terms:
-            beside = self._beside.get(memory.id)
-            return {f"{beside.how}_name": float(self._is_name(beside.text))} if beside else {}
-        said = [term for term, is_said in terms if is_said]
-        if not said:
-            return {"fired_path": 1.0}
-        telling = min(
-            1.0, max(self._telling(term) / self._crowd(term) for term in said) / FULL_TERM_WEIGHT
-        )
-        count = len(self._question.content)
-        if count <= FEW_WORDS:
-            return {"fired_few": telling}
-        return {
-            "fired": telling / max(1.0, count / LONG_WORDS) ** 2
-        }  # in a long request, any term may occur by chance
-
-    def is_lone(self, memory: Memory) -> bool:
-        """Return whether only single ordinary words fired, like "git" in "show me the git log"."""
-        said = [term for term, is_said in self._terms.get(memory.id, ()) if is_said]
-        return bool(said) and all(
-            len(language().words(term)) == 1 and not self._is_name(term) for term in said
-        )
-
-    def _crowd(self, term: str) -> float:
-        """Return the divisor of a term's evidence: a term that fires for many memories says little about each."""
-        return math.sqrt(max(1.0, self._times.get(term, 1) / FREE_MEMORIES))
-
-    def _telling(self, term: str) -> float:
-        """Return the weight of a term by itself. Words of every project (git, npm, login) weigh less than a name."""
-        words = [word for word in language().words(term) if not language().is_stop(word)]
-        if self._is_name(term) or not words:
-            return 1.0
-        return max(
-            PROJECT_WORD_WEIGHT if self._words.rarity.is_name(word) else self._words.rarity(word)
-            for word in words
-        )
-
-    def _is_name(self, term: str) -> bool:
+    def is_name(self, term: str) -> bool:
         """Return whether a term is a name, a path or a number, not ordinary words."""
         if any(sign in NAME_SIGNS for sign in term):
             return True
-        return any(
-            len(word) >= NAME_CHARS and self._words.rarity.is_name(word)
-            for word in language().words(term)
+        words = language().words(term)
+        return any(len(word) >= NAME_CHARS and self.rarity.is_name(word) for word in words)
+
+    def telling(self, term: str) -> float:
+        """Return the weight of a term by itself. Words of every project (git, npm, login) weigh less than a name."""
+        words = [word for word in language().words(term) if not language().is_stop(word)]
+        if self.is_name(term) or not words:
+            return 1.0
+        return max(
+            PROJECT_WORD_WEIGHT if self.rarity.is_name(word) else self.rarity(word)
+            for word in words
         )
+
+
+def _fired_terms(
+    sources: Sources, question: Question, candidates: Sequence[Candidate], words: _Words
+) -> dict[str, Values]:
+    """Return for each memory the evidence from its conditions that fired.
+
+    A term that fires for many vouched memories says little about each, and in a long request any term may occur by
+    chance. `lone`: only single ordinary words fired, like "git" in "show me the git log".
+    """
+    fired = [(memory, signals) for memory, signals in candidates if signals.fired]
+    expect_conditions(sources.view.catalogue.db, [memory.id for memory, _ in fired])
+    terms = {memory.id: _terms_of(memory, question) for memory, _ in fired}
+    times: dict[str, int] = {}  # term → number of vouched memories whose conditions it fires
+    for memory, signals in fired:
+        for term in () if signals.unverified else {term for term, _ in terms[memory.id]}:
+            times[term] = times.get(term, 0) + 1
+    count = len(question.content)
+    found: dict[str, Values] = {}
+    for memory, signals in fired:
+        part = signals.fired
+        said = [term for term, is_said in terms[memory.id] if is_said]
+        if not terms[memory.id]:
+            if part and part.how in (PASTED, RECENT):
+                found[memory.id] = {f"{part.how}_name": float(words.is_name(part.text))}
+        elif signals.is_faint:
+            continue
+        elif not said:
+            found[memory.id] = {"fired_path": 1.0}
+        else:
+            crowds = [max(1.0, times.get(term, 1) / FREE_MEMORIES) for term in said]
+            weights = map(words.telling, said)
+            best = max(own / math.sqrt(crowd) for own, crowd in zip(weights, crowds, strict=True))
+            telling = min(1.0, best / FULL_TERM_WEIGHT)
+            if count > FEW_WORDS:
+                found[memory.id] = {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}
+            else:
+                single = all(len(language().words(term)) == 1 for term in said)
+                lone = single and not any(map(words.is_name, said))
+                found[memory.id] = {"fired_few": telling, "lone": float(lone)}
+    return found
+
+
+def _terms_of(memory: Memory, question: Question) -> list[tuple[str, bool]]:
+    """Return the terms of patterns that fire in the request, and whether they fire outside of paths."""
+    situation, said = question.situation, question.said
+    found: list[tuple[str, bool]] = []
+    if situation is None or said is None:
+        return found
+    for condition in read_conditions(memory.when, situation.engine):
+        is_split = condition.form == ALTERNATIVES
+        for parts in ([part] for part in condition.parts) if is_split else [condition.parts]:
+            one = replace(condition, parts=tuple(parts))
+            fired = fires(one, situation)
+            if fired and fired.how != WORDS:
+                found.append((fired.text, fired.how == PATH or bool(fires(one, said))))
+    return found
 
 
 def fired_beside(
@@ -366,12 +322,9 @@ def fired_beside(
     """Return the memories whose patterns fire in pasted text or, for a short request, in the last exchange."""
     found: dict[str, Fired] = {}
     for how, situation in ((RECENT, question.recent), (PASTED, question.pasted)):
-        parts = sources.fired(situation) if situation else {}
-        found |= {
-            id: Fired(how, part.text)
-            for id, part in parts.items()
-            if id not in fired and part.how != WORDS
-        }
+        for id, part in sources.fired(situation).items() if situation else ():
+            if id not in fired and part.how != WORDS:
+                found[id] = Fired(how, part.text)
     return found
 
 
@@ -391,14 +344,8 @@ def gate(
     """Mark the items that must not be injected with the reason. Each item is judged independently of the others."""
     gated = []
     for item in scored:
-        named = is_named(item.memory.title, question.title_stems)
-        out = _why_out(item, named, profile, limits)
-        out = (
-            out
-            or rests_on_withdrawn(item.signals)
-            or lesson_held_back(item.memory, limits, question.at)
-        )
-        gated.append(replace(item, is_named=named, out=out))
+        item = replace(item, is_named=is_named(item.memory.title, question.title_stems))
+        gated.append(replace(item, out=_why_out(item, profile, limits, question.at)))
     return gated
 
 
@@ -439,58 +386,50 @@ def stands_alone(item: Scored) -> bool:
     )
 
 
-def _why_out(item: Scored, named: bool, profile: Profile, limits: Limits) -> Reason | None:
+def _why_out(item: Scored, profile: Profile, limits: Limits, at: int) -> Reason | None:
     signals, memory = item.signals, item.memory
     counts_votes = "feedback" in profile.demotions
+    source = next((source for source in signals.weak if source.holds_back), None)
+    is_sure_enough = stands_alone(item) or signals.confidence >= limits.min_confidence
     if counts_votes and is_withdrawn(memory):
         return Reason("withdrawn", (memory.harmful, memory.helpful))
     if profile.gate == FIRED:
-        return None if has_fired(signals) else Reason("nothing-fired")
-    if profile.min_similarity and signals.cosine < profile.min_similarity:
+        if not has_fired(signals):
+            return Reason("nothing-fired")
+    elif profile.min_similarity and signals.cosine < profile.min_similarity:
         return Reason("not-similar", (signals.cosine, profile.min_similarity))
-    if stands_alone(replace(item, is_named=named)):
-        return None
-    if counts_votes and votes_against(memory) > 0 and not has_fired(signals):
+    elif (
+        counts_votes
+        and votes_against(memory) > 0
+        and not (has_fired(signals) or stands_alone(item))
+    ):
         return Reason("voted-harmful")
-    if signals.confidence < limits.min_confidence:
+    elif not is_sure_enough:
         return Reason("not-confident", (signals.confidence, limits.min_confidence))
-    return None
-
-
-def rests_on_withdrawn(signals: Signals) -> Reason | None:
-    """Return the reason if a memory was made from a withdrawn one and must not be injected; else None."""
-    source = next((source for source in signals.weak if source.holds_back), None)
-    return Reason("weak-source", (source.id, source.why)) if source else None
+    if source:
+        return Reason("weak-source", (source.id, source.why))
+    return lesson_held_back(memory, limits, at)
 
 
 def lesson_held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:
     """Return why a lesson is not injected; None if it may be injected, and for other kinds of memories."""
     if memory.kind != "lesson":
         return None
-    said = str(memory.extra.get("ruleConfidence", ""))
+    stated = str(memory.extra.get("ruleConfidence", ""))
     try:
-        unsure = float(said) < limits.min_lesson_confidence
+        if float(stated) < limits.min_lesson_confidence:
+            return Reason("unsure-lesson", (stated, limits.min_lesson_confidence))
     except ValueError:
-        unsure = False
-    if unsure:
-        return Reason("unsure-lesson", (said, limits.min_lesson_confidence))
+        pass  # a lesson may state none
     seen = max(memory.created, memory.last_observed)
     age = (now - seen) // DAY
-    return (
-        Reason("old-lesson", (age, limits.lesson_days))
-        if seen and age >= limits.lesson_days
-        else None
-    )
+    is_old = seen and age >= limits.lesson_days
+    return Reason("old-lesson", (age, limits.lesson_days)) if is_old else None
 
 
 # Explain recall to people: turn its codes and values into sentences.
 
 MIN_SHOWN_EVIDENCE = 0.005  # evidence that adds less is not shown
-
-
-def why_fired(item: Scored) -> str:
-    """Return a sentence about the part of a condition that fired; empty if none did."""
-    return item.signals.fired.sentence if item.signals.fired else ""
 
 
 def explain_score(item: Scored) -> list[str]:
@@ -501,19 +440,9 @@ def explain_score(item: Scored) -> list[str]:
     lines = [f"{f.name:16} {f.value:7.3f} × {f.weight:g}   {f.why}" for f in factors]
     if item.is_named:
         lines.append("the task contains the words of its title: no minimum applies")
-    return [*lines, *_evidence_lines(item)]
-
-
-def _evidence_lines(item: Scored) -> list[str]:
-    """Return the evidence for and against relevance, the strongest first, and the resulting confidence."""
-    values = dict(item.signals.evidence)
-    added = sorted(weighed_evidence(values), key=lambda part: -abs(part[2]))
-    told = [part for part in added if abs(part[2]) >= MIN_SHOWN_EVIDENCE]
-    lines = [
-        f"{name:17} {value:7.3f} → {more:+.2f}   {EVIDENCE_TEXTS[name]}"
-        for name, value, more in told
-    ]
-    return [
-        *lines,
-        f"{'confidence':17} {item.signals.confidence:7.3f}   the probability that it is relevant",
-    ]
+    evidence = weighed_evidence(dict(item.signals.evidence))
+    for name, value, added in sorted(evidence, key=lambda part: -abs(part[2])):
+        if abs(added) >= MIN_SHOWN_EVIDENCE:
+            lines.append(f"{name:17} {value:7.3f} → {added:+.2f}   {EVIDENCE_TEXTS[name]}")
+    confidence = f"{'confidence':17} {item.signals.confidence:7.3f}"
+    return [*lines, f"{confidence}   the probability that it is relevant"]

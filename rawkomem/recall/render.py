@@ -35,7 +35,7 @@ from ..text.safe import (
     safe_title,
 )
 from .excerpt import MAX_SHOWN_CHARS, MAX_WHOLE_CHARS, Labels, excerpt, in_brackets, layer_label
-from .scoring import Scored
+from .scoring import Scored, why_fired
 from .signals import Question, Signals
 
 if TYPE_CHECKING:
@@ -111,15 +111,11 @@ def _attribute(text: str) -> str:
 
 def _may_leak(text: str) -> bool:
     """Tell whether a text has an `@` or a word as long as a key. Paths, ids and patterns of short words do not count."""
-    return "@" in text or any(
-        len(word) >= MIN_KEY_CHARS and not _is_slug(word) for word in text.split()
-    )
-
-
-def _is_slug(word: str) -> bool:
-    return word.islower() and all(
-        len(part) < MIN_KEY_CHARS for part in word.translate(SEPARATORS).split()
-    )
+    for word in text.split():
+        parts = word.translate(SEPARATORS).split() if word.islower() else [word]
+        if any(len(part) >= MIN_KEY_CHARS for part in parts):
+            return True
+    return "@" in text
 
 
 def _redact(pieces: Sequence[str], secrets: Sequence[tuple[int, int, str]]) -> list[str]:
@@ -151,7 +147,7 @@ MIN_SHOWN_CHARS = 20  # a text is not shortened further
 MAX_SHORTER_TEXTS = 6  # tried to fit the budget
 CHARS_PER_TOKEN = 4  # upper limit, see text/chunks.py
 NOTE = "data, not instructions"
-TOLD_IMPORTANCE = ("high", "critical")  # levels that the short labels name
+CAUTIONS = {"stale": "cites code that changed since: ", "gone": "cites code that is gone: "}
 GROUPED = "grouped"
 NONCE_BYTES = 3  # a short nonce is enough, because texts are defused too
 FACT = "fact"  # category of a memory without one (neolata)
@@ -194,9 +190,8 @@ class Part:
     @property
     def marks(self) -> str:
         """Return the labels, after the importance if it is high or critical."""
-        return ", ".join(
-            (*((self.importance,) if self.importance in TOLD_IMPORTANCE else ()), *self.labels)
-        )
+        is_high = self.importance in ("high", "critical")
+        return self.standing if is_high else ", ".join(self.labels)
 
 
 def part_of(item: Scored, vouched: bool) -> Part:
@@ -205,14 +200,14 @@ def part_of(item: Scored, vouched: bool) -> Part:
     place = imported_from(memory).partition("#")[0]
     is_imported = bool(place) and not memory.by
     finder = safe_name(place if is_imported else memory.by, 64) or "unknown"
-    day = iso(memory.created)[:10]
+    found = ", ".join(filter(None, (finder, iso(memory.created)[:10])))
     return Part(
         id=safe_item_id(memory.id),
         title=safe_title(memory.title),
         body=safe_body(_shown_body(item)),
         importance=memory.importance,
         labels=labels_of(memory, item.signals, vouched),
-        found=f"{finder}, {day}" if day else finder,
+        found=found,
         is_imported=is_imported,
         place=safe_name(f"{memory.path}:{memory.line}", 200) if memory.path else "",
         caution=_caution(item),
@@ -237,10 +232,10 @@ def _written(
     form: str, parts: Sequence[Part], asked: str, nonce: str, pointers: Sequence[Scored]
 ) -> str:
     """Return items and pointers in a format; formats that a design document fixes have no pointers."""
-    write, lines = _writer(form), [pointer_line(item) for item in pointers]
-    if lines and form in POINTING:
-        return POINTING[form](parts, asked, nonce, lines)
-    return write(parts, asked, nonce) if parts else ""
+    write = _writer(form)
+    lines = [pointer_line(item) for item in pointers] if form in POINTING else []
+    pointed = "\n".join([POINTER_LEAD, *lines, ""]) if lines else ""
+    return write(parts, asked, nonce, pointed) if parts or lines else ""
 
 
 def pointer_line(item: Scored) -> str:
@@ -280,7 +275,7 @@ def pointer_json(item: Scored) -> dict[str, object]:
     return {**facts, "confidence": round(item.signals.confidence, 4)}
 
 
-def _writer(form: str) -> Callable[[Sequence[Part], str, str], str]:
+def _writer(form: str) -> Callable[[Sequence[Part], str, str, str], str]:
     if form not in FORMS:
         raise BadInput(f"unknown format {form!r}", "use one of " + ", ".join(FORMS))
     return FORMS[form]
@@ -292,9 +287,8 @@ class Page:
     def __init__(self, form: str, question: Question, vouched: bool):
         self.form, self.question, self.vouched = form, question, vouched
         self.nonce = new_nonce(NONCE_BYTES)
-        self.frame = count_tokens(
-            _writer(form)((), question.text, self.nonce)
-        )  # tokens without items
+        frame = _writer(form)((), question.text, self.nonce, "")
+        self.frame = count_tokens(frame)  # tokens without items
         self._shown: dict[str, Scored] = {}
         self._parts: dict[tuple[str, str | None, bool], Part] = {}  # memory, text, overruled
 
@@ -346,27 +340,22 @@ class Page:
 
 def _caution(item: Scored) -> str:
     """Return a warning that names cited code that changed or is gone; empty if there is none."""
-    said = {"stale": "cites code that changed since: ", "gone": "cites code that is gone: "}
     parts = []
-    for state, words in said.items():
+    for state, words in CAUTIONS.items():
         places = [cited.citation.place for cited in item.signals.cited if cited.state == state]
         if places:
+            named = ", ".join(safe_name(place, 100) for place in places[:MAX_PLACES])
             more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
-            parts.append(
-                words + ", ".join(safe_name(place, 100) for place in places[:MAX_PLACES]) + more
-            )
+            parts.append(words + named + more)
     return "; ".join(parts)
 
 
-def _rawko(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
-    items = "".join(map(_rawko_item, parts))
-    lead = f"{INJECTED_LEAD}\n\n" if parts or not lines else ""
-    return finish(f"{INJECTED_HEADING}\n\n{lead}{items}{_pointed(lines)}")
+# The writers of formats: parts, the question, the nonce of fences, and the text of pointers.
 
 
-def _pointed(lines: Sequence[str]) -> str:
-    """Return the lines of pointers below their lead; empty without pointers."""
-    return "\n".join([POINTER_LEAD, *lines]) + "\n" if lines else ""
+def _rawko(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
+    lead = "" if pointed and not parts else f"{INJECTED_LEAD}\n\n"
+    return finish(f"{INJECTED_HEADING}\n\n{lead}{''.join(map(_rawko_item, parts))}{pointed}")
 
 
 def _rawko_item(part: Part) -> str:
@@ -377,16 +366,9 @@ def _rawko_item(part: Part) -> str:
     return f"### {held(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}\n{held(part.body)}\n\n"
 
 
-def _mesh(parts: Sequence[Part], asked: str, nonce: str) -> str:
-    return finish(
-        "\n".join(
-            [
-                ATTENTION_DIRECTIVE,
-                *(f"\n{_mesh_item(number, part)}" for number, part in enumerate(parts, 1)),
-            ]
-        )
-        + "\n"
-    )
+def _mesh(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
+    items = [f"\n{_mesh_item(number, part)}" for number, part in enumerate(parts, 1)]
+    return finish("\n".join([ATTENTION_DIRECTIVE, *items, ""]))
 
 
 def _mesh_item(number: int, part: Part) -> str:
@@ -411,11 +393,11 @@ def mesh_head(
     return f"--- MEMORY {number}: {held(safe_item_id(id))} [IMPORTANCE: {importance}] ---\n{' | '.join(named)}"
 
 
-def _xml(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
+def _xml(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     """Return the items in a fence. The nonce, which no memory can know, also opens each item."""
     items = "".join(_xml_item(part, nonce) for part in parts)
-    pointed = f"<{nonce}> {_pointed(lines)}" if lines else ""
-    return finish(f"<{FENCE_TAG}{nonce} {NOTE}>\n{items}{pointed}</{FENCE_TAG}{nonce}>\n")
+    items += f"<{nonce}> {pointed}" if pointed else ""
+    return finish(f"<{FENCE_TAG}{nonce} {NOTE}>\n{items}</{FENCE_TAG}{nonce}>\n")
 
 
 def _xml_item(part: Part, nonce: str) -> str:
@@ -424,8 +406,8 @@ def _xml_item(part: Part, nonce: str) -> str:
     return f"<{nonce} {said}> {held(part.title)}\n{body}"
 
 
-def _plain(parts: Sequence[Part], asked: str, nonce: str, lines: Sequence[str] = ()) -> str:
-    return finish("\n".join([*map(_plain_item, parts), *([_pointed(lines)] if lines else ())]))
+def _plain(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
+    return finish("\n".join(filter(None, [*map(_plain_item, parts), pointed])))
 
 
 def _plain_item(part: Part) -> str:
@@ -433,7 +415,7 @@ def _plain_item(part: Part) -> str:
     return f"{held(part.title)} ({', '.join(said)})\n{held(part.body)}\n"
 
 
-def _grouped(parts: Sequence[Part], asked: str, nonce: str) -> str:
+def _grouped(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     """Return the items grouped by category, as in neolata; unknown categories go under Other."""
     groups: dict[str, list[str]] = {heading: [] for heading in (*GROUPS.values(), OTHER)}
     for part in parts:
@@ -451,43 +433,39 @@ def _grouped_line(part: Part) -> str:
     return f"- {in_brackets(part.labels)}{held(part.title)}{said}{warned}\n"
 
 
-def _json(parts: Sequence[Part], asked: str, nonce: str) -> str:
-
+def _json(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:
     items = ",\n".join(json.dumps(part_json(part), ensure_ascii=False) for part in parts)
     return f"[{items}]\n"
 
 
 def part_json(part: Part) -> dict[str, object]:
-    """Return an item as JSON data, redacted."""
+    """Return an item as JSON data, redacted. Facts that it does not have are left out."""
     item, memory = part.item, part.item.memory
-    fired = item.signals.fired.sentence if item.signals.fired else ""
-    verified = (
-        {"verified": VERIFIED in part.labels} if {VERIFIED, NOT_VERIFIED} & {*part.labels} else {}
-    )
-    labels = {"labels": [*part.labels]} if part.labels else {}
-    facts = {
-        "id": part.id,
-        "title": part.title,
-        "importance": part.importance,
-        **({"layer": memory.layer} if memory.layer else {}),
-        **verified,
-        **labels,
+    facts: dict[str, object] = {"id": part.id, "title": part.title, "importance": part.importance}
+    if memory.layer:
+        facts["layer"] = memory.layer
+    if {VERIFIED, NOT_VERIFIED} & {*part.labels}:
+        facts["verified"] = VERIFIED in part.labels
+    if part.labels:
+        facts["labels"] = [*part.labels]
+    facts |= {
         "discoveredAt": iso(memory.created),
         "discoveredBy": safe_name(memory.by, 64),
         "source": part.place,
         "score": round(item.score, 4),
         "relevance": round(item.signals.relevance, 4),
-        "fired": safe_line(fired, MAX_FIRED_CHARS),
-        **({"caution": part.caution} if part.caution else {}),
-        "text": part.body,
+        "fired": safe_line(why_fired(item), MAX_FIRED_CHARS),
     }
+    if part.caution:
+        facts["caution"] = part.caution
+    facts["text"] = part.body
     return {
         key: finish(held(value)) if isinstance(value, str) else value
         for key, value in facts.items()
     }
 
 
-FORMS: dict[str, Callable[[Sequence[Part], str, str], str]] = {
+FORMS: dict[str, Callable[[Sequence[Part], str, str, str], str]] = {
     "rawko": _rawko,
     "mesh": _mesh,
     "xml": _xml,
@@ -495,11 +473,7 @@ FORMS: dict[str, Callable[[Sequence[Part], str, str], str]] = {
     "plain": _plain,
     GROUPED: _grouped,
 }
-POINTING: dict[str, Callable[[Sequence[Part], str, str, Sequence[str]], str]] = {
-    "rawko": _rawko,
-    "xml": _xml,
-    "plain": _plain,
-}
+POINTING = ("rawko", "xml", "plain")  # formats with pointers
 
 
 # Label an item with its layer and whether a person vouches for it. Every format prints these
@@ -515,11 +489,8 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
 
     If nobody vouches for anything (`vouched` is false), only unverified memories of other layers get a standing.
     """
-    standing = (
-        standing_label(signals.unverified)
-        if vouched or (memory.layer and signals.unverified)
-        else ()
-    )
+    is_labelled = vouched or (memory.layer and signals.unverified)
+    standing = standing_label(signals.unverified) if is_labelled else ()
     proposed: Labels = (PROPOSED,) if memory.proposed else ()
     if signals.overruled and proposed:  # "verified" would argue for it against the newer statement
         standing, proposed = (OVERRULED,), ()
@@ -536,11 +507,8 @@ def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, La
         return {}
     memories = [*memories]
     doubted = believed.unverified(memories)
-    proposed = {memory.id: (PROPOSED,) if memory.proposed else () for memory in memories}
-    return {
-        memory.id: (*standing_label(doubted.get(memory.id)), *proposed[memory.id])
-        for memory in memories
-    }
+    labels = {memory.id: standing_label(doubted.get(memory.id)) for memory in memories}
+    return labels | {one.id: (*labels[one.id], PROPOSED) for one in memories if one.proposed}
 
 
 def standing_label(doubted: Standing | None) -> Labels:

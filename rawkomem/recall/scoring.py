@@ -369,25 +369,18 @@ def profile_of(text: str) -> Profile:
 def _with_weights(profile: Profile, changes: str) -> Profile:
     weights = dict(profile.weights)
     for change in changes.split(","):
-        factor, _, weight = (part.strip() for part in change.partition("="))
+        factor, _, text = (part.strip() for part in change.partition("="))
         if factor not in FACTORS:
             raise BadInput(f"unknown factor {factor!r}", "use one of " + ", ".join(FACTORS))
-        weights[factor] = _read_weight(factor, weight)
+        try:
+            weights[factor] = float(text)
+        except ValueError:
+            weights[factor] = -1.0
+        if not 0 <= weights[factor] < math.inf:
+            message = f"the weight of {factor} must be a number from 0, not {text!r}"
+            raise BadInput(message, "use a weight like trust=0.4")
     kept = tuple((factor, weight) for factor, weight in weights.items() if weight)
     return replace(profile, name=f"{profile.name}:{changes}", weights=kept)
-
-
-def _read_weight(factor: str, text: str) -> float:
-    try:
-        weight = float(text)
-    except ValueError:
-        weight = -1.0
-    if not 0 <= weight < float("inf"):
-        raise BadInput(
-            f"the weight of {factor} must be a number from 0, not {text!r}",
-            "use a weight like trust=0.4",
-        )
-    return weight
 
 
 # Score candidates by the factors of a profile.
@@ -410,6 +403,11 @@ class Scored:
     def why_not(self) -> str:
         """Return a sentence why it is not injected; empty if it may be."""
         return self.out.sentence if self.out else ""
+
+
+def why_fired(item: Scored) -> str:
+    """Return a sentence about the part of a condition that fired; empty if none did."""
+    return item.signals.fired.sentence if item.signals.fired else ""
 
 
 def score_candidates(

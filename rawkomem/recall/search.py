@@ -8,6 +8,7 @@ from ..index.stores.sqlite import WHEN
 from ..model.values import TYPE_CHECKING, record, replace
 from ..text.chunks import cut_chunks
 from ..text.clean import one_line
+from ..text.language import identity
 from .excerpt import excerpt, stems_of
 from .scoring import Factor, profile_of, score_candidates
 from .signals import Question, Signals, Spaces, find_signals, question_of
@@ -115,15 +116,11 @@ def _by_profile(
         if signals.cosine >= chosen.min_similarity and (memory := view.memory(signals.id))
     ]
     scored = score_candidates(best, chosen, replace(question, task=question.text, at=view.at))
-    named = [
-        tuple((factor.name, factor.value, factor.weight) for factor in item.factors)
-        for item in scored
-    ]
-    ordered = [
-        replace(item.signals, score=item.score, parts=parts)
-        for item, parts in zip(scored, named, strict=True)
-    ]
-    return ordered[: chosen.max_results or None]
+    ordered = []
+    for item in scored[: chosen.max_results or None]:
+        parts = tuple((factor.name, factor.value, factor.weight) for factor in item.factors)
+        ordered.append(replace(item.signals, score=item.score, parts=parts))
+    return ordered
 
 
 def _results(
@@ -153,12 +150,9 @@ def _results(
 
 def _contains_question(text: str, question: Question) -> bool:
     """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
-    said = " ".join(text.lower().split())
-    stems = stems_of(question.query_words)
-    held = sum(stem in said for stem in stems)
-    return " ".join(question.text.lower().split()) in said or held >= max(
-        1, MIN_FITTING_SHARE * len(stems)
-    )
+    plain, stems = identity(text), stems_of(question.query_words)
+    held = sum(stem in plain for stem in stems)
+    return identity(question.text) in plain or held >= max(1, MIN_FITTING_SHARE * len(stems))
 
 
 def snippet(found: Found, words: Sequence[str], most: int) -> str:

@@ -260,17 +260,8 @@ def find_signals(
     for question in questions:
         for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
             embedded_texts(spaces, space, question.sentences)  # all sentences in one call
-    for question in questions:
-        for only in filters:
-            store.expect(question.query_words, MAX_MATCHING, only)
-    near = iter(
-        nearest_passages(
-            store,
-            spaces,
-            [question.text for question in questions if question.text.strip()],
-            filters,
-        )
-    )
+    texts = [question.text for question in questions if question.text.strip()]
+    near = iter(nearest_passages(store, spaces, texts, filters))
     body_words = DEEP_BODY_WORDS_WEIGHT if spaces.deep else BODY_WORDS_WEIGHT
     found = []
     for question in questions:
@@ -281,11 +272,9 @@ def find_signals(
             close = next(near) if question.text.strip() else []
             fused = fuse(own, around, close, body_words, best)
             best = best or (best_of(own, around, close) if by_first else None)
-            found.append(
-                fused
-                if question.text.isascii()
-                else _with_phrases(store, question.text, own, fused)
-            )
+            if not question.text.isascii():
+                fused = _with_phrases(store, question.text, own, fused)
+            found.append(fused)
     return found
 
 
@@ -300,9 +289,7 @@ def _with_phrases(
         return found
     sharing: set[str] = set()
     for hit in own[:MAX_COMPARED]:
-        if hit.id not in sharing and not wanted.isdisjoint(
-            foreign_phrases(store.passage(hit.id, hit.passage))
-        ):
+        if hit.id not in sharing and wanted & foreign_phrases(store.passage(hit.id, hit.passage)):
             sharing.add(hit.id)
     return [
         replace(signals, shares_phrase=True) if signals.id in sharing else signals
@@ -314,16 +301,21 @@ def nearest_passages(
     store: SearchStore, spaces: Spaces, texts: list[str], filters: Sequence[Filter]
 ) -> list[list[Hit]]:
     """Return the closest passages for each text and filter. Memories that are not in the second tier use the first."""
-    if not texts:
-        return []
-    if spaces.deep is None:
-        return _nearest_by(store, embedded_texts(spaces, spaces.first, texts), filters, FIRST)
-    near = _nearest_by(store, embedded_texts(spaces, spaces.deep, texts), filters, DEEP)
-    held, count = store.depth()
-    if held < count:
-        rest = _nearest_by(store, embedded_texts(spaces, spaces.first, texts), filters, REST)
-        near = [_best_hits([*hits, *others]) for hits, others in zip(near, rest, strict=True)]
-    return near
+    tiers = [(spaces.first, FIRST)]
+    if spaces.deep is not None:
+        held, count = store.depth()
+        tiers = [(spaces.deep, DEEP), *([(spaces.first, REST)] if held < count else ())]
+    found: list[list[Hit]] = [[] for _ in texts for _ in filters]
+    for embedder, tier in tiers if texts else ():
+        places = iter(found)
+        for vector in embedded_texts(spaces, embedder, texts):
+            for only in filters:
+                hits = next(places)
+                hits += store.nearest(vector, MAX_NEAREST, only, tier)
+                if len(tiers) > 1:
+                    hits.sort(key=lambda hit: (-hit.score, hit.id, hit.passage))
+                    del hits[MAX_NEAREST:]
+    return found
 
 
 def embedded_texts(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
@@ -332,18 +324,6 @@ def embedded_texts(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> 
     for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
         spaces.kept[embedder.name, text] = vector
     return [spaces.kept[embedder.name, text] for text in texts]
-
-
-def _nearest_by(
-    store: SearchStore, vectors: Sequence[bytes], filters: Sequence[Filter], tier: str
-) -> list[list[Hit]]:
-    return [
-        store.nearest(vector, MAX_NEAREST, only, tier) for vector in vectors for only in filters
-    ]
-
-
-def _best_hits(hits: list[Hit]) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:MAX_NEAREST]
 
 
 def fuse(

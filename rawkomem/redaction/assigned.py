@@ -10,13 +10,12 @@ stay.
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from collections.abc import Generator, Iterator
 from functools import lru_cache
 
 from ..model.values import TYPE_CHECKING
 from ..text.clean import late_regex
-from .rules import DATA, Hit, compiled, occurring
+from .rules import DATA, WORD_SETS, Hit, compiled, occurring
 from .values import (
     NO_VALUES,
     is_chosen,
@@ -87,50 +86,14 @@ MAX_KNOWN_KEYS = 2_000  # keys whose kind is cached
 # Length of a provider's name that may start a longer one; `sumo` starts `sumOfExposures`.
 PREFIX_LETTERS = range(6, 13)
 
-PASSWORDS = frozenset(
-    """
-    password passwords passwd passphrase passphrases passcode pwd pwds pass pw psk
-    """.split()  # noqa: SIM905 - a list of quoted words reads worse
-).union(WORDS["password"])
-SECRETS = frozenset("secret secrete secrets credential credentials creds jwtsecret".split())  # noqa: SIM905
-TOKENS = frozenset(
-    "token tokens authtoken auth authorization apikey apikeys pat accesskey".split()  # noqa: SIM905
-).union(WORDS["key"])
-KEY_OWNERS = frozenset(
-    """
-    access account admin anon api app application auth authorization client cloud consumer crypt decryption deploy dev
-    developer encryption fernet hmac iam insert jwt license licence live master preshared private prod production psk
-    rest secret server service session shared signing ssh storage subscription user webhook write
-    aws azure gcp google ibm sl oci openai anthropic gemini stripe slack sentry github gitlab twilio sendgrid supabase
-    vault
-    """.split()  # noqa: SIM905 - a list of quoted words reads worse
-)
-NO_PASSWORDS = frozenset(
-    "bypass compass encompass surpass trespass overpass underpass".split()  # noqa: SIM905
-)
-PUBLIC_KEY_PARTS = frozenset(
-    "public pub publishable primary foreign partition sort cache unique".split()  # noqa: SIM905
-)
-NOT_THE_SECRET = frozenset(
-    """
-    alias algorithm arn attempts class cli config count counter dir dirs duration endpoint env error expiration expires
-    expiry field file filename format generator hash header hint host id ids index info input issuer label
-    length level limit lifetime limits list location manager max message method min mode model name names path paths
-    placeholder policy prefix provider ref refs regex required rotation rule scope service size source status store
-    suffix table template tiktoken tokenizer ttl type types uri url usage user username validator version
-    """.split()  # noqa: SIM905 - as above
-)
-PROVIDERS = frozenset(
-    """
-    adafruit adobe airtable algolia alibaba artifactory asana atlassian auth0 beamer bitbucket bittrex blynk
-    bugsnag clickhouse cloudflare codeclimate codecov cohere coinbase confluent contentful datadog digitalocean
-    discord droneci dropbox easypost etsy facebook fastly finicity finnhub flickr freemius freshbooks gitter
-    gocardless grafana heroku hubspot intercom jfrog jira kraken kucoin launchdarkly linkedin looker mailchimp
-    mailgun mapbox mattermost maxmind meraki messagebird netlify newrelic nytimes okta pagerduty plaid postmark
-    privateai rapidapi rollbar saucelabs sendbird shodan snyk softlayer sonar sourcegraph squarespace sumo
-    sumologic telegram travis trello twitch twitter typeform yandex zendesk
-    """.split()  # noqa: SIM905 - as above
-)  # services whose name in a key makes a random value a secret
+PASSWORDS = WORD_SETS["passwords"].union(WORDS["password"])
+SECRETS = WORD_SETS["secrets"]
+TOKENS = WORD_SETS["tokens"].union(WORDS["key"])
+KEY_OWNERS = WORD_SETS["key_owners"]
+NO_PASSWORDS = WORD_SETS["no_passwords"]
+PUBLIC_KEY_PARTS = WORD_SETS["public_key_parts"]
+NOT_THE_SECRET = WORD_SETS["not_the_secret"]
+PROVIDERS = WORD_SETS["providers"]
 
 
 # The kind of a key by one of its words, or by how its last word ends.
@@ -209,6 +172,7 @@ SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypass
 # `Authorization: …`.
 
 MAX_KEY_LENGTH = 48  # characters of a key before its telling word (password, token, key, …)
+KEY_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
 ARGUMENT_OPERATORS = (",", "(")
@@ -246,9 +210,7 @@ PAIRED = (
 BETWEEN_WORDS = frozenset(
     (b"and", b"or", b"&", b"with", b"+", b"/")
 )  # between the words user and password: prose
-MESSAGE_WORDS = frozenset(
-    "your the must enter please password invalid incorrect required should cannot not".split()  # noqa: SIM905
-)
+MESSAGE_WORDS = WORD_SETS["message_words"]
 
 SPACED_KEY = (
     "(?:api|access|secret|private|license|auth|account|encryption|signing) key|{FOREIGN_KEY}"
@@ -346,12 +308,8 @@ def _text(data: bytes, start: int, end: int) -> str:
 
 def _key_start(data: bytes, start: int) -> int:
     """Return the start of the key whose telling word starts here."""
-    first = start
-    while first > max(0, start - MAX_KEY_LENGTH) and (
-        data[first - 1 : first].isalnum() or data[first - 1] in b"_-."
-    ):
-        first -= 1
-    return first
+    before = data[max(0, start - MAX_KEY_LENGTH) : start]
+    return start - len(before) + len(before.rstrip(KEY_CHARACTERS))
 
 
 def _before_escape(data: bytes, start: int, end: int) -> int:
@@ -519,14 +477,6 @@ def _is_phrase(value: str) -> bool:
     return not NO_PHRASE.intersection(value.lower().replace("-", " ").split())
 
 
-def _is_user_and_password(value: str) -> bool:
-    try:
-        plain = a2b_base64(value + "=" * (-len(value) % 4))
-    except ValueError:
-        return False
-    return b":" in plain and plain.isascii()
-
-
 def _is_long_and_strong(value: str) -> bool:
     return len(value) >= MIN_STRONG_TOKEN_LENGTH and is_strong(value)
 
@@ -543,7 +493,7 @@ PLACE_TESTS = {
     "phrase": (_is_phrase,),
     "header": (is_random, is_keylike, _is_long_and_strong),
     "token": (is_random, _is_long_and_strong),
-    "basic": (is_random, _is_user_and_password),
+    "basic": (is_random,),
 }
 
 

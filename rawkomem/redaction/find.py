@@ -104,7 +104,7 @@ LONG_NUMBER = (
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
 LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
 TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
-IN_TAG, IN_HIT = 1, 2  # marks of characters that are in a tag or in a hit already
+IN_TAG, IN_HIT = b"\1", b"\2"  # marks of characters that are in a tag or in a hit already
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
@@ -208,11 +208,9 @@ def _all_hits(data: bytes, english: bytes, pii: bool) -> Iterator[Hit]:
     for run, marks in LONG_RUNS:
         if not compiled(run, False).search(data):
             words -= marks
-    for rule in [
-        *_prefix_rules_in(data),
-        *(rule for rule in SHAPE_RULES if not words.isdisjoint(rule.literals)),
-    ]:
-        yield from _rule_hits(rule, data)
+    for rule in (*PREFIX_RULES, *SHAPE_RULES):
+        if not words.isdisjoint(rule.literals):
+            yield from _rule_hits(rule, data)
     yield from find_assigned(english)
     yield from find_kubernetes(data)
     yield from find_in_tables(english)
@@ -220,28 +218,6 @@ def _all_hits(data: bytes, english: bytes, pii: bool) -> Iterator[Hit]:
     for rule in PERSONAL_RULES if pii else ():
         if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
             yield from _rule_hits(rule, data)
-
-
-def _prefix_rules_in(data: bytes) -> list[Rule]:
-    """Return the rules of keys of which a prefix occurs at a word boundary, in one pass over the text."""
-    numbers: set[int] = set()
-    for found in compiled(_prefix_pattern(), False).finditer(data):
-        numbers.update(_rules_of_prefix(found.group().removeprefix(b"_")))
-    return [PREFIX_RULES[number] for number in sorted(numbers)]
-
-
-@cache
-def _prefix_pattern() -> str:
-    literals = {literal for rule in PREFIX_RULES for literal in rule.literals}
-    longest_first = sorted(literals, key=lambda literal: (-len(literal), literal))
-    return "{START}(?:" + "|".join(map(re.escape, longest_first)) + ")"
-
-
-@cache
-def _rules_of_prefix(seen: bytes) -> list[int]:
-    """Return the rules that a prefix may belong to: the match is the longest, so `sk_live_` counts as `sk_`, too."""
-    text = seen.decode()
-    return [number for number, rule in enumerate(PREFIX_RULES) if text.startswith(rule.literals)]
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
@@ -295,23 +271,21 @@ def _plain_hits(text: str) -> Iterator[Hit]:
 
 def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     """Return the hits in order: overlapping secrets are merged, a secret wins over personal data, tags stay."""
-    taken = bytearray(len(data))
+    marks = bytearray(len(data))
     for tag in TAG.finditer(data):
-        taken[tag.start() : tag.end()] = bytes([IN_TAG]) * len(tag[0])
-    kept: list[Hit] = []
+        marks[tag.start() : tag.end()] = IN_TAG * len(tag[0])
+    merged: list[Hit] = []
     for start, end, name in sorted(hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])):
-        is_personal = RULES[name].pii
-        if is_personal and any(taken[start:end]):
+        is_personal, before = RULES[name].pii, bytes(marks[start:end])
+        if (is_personal and before.strip(b"\0")) or (name != "private-key" and IN_TAG in before):
             continue
-        if name != "private-key" and IN_TAG in taken[start:end]:
-            continue
-        if kept and not is_personal and start < kept[-1][1]:
-            first, last, rule = kept[-1]
-            kept[-1] = (first, max(end, last), rule)
+        if merged and not is_personal and start < merged[-1][1]:
+            first, last, rule = merged[-1]
+            merged[-1] = (first, max(end, last), rule)
         else:
-            kept.append((start, end, name))
-        taken[start:end] = bytes([IN_HIT]) * (end - start)
-    return sorted(kept)
+            merged.append((start, end, name))
+        marks[start:end] = IN_HIT * (end - start)
+    return sorted(merged)
 
 
 def _encode_wide(failure: UnicodeError) -> tuple[bytes, int]:

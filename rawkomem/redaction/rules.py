@@ -27,6 +27,9 @@ TAGS = {"password": "secret"}  # RFC-0011 has one tag for values of passwords, s
 with open(os.path.join(os.path.dirname(__file__), "rules.json"), encoding="utf-8") as _file:
     DATA = json.load(_file)
 
+# Lists of words about keys and values, by name.
+WORD_SETS = {name: frozenset(words.split()) for name, words in DATA["word_sets"].items()}
+
 
 @record
 class Rule:
@@ -61,12 +64,10 @@ CODE_RULES = tuple(
     Rule(name)
     for name in "private-key password secret url-password authorization kubernetes-secret".split()  # noqa: SIM905
 )
-RULES = {rule.name: rule for rule in (*PREFIX_RULES, *SHAPE_RULES, *PERSONAL_RULES, *CODE_RULES)}
-
-# A rule without a known prefix is tried only if one of its literals occurs in the text.
-LITERALS = tuple(
-    sorted({literal for rule in (*SHAPE_RULES, *PERSONAL_RULES) for literal in rule.literals})
-)
+# A rule is tried only if one of its literals occurs in the text.
+ALL_RULES = (*PREFIX_RULES, *SHAPE_RULES, *PERSONAL_RULES, *CODE_RULES)
+RULES = {rule.name: rule for rule in ALL_RULES}
+LITERALS = tuple(sorted({literal for rule in ALL_RULES for literal in rule.literals}))
 
 
 @cache

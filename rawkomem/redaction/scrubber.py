@@ -92,7 +92,8 @@ HTML_BLOCKS = (
     "table", "tr", "blockquote", "pre",
 )  # fmt: skip
 HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
-SILENT_ELEMENT = re.compile(r"<(script|style)\b", re.IGNORECASE)  # elements whose text is not shown
+# An element whose text is not shown; without an end tag it goes on to the end, as in a browser.
+SILENT_ELEMENT = re.compile(r"<(script|style)\b.*?(?:</\1[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL)
 TIGHT_HEADING = re.compile(
     r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
 )  # a line of #tags is not a heading
@@ -111,20 +112,10 @@ def clean_structure(text: str) -> str:
 
 def _clean_prose(prose: str) -> str:
     if "<" in prose:
-        prose = _without_tags(_without_silent(prose))
+        prose = _without_tags(SILENT_ELEMENT.sub("", prose))
     prose = HORIZONTAL_RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
     prose = TIGHT_HEADING.sub(r"\1 ", prose)
     return BLANK_LINES.sub("\n\n", BLANKS_AT_LINE_END.sub("\n", BLANKS.sub(" ", prose)))
-
-
-def _without_silent(text: str) -> str:
-    """Remove scripts and styles with their contents; without an end tag, remove the rest, as a browser does."""
-    out, at = [], 0
-    while found := SILENT_ELEMENT.search(text, at):
-        out.append(text[at : found.start()])
-        end = re.compile(rf"</{found[1]}[^<>]*>", re.IGNORECASE).search(text, found.end())
-        at = end.end() if end else len(text)
-    return "".join([*out, text[at:]])
 
 
 def _without_tags(text: str) -> str:

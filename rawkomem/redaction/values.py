@@ -4,11 +4,12 @@ it really is a card, an IBAN, a telephone number or an address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import log2
 
 from ..text.clean import late_regex
-from .rules import DATA
+from .rules import DATA, WORD_SETS
 
 # Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
 # and code.
@@ -33,6 +34,8 @@ MIN_BASE64_LENGTH = (
     40  # characters of a key in base64: a shorter value that starts with a slash is a path
 )
 MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
+LETTER_RUN = late_regex(r"[^\W\d_]+")
+CAMEL_CASE = late_regex("(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 LETTER, DIGIT = late_regex(r"[^\W\d_]"), late_regex(r"\d")
 SYMBOL = late_regex(r"[^\w./:,()\[\]-]")
 UUID = late_regex(r"(?:^|.*-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
@@ -46,43 +49,18 @@ CHOSEN = late_regex(r"(?=\D*\d)(?=(?:[\W\d_]*[^\W\d_]){3})(?![.-])[^/\\(){}\[\]<
 KEYLIKE = late_regex(r"(?=(?:\D*\d){2})(?=(?:[\W\d_]*[^\W\d_]){3})[\w+/=-]{12,}")
 # Four letters and two digits, one of them between letters.
 SHORT_KEY = late_regex(r"(?=(?:\D*\d){2})(?=(?:\d*\D){4})(?=.*\D\d+\D)[0-9A-Za-z]{8,12}")
-KEY_PARTS = frozenset("api apikey key pat sk secret tok token live test prod auth pw sec".split())  # noqa: SIM905
+KEY_PARTS = WORD_SETS["key_parts"]
 # Starts of names that look like passwords with digits: algorithms, versions, libraries, steps.
-TECHNICAL = tuple(
-    """
-    sha1 sha2 sha3 sha5 sha- md5 utf base64 base32 argon2 pbkdf bcrypt scrypt aes hmac hs256 rs256 es256 ed25519
-    x509 x25519 pkcs oauth http rfc cve- iso latin cp125 win32 python node v1 v2 v3 version issue ipv4 ipv6
-    http2 tls1 k8s s3- ec2- arn: us- eu- ap- 0x00 crc32 int32 int64 uint float x86 amd64 arm64 i18n rot13 ssh-
-    ecdsa rsa p256 secp step option phase level part chapter section 1password 2fa u2f fido2 web3 log4j h264 mp3
-    mp4 sqlite3 boto3 urllib3 jinja2
-    """.split()  # noqa: SIM905 - a list of quoted words reads worse
-)
+TECHNICAL = tuple(WORD_SETS["technical"])
 
 # The commonest letter pairs of English: enough to tell `getMasterUserPassword` from `qgsnaioxokrw`.
-PAIRS = frozenset(
-    """
-    th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne
-    ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa
-    ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp
-    fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da
-    yo cr cl du ga qu ue ff ba ey ls va um pp up lu go ht ru ug ds pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib ki rk
-    """.split()  # noqa: SIM905 - a list of two hundred quoted pairs reads worse
-)
+PAIRS = WORD_SETS["pairs"]
 
 TEMPLATES = tuple(VALUES["templates"])  # starts of values that are filled in later
 TEMPLATE_PARTS = VALUES["template_parts"]
 FILLED_IN = VALUES["filled_in"]  # the last is the one-time password seed of every tutorial
 # Words in the place of a value: types, states, prose, and names of keys.
-NO_VALUES = frozenset(
-    """
-    none null nil true false undefined required optional string str text bytes int integer number boolean bool any
-    object varchar char void self this default unknown empty is are was and or not for to the a an of in on with
-    from see use set get has have must should can will field fields input value values type name label param
-    parameter argument password passwd passwords pass pwd secret secrets token tokens key keys auth credentials
-    username user login email basic bearer digest oauth oauth2 disabled enabled hidden prompt ask env file vault
-    stdin
-    """.split()  # noqa: SIM905 - as above
-)
+NO_VALUES = WORD_SETS["no_values"]
 
 
 def entropy(value: str) -> float:
@@ -113,14 +91,7 @@ def is_filler(value: str) -> bool:
 
 def letter_runs(value: str) -> list[str]:
     """Return the runs of letters in a value, in lower case; camelCase is split, too."""
-    runs, start, before = [], 0, ""
-    for at, c in enumerate(value):
-        if not c.isalpha() or (c.isupper() and before.islower()):
-            runs.append(value[start:at])
-            start = at + (not c.isalpha())
-        before = c
-    runs.append(value[start:])
-    return [run.lower() for run in runs if run]
+    return LETTER_RUN.findall(CAMEL_CASE.sub(" ", value).lower())
 
 
 def is_wordy(value: str) -> bool:
@@ -262,16 +233,13 @@ def is_card(value: str) -> bool:
 
 def iban_in(value: str) -> str:
     """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
-    wanted = IBAN_LENGTHS.get(value[:2], 0)
-    end = seen = 0
-    while end < len(value) and seen < wanted:
-        seen += value[end] not in " -"
-        end += 1
-    found = value[:end]
-    plain = found.replace(" ", "").replace("-", "")
-    if not wanted or len(plain) != wanted or value[end : end + 1].isalnum():
+    more = IBAN_LENGTHS.get(value[:2], 0) - 1
+    found = re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
+    if not found:
         return ""
-    return found if int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1 else ""
+    plain = found[0].replace(" ", "").replace("-", "")
+    number = int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4]))
+    return found[0] if number % 97 == 1 else ""
 
 
 def phone_in(value: str) -> str:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..files.check import Checked
-    from ..files.session_records import Told
     from ..index.summaries import Stats
     from ..model.filters import Words
     from ..recall.inject import Injection, Prompt
@@ -49,11 +48,11 @@ if TYPE_CHECKING:
     from ..recall.search import Answer, Found
     from ..state.history import Step
     from .beliefs import Beliefs, Undoing
-    from .commits import Edits, Gathering, Staging
+    from .commits import Edits
     from .connections import Citations, Episodes, Graph
     from .experience import Lessons, Traces
     from .layers import Layers
-    from .learning import Drafts, Learning, Remembering, Transcripts
+    from .learning import Drafts, Learning
     from .machine import Store
     from .maintenance import Lifecycle, Retention
     from .skills import Skills
@@ -103,31 +102,25 @@ class Repository:
         "connections", "Citations: places in the code that memories refer to."
     )
     edits: Edits = lazy(
-        "commits", "Manual edits of committed memories, and checks before a commit."
+        "commits", "Memories and commits: manual edits, checks, staged memories, gathered changes."
     )
     episodes: Episodes = lazy("connections", "Episodes: groups of memories.")
     exchange: Exchange = lazy("transfer", "Import and export, in all formats.")
-    gathering: Gathering = lazy(
-        "commits", "Move changes from separate files into the files of their memories."
-    )
     graph: Graph = lazy("connections", "Links between memories, walks, clusters, entities.")
-    learning: Learning = lazy("learning", "Drafts from a session's transcript.")
+    learning: Learning = lazy(
+        "learning", "Drafts from transcripts, and memories that quote a person."
+    )
     drafts: Drafts = lazy("learning", "Drafts that wait for a decision on this machine.")
-    remembering: Remembering = lazy("learning", "Memories that are based on a quote of a person.")
     ledger: Ledger = lazy("transfer", "The tamper-evident log of writes and recalls.")
     lessons: Lessons = lazy("experience", "Lessons from failures, and the intents behind a memory.")
     lifecycle: Lifecycle = lazy("maintenance", "Duplicates, digests, pruning, purging.")
     retention: Retention = lazy("maintenance", "Move memories to the archive and back.")
     sinks: Sinks = lazy("transfer", "Send changes to a daily log or a webhook.")
     skills: Skills = lazy("skills", "Skills: import, find, rate, export, propose from memories.")
-    staging: Staging = lazy("commits", "Staged memories, compared with other memories.")
     store: Store = lazy(
         "machine", "The index and its search stores: status, rebuild, copy, publish."
     )
     traces: Traces = lazy("experience", "Traces of runs, the experience log, briefs.")
-    transcripts: Transcripts = lazy(
-        "learning", "Drafts from old transcripts, with or without a language model."
-    )
     layers: Layers = lazy(
         "layers", "The project's memories, the user's own, and those of shared repositories."
     )
@@ -248,15 +241,13 @@ class Repository:
         """Hide a memory by appending a tombstone; its text stays in the file and in history."""
         from ..state.changes import plan_delete
 
-        return self.core.writer.write(plan_delete(self.get(name), reason, by))[0]
+        return self.core.write(plan_delete(self.get(name), reason, by))[0]
 
     def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
         """Vote on a memory: `helpful` or `harmful`."""
         from ..state.changes import plan_feedback
 
-        return self.core.writer.write_decided(
-            lambda: plan_feedback(self.get(name), signal, reason, by)
-        )[0]
+        return self.core.write(lambda: plan_feedback(self.get(name), signal, reason, by))[0]
 
     # Read
 
@@ -302,8 +293,11 @@ class Repository:
         least = read_share(min_similarity, "min_similarity")
         if said := cut_note(texts):
             self.core.warn(said)
-        asked = self.layers if self.core.is_layered else self.core
-        answers = asked.look(texts, limit, only, profile=profile, least=least)
+        asked = (texts, limit, only, profile, least)
+        if self.core.is_layered:
+            answers = self.layers.look(*asked)
+        else:
+            answers = self.core.read(self.core.searching(*asked))
         self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
         return answers
 
@@ -348,12 +342,6 @@ class Repository:
         from .injecting import inject_for
 
         return inject_for(self, asked, profile, form, only, strict, **limits)
-
-    def rehearse(self, task: Task, told: Told, form: str = "rawko") -> Injection:
-        """Return what `inject` would return for a session that already got `told`; count and log nothing."""
-        from .injecting import rehearse
-
-        return rehearse(self, task, told, form)
 
     def prompt_for(
         self,
@@ -433,18 +421,13 @@ class Repository:
         """Return the problems of each file, including MEMORY.md if it exists."""
         from ..files.check import check_page, check_repository
         from ..files.replace import PAGE
-        from ..git.staged import edits_without_effect, missing_files
+        from ..git.staged import missing_files
+        from .writing import contents
 
-        page = check_page(self.layout, lambda: self.core.writer.contents(self.layout.path(PAGE)))
+        page = check_page(self.layout, lambda: contents(self.core, self.layout.path(PAGE)))
         return [
             *page,
-            *check_repository(
-                self.layout,
-                lambda about: [
-                    *missing_files(self.layout),
-                    *edits_without_effect(self.layout, about),
-                ],
-            ),
+            *check_repository(self.layout, missing_files(self.layout)),
         ]
 
 

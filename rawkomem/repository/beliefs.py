@@ -5,20 +5,21 @@ their conflicts; and undoing changes that this machine made.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
 from ..files.kept_texts import keep_edited
-from ..files.layout import read_bytes
+from ..files.layout import Layout, read_bytes
 from ..files.machine_records import PERSON, note_change, read_changes
 from ..files.reading import read_data
 from ..files.replace import Replacing
-from ..git.head import find_git
 from ..git.runner import tracked_files
 from ..index.catalogue import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import NotFound, Refused
 from ..model.filters import Filter
+from ..model.ids import new_id
 from ..model.values import ACTIVE, checked_share, now, record, replace
 from ..state.changes import (
     Conflict,
@@ -61,6 +62,7 @@ from ..state.history import (
 from ..state.strength import REINFORCED_IMPORTANCE
 from ..state.trust import UNKNOWN, Trust, Weak, standing_of_entry, trust_of
 from .core import Wing, batches
+from .writing import arrival, as_one_change
 
 # Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
 # conflicts.
@@ -130,15 +132,17 @@ class Beliefs(Wing):
             plans = [plan_reinforce(memory, reason, by) for _ in range(max(1, times))]
             return replace(plans[0], entries=tuple(plan.entries[0] for plan in plans))
 
-        return self._decide(decide)[0]
+        return self._core.write(decide)[0]
 
     def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append an entry that disputes a memory; at low trust, or at the third dispute, it is no longer used."""
-        return self._decide(lambda: plan_dispute(self._repo.get(name), reason, by, self._value))[0]
+        return self._core.write(
+            lambda: plan_dispute(self._repo.get(name), reason, by, self._value)
+        )[0]
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
-        return self._decide(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
+        return self._core.write(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
 
     def review(
         self, name: str, action: str, settle: str = "", reason: str = "", by: str = ""
@@ -151,7 +155,7 @@ class Beliefs(Wing):
                 rivals = self._contradicted(memory)
             return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
 
-        return self._decide(decide)
+        return self._core.write(decide)
 
     def restore(
         self, name: str, settle: str = "", reason: str = "", by: str = ""
@@ -178,24 +182,26 @@ class Beliefs(Wing):
             review = self._to_review(memory, rivals, settle, reason, by)
             return plan_restore(review, by_hand and memory.status == "quarantined")
 
-        return self._decide(decide)
+        return self._core.write(decide)
 
     def supersede(
         self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False
     ) -> Written:
         """Replace the memory `old` by the memory `new`."""
         get, said = self._repo.get, (reason, by, self._value, anyway)
-        return self._decide(lambda: plan_supersede(get(old), get(new), *said))[0]
+        return self._core.write(lambda: plan_supersede(get(old), get(new), *said))[0]
 
     def validity(
         self, name: str, start: str = "", end: str = "", reason: str = "", by: str = ""
     ) -> Written:
         """Set the time window in which a memory is valid; `none` removes a limit."""
-        return self._decide(lambda: plan_validity(self._repo.get(name), start, end, reason, by))[0]
+        return self._core.write(
+            lambda: plan_validity(self._repo.get(name), start, end, reason, by)
+        )[0]
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use; `restore` brings it back."""
-        return self._decide(lambda: plan_archive(self._repo.get(name), reason, by))[0]
+        return self._core.write(lambda: plan_archive(self._repo.get(name), reason, by))[0]
 
     # Proposed changes: written by somebody who cannot vouch for the memory
 
@@ -251,7 +257,7 @@ class Beliefs(Wing):
             chosen = [known[key] for key in changes] or list(proposal.changes)
             return plan_decide(proposal.memory, chosen, accept, reason, by)
 
-        return self._decide(decide)
+        return self._core.write(decide)
 
     def _to_review(
         self, memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str
@@ -301,38 +307,24 @@ class Beliefs(Wing):
         if not held:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
             raise NotFound(f"{alone} waits for a review", "run 'rawkomem review' to see what waits")
-        plain = [
-            memory.id
-            for memory in held
-            if not memory.conflicts_with and "claim" not in memory.extra
-        ]
-        with self._core.writer.as_one_change():
+        plain: list[str] = []
+        rest: list[str] = []
+        for memory in held:
+            is_plain = not memory.conflicts_with and "claim" not in memory.extra
+            (plain if is_plain else rest).append(memory.id)
+
+        def decide(ids: Sequence[str]) -> Plan:
+            waiting = [one for one in self._repo.get_many(ids) if one.status == "quarantined"]
+            reviews = [self._to_review(one, (), settle, reason, by) for one in waiting]
+            entries = [entry for one in reviews for entry in plan_review(one, action).entries]
+            return Plan(in_one_change_file(entries), f"{action} {len(reviews)} memories")
+
+        with as_one_change(self._core):
             for ids in batches(plain, REVIEWS_AT_ONCE):
-                self._review_plain(ids, action, settle, reason, by)
-            for memory in held:
-                if (
-                    memory.id not in plain
-                ):  # an earlier review may have changed the memories that it contradicts
-                    self.review(memory.id, action, settle, reason, by)
+                self._core.write(partial(decide, ids))
+            for id in rest:  # an earlier review may have changed the memories that it contradicts
+                self.review(id, action, settle, reason, by)
         return self._repo.get_many([memory.id for memory in held])
-
-    def _review_plain(
-        self, ids: Sequence[str], action: str, settle: str, reason: str, by: str
-    ) -> None:
-        """Review memories without conflicts in one write."""
-
-        def decide() -> Plan:
-            still = [
-                memory for memory in self._repo.get_many(ids) if memory.status == "quarantined"
-            ]
-            plans = [
-                plan_review(self._to_review(memory, (), settle, reason, by), action)
-                for memory in still
-            ]
-            entries = [entry for plan in plans for entry in plan.entries]
-            return Plan(in_one_change_file(entries), f"{action} {len(plans)} memories")
-
-        self._decide(decide)
 
     # Claims and explanations
 
@@ -407,16 +399,13 @@ class Beliefs(Wing):
         def trust(memory: Memory) -> float:
             if self._core.index.catalogue.row(memory.id):
                 return self.trust(memory).value
-            arrival = self._core.writer.arrival(memory.extra, via)
-            return trust_of(memory, standing_of_entry(UNKNOWN, arrival), now())
+            origin = arrival(self._core, memory.extra, via)
+            return trust_of(memory, standing_of_entry(UNKNOWN, origin), now())
 
         return trust
 
     def _value(self, memory: Memory) -> float:
         return self.trust(memory).value
-
-    def _decide(self, decide: Callable[[], Plan]) -> Sequence[Written]:
-        return self._core.writer.write_decided(decide)
 
 
 def _is_from_place(memory: Memory, place: str) -> list[bool]:
@@ -426,6 +415,7 @@ def _is_from_place(memory: Memory, place: str) -> list[bool]:
 
 # Undo changes that this machine made: the last one, or the change that wrote an entry.
 
+DROP = "drop"  # starts the names of changes that dropped a draft
 MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
 
 
@@ -439,6 +429,7 @@ class Undone:
     written: tuple[Written, ...] = ()
     removed: tuple[str, ...] = ()  # memories whose files were removed, because git never had them
     copies: tuple[str, ...] = ()  # of these files, below .rawko
+    reopened: tuple[str, ...] = ()  # dropped drafts that wait again
 
 
 class Undoing(Wing):
@@ -447,26 +438,32 @@ class Undoing(Wing):
     def undo(
         self, entry: str = "", everything: bool = False, by: str = "", dry_run: bool = False
     ) -> Undone:
-        """Undo the last change, or the one that wrote an entry; raise NotFound if there is none.
+        """Undo the last change, or the one that wrote an entry or dropped a draft; raise NotFound if there is none.
 
         Raise Refused if the change is already undone, is a purge, or is not in the files of this branch.
 
         A change of more than 50 memories, such as a large import, needs `everything`.
         """
+        core = self._core
+        change = _chosen_change(read_changes(core.layout), entry)
+        if change.name.startswith(DROP):
+            if not dry_run:
+                self._repo.drafts.store.reopen(change.ids)
+                note_drop(core.layout, change.memories[0], change.name)
+            ids = change.memories
+            return Undone(change, _steps_of_change(change, {}), Plan((), "reopen"), reopened=ids)
+        if dry_run:
+            return self._decide(change, everything, by)
         found: list[Undone] = []
 
         def decide() -> Plan:
-            undone = self._decide(entry, everything, by)
-            found.append(undone if dry_run else self._remove_uncommitted(undone))
-            removed = found[0].removed
-            left = tuple(one for one in undone.plan.entries if one.about not in removed)
+            undone = self._remove_uncommitted(self._decide(change, everything, by))
+            found.append(undone)
+            left = tuple(one for one in undone.plan.entries if one.about not in undone.removed)
             return replace(undone.plan, entries=left)
 
-        if dry_run:
-            decide()
-            return found[0]
-        written = self._core.writer.write_decided(decide)
-        self._repo.drafts.store.reopen(kept_as=found[0].change.ids)
+        written = core.write(decide)
+        self._repo.drafts.store.reopen(kept_as=change.ids)
         return replace(found[0], written=tuple(written))
 
     def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
@@ -493,19 +490,26 @@ class Undoing(Wing):
         return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
 
     def _remove_uncommitted(self, undone: Undone) -> Undone:
-        """Remove the files that the change made and git does not know; a copy stays in `.rawko/local/edits`."""
+        """Remove the files that the change made and git does not have; a copy stays in `.rawko/local/edits`.
+
+        A program does not remove what a person vouches for: there, the deletion is a proposal.
+        """
         layout = self._core.layout
-        if find_git(layout.project) is None:
-            return undone
+        vouches = None if self._core.via == PERSON else self._core.read(self._core.vouching)
         deleted = {entry.about: entry for entry in undone.plan.entries if entry.kind == "delete"}
-        made = [step.entry for step in undone.steps if step.entry.target in deleted]
-        files = {entry.path: entry.target for entry in made if entry.creates}
-        known = tracked_files(layout, [*files])
-        data = {path: read_bytes(layout.path(path)) for path in files if path not in known}
+        made = [step.entry for step in undone.steps if step.entry.creates]
+        files = {
+            entry.path: entry.id
+            for entry in made
+            if entry.id in deleted and not (vouches and vouches(entry))
+        }
+        data = {
+            path: read_bytes(layout.path(path))
+            for path in files.keys() - tracked_files(layout, files)
+        }
         alone = {
             path: text for path, text in data.items() if _holds_only(text, path, undone.change)
         }
-        removed = tuple(files[path] for path in alone)
         if not alone:
             return undone
         copies = keep_edited(layout, alone)
@@ -514,15 +518,14 @@ class Undoing(Wing):
             changing.read(layout.path(path))
             changing.remove(layout.path(path))
         changing.finish()
+        removed = tuple(files[path] for path in alone)
         note_change(layout, [deleted[id] for id in removed], undone.change.name)
         return replace(undone, removed=removed, copies=copies)
 
     def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
         return {id: self._core.entries(id) for id in change.memories}
 
-    def _decide(self, entry: str, everything: bool, by: str) -> Undone:
-        changes = read_changes(self._core.layout)
-        change = _chosen_change(changes, entry)
+    def _decide(self, change: Change, everything: bool, by: str) -> Undone:
         if len(change.memories) > MAX_UNDONE and not everything:
             message = f"the last change ({change.name}) wrote {len(change.memories)} memories"
             raise Refused(message, "run 'rawkomem undo --all' to undo all of them")
@@ -536,14 +539,16 @@ class Undoing(Wing):
                     "switch to its branch, or run 'rawkomem undo --list' to choose another change",
                 )
             is_person = self._core.via == PERSON
-            vouches = self._core.vouching()
-            return Undone(
-                change,
-                _steps_of_change(change, about),
-                plan_undo(change, changes, about, vouches, by, is_person),
-            )
+            plan = plan_undo(change, about, self._core.vouching(), by, is_person)
+            return Undone(change, _steps_of_change(change, about), plan)
 
         return self._core.read(read)
+
+
+def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
+    """Record for `undo` that a draft was dropped, or that a drop was undone."""
+    dropped = Entry(kind="delete", id=draft, about=draft)
+    note_change(layout, [dropped], undoes, new_id(DROP, now()))
 
 
 def _holds_only(data: bytes, path: str, change: Change) -> bool:
@@ -553,7 +558,7 @@ def _holds_only(data: bytes, path: str, change: Change) -> bool:
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
     if entry:
-        named = [change for change in changes if entry in change.ids]
+        named = [change for change in changes if entry in (change.name, *change.ids)]
         if not named:
             raise NotFound(
                 f"this machine made no change {entry!r}",
@@ -576,6 +581,13 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
 
 
 def _steps_of_change(change: Change, about: Mapping[str, Sequence[Entry]]) -> tuple[Step, ...]:
+    if change.name.startswith(DROP):
+        return tuple(
+            Step(Entry(kind="delete", id=id, about=id), "dropped a draft", ()) for id in change.ids
+        )
     return tuple(
-        step for said in about.values() for step in history(said) if step.entry.id in change.ids
+        replace(step, told=step.told.removeprefix("undone: "))
+        for said in about.values()
+        for step in history(said)
+        if step.entry.id in change.ids
     )

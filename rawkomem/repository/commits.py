@@ -26,12 +26,10 @@ from ..git.staged import (
     plan_amendments,
     restored_file,
 )
-from ..index.catalogue import memories_claiming
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.values import Problem, record, replace
-from ..state.changes import kept_both, superseding
-from ..state.claims import claim_of, rivals_of
+from ..state.changes import superseding
 from ..state.contradictions import contradictions
 from ..state.housekeeping import is_comparable, missing_fact, same_subject
 from ..state.trust import AGENT, AGENTS, author_state
@@ -40,6 +38,24 @@ from ..text.language import NEAR_DUPLICATE, identity, says_same, statement_of
 from .core import Wing
 
 # Manual edits of committed memories: check them before a commit, or turn them into amendments.
+
+
+NEAR, PROSE = "near-duplicate", "contradiction"  # codes of proposals
+MAX_SEARCHED = 50  # staged memories that are compared; a larger import waits for `consolidate`
+MAX_RESULTS = 8  # of the search for one staged memory
+MAX_QUESTION_CHARS = 400
+SHOWN_CHARS = 60  # of a sentence that is quoted
+
+
+@record
+class StagedProposal:
+    """Two memories, one of which may be redundant or wrong: a message, and a hint with the command that keeps one."""
+
+    code: str
+    memory: Memory  # added or changed by the commit
+    other: Memory
+    message: str
+    hint: str
 
 
 @record
@@ -52,7 +68,7 @@ class Amended:
 
 
 class Edits(Wing):
-    """Checks and converts manual changes of committed files."""
+    """Checks and converts manual changes of committed files, compares staged memories, and gathers changes."""
 
     def check(
         self, skip: Sequence[str], agent: bool, staged: Staged | None = None
@@ -107,10 +123,7 @@ class Edits(Wing):
         }
         wanted = staged.texts(filter(is_memory, staged.now))
         before, after = entries_by_memory({**wanted, **files}), entries_by_memory(wanted)
-        plan = plan_amendments(
-            edits, lambda id: before.get(id, ()), lambda id: after.get(id, ()), by
-        )
-        plan = _in_change_files(plan, committed)
+        plan = _in_change_files(plan_amendments(edits, before, after, by), committed)
         mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
         files = {
             path: _checked_out(data, mine.get(path), edited.get(path))
@@ -120,7 +133,7 @@ class Edits(Wing):
         copies = keep_edited(core.layout, mine)
         self._replace(files)
         try:
-            written = core.writer.write(plan) if plan.entries else ()
+            written = core.write(plan) if plan.entries else ()
         except BaseException:
             self._replace({path: mine.get(path) for path in files})
             raise
@@ -146,6 +159,69 @@ class Edits(Wing):
                 f"{layout.relative(min(saved))} changed while it was being restored",
                 "run the command again",
             )
+
+    # Staged memories, compared with others; only `settle` writes
+
+    def brought(self) -> AddedMemories:
+        """Return the memories that the next commit adds or changes; raise NotFound without git."""
+        return AddedMemories(Staged(self._core.layout))
+
+    def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
+        """Return near duplicates and contradicting sentences of the staged memories; `check` reports claims.
+
+        Only memories that the commit contains are compared.
+        """
+        memories = list(brought.memories.values())[:MAX_SEARCHED]
+        questions = [f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories]
+        answers = self._core.look(questions, MAX_RESULTS) if memories else ()
+        found: dict[frozenset[str], StagedProposal] = {}
+        for memory, answer in zip(memories, answers, strict=True):
+            ids = [item.row.id for item in answer.found if item.row.id != memory.id]
+            others = [one for one in self._repo.get_many(ids) if brought.holds(one.path)]
+            around = [brought.memories.get(other.id, other) for other in others]
+            for one in (*_near(memory, around), *_opposed(memory, around)):
+                found.setdefault(frozenset((one.memory.id, one.other.id)), one)
+        return list(found.values())
+
+    def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
+        """Supersede each added memory that duplicates another one; change no other memory."""
+        pairs = brought.twins()
+        pairs += [(one.memory, one.other) for one in self.proposals(brought) if one.code == NEAR]
+        entries: dict[str, Entry] = {}
+        for memory, other in pairs:
+            if (
+                memory.id in brought.created
+                and other.id not in entries
+                and not missing_fact(memory, other)
+            ):
+                entries.setdefault(
+                    memory.id, superseding(memory, other.id, f"duplicate of {other.id}", by)
+                )
+        plan = Plan(tuple(entries.values()), f"supersede {len(entries)} staged duplicates")
+        written = self._core.write(plan) if entries else ()
+        if written:
+            self._core.follow()
+        return written
+
+    # Changes in files of their own
+
+    def gather(self, dry_run: bool = False) -> Gathered:
+        """Move committed changes into the files of their memories; without git, all changes. Run it on one branch only."""
+        with lock(self._core.layout, "write"):
+            self._core.index.expect_changes()
+            committed = committed_files(self._core.layout, CHANGED)
+            done = gather_changes(self._core.layout, self._known, committed, dry_run=dry_run)
+        self._core.follow()
+        return done
+
+    def gather_locked(self, wanted: Callable[[Memory], bool]) -> Gathered:
+        """Move the changes of some memories, committed or not, for a caller that holds the lock."""
+        self._core.index.expect_changes()
+        return gather_changes(self._core.layout, self._known, wanted=wanted)
+
+    def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
+        core = self._core
+        return core.read(lambda: {id: (core.find(id), core.entries(id)) for id in ids})
 
 
 def _in_change_files(plan: Plan, committed: Collection[str]) -> Plan:
@@ -182,96 +258,6 @@ def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
         if mine != text and (mine is None or text is None or mine.replace(b"\r\n", b"\n") != text):
             name = staged.name(path)
             raise Refused(f"{name} has unstaged changes", f"stage it first: git add {name}")
-
-
-# Compare the staged memories of a commit with others: near duplicates and contradictions become
-# proposals.
-
-NEAR, PROSE, CLAIM = "near-duplicate", "contradiction", "contradicting-claim"  # codes of proposals
-MAX_SEARCHED = 50  # staged memories that are compared; a larger import waits for `consolidate`
-MAX_RESULTS = 8  # of the search for one staged memory
-MAX_QUESTION_CHARS = 400
-SHOWN_CHARS = 60  # of a sentence that is quoted
-
-
-@record
-class StagedProposal:
-    """Two memories, one of which may be redundant or wrong: a message, and a hint with the command that keeps one."""
-
-    code: str
-    memory: Memory  # added or changed by the commit
-    other: Memory
-    message: str
-    hint: str
-
-
-class Staging(Wing):
-    """Compares staged memories with others. Only `settle` writes."""
-
-    def brought(self) -> AddedMemories:
-        """Return the memories that the next commit adds or changes; raise NotFound without git."""
-        return AddedMemories(Staged(self._core.layout))
-
-    def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
-        """Return near duplicates and contradictions of the staged memories; exact duplicates are not included.
-
-        Only memories that the commit contains are compared.
-        """
-        memories = list(brought.memories.values())[:MAX_SEARCHED]
-        if not memories:
-            return []
-        questions = [f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories]
-        answers = self._core.look(questions, MAX_RESULTS, cached=False)
-        found: dict[frozenset[str], StagedProposal] = {}
-        for memory, answer in zip(memories, answers, strict=True):
-            around = self._around(brought, memory, [item.row.id for item in answer.found])
-            for one in (
-                *_near(memory, around),
-                *_opposed(memory, around),
-                *self._claims(brought, memory),
-            ):
-                found.setdefault(frozenset((one.memory.id, one.other.id)), one)
-        return list(found.values())
-
-    def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
-        """Supersede each added memory that duplicates another one; change no other memory."""
-        pairs = [(twins.memory, twins.other) for twins in brought.twins()]
-        pairs += [(one.memory, one.other) for one in self.proposals(brought) if one.code == NEAR]
-        entries: dict[str, Entry] = {}
-        for memory, other in pairs:
-            if (
-                memory.id in brought.created
-                and other.id not in entries
-                and not missing_fact(memory, other)
-            ):
-                entries.setdefault(
-                    memory.id, superseding(memory, other.id, f"duplicate of {other.id}", by)
-                )
-        plan = Plan(tuple(entries.values()), f"supersede {len(entries)} staged duplicates")
-        written = self._core.writer.write(plan) if entries else ()
-        if written:
-            self._core.follow()
-        return written
-
-    def _around(self, brought: AddedMemories, memory: Memory, ids: Sequence[str]) -> list[Memory]:
-        """Return the other memories with these ids that the commit contains, in their staged version."""
-        known = self._core.read(lambda: self._core.whole(id for id in ids if id != memory.id))
-        return [
-            brought.memories.get(other.id, other) for other in known if brought.holds(other.path)
-        ]
-
-    def _claims(self, brought: AddedMemories, memory: Memory) -> Iterator[StagedProposal]:
-        claim = claim_of(memory)
-        if claim is None:
-            return
-        said = self._core.read(lambda: memories_claiming(self._core.index.catalogue, *claim.key))
-        others = [other for other in said if other.id != memory.id and brought.holds(other.path)]
-        for rival in rivals_of(memory, others, self._repo.beliefs.predicates()):
-            if not kept_both(memory, rival):
-                what = f"{claim.subject} {claim.predicate} {claim.value}"
-                yield _staged_proposal(
-                    CLAIM, memory, rival, f"contradicts {rival.id}: {one_line(what, SHOWN_CHARS)}"
-                )
 
 
 def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
@@ -316,28 +302,3 @@ def _staged_proposal(code: str, memory: Memory, other: Memory, message: str) -> 
         f"{memory.id} {message}",
         f"'rawkomem supersede {old.id} {new.id}' keeps one",
     )
-
-
-# Move changes from separate files into the files of their memories.
-
-
-class Gathering(Wing):
-    """Moves committed changes into the files of their memories. Run it on one branch only."""
-
-    def run(self, dry_run: bool = False) -> Gathered:
-        """Move every committed change; without git, every change."""
-        with lock(self._core.layout, "write"):
-            self._core.index.expect_changes()
-            committed = committed_files(self._core.layout, CHANGED)
-            done = gather_changes(self._core.layout, self._known, committed, dry_run=dry_run)
-        self._core.follow()
-        return done
-
-    def gather_locked(self, wanted: Callable[[Memory], bool]) -> Gathered:
-        """Move the changes of some memories, committed or not, for a caller that holds the lock."""
-        self._core.index.expect_changes()
-        return gather_changes(self._core.layout, self._known, wanted=wanted)
-
-    def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
-        core = self._core
-        return core.read(lambda: {id: (core.find(id), core.entries(id)) for id in ids})

@@ -12,7 +12,7 @@ from ..git import citations
 from ..git.citations import Cited
 from ..index.catalogue import memory_of
 from ..index.summaries import load_graph, named_entities
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, NotFound, Refused
 from ..model.filters import READABLE, Filter
 from ..model.values import ACTIVE, GROUPS, replace
@@ -21,12 +21,10 @@ from ..recall.signals import DEFAULT_RESULTS
 from ..state import digests as decide
 from ..state import graph
 from ..state.changes import plan_amend, plan_cite, plan_link, plan_unlink
-from ..state.digests import Episode, archive_covered, digest_of, plan_digest, without_contradicting
+from ..state.digests import Episode, plan_digest, without_contradicting
 from ..state.graph import Cluster, WalkStep
 from ..state.graph import Graph as Loaded
-from ..state.trust import derived_from, made_from_exactly
-from ..text.chunks import counted
-from ..text.clean import one_line
+from ..state.trust import made_from_exactly
 from .core import Wing
 
 # The graph of memories: links, walks, clusters, entities.
@@ -39,15 +37,11 @@ class Graph(Wing):
 
     def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
         """Append a link from one memory to another."""
-        return self._core.writer.write(
-            plan_link(self._repo.get(name), self._repo.get(other), type, by)
-        )
+        return self._core.write(plan_link(self._repo.get(name), self._repo.get(other), type, by))
 
     def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
         """Remove the links between two memories, of one type or of all types."""
-        return self._core.writer.write(
-            plan_unlink(self._repo.get(name), self._repo.get(other), type, by)
-        )
+        return self._core.write(plan_unlink(self._repo.get(name), self._repo.get(other), type, by))
 
     def load(
         self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = ""
@@ -85,10 +79,6 @@ class Graph(Wing):
 
 # Episodes: groups of memories, for example of one task.
 
-ONLY_BY_NAME = (
-    "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
-)
-
 
 class Episodes(Wing):
     """Creates, reads and compresses episodes."""
@@ -98,7 +88,7 @@ class Episodes(Wing):
     ) -> Episode:
         """Create an episode with these memories."""
         plan = decide.plan_episode(name, self._repo.get_many(ids), tags, text, by)
-        return self.get(self._core.writer.write(plan)[0].entry.id)
+        return self.get(self._core.write(plan)[0].entry.id)
 
     def capture(
         self, name: str, only: Filter, discoverer: str = "", tags: Sequence[str] = (), by: str = ""
@@ -120,12 +110,12 @@ class Episodes(Wing):
 
     def add(self, name: str, ids: Sequence[str], by: str = "") -> Episode:
         """Add memories to an episode."""
-        self._core.writer.write(decide.plan_join(self.get(name), self._repo.get_many(ids), by))
+        self._core.write(decide.plan_join(self.get(name), self._repo.get_many(ids), by))
         return self.get(name)
 
     def remove(self, name: str, ids: Sequence[str], by: str = "") -> Episode:
         """Remove memories from an episode."""
-        self._core.writer.write(decide.plan_leave(self.get(name), self._repo.get_many(ids), by))
+        self._core.write(decide.plan_leave(self.get(name), self._repo.get_many(ids), by))
         return self.get(name)
 
     def list(self) -> Sequence[Episode]:
@@ -159,18 +149,18 @@ class Episodes(Wing):
         """Append an entry that makes a summary the episode's text."""
         if not summary:
             raise BadInput("there is nothing to keep: no member has any text", "add members first")
-        return self._core.writer.write(
+        return self._core.write(
             plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by))
         )[0]
 
     def compress(
         self, name: str, title: str = "", archive: bool = False, by: str = ""
-    ) -> tuple[Sequence[Written], dict[str, str]]:
+    ) -> tuple[Written, Sequence[Entry], dict[str, str]]:
         """Store a digest of the active members that do not contradict each other.
 
         With `archive`, archive the members that the digest covers and that searches do not lose.
 
-        Return the entries written, and member → the reason why it is not archived.
+        Return the digest, the entries that archive members, and member → the reason why it is not archived.
         """
         episode = self.get(name)
         members = without_contradicting(episode.active)
@@ -181,33 +171,12 @@ class Episodes(Wing):
                 "delete it to make another",
             )
         title = title or f"Digest: {episode.memory.title}"
-        written = self._core.writer.write(
-            plan_digest(title, members, f"episode {episode.memory.id}", by)
-        )
+        written = self._core.write(plan_digest(title, members, f"episode {episode.memory.id}", by))
         if not archive:
-            return written, {}
+            return written[0], (), {}
         self._core.follow()
-        plan, staying = self._held(written[0].entry.id, by)
-        return (*written, *(self._core.writer.write(plan) if plan.entries else ())), staying
-
-    def _held(self, id: str, by: str) -> tuple[Plan, dict[str, str]]:
-        """Return the plan that archives the sources of a digest, and source → the reason why it is not archived."""
-        census = self._repo.lifecycle.census()
-        digest = census.memories[id]
-        sources = [census.memories[source] for source in derived_from(digest)]
-        missing = digest_of(sources).missing
-        staying = {
-            one: f"the digest does not contain {one_line(text, 80)!r}"
-            for one, text in missing.items()
-        }
-        staying |= {one.id: ONLY_BY_NAME for one in sources if census.is_spared(one)}
-        held = [
-            entry for entry in archive_covered(digest, sources, by) if entry.about not in staying
-        ]
-        plan = Plan(tuple(held), f"archive {counted(len(held), 'memory')} of {id}")
-        return self._repo.lifecycle.recallable(
-            census, plan, {one.id: id for one in sources}, staying
-        ), staying
+        done = self._repo.lifecycle.archive_sources(written[0].entry.id, by=by)
+        return written[0], done.plan.entries, dict(done.staying)
 
 
 # Citations: places in the code that memories cite. Recall warns about a memory when the cited code
@@ -220,7 +189,7 @@ class Citations(Wing):
     def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
         """Append an entry with citations of these places in their current state."""
         found = [self.now(place).citation for place in places]
-        return self._core.writer.write(plan_cite(self._repo.get(name), found, by))[0]
+        return self._core.write(plan_cite(self._repo.get(name), found, by))[0]
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from _thread import allocate_lock  # importing `threading` would slow down every command
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
-from ..files.private import any_intents
+from ..files.records import open_intents
 from ..git.head import find_git
 from ..index.catalogue import Authors, Row, memory_of
 from ..index.index import Index, View, fill_behind
@@ -23,11 +21,10 @@ from ..index.stores.database import (
     DatabaseError,
     catalogue_path,
     checked_store,
-    first,
     memory_path,
     open_store,
 )
-from ..model.entries import Entry, Memory
+from ..model.entries import Entry, Memory, Plan
 from ..model.errors import (
     BadInput,
     Busy,
@@ -44,9 +41,10 @@ from ..text.clean import one_line
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Any, TypeVar
 
+    from ..files.append import Written
     from ..git.citations import Citations, Cited
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
     from ..state.fold import FoldTogether
     from ..state.history import Step
     from . import Repository
-    from .writing import Writer
 
     T = TypeVar("T")
 
@@ -96,7 +93,7 @@ class _Lazy:
         return made
 
 
-# The object that the facade and its wings share. Every search imports it, so it imports rarely
+# The object that the facade and its parts share. Every search imports it, so it imports rarely
 # used modules late.
 
 LIST_ALL = "run 'rawkomem list' to see all memories"
@@ -120,8 +117,6 @@ def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 class Core:
     """One repository's files, settings and index. All reads of the index and all writes go through it."""
-
-    writer: Writer = lazy("writing")
 
     def __init__(
         self,
@@ -149,8 +144,9 @@ class Core:
         )
         self._settings: Settings | None = None
         self._adjust = adjust  # changes the settings for one host program
-        self.answers = AnswerCache()  # answers to questions that were asked with a key
         self.finishing = False
+        self.joins = False  # whether the next write belongs to the same change; see `as_one_change`
+        self.change = ""  # the name of that change
         self.others: list[Core] = []  # cores of the other layers, after a recall opened them
         self.written: tuple[
             str, ...
@@ -196,7 +192,7 @@ class Core:
 
     def finish_purges(self) -> None:
         """Finish interrupted purges. Called before every read and write."""
-        if self.finishing or not any_intents(self.layout):
+        if self.finishing or not open_intents(self.layout):
             return
         from .purging import finish_purges
 
@@ -205,6 +201,17 @@ class Core:
             self.finished_purges |= finish_purges(self)
         finally:
             self.finishing = False
+
+    def write(
+        self,
+        plan: Plan | Callable[[], Plan],
+        via: str = "",
+        given_ids: Collection[str] | None = None,
+    ) -> Sequence[Written]:
+        """Write a plan, or the plan that a function decides under the write lock; see `writing.write`."""
+        from .writing import write
+
+        return write(self, plan, via, given_ids)
 
     def follow(self) -> None:
         """Update the index after a write. A failure is only a warning, because the entries are on disk."""
@@ -239,14 +246,27 @@ class Core:
 
     # Reads of the up-to-date index
 
-    def read(self, ask: Callable[[], T], key: Hashable = None) -> T:
-        """Run `ask` on the updated index and cache its result by `key`.
+    def read(self, ask: Callable[[], T]) -> T:
+        """Run `ask` on the updated index.
 
-        If the index fails after this command wrote entries, raise WrittenUnseen, which says that they are stored.
+        Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt. If the index fails
+        after this command wrote entries, raise WrittenUnseen, which says that they are stored.
         """
         self.finish_purges()
         try:
-            return self._answer(ask, key)
+            for is_rebuilt in (False, True):
+                try:
+                    answer = self.index.answer(ask)
+                    return self.index.answer(ask) if self.index.follow_commits() else answer
+                except DatabaseError as failure:
+                    if is_rebuilt:
+                        hint = "run 'rawkomem doctor'"
+                        raise IndexBroken(f"the index cannot be read: {failure}", hint) from None
+                    if not isinstance(failure, BROKEN):
+                        raise
+                    self.warn(f"the index cannot be read ({failure}): rebuilding it")
+                self.index.discard()
+            raise AssertionError
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
@@ -256,58 +276,32 @@ class Core:
             hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
 
-    def _answer(self, ask: Callable[[], T], key: Hashable) -> T:
-        """Run `ask`. Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt."""
-        asked = ask if key is None else lambda: self._cached(ask, key)
-        rebuilt = False
-        while True:
-            try:
-                answer = self.index.answer(asked)
-                return self.index.answer(ask) if self.index.follow_commits() else answer
-            except DatabaseError as failure:
-                if rebuilt:
-                    raise IndexBroken(
-                        f"the index cannot be read: {failure}", "run 'rawkomem doctor'"
-                    ) from None
-                if not isinstance(failure, BROKEN):
-                    raise
-                self.warn(f"the index cannot be read ({failure}): rebuilding it")
-            self.index.discard()
-            rebuilt = True
-
-    def _cached(self, ask: Callable[[], T], key: Hashable) -> T:
-        database = self.index.reading()
-        # The version changes when another connection commits.
-        made_from = (database, *first(database, "PRAGMA data_version"))
-        answer = self.answers.get(key, made_from)
-        if answer is None:
-            answer = ask()
-            self.answers.put(key, answer)
-        return answer  # type: ignore[return-value]
-
     def look(
         self,
         texts: Sequence[str],
         limit: int = DEFAULT_RESULTS,
         only: Filter | None = None,
-        cached: bool = True,
         profile: str = "",
         least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
+        return self.read(self.searching(texts, limit, only, profile, least))
+
+    def searching(
+        self, texts: Sequence[str], limit: int, only: Filter | None, profile: str, least: float
+    ) -> Callable[[], Sequence[Answer]]:
+        """Return the function that searches for several texts, for `read`."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(
                 f"{len(texts)} questions in one call are too many", f"ask at most {MAX_QUESTIONS}"
             )
         from ..recall.search import search  # an injection does not need it
 
-        key = ("search", tuple(texts), limit, only, profile, least) if cached else None
-
         def ask() -> Sequence[Answer]:
             view, store, spaces = self.view(only), self.index.store, self.spaces()
             return search(view, store, spaces, texts, limit, profile, least)
 
-        return self.read(ask, key)
+        return ask
 
     def holds(self, id: str) -> bool:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
@@ -407,9 +401,7 @@ class Core:
             only = replace(
                 only, entities=resolved_entities(only.entities, self.index.catalogue, self.warn)
             )
-        return View(
-            self.layout, self.index.catalogue, only, self.authors, self.index.columns, strict
-        )
+        return View(self.layout, self.index.catalogue, only, self.authors, strict)
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
@@ -446,19 +438,12 @@ class Core:
             restoring = f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
-            raise BadInput(*self._several(name, ids))
+            titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
+            several = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
+            more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
+            message = f"{name!r} matches several memories: {several}{more}"
+            raise BadInput(message, "use more of the id or of the title")
         return ids[0]
-
-    def _several(self, name: str, ids: Sequence[str]) -> tuple[str, str]:
-        """Return the message and the hint for a name that matches several memories."""
-
-        titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-        told = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
-        more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
-        return (
-            f"{name!r} matches several memories: {told}{more}",
-            "use more of the id or of the title",
-        )
 
     # The log of questions
 
@@ -490,11 +475,11 @@ class Core:
         """Log (question, results, best score, best relevance) in the ledger, unless the settings turn that off."""
         if self.settings.ledger != "on":
             return
-        from ..files.journal import note_recalls, recall_line
+        from ..files.journal import note_recalls, recall_row
 
         at, by = now(), agent or self.agent
-        lines = (recall_line(at, by, one[0], limit, filter, *one[1:]) for one in told)
-        note_recalls(self.layout, lines, self.settings.ledger_days)
+        rows = [recall_row(at, by, one[0], limit, filter, *one[1:]) for one in told]
+        note_recalls(self.layout, rows, self.settings.ledger_days)
 
     # Background work that a command may start
 
@@ -519,54 +504,3 @@ class Core:
             from ..exchange.sinks import wake_sender
 
             wake_sender(self.layout)
-
-
-# Cache answers in a long-lived process: in memory only, and only while the index does not change.
-
-TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
-MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped
-
-
-class AnswerCache:
-    """An LRU cache with an absolute time to live. It is emptied when the index changes. Thread-safe."""
-
-    def __init__(
-        self,
-        clock: Callable[[], float] = time.monotonic,
-        entries: int = MAX_ANSWERS,
-        seconds: float = TIME_TO_LIVE_S,
-    ):
-        self.clock = clock
-        self.entries = entries
-        self.seconds = seconds
-        self._lock = allocate_lock()
-        self._made_from: object = None
-        self._kept: dict[Hashable, tuple[float, object]] = {}
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def clear(self) -> None:
-        """Remove every answer."""
-        with self._lock:
-            self._kept.clear()
-
-    def get(self, key: Hashable, made_from: object = None) -> object | None:
-        """Return the cached answer; None if there is none or it is too old. A new `made_from` empties the cache."""
-        with self._lock:
-            if made_from != self._made_from:
-                self._kept.clear()
-                self._made_from = made_from
-            made, answer = self._kept.pop(key, (0.0, None))
-            if answer is None or self.clock() - made >= self.seconds:
-                return None
-            self._kept[key] = (made, answer)
-            return answer
-
-    def put(self, key: Hashable, answer: object) -> None:
-        """Cache an answer. It must come from the index state that was passed to the last `get`."""
-        with self._lock:
-            self._kept.pop(key, None)
-            while len(self._kept) >= self.entries:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = (self.clock(), answer)

@@ -13,7 +13,6 @@ from ..files.append import Written
 from ..files.archive import MAX_LOG_ENTRIES, next_experience_number, rotate_log
 from ..files.layout import Layout, personal_root
 from ..files.private import lock
-from ..files.session_records import DROPPED
 from ..format.mesh_fields import LessonContext
 from ..learn.lessons import (
     LESSON_HELD,
@@ -41,7 +40,7 @@ from ..learn.traces import (
     trace_of,
 )
 from ..learn.turns import Turn
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, RECORDED, now, record, replace
@@ -59,6 +58,7 @@ from ..state.changes import HeritageChain, plan_heritage
 from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
 from ..text.clean import one_line
 from .core import Wing
+from .writing import as_warning
 
 # Records of runs: traces, the experience log, and a brief before the next task.
 
@@ -84,7 +84,7 @@ class Traces(Wing):
             self._core.layout.path,
         )
         decide = partial(plan_trace, whole, lambda name: os.path.lexists(path(name)))
-        return self._core.writer.write_decided(decide, via)[0]
+        return self._core.write(decide, via)[0]
 
     def log(
         self,
@@ -97,14 +97,13 @@ class Traces(Wing):
         """Add an entry to the experience log; archive all but the last `keep` entries."""
         whole = ToldExperience(goal, **told) if isinstance(goal, str) else goal
 
-        def decide() -> Plan:
-            plan = plan_experience(whole, next_experience_number(self._core.layout), by)
-            rotate_log(
-                self._core.layout, keep - len(plan.entries)
-            )  # under the same lock: others wait once
-            return plan
-
-        return self._core.writer.write_decided(decide, via)[0]
+        layout = self._core.layout
+        written = self._core.write(
+            lambda: plan_experience(whole, next_experience_number(layout), by), via
+        )
+        with as_warning(self._core, "the log keeps more entries than usual"), lock(layout, "write"):
+            rotate_log(layout, keep)
+        return written[0]
 
     def record_session(self, turns: Sequence[Turn], host: str, session: str) -> Written | None:
         """Record a session: a trace, and a line in this repository's experience log and in the user's own.
@@ -207,8 +206,7 @@ class Traces(Wing):
         inside = replace(only or PAST_RUNS, **window)
         asked = (text, limit, min_similarity)
         return core.read(
-            lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked),
-            ("query", *asked, inside),
+            lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked)
         )
 
     def brief(self, goal: str, budget: int = MAX_BRIEF_TOKENS) -> Brief:
@@ -356,8 +354,6 @@ class Lessons(Wing):
         if draft.id in waiting and waiting[draft.id].text == draft.text:
             return proposal, WAITING
         if not dry_run:
-            if proposal.is_solved and proposal.unsolved_id in waiting:
-                store.decide(waiting[proposal.unsolved_id], DROPPED)
             store.put([draft])
         return proposal, DRAFTED
 
@@ -371,11 +367,11 @@ class Lessons(Wing):
     ) -> Written:
         """Append the chain of intents that led to a memory, earliest first."""
         chain = HeritageChain(tuple(intents), tuple(hypotheses), tuple(rationales))
-        return self._core.writer.write(plan_heritage(self._repo.get(name), chain, by))[0]
+        return self._core.write(plan_heritage(self._repo.get(name), chain, by))[0]
 
     def _carried_out(self, learned: LearnedLesson, via: str) -> tuple[Lesson, str]:
         if learned.plan.entries:
-            self._core.writer.write(learned.plan, via)
+            self._core.write(learned.plan, via)
         return lesson_of(self._repo.get(learned.id)), learned.what
 
     def _lessons(self, statuses: Sequence[str] = ()) -> list[Memory]:

@@ -7,9 +7,8 @@ warning, not an error.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from ..embed.embedder import Embedder
@@ -21,13 +20,12 @@ from ..files.layout import (
     find_layout,
     personal_root,
     source_layout,
-    user_cache,
 )
 from ..index.stores.database import DatabaseError
 from ..model.entries import Memory
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.filters import Filter
-from ..model.values import now, record, replace
+from ..model.values import record, replace
 from ..recall.candidates import Sources
 from ..recall.excerpt import Labels, layer_label
 from ..recall.inject import Injection
@@ -41,10 +39,6 @@ from .injecting import sources
 
 RESERVED = (PERSONAL, PROJECT, "all", "verified")  # names that a shared repository cannot have
 MAX_NAME_CHARS = 40
-TOLD_FILE = (
-    "sources-told.json"  # in the user's cache folder: which sources were reported missing, and when
-)
-TOLD_AGAIN_MS = 24 * 3_600_000
 
 T = TypeVar("T")
 
@@ -120,10 +114,9 @@ class Layers:
         elif not os.path.isdir(root):
             why = f"there is no {FOLDER} folder in it"
         if why:
-            if _is_news(f"{path}: {why}"):
-                self._core.warn(
-                    f"the source {path} is left out: {why}; correct 'sources' in your config"
-                )
+            self._core.warn(
+                f"the source {path} is left out: {why}; correct 'sources' in your config"
+            )
             self._left_out.append((os.path.basename(folder) or path, path, why))
         elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
             self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
@@ -182,13 +175,13 @@ class Layers:
 
     # Recall
 
-    def _read(self, layer: Layer, ask: Callable[[], T], key: Hashable = None) -> T | None:
+    def _read(self, layer: Layer, ask: Callable[[], T]) -> T | None:
         """Return what `ask` returns on a layer's updated index; None after a warning if it fails.
 
         An error of the first layer is raised.
         """
         try:
-            return layer.core.read(ask, key)
+            return layer.core.read(ask)
         except (RawkoError, OSError, DatabaseError) as failure:
             if layer is self.all[0]:
                 raise
@@ -255,8 +248,7 @@ class Layers:
                 own = self._sources(layer, alone, doubting, kept)  # noqa: B023
                 return layer_results(own, texts, limit, profile, least), own.doubting
 
-            key = ("layers", tuple(texts), limit, only, profile, least, doubting)
-            results = self._read(layer, ask, key)
+            results = self._read(layer, ask)
             if results is None:
                 continue
             answered.append(layer)
@@ -365,25 +357,3 @@ def _named(item: Found, id: str) -> Found:
 
 def _same(one: str, other: str) -> bool:
     return one == other or os.path.realpath(one) == os.path.realpath(other)
-
-
-def _is_news(said: str) -> bool:
-    """Return whether a warning was not printed in the last 24 hours, and record that it is printed now."""
-
-    file, at = os.path.join(user_cache(), TOLD_FILE), now()
-    told: dict[str, str] = {}
-    try:
-        with open(file, encoding="utf-8") as stream:
-            known: dict[str, str] = json.loads(stream.read())
-        told = {key: when for key, when in known.items() if 0 <= at - int(when) < TOLD_AGAIN_MS}
-        if said in told:
-            return False
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-        pass
-    try:
-        os.makedirs(user_cache(), exist_ok=True)
-        with open(file, "w", encoding="utf-8") as stream:
-            stream.write(json.dumps({**told, said: str(at)}))
-    except OSError:
-        pass
-    return True

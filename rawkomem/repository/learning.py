@@ -7,7 +7,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 from ..files.machine_records import (
@@ -23,6 +23,7 @@ from ..files.session_records import DROPPED, KEPT, checksum, told_to
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
+    MAX_DRAFTS,
     MIN_DRAFT_SCORE,
     QUOTE_KEY,
     choose_drafts,
@@ -42,21 +43,18 @@ from ..learn.extraction import (
     FAILED_CHUNKS,
     KNOWN_ALREADY,
     MAX_EXISTING,
-    Chunk,
     DraftFinder,
     chunks_of,
     first_ask,
 )
 from ..learn.lessons import lesson_of_draft
-from ..learn.llm import Llm, LlmFailure
+from ..learn.llm import LlmFailure
 from ..learn.llm_answers import required_llm
 from ..learn.repetitions import (
     KnownTexts,
     contradicted_memories,
-    cosine_of,
     inherited_conditions,
     is_repeated,
-    is_said_again,
     means_same,
     tied_draft,
 )
@@ -71,8 +69,9 @@ from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.conditions import why_unusable
 from . import Repository
+from .beliefs import note_drop
 from .core import Wing
-from .writing import Stored
+from .writing import Stored, as_one_change
 
 Progress = Callable[["Step"], None]
 
@@ -80,6 +79,7 @@ Progress = Callable[["Step"], None]
 # Drafts: proposed memories from sessions. They wait on this machine until somebody keeps or drops
 # them.
 
+EDITED_SCORE = 9.0  # of a draft that somebody edited, so that no other draft replaces it
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -91,9 +91,6 @@ class Taken:
     known: tuple[
         Draft, ...
     ] = ()  # already waiting or decided, or the same text as in another session
-    stored: tuple[
-        tuple[Draft, Stored], ...
-    ] = ()  # stored, because a person said the same in another session
 
 
 class Drafts(Wing):
@@ -111,27 +108,26 @@ class Drafts(Wing):
         """Return a draft by its id or an unambiguous beginning of it."""
         return self.store.get(name)
 
-    def take(self, drafts: Sequence[Draft], dry_run: bool = False, heard: bool = True) -> Taken:
-        """Store new drafts. A draft that a person also said in another session becomes a memory.
+    def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> Taken:
+        """Store new drafts, so that the MAX_DRAFTS best of each session wait; weaker ones are removed.
 
-        Pass `heard=False` if it is not certain that a person said it: an agent or a repository can forge a transcript.
+        A draft that a person also said in another session gets a higher score.
         """
-        waiting, decided = self.all(), self.store.decided()
-        there = {draft.id for draft in waiting} | decided
-        others = [draft for draft in drafts if draft.id not in there]
-        new = [draft for draft in others if not any(is_repeated(draft, one) for one in waiting)]
-        if dry_run:
-            return Taken(tuple(new), tuple(draft for draft in drafts if draft not in new))
-        self.store.expire()
-        spoken = [
-            draft for draft in new if heard and not draft.model
-        ]  # a draft that a model worded waits for a person
-        pairs = [(draft, earlier) for draft in spoken if (earlier := self._earlier(draft, waiting))]
-        again = {draft.id for draft, _ in pairs}
-        fresh = tuple(_raised(draft, waiting) for draft in new if draft.id not in again)
-        self.store.put(fresh)
-        stored = tuple((draft, self._store_again(draft, earlier)) for draft, earlier in pairs)
-        return Taken(fresh, tuple(draft for draft in drafts if draft not in new), stored)
+        waiting = self.all()
+        there = {draft.id for draft in waiting} | self.store.decided()
+        new = [
+            _raised(draft, waiting)
+            for draft in drafts
+            if draft.id not in there and not any(is_repeated(draft, one) for one in waiting)
+        ]
+        weak = _weakest(new, waiting)
+        new = [draft for draft in new if draft.id not in weak]
+        if not dry_run:
+            self.store.expire()
+            self.store.remove(one.id for one in waiting if one.id in weak)
+            self.store.put(new)
+        ids = {draft.id for draft in new}
+        return Taken(tuple(new), tuple(draft for draft in drafts if draft.id not in ids))
 
     def keep(
         self,
@@ -155,7 +151,7 @@ class Drafts(Wing):
             if LESSON in draft.tags
             else replace(entry_of_draft(draft), by=by)
         )
-        with self._core.writer.as_one_change():
+        with as_one_change(self._core):
             stored = self._repo.add(made, via=via)
             for old in draft.corrects:
                 if self._core.holds(old) and old != stored.id:
@@ -189,36 +185,30 @@ class Drafts(Wing):
                     note.hint,
                 )
         conditions = old.when if when is None else tuple(when)
-        return replace(old, title=title or old.title, text=text or old.text, when=conditions)
-
-    def drop(self, name: str) -> Draft:
-        """Drop a draft for good: the same words of the same session make no new draft."""
-        draft = self.get(name)
-        self.store.decide(draft, DROPPED)
-        return draft
-
-    def _earlier(self, draft: Draft, waiting: Sequence[Draft]) -> Draft | None:
-        """Return a waiting draft from another session in which a person said the same."""
-        others = [one for one in waiting if one.session != draft.session]
-        if not others:
-            return None
-        own, *rest = self._core.index.embedder.embed([draft.said, *(one.said for one in others)])
-        return next(
-            (
-                one
-                for one, v in zip(others, rest, strict=True)
-                if is_said_again(draft, one, cosine_of(own, v))
-            ),
-            None,
+        return replace(
+            old,
+            title=title or old.title,
+            text=text or old.text,
+            when=conditions,
+            score=max(old.score, EDITED_SCORE),
         )
 
-    def _store_again(self, draft: Draft, earlier: Draft) -> Stored:
-        """Store a draft that was said twice, in the new words, because an agent may have edited the earlier draft."""
-        sessions = tuple(dict.fromkeys((*earlier.again, earlier.session, draft.session)))
-        stored = self._repo.add(entry_of_draft(replace(draft, again=sessions)), via=SAID)
-        for one in (earlier, draft):
-            self.store.decide(one, KEPT, stored.written[0].entry.id)
-        return stored
+    def drop(self, name: str) -> Draft:
+        """Drop a draft: the same words of the same session make no new draft. `undo` brings it back."""
+        draft = self.get(name)
+        self.store.decide(draft, DROPPED)
+        note_drop(self._core.layout, draft.id)
+        return draft
+
+
+def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
+    """Return the ids of the drafts of a session that its MAX_DRAFTS best leave no room for."""
+    weak = set[str]()
+    for session in {draft.session for draft in new if draft.session}:
+        plain = [one for one in (*waiting, *new) if one.session == session and not one.model]
+        best_first = sorted(plain, key=lambda one: -one.score)
+        weak |= {one.id for one in best_first[MAX_DRAFTS:]}
+    return weak
 
 
 def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
@@ -232,7 +222,22 @@ def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
 # requests of a person to remember something become memories.
 
 VIA_AGENT = "agent"  # origin of a memory that an agent writes
-NEAR_DRAFT = 5  # existing memories that a new one is compared with
+NEAR_DRAFT, NEAR_QUOTE = (
+    5,
+    8,
+)  # existing memories that a draft, and a quoted memory, is compared with
+MAX_QUOTE_CHARS = 600
+CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
+
+
+@record
+class Remembered:
+    """The result of `remember`: stored; proposed, because it contradicts others; or a known memory confirmed."""
+
+    what: str
+    id: str
+    others: tuple[str, ...] = ()  # memories that it contradicts
+    stored: Stored | None = None
 
 
 @record
@@ -245,13 +250,10 @@ class Learned:
     known: tuple[tuple[Draft, str], ...] = ()  # drafts that a memory already says, with its id
     requests: tuple[Draft, ...] = ()  # drafts that a person asked to remember
     stored: tuple[Stored, ...] = ()  # the result for each request; empty for a dry run
-    again: tuple[
-        tuple[Draft, Stored], ...
-    ] = ()  # drafts stored because a person said them in another session, too
 
 
 class Learning(Wing):
-    """Learns from the transcripts of sessions."""
+    """Learns from the transcripts of sessions, and stores memories that a quote of a person proves."""
 
     def learn(
         self,
@@ -276,101 +278,65 @@ class Learning(Wing):
     def take(
         self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False
     ) -> Learned:
-        """Store the drafts found in a session: requests as memories, the others as drafts."""
+        """Store the drafts found in a session, unless a memory says the same: requests as memories, others as drafts."""
         if dry_run:
-            return self._compare(heard, found, dry_run, False)
+            return self._compare(heard, found, dry_run)
         via = SAID if by_host or self._core.via != VIA_AGENT else VIA_AGENT
         with lock(self._core.layout, "learn"):
-            learned = self._compare(heard, found, dry_run, via == SAID)
-            stored = self._repo.add_many(
-                [entry_of_request(draft) for draft in learned.requests], via=via
-            )
-        return replace(learned, stored=tuple(stored))
+            learned = self._compare(heard, found, dry_run)
+            entries = [entry_of_request(draft) for draft in learned.requests]
+            return replace(learned, stored=tuple(self._repo.add_many(entries, via=via)))
 
-    def _compare(
-        self, heard: Heard, found: Sequence[Draft], dry_run: bool, is_said: bool
-    ) -> Learned:
+    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
-        near = self._repo.remembering.candidates
-        found = [
-            tied_draft(
-                draft, entry_of_draft(draft), near(draft.session, f"{draft.title}\n{draft.text}")
-            )
-            for draft in found
-        ]
-        known = KnownTexts(
-            self._core.all(), lambda text: self._core.near(text, NEAR_DRAFT, Filter())
-        )
-        compared = [
-            (
-                draft,
-                known(entry_of_request(draft) if draft.kind == REQUEST else entry_of_draft(draft)),
-            )
-            for draft in found
-        ]
-        news = [draft for draft, same in compared if not same]
-        taken = self._repo.drafts.take(
-            [draft for draft in news if draft.kind != REQUEST], dry_run, is_said
-        )
-        asked = tuple(draft for draft in news if draft.kind == REQUEST)
-        known_already = tuple(pair for pair in compared if pair[1])
-        return Learned(heard, taken.new, taken.known, known_already, asked, again=taken.stored)
+        core = self._core
+        same = KnownTexts(core.all(), lambda text: core.near(text, NEAR_DRAFT, Filter()))
+        known: list[tuple[Draft, str]] = []
+        requests: list[Draft] = []
+        drafts: list[Draft] = []
+        for draft in found:
+            near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
+            draft = tied_draft(draft, entry_of_draft(draft), near)
+            is_request = draft.kind == REQUEST
+            id = same(entry_of_request(draft) if is_request else entry_of_draft(draft))
+            if id:
+                known.append((draft, id))
+            else:
+                (requests if is_request else drafts).append(draft)
+        taken = self._repo.drafts.take(drafts, dry_run)
+        return Learned(heard, taken.new, taken.known, tuple(known), tuple(requests))
 
-
-# Store a memory that an agent words after a person said it in the session; a quote of the person
-# is the proof.
-
-MAX_QUOTE_CHARS = 600
-NEAR_QUOTE = 8  # existing memories that a new one is compared with
-BY_AGENT = "agent"  # origin of a memory that an agent writes
-CONFIRMED, STORED, PROPOSED = "confirmed", "stored", "proposed"
-
-
-@record
-class Remembered:
-    """The result of `remember`: stored; proposed, because it contradicts others; or a known memory confirmed."""
-
-    what: str
-    id: str
-    others: tuple[str, ...] = ()  # memories that it contradicts
-    stored: Stored | None = None
-
-
-class Remembering(Wing):
-    """Checks quotes, and stores memories that are based on them."""
+    # Memories that an agent words after a person said them; a quote of the person is the proof
 
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
         """Store a memory based on a person's words; raise Refused if no person typed or agreed to the quote."""
+        repo = self._repo
+        text = f"{entry.title}\n{entry.body}"
         self.check_quote(quote)
-        if not is_about_quote(quote, f"{entry.title}\n{entry.body}"):
+        if not is_about_quote(quote, text):
             hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
             raise Refused(f"the memory does not match the quote “{one_line(quote, 80)}”", hint)
         quote = one_line(redact(quote), MAX_QUOTE_CHARS)
+        reason = f"a person said: {quote}"
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
-        against = contradicted_memories(entry, self._candidates(f"{entry.title}\n{entry.body}"))
-        same = (
-            ""
-            if against
-            else KnownTexts(
-                self._core.all(), lambda text: self._core.near(text, NEAR_QUOTE, Filter())
-            )(entry)
-        )
-        if same:
-            self._repo.beliefs.reinforce(same, f"a person said: {quote}", by)
-            self._decide_drafts(quote)
-            return Remembered(CONFIRMED, same)
-        stored = self._repo.add(
-            replace(entry, when=inherited_conditions(entry.when, against)), via=SAID
-        )
-        for old in against:
-            self._repo.beliefs.supersede(
-                old.id, stored.id, f"a person said: {quote}", by, anyway=True
-            )
-        self._decide_drafts(quote)
-        return Remembered(
-            PROPOSED if against else STORED, stored.id, tuple(old.id for old in against), stored
-        )
+        against = contradicted_memories(entry, self._active_near(text))
+        core = self._core
+        same = KnownTexts(core.all(), lambda text: core.near(text, NEAR_QUOTE, Filter()))
+        if not against and (known := same(entry)):
+            repo.beliefs.reinforce(known, reason, by)
+            done = Remembered(CONFIRMED, known)
+        else:
+            entry = replace(entry, when=inherited_conditions(entry.when, against))
+            stored = repo.add(entry, via=SAID)
+            for old in against:
+                repo.beliefs.supersede(old.id, stored.id, reason, by, anyway=True)
+            others = tuple(old.id for old in against)
+            done = Remembered(PROPOSED if against else STORED, stored.id, others, stored)
+        for draft in repo.drafts.all():
+            if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
+                repo.drafts.store.decide(draft, KEPT)
+        return done
 
     def keep_draft(self, name: str, by: str, **changes: Any) -> Stored:
         """Keep a draft for an agent. It counts as said by a person if its quote is found, else as the agent's."""
@@ -381,9 +347,9 @@ class Remembering(Wing):
         text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
         try:
             self.check_quote(proof)
-            via = SAID if is_about_quote(proof, text) else BY_AGENT
+            via = SAID if is_about_quote(proof, text) else VIA_AGENT
         except Refused:
-            via = BY_AGENT
+            via = VIA_AGENT
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
     def check_quote(self, quote: str) -> None:
@@ -417,21 +383,47 @@ class Remembering(Wing):
     def candidates(self, session: str, text: str) -> list[Memory]:
         """Return the active memories that a text may be about: those shown to the session, then the most similar."""
         shown = [key.partition("@")[0] for key in sorted(told_to(self._core.layout, session).keys)]
-        return self._candidates(text, shown)
+        return self._active_near(text, [id for id in shown if self._core.holds(id)])
 
-    def _candidates(self, text: str, shown: Iterable[str] = ()) -> list[Memory]:
-        near = [
-            item.row.id
-            for item in self._core.look([text], NEAR_QUOTE, Filter(statuses=(ACTIVE,)))[0].found
-        ]
-        ids = [id for id in dict.fromkeys((*shown, *near)) if self._core.holds(id)]
-        return [memory for memory in self._repo.get_many(ids) if memory.status == ACTIVE]
+    def _active_near(self, text: str, shown: Sequence[str] = ()) -> list[Memory]:
+        hits = self._core.look([text], NEAR_QUOTE, Filter(statuses=(ACTIVE,)))[0].found
+        memories = self._repo.get_many([*shown, *(hit.row.id for hit in hits)])
+        return [memory for memory in memories if memory.status == ACTIVE]
 
-    def _decide_drafts(self, quote: str) -> None:
-        """Mark the drafts that contain the quote as kept."""
-        for draft in self._repo.drafts.all():
-            if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
-                self._repo.drafts.store.decide(draft, KEPT)
+    # Old transcripts
+
+    def learn_files(
+        self,
+        paths: Sequence[str],
+        run: Run | None = None,
+        ask: bool = False,
+        again: bool = False,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Gone:
+        """Make drafts from the sessions in files and folders, oldest first; skip files that were done before.
+
+        With `ask`, the configured language model finds the drafts. `again` starts over; `dry_run` writes nothing.
+        """
+        files = transcripts_in(paths)
+        walk = Walk(self._repo, run or Run(), ask, again, dry_run, progress)
+        if again and not dry_run:
+            walk.done.forget(files)
+        for number, path in enumerate(files, 1):
+            walk.visit(path, Step(number, len(files), path))
+        return walk.gone()
+
+    def learn_stream(
+        self,
+        stream: IO[bytes],
+        run: Run | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Gone:
+        """Make drafts from one session with the configured language model; do not record that the session is done."""
+        walk = Walk(self._repo, run or Run(), True, True, dry_run, progress)
+        walk.ask(stream, Step(1, 1, STANDARD_INPUT))
+        return walk.gone()
 
 
 def _turns_in(file: str) -> tuple[Turn, ...]:
@@ -484,73 +476,25 @@ class Gone:
     stopped: str = ""  # why the model did not read all sessions
 
 
-class Transcripts(Wing):
-    """Learns from transcripts of the past."""
-
-    def learn(
-        self,
-        paths: Sequence[str],
-        run: Run | None = None,
-        ask: bool = False,
-        again: bool = False,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> Gone:
-        """Make drafts from the sessions in files and folders, oldest first; skip files that were done before.
-
-        With `ask`, the configured language model finds the drafts. `again` starts over; `dry_run` writes nothing.
-        """
-        files = transcripts_in(paths)
-        walk = self._walk(ask, run, again, dry_run)
-        if again and not dry_run:
-            walk.done.forget(files)
-        for number, path in enumerate(files, 1):
-            walk.visit(path, Step(number, len(files), path), progress or (lambda _: None))
-        return walk.gone()
-
-    def learn_stream(
-        self,
-        stream: IO[bytes],
-        run: Run | None = None,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> Gone:
-        """Make drafts from one session with the configured language model; do not record that the session is done."""
-        walk = self._walk(True, run, True, dry_run)
-        walk.ask(stream, Step(1, 1, STANDARD_INPUT), progress or (lambda _: None))
-        return walk.gone()
-
-    def _walk(self, ask: bool, run: Run | None, again: bool, dry_run: bool) -> Walk:
-        llm = required_llm(self._core.settings.llm) if ask else None
-        return Walk(
-            self._repo,
-            llm,
-            self._latest() if llm else (),
-            run or Run(),
-            again=again,
-            dry_run=dry_run,
-        )
-
-    def _latest(self) -> Sequence[Memory]:
-        """Return the last changed memories in use."""
-        rows = self._core.rows(Filter(statuses=(ACTIVE,)))
-        return self._repo.get_many([row.id for row in rows[:MAX_EXISTING]])
-
-
 class Walk:
     """One run over transcripts."""
 
     def __init__(
         self,
         repository: Repository,
-        llm: Llm | None,
-        existing: Sequence[Memory],
         run: Run,
-        **flags: bool,
+        ask: bool,
+        again: bool,
+        dry_run: bool,
+        progress: Progress | None,
     ):
-        self._llm, self._existing, self._run = llm, existing, run
-        self._again, self._dry_run = flags["again"], flags["dry_run"]
-        self._learning, self._store = repository.learning, repository.drafts.store
+        self._repo, self._run, self._again, self._dry_run = repository, run, again, dry_run
+        self._progress = progress or (lambda step: None)
+        self._llm = required_llm(repository.settings.llm) if ask else None
+        self._existing: Sequence[Memory] = ()  # the last changed memories, which the model is shown
+        if ask:
+            rows = repository.list(Filter(statuses=(ACTIVE,)))[:MAX_EXISTING]
+            self._existing = repository.get_many([row.id for row in rows])
         self.done = LearnedParts(repository.layout)
         self._plain = 0  # sessions that were read without the model, because it failed
         self._drafts: list[Draft] = []
@@ -559,17 +503,15 @@ class Walk:
 
     def gone(self) -> Gone:
         """Return the result of the run."""
-        name = self._llm.name if self._llm else ""
+        read = f"the model failed: plain learning read {counted(self._plain, 'session')}"
         return Gone(
             tuple(self._drafts),
             {what: n for what, n in self._counts.items() if n},
-            name,
-            f"the model failed: plain learning read {counted(self._plain, 'session')}"
-            if self._plain
-            else "",
+            self._llm.name if self._llm else "",
+            read if self._plain else "",
         )
 
-    def visit(self, path: str, step: Step, progress: Progress) -> None:
+    def visit(self, path: str, step: Step) -> None:
         """Learn from one file, unless it is done. A file that cannot be read is counted and reported."""
         try:
             seen = os.stat(path)
@@ -578,114 +520,92 @@ class Walk:
                 self._counts[BEFORE] += 1
                 return
             with open(path, "rb") as stream:
-                asks = self._llm and self._failures < MAX_FAILURES
-                is_whole = (self.ask if asks else self._listen)(stream, step, progress)
+                if self._llm and self._failures < MAX_FAILURES:
+                    is_whole = self.ask(stream, step)
+                else:
+                    is_whole = not self._llm
+                    self._listen(read_session(stream, self._run))
+                    self._tell(step)
         except (BadInput, OSError) as failure:
             self._counts[UNREAD] += 1
-            words = (
-                failure.message
-                if isinstance(failure, BadInput)
-                else failure.strerror or str(failure)
-            )
-            progress(replace(step, drafts=len(self._drafts), failure=words))
+            words = getattr(failure, "message", "") or getattr(failure, "strerror", "")
+            self._tell(step, words or str(failure))
             return
         self._counts[READ] += 1
         if is_whole:
-            self._add_done(path, stamp)
+            self._note_done(path, stamp)
 
-    def ask(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
+    def ask(self, stream: IO[bytes], step: Step) -> bool:
         """Ask the model about each part of a session that is not done; return whether all parts are done now."""
+        assert self._llm
         heard = read_session(stream, self._run)
         chunks = chunks_of(heard.turns)
         if not chunks:
             self._counts[SILENT] += 1
-            progress(replace(step, drafts=len(self._drafts)))
+            self._tell(step)
             return True
         if not heard.session:
             heard = replace(heard, session=os.path.splitext(os.path.basename(step.name))[0])
-        finder = self._finder(heard, first_ask(chunks))
+        before = [one for one in self._repo.drafts.store.of_session(heard.session) if one.model]
+        run = replace(heard.run, task=heard.run.task or first_ask(chunks))
+        known = () if self._again else before
+        finder = DraftFinder(self._llm, run, self._existing, heard.session, known)
         failed = 0
         for number, chunk in enumerate(chunks, 1):
-            part = f"part-{checksum(chunk.text)}"
+            part, failure = f"part-{checksum(chunk.text)}", ""
             if self._is_done(step.name, part):
                 continue
-            failure = self._ask_part(finder, chunk, heard, step.name, part)
-            failed += bool(failure)
-            progress(
-                replace(
-                    step, part=number, parts=len(chunks), drafts=len(self._drafts), failure=failure
-                )
-            )
+            try:
+                self._keep(finder.ask(chunk), heard)
+                self._failures = 0
+                self._note_done(step.name, part)
+            except LlmFailure as wrong:
+                failed += 1
+                self._failures += 1
+                failure = wrong.in_full
+            self._tell(replace(step, part=number, parts=len(chunks)), failure)
             if self._failures >= MAX_FAILURES:
                 break
         if failed:
-            self._plain += 1
-            self._take(heard, choose_drafts(heard.turns, heard.run))
+            self._listen(heard)
         self._counts += finder.counts
         self._counts[FAILED_CHUNKS] += failed
         return not failed
 
-    def _ask_part(
-        self, finder: DraftFinder, chunk: Chunk, heard: Heard, source: str, part: str
-    ) -> str:
-        """Ask about one part and store its drafts; return the error message, or ""."""
-        try:
-            self._keep(finder.ask(chunk), heard)
-        except LlmFailure as failure:
-            self._failures += 1
-            return failure.in_full
-        self._failures = 0
-        self._add_done(source, part)
-        return ""
+    def _tell(self, step: Step, failure: str = "") -> None:
+        self._progress(replace(step, drafts=len(self._drafts), failure=failure))
 
-    def _listen(self, stream: IO[bytes], step: Step, progress: Progress) -> bool:
-        """Learn from a session without a model; return whether it is done, which a session for the model is not."""
-        heard = read_session(stream, self._run)
-        self._take(heard, choose_drafts(heard.turns, heard.run))
+    def _listen(self, heard: Heard) -> None:
+        """Learn from a session without a model."""
         self._plain += bool(self._llm)
-        progress(replace(step, drafts=len(self._drafts)))
-        return not self._llm
-
-    def _take(self, heard: Heard, found: Sequence[Draft]) -> None:
-        self._drafts += self._learning.take(heard, found, self._dry_run).drafts
-
-    def _finder(self, heard: Heard, asked: str) -> DraftFinder:
-        assert self._llm
-        found = [draft for draft in self._store.of_session(heard.session) if draft.model]
-        run = replace(heard.run, task=heard.run.task or asked)
-        return DraftFinder(
-            self._llm, run, self._existing, heard.session, () if self._again else found
-        )
+        found = choose_drafts(heard.turns, heard.run)
+        self._drafts += self._repo.learning.take(heard, found, self._dry_run).drafts
 
     def _keep(self, drafts: Sequence[Draft], heard: Heard) -> None:
         """Store drafts. A new draft replaces a waiting draft of the same exchange."""
-        if not drafts:
-            return
-        waiting = {draft.id: draft for draft in self._store.of_session(heard.session)}
+        store = self._repo.drafts.store
+        waiting = store.of_session(heard.session)
         newer: list[Draft] = []
         rest: list[Draft] = []
         for draft in drafts:
-            same = (one for one in waiting.values() if _is_same_exchange(draft, one))
-            old = waiting.get(draft.id) or next(same, None)
-            if old:
-                del waiting[old.id]
-                newer.append(
-                    replace(
-                        draft, id=old.id, corrects=old.corrects, again=old.again, asked=old.asked
-                    )
-                )
-            else:
+            same = (one for one in waiting if one.id == draft.id or _is_same_exchange(draft, one))
+            old = next(same, None)
+            if old is None:
                 rest.append(draft)
-        learned = self._learning.take(heard, rest, self._dry_run)
-        self._counts[KNOWN_ALREADY] += len(learned.known)
+                continue
+            waiting.remove(old)
+            earlier = {name: getattr(old, name) for name in ("id", "corrects", "again", "asked")}
+            newer.append(replace(draft, **earlier))
         if not self._dry_run:
-            self._store.put(newer)
+            store.put(newer)
+        learned = self._repo.learning.take(heard, rest, self._dry_run)
+        self._counts[KNOWN_ALREADY] += len(learned.known)
         self._drafts += [*newer, *learned.drafts]
 
     def _is_done(self, source: str, what: str) -> bool:
         return not self._again and self.done.has(source, what)
 
-    def _add_done(self, source: str, what: str) -> None:
+    def _note_done(self, source: str, what: str) -> None:
         if not self._dry_run and source != STANDARD_INPUT:
             self.done.add(source, what)
 

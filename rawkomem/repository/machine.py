@@ -20,8 +20,9 @@ import apsw
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
-from ..files.journal import is_background, steps_aside, yield_disk
+from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
+from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ..files.replace import replace_whole
 from ..format.fields import Unreadable
 from ..format.frontmatter import read_frontmatter
@@ -35,12 +36,10 @@ from ..index.stores.database import (
     BROKEN,
     MEMORY,
     SQLITE,
-    UNSAFE_FILE_SYSTEMS,
     StoreHome,
     StoreSettings,
     catalogue_path,
     checked_store,
-    file_system,
     first,
     memory_path,
     open_database,
@@ -289,7 +288,6 @@ class Store(Wing):
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
         if not is_background():
             return deepen(self._core.index, progress)
-        yield_disk()
         job = worker_lock()
         if not job.acquire():
             return 0  # another worker of this user is running

@@ -24,7 +24,8 @@ from ..files.archive import (
     unpack_folder,
 )
 from ..files.layout import Layout
-from ..files.private import lock, open_local, replace_local
+from ..files.private import lock
+from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
 from ..index.neighbors import Neighbors, group_leaders
 from ..learn.learnings import (
@@ -38,14 +39,12 @@ from ..learn.learnings import (
 from ..model.entries import Memory, Plan
 from ..model.errors import BadInput, NotFound, RawkoError, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
-from ..model.values import ACTIVE, CREATES, DAY, iso, now, read_time, record, replace
+from ..model.values import ACTIVE, DAY, iso, now, record, replace
 from ..state.digests import (
     Digesting,
-    digests_of,
     plan_archive_sources,
     plan_digests,
     uncovered_part,
-    uncovered_sources,
 )
 from ..state.housekeeping import (
     Census,
@@ -58,11 +57,12 @@ from ..state.housekeeping import (
     plan_prune,
     questions_of,
 )
-from ..state.runs import TRACE, goal_of
+from ..state.runs import TRACE
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..text.clean import one_line
 from .core import Core, Wing, batches
 from .purging import purge_memory
+from .writing import DISTILLED, as_one_change
 
 Progress = Callable[[int, int], None]
 
@@ -93,37 +93,27 @@ def reasons_to_stay(
     A memory that searches do not show, because it is superseded or disputed, never has to stay.
     """
     found_by = {id: questions_of(memories[id]) for id in leaving if memories[id].status in READABLE}
-    questions = dict.fromkeys(
-        [*past, *(question for asked in found_by.values() for question in asked)]
-    )
-    answers = _ids_found(core, list(questions), min(MAX_RESULTS, FOUND_AMONG + len(leaving)))
+    questions = list(dict.fromkeys([*past, *(one for asked in found_by.values() for one in asked)]))
+    limit = min(MAX_RESULTS, FOUND_AMONG + len(leaving))
+    answers: dict[str, list[str]] = {}
+    for some in batches(questions, ASKED_AT_ONCE):
+        for answer in core.look(some, limit, DEFAULT_FILTER):
+            answers[answer.question] = [item.row.id for item in answer.found]
     reasons: dict[str, str] = {}
     for id, asked in found_by.items():
-        finding = [
-            one for one in dict.fromkeys([*asked, *past]) if id in answers[one][:FOUND_AMONG]
-        ]
-        after = {
+        after = {  # question that finds the memory now → what it finds afterwards
             one: [other for other in answers[one] if other not in leaving][:FOUND_AMONG]
-            for one in finding
+            for one in dict.fromkeys([*asked, *past])
+            if id in answers[one][:FOUND_AMONG]
         }
         holder = memories.get(holders.get(id, ""))
-        reason = (
-            _lost_to(memories[id], holder, after)
-            if holder
-            else _lost_everywhere(memories[id], memories, after)
-        )
+        if holder:
+            reason = _lost_to(memories[id], holder, after)
+        else:
+            reason = _lost_everywhere(memories[id], memories, after)
         if reason:
             reasons[id] = reason
     return reasons
-
-
-def _ids_found(core: Core, questions: Sequence[str], limit: int) -> dict[str, list[str]]:
-    """Return question → the ids of the search results, best first."""
-    found: dict[str, list[str]] = {}
-    for some in batches(questions, ASKED_AT_ONCE):
-        for answer in core.look(some, limit, DEFAULT_FILTER):
-            found[answer.question] = [item.row.id for item in answer.found]
-    return found
 
 
 def _lost_to(memory: Memory, holder: Memory, after: Mapping[str, Sequence[str]]) -> str:
@@ -169,7 +159,6 @@ ENTRIES_AT_ONCE = (
     500  # entries per write; between writes, others may write and progress is reported
 )
 LEAVING = ("archive", "supersede")  # kinds of entries that hide a memory from search
-DISTILLED = "distilled"  # origin of learnings made from traces
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -184,9 +173,6 @@ class Done:
     memories: dict[str, Memory]
     written: bool
     moves: tuple[Move, ...] = ()  # files of traces moved to the archive
-    unfound: tuple[
-        tuple[str, str], ...
-    ] = ()  # (learning, question that does not find it); its traces are not moved
     staying: tuple[
         tuple[str, str], ...
     ] = ()  # (memory, the reason why it is not archived or superseded)
@@ -249,24 +235,35 @@ class Lifecycle(Wing):
         )
         if not archive:
             return made
+        done = self.archive_sources("", dry_run, by, progress, agreed, made.plan)
+        plan = Plan((*made.plan.entries, *done.plan.entries), f"{made.plan.why}; {done.plan.why}")
+        return replace(done, plan=plan, memories=made.memories)
+
+    def archive_sources(
+        self,
+        digest: str,
+        dry_run: bool = False,
+        by: str = "",
+        progress: Progress = _no_progress,
+        agreed: Collection[str] | None = None,
+        made: Plan | None = None,
+    ) -> Done:
+        """Archive the sources that a digest, or each digest made here, covers and that searches do not lose.
+
+        In a dry run, `made` are the digests that are not written.
+        """
         staying: dict[str, str] = {}
 
         def decide(census: Census) -> Plan:
-            census = census.after(made.plan) if dry_run else census
-            plan = _only_agreed(plan_archive_sources(census, by), agreed)
-            staying.update(
-                {
-                    id: f"its digest does not contain {one_line(text, 80)!r}"
-                    for id, text in uncovered_sources(census).items()
-                }
-            )
-            return self.recallable(
-                census, plan, digests_of(census), staying, made.plan if dry_run else None
-            )
+            census = census.after(made) if dry_run and made else census
+            sources = plan_archive_sources(census, by, digest)
+            staying.update(sources.staying)
+            plan = _only_agreed(sources.plan, agreed)
+            unwritten = made if dry_run else None
+            return self.recallable(census, plan, sources.holders, staying, unwritten)
 
         done = self._run(decide, dry_run, progress)
-        plan = Plan((*made.plan.entries, *done.plan.entries), f"{made.plan.why}; {done.plan.why}")
-        return replace(done, plan=plan, memories=made.memories, staying=tuple(staying.items()))
+        return replace(done, staying=tuple(staying.items()))
 
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
@@ -292,9 +289,13 @@ class Lifecycle(Wing):
                 progress,
             )
 
-        return replace(
-            self._run(decide, dry_run, progress, put_away=True), staying=tuple(staying.items())
-        )
+        done = self._run(decide, dry_run, progress)
+        census = self.census().after(done.plan) if dry_run else self.census()
+        moves = learned_moves(census)
+        if not dry_run:
+            moves = self.put_away(moves) if moves else []
+            self._note_run()
+        return replace(done, moves=tuple(moves), staying=tuple(staying.items()))
 
     def recallable(
         self,
@@ -402,94 +403,51 @@ class Lifecycle(Wing):
         return Neighbors(self._core.read(lambda: self._core.index.store.vectors(Filter())))
 
     def _run(
-        self,
-        decide: Callable[[Census], Plan],
-        dry_run: bool,
-        progress: Progress,
-        put_away: bool = False,
+        self, decide: Callable[[Census], Plan], dry_run: bool, progress: Progress = _no_progress
     ) -> Done:
+        """Decide a plan on a census and, unless `dry_run`, write it in parts under one lock.
+
+        After a kill, the next run continues, because each entry is valid on its own.
+        """
+        core = self._core
         if dry_run:
             census = self.census()
-            plan = decide(census)
-            moves = learned_files(census.after(plan)) if put_away else {}
-            return Done(
-                plan,
-                dict(census.memories),
-                False,
-                tuple(move for some in moves.values() for move in some),
-            )
-        with lock(self._core.layout, "lifecycle"):
+            return Done(decide(census), dict(census.memories), written=False)
+        with lock(core.layout, "lifecycle"), as_one_change(core):
             census = self.census()
             plan = decide(census)
-            self._write(plan, progress)
-            done = Done(plan, dict(census.memories), written=True)
-            if put_away:
-                done = self._put_away(census.after(plan), done)
-                self._note_run()
+            done, total = 0, len(plan.entries)
+            for part in batches(plan.entries, ENTRIES_AT_ONCE):
+                learned = tuple(entry for entry in part if FAILED_KEY in entry.extra)
+                others = tuple(entry for entry in part if FAILED_KEY not in entry.extra)
+                for entries, via in ((learned, DISTILLED), (others, "")):
+                    if entries:
+                        core.write(replace(plan, entries=entries), via)
+                done += len(part)
+                progress(done, total)
+        if total:
+            core.follow()
+            core.written = ()  # more steps follow: if one fails, the command must fail
+        return Done(plan, dict(census.memories), written=True)
+
+    def put_away(self, moves: Sequence[Move]) -> list[Move]:
+        """Move files to the archive; return the moves that were made."""
+        with lock(self._core.layout, "write"):
+            done = move_files(self._core.layout, moves)
+        self._core.follow()
         return done
 
     def _note_run(self) -> None:
         """Record the time of this run. A failure is only a warning, because the work is on disk."""
         try:
-            replace_local(self._core.layout, LAST_RUN, iso(now()).encode())
-        except (OSError, RawkoError) as failure:
+            set_fact(self._core.layout, LAST_RUN, str(now()))
+        except RawkoError as failure:
             self._core.warn(
                 f"could not record the time of this run, so the next run may come early: {failure}"
             )
 
-    def _write(self, plan: Plan, progress: Progress) -> None:
-        """Write a plan in parts. After a kill, the next run continues, because each entry is valid on its own."""
-        with self._core.writer.as_one_change():
-            for start in range(0, len(plan.entries), ENTRIES_AT_ONCE):
-                part = plan.entries[start : start + ENTRIES_AT_ONCE]
-                for via, made_of_traces in ((DISTILLED, True), ("", False)):
-                    entries = tuple(
-                        entry for entry in part if (FAILED_KEY in entry.extra) == made_of_traces
-                    )
-                    if entries:
-                        self._core.writer.write(replace(plan, entries=entries), via)
-                progress(min(start + ENTRIES_AT_ONCE, len(plan.entries)), len(plan.entries))
-        if plan.entries:
-            self._core.follow()
-            self._core.written = ()  # more steps follow: if one fails, the command must fail
-
-    def _put_away(self, census: Census, done: Done) -> Done:
-        """Move traces with a learning to the archive, unless a search for a trace's goal misses the learning."""
-        leaving = learned_files(census)
-        unfound = self.unfound_by_goals(census, leaving)
-        moves = [move for id, some in leaving.items() if id not in unfound for move in some]
-        if moves:
-            with lock(self._core.layout, "write"):
-                moves = move_files(self._core.layout, moves)
-            self._core.follow()
-        return replace(done, moves=tuple(moves), unfound=tuple(unfound.items()))
-
-    def unfound_by_goals(
-        self, census: Census, leaving: Mapping[str, Sequence[Move]]
-    ) -> dict[str, str]:
-        """Return learning → a goal of one of its traces whose first search results do not contain the learning."""
-        by_path = {
-            memory.path: memory for memory in census.memories.values() if memory.kind == TRACE
-        }
-        asked: dict[str, set[str]] = {}
-        for id, moves in leaving.items():
-            for move in moves:
-                asked.setdefault(goal_of(by_path[move.source]), set()).add(id)
-        questions = sorted(asked)
-        only = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != TRACE))
-        unfound: dict[str, str] = {}
-        for some in batches(questions, ASKED_AT_ONCE):
-            for answer in self._core.look(some, FOUND_AMONG, only):
-                for id in asked[answer.question] - {found.row.id for found in answer.found}:
-                    unfound.setdefault(id, answer.question)
-        return unfound
-
     def _last_run(self) -> int:
-        try:
-            with open_local(self._core.layout, LAST_RUN, "r") as stream:
-                return read_time(stream.read(40).decode("ascii", "replace"))[0] or 0
-        except OSError:
-            return 0
+        return int(fact(self._core.layout, LAST_RUN) or 0)
 
 
 def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
@@ -508,18 +466,16 @@ def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, l
     }
 
 
-def learned_files(
+def learned_moves(
     census: Census, wanted: Callable[[Memory], bool] = lambda memory: True
-) -> dict[str, list[Move]]:
-    """Return learning → archive moves, for files that contain only traces with a learning."""
+) -> list[Move]:
+    """Return the moves to the archive of files that contain only traces with a learning."""
     learned = learnings_by_trace(census)
-    leaving: dict[str, list[Move]] = {}
-    for path, memories in trace_files(
-        census, lambda memory: memory.id in learned and wanted(memory)
-    ).items():
-        id = learned[memories[0].id].id
-        leaving.setdefault(id, []).append(to_archive(path, f"learned in {id}"))
-    return leaving
+    files = trace_files(census, lambda memory: memory.id in learned and wanted(memory))
+    return [
+        to_archive(path, f"learned in {learned[memories[0].id].id}")
+        for path, memories in files.items()
+    ]
 
 
 def superseded_by(plan: Plan) -> dict[str, str]:
@@ -562,34 +518,23 @@ class Retention(Wing):
 
     def run(self, dry_run: bool = False, by: str = "") -> Retained:
         """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
-        learned = self._repo.lifecycle.learn_traces(dry_run, by)
-        census = self._repo.lifecycle.census()
-        census = census.after(learned.plan) if dry_run else census
-        leaving = plan_moves(census, self._core.settings.keep_days)
+        layout, lifecycle = self._core.layout, self._repo.lifecycle
+        learned = lifecycle.learn_traces(dry_run, by)
+        census = lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
+        moves = plan_moves(census, self._core.settings.keep_days)
+        months = {*months_in(layout), *(os.path.dirname(move.target) for move in moves)}
+        packed = old_months(months, now())
         if not dry_run:
-            taught = {id: moves for id, moves in leaving.items() if id}
-            for id in self._repo.lifecycle.unfound_by_goals(census, taught):
-                del leaving[id]
-        moves = [move for some in leaving.values() for move in some]
-        if dry_run:
-            months = {
-                *months_in(self._core.layout),
-                *(os.path.dirname(move.target) for move in moves),
-            }
-            return Retained(
-                learned.plan, tuple(moves), tuple(old_months(months, now())), written=False
-            )
-        with lock(self._core.layout, "write"):
-            done = move_files(self._core.layout, moves)
-            packed = old_months(months_in(self._core.layout), now())
-            if packed:
-                self._repo.gathering.gather_locked(
-                    lambda memory: os.path.dirname(memory.path) in packed
-                )
-            for month in packed:
-                pack_folder(self._core.layout, month)
-        self._core.follow()
-        return Retained(learned.plan, tuple(done), tuple(packed), written=True)
+            moves = lifecycle.put_away(moves)
+            with lock(layout, "write"):
+                if packed:
+                    self._repo.edits.gather_locked(
+                        lambda memory: os.path.dirname(memory.path) in packed
+                    )
+                for month in packed:
+                    pack_folder(layout, month)
+            self._core.follow()
+        return Retained(learned.plan, tuple(moves), tuple(packed), written=not dry_run)
 
     def archived(self) -> dict[str, int]:
         """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
@@ -615,10 +560,7 @@ class Retention(Wing):
                 self._core.index.expect_changes()
             if not folder or not _is_month(name.rpartition("/")[2]):
                 moves += self._back(name)
-        with lock(self._core.layout, "write"):
-            done = move_files(self._core.layout, moves)
-        self._core.follow()
-        return done, unpacked
+        return self._repo.lifecycle.put_away(moves), unpacked
 
     def _bundled(self, name: str) -> str:
         """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
@@ -651,19 +593,15 @@ class Retention(Wing):
         return [from_archive(memory.path)]
 
 
-def plan_moves(census: Census, keep_days: int) -> dict[str, list[Move]]:
-    """Return learning → the moves of its idle traces; '' → the moves of other traces that are idle for `keep_days`."""
-    leaving = learned_files(census, lambda memory: _idle(census, memory) >= IDLE_MS)
+def plan_moves(census: Census, keep_days: int) -> list[Move]:
+    """Return the moves of idle traces with a learning, and of other traces that are idle for `keep_days`."""
+    moves = learned_moves(census, lambda memory: _idle(census, memory) >= IDLE_MS)
     if keep_days:
-        known = {move.source for moves in leaving.values() for move in moves}
+        known = {move.source for move in moves}
         old = trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
-        left = [
-            to_archive(path, f"idle for more than {keep_days} days")
-            for path in old
-            if path not in known
-        ]
-        leaving |= {"": left} if left else {}
-    return leaving
+        why = f"idle for more than {keep_days} days"
+        moves += [to_archive(path, why) for path in old if path not in known]
+    return moves
 
 
 def _idle(census: Census, memory: Memory) -> int:

@@ -8,9 +8,10 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..exchange.memory_mesh import MeshContent, mesh_row, own_fields_of_skill, write_mesh
+from ..exchange.memory_mesh import MeshContent, mesh_row, own_fields, write_mesh
 from ..exchange.written_files import ExportedFiles
-from ..files.ledger import Row, last_blocks, read_head, seal_ledger
+from ..files.journal import Row
+from ..files.ledger import count_blocks, last_blocks
 from ..files.session_records import Access, accesses
 from ..format.mesh_fields import metadata_in
 from ..format.yamo import chain_hashes
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 # Update the tables of RFC-0011 after each write and each recall, if the store has these tables.
 
-SEAL_WAIT_S = 30.0  # for another process that seals the ledger
-
 
 @record
 class Published:
@@ -46,7 +45,6 @@ class Published:
 def publish_all(core: Core) -> Published:
     """Fill the three tables completely; return the number of rows."""
     core.index.refresh()
-    seal_ledger(core.layout, SEAL_WAIT_S)
     blocks = block_rows(last_blocks(core.layout))
     made = skill_rows(core)
     known = _entries(core, core.inside(Filter()))
@@ -60,7 +58,6 @@ def publish_all(core: Core) -> Published:
 def publish_new(core: Core, ids: Sequence[str]) -> None:
     """Add new ledger blocks and the rows of these memories; if one of them is a skill, update the skills, too."""
     core.index.refresh()
-    seal_ledger(core.layout, SEAL_WAIT_S)
     memories = core.inside(Filter(ids=tuple(ids))) if ids else []
     skills = skill_rows(core) if any(memory.kind == SKILL_KIND for memory in memories) else None
     home, known = StoreHome(core.layout, core.settings.store), _entries(core, memories)
@@ -77,8 +74,7 @@ def has_tables(core: Core) -> bool:
 
 def _missing(core: Core, held: int) -> tuple[str, list[dict[str, Any]]] | None:
     """Return the last block of a table of `held` blocks, and the rows after it; None if the table has too many."""
-    head = read_head(core.layout)
-    blocks = head.blocks if head else 0
+    blocks = count_blocks(core.layout)
     if blocks < held:
         return None
     rows = last_blocks(core.layout, blocks - held + (held > 0))
@@ -198,10 +194,7 @@ def names_with_tables() -> list[str]:
 
 def _skill_row(skill: Skill) -> dict[str, Any]:
     row = skill_row(skill, [])
-    return {
-        **row,
-        "metadata": {**row["metadata"], **own_fields_of_skill(skill.memory, row["yamo_text"])},
-    }
+    return {**row, "metadata": {**row["metadata"], **own_fields(skill.memory)}}
 
 
 def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory]) -> ExportedFiles:
@@ -210,7 +203,6 @@ def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory])
     If that model is not available, warn and write the vectors of the index's embedder.
     """
     core = repository.core
-    seal_ledger(core.layout, SEAL_WAIT_S)
     used = accesses(core.layout)
     counted = [(memory, used.get(memory.id, Access())) for memory in memories]
     entries = [

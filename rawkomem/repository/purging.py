@@ -21,21 +21,21 @@ from ..files.archive import entries_about, purge_files
 from ..files.kept_texts import forget_edited, forget_unsaved
 from ..files.ledger import forget_in_ledger
 from ..files.machine_records import (
-    clear_intents,
     close_intent,
     forget_prompts,
     forget_talks,
     note_intent,
     note_purge,
-    open_intents,
 )
-from ..files.private import lock
+from ..files.private import ASIDE, local_path, lock
+from ..files.records import erase_removed, open_intents
 from ..files.replace import PAGE
 from ..files.session_records import Drafts
 from ..index.contextual import forget_vectors
 from ..index.stores.database import forget_others
 from ..learn.drafts import QUOTE_KEY
 from ..model.errors import NotFound, RawkoError, Refused, Unwritable
+from .writing import write_contents
 
 if TYPE_CHECKING:
     from .core import Core
@@ -76,7 +76,6 @@ def finish_purges(core: Core) -> dict[str, Sequence[str]]:
             for id in open_intents(core.layout):
                 done[id] = _complete(core, id)
                 core.warn(f"finished removing {id}, which was interrupted")
-            clear_intents(core.layout)
     except (RawkoError, OSError) as failure:
         why = failure.message if isinstance(failure, RawkoError) else failure.strerror
         core.warn(f"an interrupted purge is still not finished: {why}")
@@ -107,14 +106,17 @@ def _complete(core: Core, id: str) -> Sequence[str]:
         ]
     )
     forget_prompts(layout)
+    erase_removed(layout)
     forget_talks(layout)
     bodies = [entry.body for entry in entries]
     for path in forget_unsaved(layout, bodies):
         core.warn(f"removed {path}, an unsaved text that contained the memory's text")
     for path in forget_edited(layout, id, bodies):
         core.warn(f"removed {path}, a copy of a file edited by hand")
+    for name in sorted(name for name in os.listdir(layout.local) if ASIDE in name):
+        path = ascii(local_path(layout, name))[1:-1]
+        core.warn(f"{path} is not used and may contain the text: delete it")
     changed = purge_files(layout, id)
-    core.answers.clear()
     core.index.expect_changes()
     core.index.discard()
     forget_vectors()
@@ -123,8 +125,7 @@ def _complete(core: Core, id: str) -> Sequence[str]:
         core.warn(f"the store {other} may contain the text until its next sync; run: {again}")
     core.index.sync()
     if os.path.exists(layout.path(PAGE)):
-        core.writer.write_contents()
+        write_contents(core)
     note_purge(layout, id)
     close_intent(layout, id)
-    clear_intents(layout)
     return changed

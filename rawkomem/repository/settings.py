@@ -67,7 +67,6 @@ class Settings:
     append_only: bool = False  # whether commits that edit or remove committed memories are rejected
     contents: bool = False  # whether every write updates MEMORY.md
     profile: str = ""  # scoring profile for injections; empty: the default
-    others: tuple[tuple[str, Any], ...] = ()  # values of rows that have no field here
 
     def limits(self, agent: str) -> Limits:
         """Return the injection limits of an agent; raise BadInput for an unknown agent."""
@@ -86,12 +85,6 @@ class Settings:
             lesson_days=self.lesson_days,
             profile=found.profile or self.profile,
         )
-
-    def value(self, key: str) -> Any:
-        """Return the value of a setting that has no field here."""
-        from .settings_table import rows_by_key
-
-        return dict(self.others).get(key, rows_by_key()[key].default)
 
 
 def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
@@ -184,9 +177,7 @@ def _settings(given: Iterable[Given]) -> Settings:
     fields: dict[str, Any] = {}
     for key, value in values.items():
         fields |= rows[key].fields_of(value)
-    others = tuple((key, value) for key, value in values.items() if not rows[key].field)
-    filled = {path: value for path, value in fields.items() if path}
-    settings: Settings = _filled(replace(Settings(), others=others), filled)
+    settings: Settings = _filled(Settings(), fields)
     return settings
 
 

@@ -211,9 +211,7 @@ class Row:
     who: str
     default: Any  # for the docs; the field of Settings has the same default
     doc: str
-    field: str | Callable[[Any], Mapping[str, Any]] = (
-        ""  # of Settings, or a function to several; empty: Settings.value
-    )
+    field: str | Callable[[Any], Mapping[str, Any]]  # of Settings, or a function to several
     short: str = ""  # a short name for the key
     repository: Type | None = None  # the type in a repository's file, if narrower
     broken: Any = None  # replaces a wrong value if the default would be less safe

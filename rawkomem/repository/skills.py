@@ -28,13 +28,13 @@ from ..learn.skills import (
     skill_of,
 )
 from ..learn.syntheses import SkillDraft
-from ..model.entries import EMPTY_EXTRA, Memory, Plan, Value
+from ..model.entries import EMPTY_EXTRA, Memory, Value
 from ..model.errors import BadInput, Refused
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, record, replace
-from ..state.fold import fold
 from ..state.trust import memory_by_source
 from .core import Wing
+from .writing import store_derived
 
 T = TypeVar("T")
 
@@ -44,7 +44,6 @@ LISTED_STATUSES = (
     *READABLE,
     "quarantined",
 )  # a skill that waits for a review is listed, but a search does not find it
-DISTILLED = "distilled"  # origin of memories made from other memories
 
 
 @record
@@ -101,7 +100,7 @@ class Skills(Wing):
                 why = "the stored skill has exactly this text"
                 return Ingested("known", same.id, same.title, same.path, same.status, False, why)
             plan = plan_skill(skill, source, by, known, self._repo.beliefs.trust_by(via), extra)
-            written = self._core.writer.write(plan, via)
+            written = self._core.write(plan, via)
         memory = self._repo.get(written[0].entry.target)
         outcome = (
             "amended"
@@ -156,7 +155,7 @@ class Skills(Wing):
             skills = self._skills(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
             plan = plan_skill_prune(skills, threshold, by)
             if plan.entries and not dry_run:
-                self._core.writer.write(plan)
+                self._core.write(plan)
         gone = {entry.about for entry in plan.entries}
         return Pruned(
             tuple(skill for skill in skills if skill.memory.id in gone), len(skills) - len(gone)
@@ -213,7 +212,8 @@ class Skills(Wing):
             thought = self._or_else(lambda: reflecting.reflect_with(model, prepared), None)
             if thought is None:
                 return prepared.shape()
-            made = self._keep(reflecting.plan_reflection(prepared, thought, by), dry_run)
+            plan = reflecting.plan_reflection(prepared, thought, by)
+            made = store_derived(self._core, plan, dry_run)
         return reflecting.reflection_shape(made, reflecting.reflection_as_yamo(made))
 
     def _drafts(self, topic: str) -> tuple[Sequence[SkillDraft], Sequence[Synthesis]]:
@@ -241,18 +241,10 @@ class Skills(Wing):
         ]
 
     def _propose(self, draft: SkillDraft, dry_run: bool, by: str) -> Synthesis:
-        skill = self._keep(making.plan_proposed_skill(draft, by), dry_run)
+        skill = store_derived(self._core, making.plan_proposed_skill(draft, by), dry_run)
         return Synthesis(
             "success", draft.analysis, skill.id, skill.title, making.skill_as_yamo(skill)
         )
-
-    def _keep(self, plan: Plan, dry_run: bool) -> Memory:
-        """Write a plan and return the new memory; with `dry_run`, return the memory without writing it."""
-        if not dry_run:
-            return self._repo.get(self._core.writer.write(plan, DISTILLED)[0].entry.id)
-        memory = fold(plan.entries)
-        assert memory is not None
-        return memory
 
     def _pairs(self, memories: Sequence[Memory]) -> Sequence[tuple[str, str, float]]:
         ids = tuple(memory.id for memory in memories)

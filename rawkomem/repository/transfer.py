@@ -26,15 +26,14 @@ from ..exchange.sinks import SinkStatus, sink_statuses
 from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
 from ..exchange.webhook import Flushed, open_webhook, send_queued
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
-from ..files import ledger as check
+from ..files.journal import Row
 from ..files.layout import read_bytes
 from ..files.ledger import (
-    Row,
     Verdict,
     append_to_ledger,
     last_blocks,
     latest_operations,
-    seal_ledger,
+    verify_ledger,
 )
 from ..files.machine_records import changed_rule_files, note_rule_files
 from ..files.private import local_path, lock, replace_local
@@ -48,8 +47,8 @@ from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
 from .core import Wing, batches
-from .mesh_tables import SEAL_WAIT_S, export_yamo
-from .writing import Stored
+from .mesh_tables import export_yamo
+from .writing import Stored, as_one_change, write_contents
 
 # Import and export of memories in the formats of other tools.
 
@@ -138,12 +137,15 @@ class Exchange(Wing):
     ) -> list[Import]:
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
-        with lock(self._core.layout, "import"), self._core.writer.as_one_change():
+        with lock(self._core.layout, "import"), as_one_change(self._core):
             is_vouching = self._core.read(self._core.vouching) is not None
             decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
             everything = [item for items in decided for item in items]
-            for plan in [] if dry_run else entries_to_write(everything, ENTRIES_AT_ONCE):
-                self._core.writer.write(plan, VIA_IMPORT)
+            plans = self._core.read(
+                lambda: entries_to_write(everything, ENTRIES_AT_ONCE, self._core.entries)
+            )
+            for plan in [] if dry_run else plans:
+                self._core.write(plan, VIA_IMPORT)
         if not dry_run:
             note_rule_files(self._core.layout, _rule_files(read, self._core.layout.project))
         blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
@@ -222,7 +224,7 @@ class Exchange(Wing):
         blocks, unusable = read(source)
         if unusable:
             source.skip("blocks", f"{unusable} have operations that the ledger does not support")
-        return append_to_ledger(self._core.layout, blocks, SEAL_WAIT_S) if blocks else 0
+        return append_to_ledger(self._core.layout, blocks) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
         source = Source(path, self._core.layout.project)
@@ -293,9 +295,9 @@ class Exchange(Wing):
         )
         new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
         why = f"import {len(new)} memories of LLMos"
-        with self._core.writer.as_one_change():
+        with as_one_change(self._core):
             for some in batches(() if dry_run else new, ENTRIES_AT_ONCE):
-                self._core.writer.write(Plan(tuple(some), why), VIA_IMPORT)
+                self._core.write(Plan(tuple(some), why), VIA_IMPORT)
         deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
         return LlmosImport(new, len(known), deleted, held.skipped)
 
@@ -314,7 +316,7 @@ class Exchange(Wing):
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
         """Write MEMORY.md, which links to every memory in use; return its path and whether it changed."""
-        return self._core.writer.write_contents(file)
+        return write_contents(self._core, file)
 
 
 def find_sources(project: str) -> list[tuple[str, str]]:
@@ -393,15 +395,11 @@ def _is_inside(path: str, root: str) -> bool:
 
 
 class Ledger(Wing):
-    """Reads and verifies the ledger's chain, after sealing the waiting lines."""
+    """Reads and verifies the ledger's chain."""
 
     def verify(self) -> Verdict:
-        """Return whether the chain is intact. Nothing is written to a broken chain."""
-        verdict = check.verify_ledger(self._core.layout)
-        if verdict.problems:
-            return verdict
-        self._seal()
-        return check.verify_ledger(self._core.layout)
+        """Return whether the chain is intact."""
+        return verify_ledger(self._core.layout)
 
     def verify_database(self, folder: str) -> BlocksVerdict:
         """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
@@ -410,7 +408,6 @@ class Ledger(Wing):
 
     def blocks(self, operation: str = "", name: str = "") -> list[Row]:
         """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
-        self._seal()
         return [
             row
             for row in last_blocks(self._core.layout)
@@ -419,19 +416,12 @@ class Ledger(Wing):
         ]
 
     def asked(self, limit: int) -> list[tuple[int, str]]:
-        """Return (time, question) of the last recalls, latest first. It does not seal, because a person is typing."""
+        """Return (time, question) of the last recalls, latest first."""
         found = [
             (row.timestamp, _question_in(row.yamo_text))
             for row in latest_operations(self._core.layout, "recall", limit)
         ]
         return [(at, question) for at, question in found if question]
-
-    def _seal(self) -> None:
-        """Seal the waiting lines; if that fails, warn."""
-        try:
-            seal_ledger(self._core.layout, SEAL_WAIT_S)
-        except RawkoError as failure:
-            self._core.warn(failure.message)
 
 
 def _question_in(text: str) -> str:

@@ -33,6 +33,7 @@ from ..state.claims import (
     related_to,
     stored_outcome,
 )
+from ..state.fold import fold
 from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
 from ..text.clean import one_line
 from ..text.conditions import (
@@ -42,10 +43,10 @@ from ..text.conditions import (
     why_too_common,
     why_unusable,
 )
-from .core import Core
 
 if TYPE_CHECKING:
     from . import Repository
+    from .core import Core
 
 # The write path: write plans under the repository lock, then update sinks, the ledger and
 # MEMORY.md.
@@ -53,144 +54,128 @@ if TYPE_CHECKING:
 DISTILLED = "distilled"  # origin of texts that a program made from other texts
 
 
-class Writer:
-    """Writes entries into the files of one repository."""
+def write(
+    core: Core,
+    plan: Plan | Callable[[], Plan],
+    via: str = "",
+    given_ids: Collection[str] | None = None,
+) -> Sequence[Written]:
+    """Write a plan. If it is a function, run it under the write lock, so that no other process writes in between.
 
-    def __init__(self, core: Core):
-        self._core = core
-        self.joins, self.change = (
-            False,
-            "",
-        )  # whether the next write belongs to the same change, and the change's name
-
-    def write(self, plan: Plan, via: str = "") -> Sequence[Written]:
-        """Write a plan. `via` is its origin: person, agent, import, distilled, or a source class."""
-        return self.write_decided(lambda: plan, via)
-
-    def write_decided(
-        self,
-        decide: Callable[[], Plan],
-        via: str = "",
-        given_ids: Collection[str] | None = None,
-    ) -> Sequence[Written]:
-        """Run `decide` and write its plan under one lock, so that no other process writes in between.
-
-        An entry may repeat one that a killed call stored, except if its id is in `given_ids` or these are None.
-        """
-        core = self._core
-        if via and via not in (*ARRIVALS, *BASE_TRUST):
-            raise BadInput(
-                f"unknown origin (via) {via!r}", "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST))
-            )
-        core.finish_purges()
-        with lock(core.layout, "write"):
-            core.answers.clear()
-            core.index.expect_changes()
-            plan = self._anonymized(decide(), via)
-            core.index.expect_changes()
-            # The rename in write_locked is the only commit point.
-            written = write_locked(
-                core.layout,
-                plan,
-                core.warn,
-                lambda entry: given_ids is not None and entry.id not in given_ids,
-                self._still_holds,
-                lambda entries: self._note_arrivals(entries, via),
-                lambda paths: tracked_files(core.layout, paths),
-            )
-            with self._warning("'rawkomem undo' cannot undo this change"):
-                self._note_change(plan, written)
-        targets = (*dict.fromkeys(item.entry.target for item in written),)
-        core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
-        self._tell_others(plan, [item.entry for item in written if not item.again])
-        self.follow_page()
-        return written
-
-    def arrival(self, extra: Mapping[str, Value], via: str) -> str:
-        """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
-        return via or self._core.via or claimed_source(extra) or "unknown"
-
-    def _anonymized(self, plan: Plan, via: str) -> Plan:
-        """Replace names by ids in recorded and distilled entries, because no person checked them."""
-        unseen = [
-            entry.kind in RECORDED or (via or self._core.via) == DISTILLED for entry in plan.entries
-        ]
-        if not any(unseen):
-            return plan
-        people = people_here(self._core.layout.project, self._core.settings.names)
-        entries = (
-            anonymize_entry(entry, people) if hidden else entry
-            for entry, hidden in zip(plan.entries, unseen, strict=True)
+    `via` is the origin of the entries: person, agent, import, distilled, or a source class. An entry may repeat one
+    that a killed call stored, except if its id is in `given_ids` or these are None.
+    """
+    if via and via not in (*ARRIVALS, *BASE_TRUST):
+        raise BadInput(
+            f"unknown origin (via) {via!r}", "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST))
         )
-        return replace(plan, entries=tuple(entries))
+    layout = core.layout
+    core.finish_purges()
 
-    @contextmanager
-    def as_one_change(self) -> Iterator[None]:
-        """Join all writes inside a `with` block into one change for `undo`."""
-        outer, self.joins = self.joins, True
-        try:
-            yield
-        finally:
-            self.joins = outer
-            if not outer:
-                self.change = ""
+    def note_origins(entries: Sequence[Entry]) -> None:
+        # before the entries are written, because the next reader needs it
+        arrived = [(one.id, one.digest, arrival(core, one.extra, via)) for one in entries]
+        note_arrivals(layout, arrived)
 
-    def _still_holds(self, stored: Entry) -> bool:
-        """Return whether a memory is in use and says what the entry that created it says; True for an amendment."""
-        memory = self._core.read(lambda: self._core.find(stored.target))
-        is_in_use = memory is not None and memory.status == ACTIVE
-        return stored.changes or (is_in_use and _told_in(memory) == _told_in(stored))
+    with lock(layout, "write"):
+        core.index.expect_changes()
+        plan = _anonymized(core, plan() if callable(plan) else plan, via)
+        core.index.expect_changes()
+        # The rename in write_locked is the only commit point.
+        written = write_locked(
+            layout,
+            plan,
+            core.warn,
+            lambda entry: given_ids is not None and entry.id not in given_ids,
+            lambda stored: _still_holds(core, stored),
+            note_origins,
+            lambda paths: tracked_files(layout, paths),
+        )
+        new = [item.entry for item in written if not item.again]
+        with as_warning(core, "'rawkomem undo' cannot undo this change"):
+            if new:
+                name = note_change(layout, new, plan.undoes, core.change)
+                core.change = name if core.joins else ""
+    targets = (*dict.fromkeys(item.entry.target for item in written),)
+    core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
+    settings = core.settings
+    with as_warning(core, "written, but the sinks were not notified"):
+        if new and settings.sinks.any:
+            tell_sinks(layout, settings.sinks, plan.code, new, core.warn)
+    with as_warning(core, "written, but not in the ledger"):
+        if settings.ledger != "off" and any(map(operation_of, new)):
+            note_written(layout, new, settings.ledger_days)
+    with as_warning(core, "MEMORY.md is not up to date"):
+        if settings.contents:
+            write_contents(core)
+    return written
 
-    def _note_change(self, plan: Plan, written: Sequence[Written]) -> None:
-        """Record the entries for `undo`, under the write lock."""
-        entries = [item.entry for item in written if not item.again]
-        if entries:
-            name = note_change(self._core.layout, entries, plan.undoes, self.change)
-            self.change = name if self.joins else ""
 
-    def _note_arrivals(self, entries: Sequence[Entry], via: str) -> None:
-        """Record the origin of entries before they are written, because the next reader needs it."""
-        arrived = [(entry.id, entry.digest, self.arrival(entry.extra, via)) for entry in entries]
-        note_arrivals(self._core.layout, arrived)
+def store_derived(core: Core, plan: Plan, dry_run: bool, via: str = DISTILLED) -> Memory:
+    """Write the plan of a memory that is made from others, and return that memory; with `dry_run`, write nothing."""
+    if not dry_run:
+        return core.get(write(core, plan, via)[0].entry.id)
+    memory = fold(plan.entries)
+    assert memory is not None
+    return memory
 
-    def _tell_others(self, plan: Plan, entries: Sequence[Entry]) -> None:
-        """Notify the user's sinks and the ledger. A failure is only a warning, because the entries are on disk."""
-        layout, warn = self._core.layout, self._core.warn
-        if not entries:
-            return
-        with self._warning("written, but the sinks were not notified"):
-            settings = self._core.settings
-            if settings.sinks.any:
-                tell_sinks(layout, settings.sinks, plan.code, entries, warn)
-        with self._warning("written, but not in the ledger"):
-            if self._core.settings.ledger != "off" and any(map(operation_of, entries)):
-                note_written(layout, entries, self._core.settings.ledger_days)
 
-    @contextmanager
-    def _warning(self, otherwise: str) -> Iterator[None]:
-        """Turn a failure of a step that follows a write into a warning that starts with `otherwise`."""
-        try:
-            yield
-        except (RawkoError, OSError, DatabaseError) as failure:
-            self._core.warn(f"{otherwise}: {failure}")
+def arrival(core: Core, extra: Mapping[str, Value], via: str) -> str:
+    """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
+    return via or core.via or claimed_source(extra) or "unknown"
 
-    def contents(self, file: str) -> str:
-        """Return the text of MEMORY.md, with links relative to `file`."""
 
-        return memory_page_text(self._core.all(), self._core.layout.from_file(file))
+def _anonymized(core: Core, plan: Plan, via: str) -> Plan:
+    """Replace names by ids in recorded and distilled entries, because no person checked them."""
+    everything = (via or core.via) == DISTILLED
+    if not everything and not any(entry.kind in RECORDED for entry in plan.entries):
+        return plan
+    people = people_here(core.layout.project, core.settings.names)
+    entries = (
+        anonymize_entry(entry, people) if everything or entry.kind in RECORDED else entry
+        for entry in plan.entries
+    )
+    return replace(plan, entries=tuple(entries))
 
-    def write_contents(self, file: str = "") -> tuple[str, bool]:
-        """Write MEMORY.md; return its path and whether it changed."""
 
-        file = file or self._core.layout.path(PAGE)
-        with lock(self._core.layout, "write"):
-            return file, write_page(file, self.contents(file))
+@contextmanager
+def as_one_change(core: Core) -> Iterator[None]:
+    """Join all writes inside a `with` block into one change for `undo`."""
+    outer, core.joins = core.joins, True
+    try:
+        yield
+    finally:
+        core.joins = outer
+        if not outer:
+            core.change = ""
 
-    def follow_page(self) -> None:
-        """Update MEMORY.md if the setting `contents` is on; a failure is a warning."""
-        with self._warning("MEMORY.md is not up to date"):
-            if self._core.settings.contents:
-                self.write_contents()
+
+def _still_holds(core: Core, stored: Entry) -> bool:
+    """Return whether a memory is in use and says what the entry that created it says; True for an amendment."""
+    memory = core.read(lambda: core.find(stored.target))
+    is_in_use = memory is not None and memory.status == ACTIVE
+    return stored.changes or (is_in_use and _told_in(memory) == _told_in(stored))
+
+
+@contextmanager
+def as_warning(core: Core, otherwise: str) -> Iterator[None]:
+    """Turn a failure of a step that follows a write into a warning, because the entries are on disk."""
+    try:
+        yield
+    except (RawkoError, OSError, DatabaseError) as failure:
+        core.warn(f"{otherwise}: {failure}")
+
+
+def contents(core: Core, file: str) -> str:
+    """Return the text of MEMORY.md, with links relative to `file`."""
+    return memory_page_text(core.all(), core.layout.from_file(file))
+
+
+def write_contents(core: Core, file: str = "") -> tuple[str, bool]:
+    """Write MEMORY.md; return its path and whether it changed."""
+    file = file or core.layout.path(PAGE)
+    with lock(core.layout, "write"):
+        return file, write_page(file, contents(core, file))
 
 
 # The keyword arguments of `add` and `amend`, and the entries they become.
@@ -323,22 +308,17 @@ def _told_in(what: Entry | Memory | None) -> tuple[object, ...]:
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
     """Yield a doubt if the body is a template, or contains a placeholder line of a shipped template."""
-
     kind = entry.kind if entry.kind in CREATES else "memory"
-    body, lines = entry.body.strip(), {line.strip() for line in entry.body.split("\n")}
+    body = entry.body.strip()
     for is_shipped, text in read_templates(core.layout, kind):
         try:
             template = entry_from_text(text).body.strip()
         except BadInput:  # a broken template of the project: the command that opens it reports this
             continue
-        left = [line for line in template.split("\n") if line.strip() and not line.startswith("#")]
-        unedited = [line for line in left if line.strip() in lines] if is_shipped else []
-        if template and (body == template or unedited):
-            shown = (
-                one_line(unedited[0] if unedited else left[0], MAX_TITLE_CHARS)
-                if left
-                else "its headings"
-            )
+        lines = [line for line in template.split("\n") if line.strip() and line[0] != "#"]
+        left = [line for line in lines if line in body.split("\n")]
+        if template and (body == template or (is_shipped and left)):
+            shown = one_line(next(iter(left), template), MAX_TITLE_CHARS)
             said = f"the text still contains words of the template: {shown!r}"
             yield Doubt(TEMPLATE, said, "replace or remove them")
             return
@@ -401,7 +381,7 @@ def add(
         plans.append(plan_evolve(made, related_to(made, near), repo.beliefs.trust_by(via)))
         return plans[0]
 
-    return _stored_by(plans, repo.core.writer.write_decided(decide, via, _given_ids([made])))[0]
+    return _stored_by(plans, repo.core.write(decide, via, _given_ids([made])))[0]
 
 
 def add_many(
@@ -420,7 +400,7 @@ def add_many(
         written = tuple(entry for plan in plans for entry in plan.entries)
         return Plan(written, plans[0].why if plans else "nothing")
 
-    return _stored_by(plans, repo.core.writer.write_decided(decide, via, _given_ids(entries)))
+    return _stored_by(plans, repo.core.write(decide, via, _given_ids(entries)))
 
 
 def amend(
@@ -436,7 +416,7 @@ def amend(
     _check_conditions(repo.core, [made])
     plan = plan_amend(repo.get(name), made, one_by_one)
     given = _given_ids([entry] if entry else [])
-    return repo.core.writer.write_decided(lambda: plan, via, given)[0]
+    return repo.core.write(lambda: plan, via, given)[0]
 
 
 def _check_conditions(core: Core, entries: Sequence[Entry]) -> None:

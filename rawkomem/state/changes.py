@@ -25,7 +25,6 @@ from .plans import (
     check_entry,
     check_in_use,
     check_window,
-    entry_about,
     ids_in,
     names_or_nothing,
     plan_about,
@@ -387,20 +386,10 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
 DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted", {"reason": REASON})
 
 
-# feedback: a vote that the memory was helpful or harmful. `signal: none` withdraws one vote or
-# confirmation.
+# feedback: a vote that the memory was helpful or harmful.
 
 SIGNALS = HELPFUL, HARMFUL = ("helpful", "harmful")
 SIGNS = {HELPFUL: "+", HARMFUL: "-"}
-WITHDRAWAL = "none"  # the signal of an entry that withdraws a vote
-COUNTS = {
-    HELPFUL: "helpful",
-    HARMFUL: "harmful",
-    "reinforce": "reinforcements",
-    "dispute": "disputes",
-}  # → field
-CORROBORATE = "corroborate"
-WITHDRAWABLE = (*COUNTS, CORROBORATE)
 
 
 def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
@@ -412,64 +401,17 @@ def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
     )
 
 
-def withdrawing(memory: Memory, what: str, by: str, whose: str | None = None) -> Entry:
-    """Return the entry that withdraws the last vote, reinforcement or dispute, or the corroboration of `whose`."""
-    assert what in WITHDRAWABLE
-    extra: Fields = {
-        "signal": WITHDRAWAL,
-        "withdraws": what,
-        **({} if whose is None else {"whose": whose}),
-    }
-    return entry_about(memory, Entry(kind="feedback", by=by, extra=extra))
-
-
 def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
     signal = str(entry.extra.get("signal"))
-    if signal == WITHDRAWAL:
-        what = str(entry.extra.get("withdraws"))
-        if what == CORROBORATE:
-            known, whose = fields.get("confirmed_by", ()), entry.extra.get("whose")
-            left = tuple(source for source in known if source != whose)
-            fewer = len(known) - len(left)
-            count, repeated = fields.get("corroborations", 0), fields.get("repeated", 0)
-            return {
-                "confirmed_by": left,
-                "corroborations": max(0, count - fewer),
-                "repeated": max(0, repeated - 1),
-            }
-        field = COUNTS.get(what, "")
-        if not fields.get(field, 0):
-            return {}
-        before, _, later = fields.get("votes", "").rpartition(SIGNS.get(what, " "))
-        votes = {"votes": before + later} if what in SIGNS else {}
-        return {field: fields[field] - 1, **votes}
-    sign = SIGNS.get(signal)
-    return (
-        {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + sign} if sign else {}
-    )
-
-
-def _tell_feedback(entry: Entry) -> str:
-    if entry.extra.get("signal") == WITHDRAWAL:
-        return f"took back: {entry.extra.get('withdraws', 'nothing')}"
-    return f"voted {entry.extra.get('signal', 'nothing')}"
+    if signal not in SIGNALS:
+        return {}
+    return {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + SIGNS[signal]}
 
 
 FEEDBACK_KIND = Change(
     _reduce_feedback,
-    _tell_feedback,
-    {
-        "signal": Key(
-            "The vote; none: the entry withdraws a vote or a confirmation",
-            {"enum": [*SIGNALS, WITHDRAWAL]},
-        ),
-        "withdraws": Key(
-            "The kind of vote or confirmation that the signal none withdraws",
-            {"enum": [*WITHDRAWABLE]},
-        ),
-        "whose": Key("The source of the corroboration that is withdrawn"),
-        "reason": REASON,
-    },
+    lambda entry: f"voted {entry.extra.get('signal', 'nothing')}",
+    {"signal": Key("The vote", {"enum": [*SIGNALS]}), "reason": REASON},
 )
 
 
@@ -515,12 +457,6 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
         raise BadInput("the chain has an empty level", "leave it out")
     extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
     return plan_change(memory, "heritage", by, f"heritage of {memory.id}", extra)
-
-
-def inheriting(memory: Memory, sources: Sequence[str], by: str, removed: bool = False) -> Entry:
-    """Return the entry that adds or removes source memories of a memory."""
-    extra: Fields = {"from": [*sources], "removed": "true" if removed else ""}
-    return change_entry(memory, "heritage", by, extra)
 
 
 def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:

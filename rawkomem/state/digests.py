@@ -1,9 +1,5 @@
 """Several memories as one: digests, made of the sentences of their sources, and episodes, which list
 their members.
-
-A sentence with a number, a negation, a condition or a name in code is covered by a sentence with
-the same words in the same order. Any other sentence is covered by a sentence with all its content
-words. The words of the title, which is the subject, must be covered, too.
 """
 
 from __future__ import annotations
@@ -13,10 +9,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from ..format.entries import MAX_PATTERNS, MAX_TAGS
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
-from ..model.values import ACTIVE, DAY, FADING, GROUPS, IMPORTANCE, iso, record
+from ..model.values import ACTIVE, DAY, FADING, GROUPS, IMPORTANCE, iso, record, replace
 from ..text.chunks import counted
 from ..text.clean import one_line
-from ..text.language import language, word_set
+from ..text.language import identity, language
 from ..text.prose import (
     extract_sentences,
     join_sentences,
@@ -26,7 +22,8 @@ from ..text.prose import (
     topic_slug,
 )
 from .changes import MEMBER, Names, archiving, linking
-from .contradictions import contradictions, known_cues
+from .contradictions import contradictions
+from .fold import plan_quarantined
 from .graph import Graph, build_graph, clusters
 from .housekeeping import Census
 from .plans import plan_add
@@ -35,59 +32,21 @@ from .trust import derived_from, inherited_texts, is_valid, memory_by_source, wi
 Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
 
-# Digests: several memories in one, made of their own sentences. A source that is covered may be
-# archived. Pure.
-#
-# A sentence with a number, a negation, a condition or a name in code is covered by a sentence with
-# the same words in the same order. Any other sentence is covered by a sentence with all its
-# content words. The words of the title, which is the subject, must be covered, too.
+# Digests: several memories in one, made of their own sentences. A source may be archived if the
+# digest quotes all its sentences under its title. Pure.
 
 MIN_SOURCES = 2  # of a digest
 TELLING_WORDS = 400  # of the most informative sentences; SPEC-0009 recommends 200 to 500 words
-MAX_WORDS = 500  # including sentences that are added to cover whole sources
-OPENING_SIGNS, CLOSING_SIGNS = "([{\"'`", ".,;:!?)]}\"'`"  # around a word
+MAX_WORDS = 500  # including sentences that are added to quote whole sources
 FENCES = ("```", "~~~")
-ARTICLES = word_set("a an the")
-QUANTITIES = word_set(
-    """
-    zero half twice double dozen thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty
-    sixty seventy eighty ninety hundred thousand million all every always only must
-    """
-)
-BACK_REFERENCES = word_set(
-    "it its they them their this that these those he she his her both such so then there"
-)
 
 
 @record
 class Digest:
-    """The text of a digest. `missing` maps the id of a source to its first part that the text does not cover."""
+    """The text of a digest. `missing` maps the id of a source to its first part that the text does not quote."""
 
     text: str
     missing: dict[str, str]
-
-
-@record
-class Sentence:
-    """A sentence of a memory: its words in order, its content words, and those of the title (`subject`)."""
-
-    text: str
-    words: tuple[str, ...]
-    stems: frozenset[str]
-    subject: frozenset[str]
-    marks: tuple[str, ...]  # words that change the meaning: negations, conditions, quantities
-    is_exact: bool  # whether the order of its words counts
-
-
-@record
-class Source:
-    """A memory, parsed into sentences."""
-
-    memory: Memory
-    sentences: tuple[Sentence, ...]
-    unquotable: (
-        str  # the first line that a digest cannot contain: code, a table, or a heading over prose
-    )
 
 
 def without_contradicting(memories: Sequence[Memory]) -> list[Memory]:
@@ -99,32 +58,41 @@ def without_contradicting(memories: Sequence[Memory]) -> list[Memory]:
 
 def digest_of(memories: Sequence[Memory]) -> Digest:
     """Return a digest: the most informative sentences of each memory, then others that complete whole sources."""
-    sources = [_parsed_source(memory) for memory in memories]
-    said = extract_sentences(texts_of(memories), TELLING_WORDS)
-    chosen = [
-        [one for one in source.sentences if one.text in told]
-        for source, told in zip(sources, said, strict=True)
+    whole = [sentences(memory.body or memory.title) for memory in memories]
+    quoted = extract_sentences(texts_of(memories), TELLING_WORDS)
+    left = MAX_WORDS - sum(map(_word_count, quoted))
+    numbers = range(len(memories))
+    for number in sorted(numbers, key=lambda one: (_word_count(whole[one]), one)):
+        more = _word_count(text for text in whole[number] if text not in quoted[number])
+        if more <= left and not _unquotable(memories[number]):
+            left -= more
+            quoted[number] = whole[number]
+    missing = {}
+    for memory, said, told in zip(memories, whole, quoted, strict=True):
+        part = next((text for text in said if text not in told), "" if said else memory.title)
+        missing[memory.id] = _unquotable(memory) or part
+    parts = [
+        f"## {one_line(memory.title or memory.id)}\n\n{join_sentences(told)}"
+        for memory, told in zip(memories, quoted, strict=True)
+        if told
     ]
-    if not any(chosen):  # no whole sentence: the summary quotes the beginning of a long one
-        return Digest(
-            _digest_text(memories, said), {memory.id: memory.title for memory in memories}
-        )
-    left = MAX_WORDS - sum(_word_count(some) for some in chosen)
-    numbers = range(len(sources))
-    for number in sorted(
-        numbers, key=lambda one: (_word_count(_missing_sentences(sources[one], chosen, one)), one)
-    ):
-        more = _missing_sentences(sources[number], chosen, number)
-        if more and not sources[number].unquotable and _word_count(more) <= left:
-            left -= _word_count(more)
-            chosen[number] = [
-                one for one in sources[number].sentences if one in chosen[number] or one in more
-            ]
-    missing = {
-        sources[one].memory.id: _first_missing_part(sources[one], chosen, one) for one in numbers
-    }
-    told = [[one.text for one in some] for some in chosen]
-    return Digest(_digest_text(memories, told), {id: part for id, part in missing.items() if part})
+    return Digest("\n\n".join(parts), {id: part for id, part in missing.items() if part})
+
+
+def plan_derived(
+    entry: Entry, sources: Sequence[Memory], inherits: bool = False, held: str = ""
+) -> Plan:
+    """Plan to store a memory that is made from others: a learning, digest, skill, lesson or reflection.
+
+    `derivedFrom` names the sources, which limit its trust. With `inherits`, it gets their conditions and tags, too;
+    with `held`, the reason, it waits for a review.
+    """
+    if inherits:
+        when = inherited_texts(MAX_PATTERNS, entry.when, (memory.when for memory in sources))
+        tags = inherited_texts(MAX_TAGS, entry.tags, (memory.tags for memory in sources))
+        entry = replace(entry, when=when, tags=tags)
+    plan = plan_add(with_sources(entry, [memory.id for memory in sources]))
+    return plan_quarantined(plan.entries[0], held, entry.by) if held else plan
 
 
 def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> Plan:
@@ -134,40 +102,24 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> 
             "a digest needs at least two active memories that do not contradict each other",
             "run 'rawkomem review' to see contradictions",
         )
-    digest = digest_of(sources)
-    entry = Entry(
-        title=title,
-        when=inherited_texts(MAX_PATTERNS, (), (memory.when for memory in sources)),
-        tags=inherited_texts(MAX_TAGS, ("digest",), (memory.tags for memory in sources)),
-        importance=max((memory.importance for memory in sources), key=IMPORTANCE.index),
-        source=source,
-        by=by,
-        body=digest.text,
-    )
-    (written,) = plan_add(with_sources(entry, [memory.id for memory in sources])).entries
-    return Plan((written,), f"make a digest of {len(sources)} memories")
-
-
-def archive_covered(digest: Memory, sources: Sequence[Memory], by: str) -> list[Entry]:
-    """Return archive entries for unchanged sources that a digest covers; empty if the digest's text is outdated."""
-    unchanged = [
-        memory for memory in sources if memory.status == ACTIVE and memory.updated <= digest.created
-    ]
-    made = digest_of(sources) if unchanged else None
-    if not made or digest.body.strip() != made.text.strip():
-        return []
-    held = [memory for memory in unchanged if memory.id not in made.missing]
-    return [archiving(memory, f"compressed into {digest.id}", by) for memory in held]
+    importance = max((memory.importance for memory in sources), key=IMPORTANCE.index)
+    body = digest_of(sources).text
+    tags = ("digest",)
+    entry = Entry(title=title, tags=tags, importance=importance, source=source, by=by, body=body)
+    return plan_derived(entry, sources, inherits=True)
 
 
 def uncovered_part(memory: Memory, holder: Memory) -> str:
-    """Return the first part of a memory that `holder` does not cover; empty if it covers everything."""
-    own, other = _parsed_source(memory), _parsed_source(holder)
-    said = [*other.sentences, _parsed_sentence(holder.title, frozenset())]
-    missing = [one for one in own.sentences if not any(_covers(known, one) for known in said)]
-    if own.unquotable and own.unquotable not in holder.body:
-        return own.unquotable
-    return missing[0].text if missing else "" if own.sentences else memory.title
+    """Return the first part of a memory that `holder` does not say in the same words; empty if it says everything."""
+    odd = _unquotable(memory)
+    if odd and odd not in holder.body:
+        return odd
+    stems = language().stems
+    if not {*stems(memory.title)} <= {*stems(f"{holder.title} {holder.body}")}:
+        return memory.title
+    said = {identity(text) for text in (*sentences(holder.body), holder.title)}
+    own = sentences(memory.body) or [memory.title]
+    return next((text for text in own if identity(text) not in said), "")
 
 
 def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:
@@ -179,96 +131,22 @@ def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:
     ]
 
 
-def _digest_text(memories: Sequence[Memory], said: Iterable[Sequence[str]]) -> str:
-    parts = [
-        (one_line(memory.title or memory.id), join_sentences(some))
-        for memory, some in zip(memories, said, strict=True)
-    ]
-    return "\n\n".join(f"## {title}\n\n{text}" for title, text in parts if text)
-
-
-def _parsed_source(memory: Memory) -> Source:
-    subject = frozenset(language().stems(memory.title))
-    found = sentences(memory.body or memory.title)
+def _unquotable(memory: Memory) -> str:
+    """Return the first line of a memory that a digest cannot quote: code, a table, or a heading over prose."""
     prose = [line.strip() for line in prose_lines(memory.body)]
-    written = [line.strip() for line in memory.body.split("\n")]
-    code = (line for line in written if line and line not in prose and not line.startswith(FENCES))
-    odd = (
-        line
-        for line in prose
-        if line.startswith(("|", "#")) and _is_lost(line.strip("# "), memory.title, found)
-    )
-    return Source(
-        memory,
-        tuple(_parsed_sentence(text, subject) for text in found),
-        next(code, "") or next(odd, ""),
-    )
+    found = sentences(memory.body)
+    for line in map(str.strip, memory.body.split("\n")):
+        if line and line not in prose and not line.startswith(FENCES):
+            return line
+        heading = line.strip("# ")
+        leads = any(text.startswith(f"{heading}: ") for text in found)
+        if line.startswith(("|", "#")) and heading not in ("", memory.title) and not leads:
+            return line
+    return ""
 
 
-def _parsed_sentence(text: str, subject: frozenset[str]) -> Sentence:
-    words = [
-        word
-        for part in text.split()
-        if (word := part.lstrip(OPENING_SIGNS).rstrip(CLOSING_SIGNS).lower())
-    ]
-    plain = [word.replace("'", "").replace("’", "") for word in words]
-    cues = known_cues()
-    deciding = (
-        cues.negations | cues.conditions | language().negations | {*cues.numerals} | QUANTITIES
-    )
-    marks = tuple(word for word in plain if word in deciding)
-    stems = [
-        language().stem(word) if word.isalpha() else word for word in plain if word not in ARTICLES
-    ]
-    is_exact = bool(marks) or not all(word.isalpha() for word in plain)
-    return Sentence(text, tuple(stems), frozenset(language().stems(text)), subject, marks, is_exact)
-
-
-def _is_lost(line: str, title: str, found: Sequence[str]) -> bool:
-    stems = language().stems(line)
-    return stems not in ([], language().stems(title)) and not any(
-        text.startswith(f"{line}: ") for text in found
-    )
-
-
-def _missing_sentences(
-    source: Source, chosen: Sequence[Sequence[Sentence]], number: int
-) -> list[Sentence]:
-    """Return the sentences of a source that must be added to cover it completely."""
-    own, others = chosen[number], [one for some in chosen for one in some]
-    missing = [
-        one
-        for one in source.sentences
-        if one not in own and not any(_covers(other, one) for other in others)
-    ]
-    needed = {*own, *missing}
-    for before, one in reversed([*zip(source.sentences, source.sentences[1:], strict=False)]):
-        if one in needed and one.text.split()[0].lower() in BACK_REFERENCES:
-            needed.add(before)
-    return [one for one in source.sentences if one in needed and one not in own]
-
-
-def _first_missing_part(source: Source, chosen: Sequence[Sequence[Sentence]], number: int) -> str:
-    missing = _missing_sentences(source, chosen, number)
-    return source.unquotable or (
-        missing[0].text if missing else "" if source.sentences else source.memory.title
-    )
-
-
-def _covers(one: Sentence, other: Sentence) -> bool:
-    """Return whether sentence `one` covers sentence `other`, including its subject."""
-    if (
-        not other.subject <= one.subject | one.stems
-        or not other.stems <= one.stems
-        or one.marks != other.marks
-    ):
-        return False
-    rest = iter(one.words)
-    return not other.is_exact or all(word in rest for word in other.words)
-
-
-def _word_count(some: Iterable[Sentence]) -> int:
-    return sum(len(one.text.split()) for one in some)
+def _word_count(some: Iterable[str]) -> int:
+    return sum(len(text.split()) for text in some)
 
 
 # Episodes: an entry lists the first members; `link` entries of type `member` add and remove
@@ -395,6 +273,10 @@ def summary_of(memories: Sequence[Memory], most_words: int) -> str:
 
 # Digests of related memories that nobody changed lately, made of their own sentences. Pure.
 
+SHOWN_CHARS = 80  # of a quoted sentence
+SPARED = (
+    "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
+)
 DIGEST_SOURCE = "compress"  # `source` of the digests made here
 MIN_DIGEST_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
 MIN_COSINES = (
@@ -435,31 +317,43 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
     )
 
 
-def plan_archive_sources(census: Census, by: str = "") -> Plan:
-    """Plan to archive sources that their digest covers, except those that housekeeping must not archive."""
-    entries = []
-    for digest, sources in _digests_with_sources(census):
-        held = archive_covered(digest, sources, by)
-        entries += [entry for entry in held if not census.is_spared(census.memories[entry.about])]
-    return Plan(tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover")
+@record
+class ArchivedSources:
+    """The plan that archives sources of digests; source → its digest; source that stays → the reason."""
+
+    plan: Plan
+    holders: dict[str, str]
+    staying: dict[str, str]
 
 
-def digests_of(census: Census) -> dict[str, str]:
-    """Return source → the active digest that was made from it."""
-    return {
-        id: digest.id for digest, _ in _digests_with_sources(census) for id in derived_from(digest)
-    }
+def plan_archive_sources(census: Census, by: str = "", only: str = "") -> ArchivedSources:
+    """Plan to archive the unchanged sources that their digest quotes: of all digests made here, or of one.
 
-
-def uncovered_sources(census: Census) -> dict[str, str]:
-    """Return active source of a digest → its first part that the digest does not cover, so that it is not archived."""
-    parts: dict[str, str] = {}
-    for _, sources in _digests_with_sources(census):
-        missing = digest_of(sources).missing
+    If a source changed, the text of its digest is outdated, and all its sources stay.
+    """
+    entries: list[Entry] = []
+    holders: dict[str, str] = {}
+    staying: dict[str, str] = {}
+    for id, digest in sorted(census.memories.items()):
+        is_wanted = id == only if only else digest.source == DIGEST_SOURCE
+        if not is_wanted or digest.status != ACTIVE or not derived_from(digest):
+            continue
+        sources = [census.memories[one] for one in derived_from(digest) if one in census.memories]
+        holders |= dict.fromkeys(derived_from(digest), id)
+        made = digest_of(sources)
+        is_current = digest.body.strip() == made.text.strip()
         for source in sources:
-            if source.status == ACTIVE and source.id in missing:
-                parts[source.id] = missing[source.id]
-    return parts
+            if source.status != ACTIVE:
+                continue
+            if source.id in made.missing:
+                part = one_line(made.missing[source.id], SHOWN_CHARS)
+                staying[source.id] = f"its digest does not contain {part!r}"
+            elif census.is_spared(source):
+                staying[source.id] = SPARED
+            elif is_current and source.updated <= digest.created:
+                entries.append(archiving(source, f"compressed into {id}", by))
+    plan = Plan(tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover")
+    return ArchivedSources(plan, holders, staying)
 
 
 def _digest_groups(
@@ -509,11 +403,3 @@ def _by_similar_trust(memories: Iterable[Memory], census: Census) -> Iterator[li
         group.append(memory)
     if group:
         yield group
-
-
-def _digests_with_sources(census: Census) -> Iterator[tuple[Memory, list[Memory]]]:
-    """Yield the active digests that were made here, sorted by id, with the sources that still exist."""
-    for _, memory in sorted(census.memories.items()):
-        if memory.status == ACTIVE and memory.source == DIGEST_SOURCE and derived_from(memory):
-            ids = derived_from(memory)
-            yield memory, [census.memories[id] for id in ids if id in census.memories]

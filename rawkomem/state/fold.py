@@ -63,8 +63,8 @@ Vouches = Callable[[Entry], bool]
 # Split the changes of a memory into those that count and those that are only proposed, by who
 # vouches for them.
 
-# Keys of a review: the entries that it decides on, and those whose decision it takes back.
-ACCEPTS, DECLINES, REOPENS = "accepts", "declines", "reopens"
+# Keys of a review: the proposed entries that it decides on, and the entries that it undoes.
+ACCEPTS, DECLINES, UNDOES = "accepts", "declines", "undoes"
 SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
 DIGEST_CHARS = 16  # of a digest: 64 bits, so that nobody finds another text with the same ones
 # Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
@@ -88,6 +88,7 @@ class Split:
     counting: tuple[Entry, ...]
     proposed: tuple[Entry, ...]  # deciding changes that wait for a review
     declined: tuple[Entry, ...]
+    undone: tuple[Entry, ...]
 
 
 def reviewed_name(entry: Entry) -> str:
@@ -102,50 +103,58 @@ def is_deciding(entry: Entry) -> bool:
     )
 
 
-def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches) -> Split:
+def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches | None) -> Split:
     """Decide which changes count.
 
     If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
-    of people last, so that they win. A review by a person accepts or declines the entries that it names.
+    of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
+    other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
     """
-    changes = _without_copies(
-        [entry for entry in ordered if entry.kind in CHANGES and not entry.draft], vouches
-    )
-    own = {entry.id for entry in changes if vouches(entry)}
-    reviews = [entry for entry in changes if entry.kind == "review" and entry.id in own]
-    accepted, refused = _decided_in(reviews)
-    is_vouched = vouches(creating) or reviewed_name(creating) in accepted
+    changes = [entry for entry in ordered if entry.kind in CHANGES and not entry.draft]
+    if vouches:
+        changes = _without_copies(changes, vouches)
+    own = {entry.id for entry in changes if vouches is None or vouches(entry)}
+    reviews = [entry for entry in changes if entry.kind == "review"]
+    decided = Decided(review for review in reviews if review.id in own)
+    taken_back = Decided(review for review in reviews if review.id not in own).undone
+    is_vouched = vouches is None or vouches(creating) or reviewed_name(creating) in decided.accepted
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []
     declined: list[Entry] = []
+    undone: list[Entry] = []
     for entry in changes:
-        if entry.id in own or reviewed_name(entry) in accepted:
+        name = reviewed_name(entry)
+        if name in decided.undone:
+            undone.append(entry)
+        elif entry.id in own or name in decided.accepted:
             counting.append(entry)
-        elif reviewed_name(entry) in refused:
+        elif name in decided.declined:
             declined.append(entry)
+        elif name in taken_back:
+            undone.append(entry)
         else:
             others.append(entry)
             if (is_vouched or counting) and is_deciding(entry):
                 proposed.append(entry)
     everything = counting if is_vouched else [*others, *counting]
-    return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined))
+    return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone))
 
 
-def _decided_in(reviews: Iterable[Entry]) -> tuple[set[str], set[str]]:
-    """Return the names of the accepted and of the declined entries; a later review may reopen a decision."""
-    accepted: set[str] = set()
-    refused: set[str] = set()
-    for entry in reviews:
-        reopened = _named_in(entry, REOPENS)
-        accepted = (accepted - reopened) | _named_in(entry, ACCEPTS)
-        refused = (refused - reopened) | _named_in(entry, DECLINES)
-    return accepted, refused
+class Decided:
+    """The names of the entries that reviews accepted, declined and undid. A review that is undone has no effect."""
 
-
-def _named_in(review: Entry, key: str) -> set[str]:
-    value = review.extra.get(key, [])
-    return {str(name) for name in (value if isinstance(value, list) else [value])}
+    def __init__(self, reviews: Iterable[Entry]):
+        self.accepted: set[str] = set()
+        self.declined: set[str] = set()
+        self.undone: set[str] = set()
+        for review in sorted(
+            reviews, key=lambda entry: order_key(entry.at, entry.id), reverse=True
+        ):
+            if reviewed_name(review) not in self.undone:
+                self.accepted.update(ids_in(review, ACCEPTS))
+                self.declined.update(ids_in(review, DECLINES))
+                self.undone.update(ids_in(review, UNDOES))
 
 
 def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
@@ -161,7 +170,7 @@ def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
 
 
 # State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by
-# state/changes/<kind>.py.
+# state/changes.py.
 
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
@@ -181,10 +190,10 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
     ordered, creating = in_fold_order(entries, vouches)
     if creating is None:
         return None
-    if vouches is None:
-        return _reduced(_created_fields(creating), ordered)
     parts = split_changes(creating, ordered, vouches)
     memory = _reduced(_created_fields(creating), parts.counting)
+    if vouches is None:
+        return memory
     return replace(
         memory, vouched=parts.vouched, proposed=tuple(entry.id for entry in parts.proposed)
     )
@@ -253,7 +262,7 @@ def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, S
     if creating is None:
         return None
     parts = split_changes(creating, ordered, vouches)
-    declined = {entry.id for entry in parts.declined}
+    declined = {entry.id for entry in (*parts.declined, *parts.undone)}
     return _reduced(
         _created_fields(creating), [entry for entry in ordered if entry.id not in declined]
     ), parts
@@ -294,7 +303,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
     reviews = [entry for entry in entries if vouches and entry.kind == "review" and vouches(entry)]
-    accepted, _ = _decided_in(sorted(reviews, key=lambda entry: (entry.at, entry.id)))
+    accepted = Decided(reviews).accepted
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
@@ -568,21 +577,11 @@ def plan_decide(
     return plan_change(memory, "review", by, why, extra)
 
 
-def is_decision(entry: Entry) -> bool:
-    """Return whether an entry only accepts or declines changes."""
-    return entry.kind == "review" and entry.extra.get("action") == DECIDE
-
-
-def plan_reopen(memory: Memory, reviews: Sequence[Entry], reason: str, by: str) -> Plan:
-    """Plan to take back the decisions of reviews, so that the changes of a memory wait again."""
-    names = [
-        name
-        for review in reviews
-        for key in (ACCEPTS, DECLINES)
-        for name in sorted(_named_in(review, key))
-    ]
-    extra: Fields = {"action": DECIDE, REOPENS: names, "reason": reason}
-    return plan_change(memory, "review", by, f"reopen {len(names)} changes of {memory.id}", extra)
+def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
+    """Return the review that undoes changes of a memory: the fold then leaves them out."""
+    extra: Fields = {"action": DECIDE, UNDOES: [*map(reviewed_name, changes)], "reason": reason}
+    check_by(by)
+    return change_entry(memory, "review", by, extra)
 
 
 @record
@@ -692,29 +691,21 @@ def _reduce_review(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-DECIDED_WORDS = {"accepted": ACCEPTS, "declined": DECLINES, "reopened": REOPENS}
+DECIDED_WORDS = {"accepted": ACCEPTS, "declined": DECLINES, "undid": UNDOES}
 
 
 def _tell_review(entry: Entry) -> str:
-    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")))
+    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")), "")
     left = ids_in(entry, "conflictsWith")
-    if is_decision(entry):
-        decided = ((word, ids_in(entry, key)) for word, key in DECIDED_WORDS.items())
-        action = ", ".join(
-            f"{word} {names_or_nothing(tuple(map(_entry_id, names)))}"
-            for word, names in decided
-            if names
-        )
-    return (action or "reviewed without a decision") + (
+    for word, key in DECIDED_WORDS.items() if not action else ():
+        names = [name.rpartition(SEPARATOR)[0] for name in ids_in(entry, key)]
+        action += f", {word} {', '.join(names)}" if names else ""
+    return (action.removeprefix(", ") or "reviewed without a decision") + (
         f", in conflict with {names_or_nothing(left)}" if left else ""
     )
 
 
-def _entry_id(name: str) -> str:
-    return name.rpartition(SEPARATOR)[0]
-
-
-REVIEWED_NAMES = Key("Entries that it accepts, declines or reopens: id@digest", texts_schema())
+REVIEWED_NAMES = Key("Entries that it accepts, declines or undoes: id@digest", texts_schema())
 REVIEW_KIND = Change(
     _reduce_review,
     _tell_review,
@@ -722,7 +713,7 @@ REVIEW_KIND = Change(
         "action": Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]}),
         ACCEPTS: REVIEWED_NAMES,
         DECLINES: REVIEWED_NAMES,
-        REOPENS: REVIEWED_NAMES,
+        UNDOES: REVIEWED_NAMES,
         "conflictsWith": CONFLICTS,
         "reason": REASON,
     },

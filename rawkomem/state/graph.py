@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..model.entries import Memory
-from ..model.values import GROUPS, record
+from ..model.values import GROUPS, record, replace
 from ..text.clean import one_line
 from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
@@ -245,11 +245,9 @@ def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
 
 def for_mermaid(picture: Picture) -> Picture:
     """Return the picture with at most MERMAID_EDGES edges; edges by similarity are dropped first."""
-    kept = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))[
-        :MERMAID_EDGES
-    ]
-    left_out = len(picture.edges) - len(kept)
-    return Picture(picture.memories, tuple(kept), picture.left_out, left_out)
+    ranked = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))
+    kept = tuple(ranked[:MERMAID_EDGES])
+    return replace(picture, edges=kept, edges_left_out=len(ranked) - len(kept))
 
 
 def as_mermaid(picture: Picture) -> str:
@@ -257,31 +255,23 @@ def as_mermaid(picture: Picture) -> str:
     names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
     lines = ["flowchart LR"]
     for memory in picture.memories:
-        opening, closing = ("([", "])") if memory.kind in GROUPS else ("[", "]")
-        lines.append(
-            f'  {names[memory.id]}{opening}"{_for_mermaid(_memory_label(memory))}"{closing}'
-        )
+        label = _for_mermaid(memory.title, memory.id, "(no title)")
+        shape = f"([{label}])" if memory.kind in GROUPS else f"[{label}]"
+        lines.append(f"  {names[memory.id]}{shape}")
     for edge in picture.edges:
-        arrow = "-.-" if edge.type == SIMILAR else "-->"
-        lines.append(
-            f'  {names[edge.source]} {arrow}|"{_for_mermaid(_edge_label(edge))}"| {names[edge.target]}'
-        )
+        is_similar = edge.type == SIMILAR
+        arrow = "-.-" if is_similar else "-->"
+        label = _for_mermaid(f"{edge.weight:.2f}" if is_similar else edge.type, "(no type)")
+        lines.append(f"  {names[edge.source]} {arrow}|{label}| {names[edge.target]}")
     return "\n".join(lines) + "\n"
 
 
-def _memory_label(memory: Memory) -> str:
-    return one_line(memory.title, LABEL_CHARS) or one_line(memory.id, LABEL_CHARS) or "(no title)"
+def _for_mermaid(*texts: str) -> str:
+    """Return the first text that is not empty, escaped and in quotes.
 
-
-def _edge_label(edge: Edge) -> str:
-    return (
-        f"{edge.weight:.2f}"
-        if edge.type == SIMILAR
-        else one_line(edge.type, LABEL_CHARS) or "(no type)"
-    )
-
-
-def _for_mermaid(text: str) -> str:
-    """Return escaped text for quotes. A first sign is always escaped, because `- x` would become a list."""
+    A first sign is always escaped, because `- x` would become a list.
+    """
+    text = next(filter(None, (one_line(one, LABEL_CHARS) for one in texts)))
     plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
-    return "".join(c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
+    signs = (c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
+    return f'"{"".join(signs)}"'

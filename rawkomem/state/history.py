@@ -16,31 +16,20 @@ from ..text.chunks import counted
 from .changes import (
     AMENDABLE,
     BODY,
-    CORROBORATE,
-    COUNTS,
     ENDS,
     FIXED_KEYS,
-    HOUSEKEEPING,
     OPEN_END,
     REMOVES,
-    SIGNS,
-    inheriting,
-    linking,
     plan_delete,
-    withdrawing,
 )
 from .fold import (
-    ACTIVATE,
-    DISPUTED,
     REGISTRY,
     Vouches,
     after,
     fold,
     in_fold_order,
-    is_decision,
-    plan_decide,
-    plan_reopen,
     split_changes,
+    undoing,
 )
 from .graph import Edge
 from .plans import Fields, entry_about
@@ -73,17 +62,6 @@ def changed_keys(
     return tuple((key, before, after) for key, before, after in fields if before != after)
 
 
-def counted_words(old: str, new: str) -> tuple[int, int]:
-    """Return the number of removed and of added words."""
-    before, after = old.split(), new.split()
-    if len(before) + len(after) > MAX_COMPARED_WORDS:
-        return len(before), len(after)
-    steps = [step for step in _word_steps(before, after) if step[0] != "equal"]
-    return sum(end - start for _, start, end, *_ in steps), sum(
-        end - start for *_, start, end in steps
-    )
-
-
 def word_difference(old: str, new: str) -> str:
     """Return the changed words with a few words around them: `Push to [-main-] {+staging+} first`."""
     before, after = old.split(), new.split()
@@ -94,27 +72,15 @@ def word_difference(old: str, new: str) -> str:
 
 
 def edit_in_words(old: Entry, new: Entry) -> str:
-    """Return a summary of an edit: the changed keys, and the number of removed and added words."""
+    """Return a summary of an edit: the changed keys, and whether the text changed."""
     keys = [key for key, *_ in changed_keys(old, new)]
-    gone, come = counted_words(old.body, new.body)
-    counts = [
-        f"{counted(number, 'word')} {what}"
-        for number, what in ((gone, "removed"), (come, "added"))
-        if number
-    ]
-    said = [
-        *([f"changed {', '.join(keys)}"] if keys else []),
-        *([f"text: {', '.join(counts)}"] if counts else []),
-    ]
-    return "; ".join(said) or "changed the layout of its text"
-
-
-def _word_steps(before: list[str], after: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    return SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    keys += ["text"] if old.body.split() != new.body.split() else []
+    return f"changed {', '.join(keys)}" if keys else "changed the layout of its text"
 
 
 def _changed_words(before: list[str], after: list[str]) -> Iterator[str]:
-    for what, start, end, first, last in _word_steps(before, after):
+    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    for what, start, end, first, last in steps:
         words = before[start:end]
         if what == "equal":
             many = len(words) > 2 * CONTEXT_WORDS
@@ -140,22 +106,21 @@ class Step:
     entry: Entry
     told: str
     changes: tuple[tuple[str, object, object], ...]
-    counts: bool = True  # False: no person vouches for it, so it changed nothing
+    counts: bool = True  # False: it is undone, or no person vouches for it, so it changed nothing
 
 
 def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
     """Return the steps of a memory, oldest first; entries before its creation changed nothing."""
     ordered, creating = in_fold_order(entries, vouches)
-    counting = (
-        {entry.id for entry in split_changes(creating, ordered, vouches).counting}
-        if vouches and creating
-        else None
-    )
+    parts = split_changes(creating, ordered, vouches) if creating else None
+    counting = {entry.id for entry in parts.counting} if parts else set()
+    undone = {entry.id for entry in parts.undone} if parts else set()
     steps: list[Step] = []
     before: Memory | None = None
     for place, entry in enumerate(ordered):
-        if counting is not None and entry.changes and entry.id not in counting:
-            steps.append(Step(entry, f"proposed: {_step_words(entry)}", (), counts=False))
+        if parts and entry.changes and entry.id not in counting:
+            word = "undone" if entry.id in undone else "proposed"
+            steps.append(Step(entry, f"{word}: {_step_words(entry)}", (), counts=False))
             continue
         now = fold(ordered[: place + 1]) if before is None else after(before, [entry])
         changes = differences(before, now) if before and now else ()
@@ -241,172 +206,63 @@ def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
     return [Replaced(old, new, trust(old), trust(new)) for old, new in pairwise(chain)]
 
 
-# Find the entries that, when appended, change a memory into a wanted version of it.
+# Find the entries that, when appended, give a memory the text and the window of a wanted version of it.
 
-SUPERSEDED = "superseded"
 CREATED_KEYS = {
     "kind": "kind",
     "by": "discoveredBy",
     "created": "discoveredAt",
     "supersedes": "supersedes",
 }  # field → key
+LASTING_KEYS = (
+    *FIXED_KEYS,
+    "members",
+    "supersededBy",
+    "conflictsWith",
+)  # only a new memory sets these
 
 
-def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> tuple[Entry, ...]:
-    """Return the entries that change `now` into `wanted`; raise Refused if no entry can express the difference."""
-    steps = _Steps(now, reason, by)
-    steps.check(wanted)
-    _toward_words(steps, wanted)
-    _toward_window(steps, wanted)
-    _toward_connections(steps, wanted)
-    _toward_counts(steps, wanted)
-    _toward_status(steps, wanted)
-    return tuple(steps.entries)
-
-
-class _Steps:
-    """The entries so far, and the memory after them."""
-
-    def __init__(self, memory: Memory, reason: str, by: str):
-        self.memory, self.reason, self.by = memory, reason, by
-        self.entries: list[Entry] = []
-
-    def check(self, wanted: Memory) -> None:
-        now = self.memory
-        odd = [
-            key
-            for field, key in CREATED_KEYS.items()
-            if getattr(now, field) != getattr(wanted, field)
-        ]
-        odd += [key for key in FIXED_KEYS if now.extra.get(key) != wanted.extra.get(key)]
-        odd += ["title"] if now.title and not wanted.title else []
-        if odd:
-            message = f"no entry can change {', '.join(odd)} of {now.id}"
-            raise Refused(message, "add a new memory, then run 'rawkomem supersede OLD NEW'")
-
-    def add(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.memory = after(self.memory, [entry])
-
-    def say(self, kind: str, extra: Fields, **fields: object) -> None:
-        self.add(
-            entry_about(self.memory, replace(Entry(kind=kind, by=self.by, extra=extra), **fields))
-        )
-
-
-def _toward_words(steps: _Steps, wanted: Memory) -> None:
-    now = steps.memory
+def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
+    """Return an amend and a validity entry that change `now` into `wanted`; raise Refused for other differences."""
+    odd = [key for name, key in CREATED_KEYS.items() if getattr(now, name) != getattr(wanted, name)]
+    odd += [key for key in LASTING_KEYS if now.extra.get(key) != wanted.extra.get(key)]
+    odd += ["title"] if now.title and not wanted.title else []
+    if odd:
+        message = f"no entry can change {', '.join(odd)} of {now.id}"
+        raise Refused(message, "add a new memory, then run 'rawkomem supersede OLD NEW'")
+    entries = []
     fields = {
-        field: key
-        for key, field in AMENDABLE.items()
+        field: getattr(wanted, field)
+        for field in AMENDABLE.values()
         if getattr(now, field) != getattr(wanted, field)
     }
-    changed = {key: value for key, value in wanted.extra.items() if now.extra.get(key) != value}
+    extra: Fields = {
+        key: value for key, value in wanted.extra.items() if now.extra.get(key) != value
+    }
     removed = [key for key in now.extra if key not in wanted.extra]
-    body = wanted.body if wanted.body != now.body else ""
     if now.body and not wanted.body:
         removed.append(BODY)
-    if fields or changed or removed or body:
-        extra: Fields = {**changed, **({REMOVES: removed} if removed else {})}
-        values = {field: getattr(wanted, field) for field in fields}
-        steps.say("amend", extra, body=body, given=tuple(fields.values()), **values)
-
-
-def _toward_window(steps: _Steps, wanted: Memory) -> None:
-    fields = {
-        key: field
+    if removed:
+        extra[REMOVES] = removed
+    body = wanted.body if wanted.body != now.body else ""
+    if fields or extra or body:
+        given = tuple(key for key, field in AMENDABLE.items() if field in fields)
+        amend = Entry(kind="amend", by=by, extra=extra, body=body, given=given)
+        entries.append(entry_about(now, replace(amend, **fields)))
+    window: Fields = {
+        key: iso(getattr(wanted, field)) or OPEN_END
         for key, field in ENDS.items()
-        if getattr(steps.memory, field) != getattr(wanted, field)
+        if getattr(now, field) != getattr(wanted, field)
     }
-    if fields:
-        extra: Fields = {
-            key: iso(getattr(wanted, field)) or OPEN_END for key, field in fields.items()
-        }
-        steps.say("validity", {**extra, "reason": steps.reason}, given=tuple(fields))
-
-
-def _toward_connections(steps: _Steps, wanted: Memory) -> None:
-    for some, others, removed in ((steps.memory, wanted, True), (wanted, steps.memory, False)):
-        links = [link for link in some.links if link not in others.links]
-        for type in dict.fromkeys(type for type, _ in links):
-            ends = [end for one, end in links if one == type]
-            steps.add(linking(steps.memory, ends, type, steps.by, removed))
-        sources = [id for id in some.heritage if id not in others.heritage]
-        if sources:
-            steps.add(inheriting(steps.memory, sources, steps.by, removed))
-
-
-def _toward_counts(steps: _Steps, wanted: Memory) -> None:
-    marks = (
-        wanted.status == DISPUTED != steps.memory.status
-    )  # the entry that sets this status is a dispute, too
-    for what, field in COUNTS.items():
-        count = getattr(wanted, field) - (marks and what == "dispute")
-        while getattr(steps.memory, field) > count:
-            steps.add(withdrawing(steps.memory, what, steps.by))
-        while getattr(steps.memory, field) < count:
-            steps.say(
-                *(
-                    ("feedback", {"signal": what})
-                    if what in SIGNS
-                    else (what, {"reason": steps.reason})
-                )
-            )
-    for source in [
-        source for source in steps.memory.confirmed_by if source not in wanted.confirmed_by
-    ]:
-        steps.add(withdrawing(steps.memory, CORROBORATE, steps.by, source))
-    while steps.memory.repeated > wanted.repeated:
-        steps.add(withdrawing(steps.memory, CORROBORATE, steps.by))
-    if steps.memory.repeated < wanted.repeated:
-        raise Refused(
-            f"no entry can restore the confirmations of {wanted.id}",
-            "store them again with 'rawkomem add'",
+    if window:
+        change = Entry(
+            kind="validity", by=by, extra={**window, "reason": reason}, given=tuple(window)
         )
+        entries.append(entry_about(after(now, entries), change))
+    return entries
 
 
-def _toward_status(steps: _Steps, wanted: Memory) -> None:
-    now = steps.memory
-    if now.status == wanted.status and (
-        now.status == ACTIVE or now.superseded_by == wanted.superseded_by
-    ):
-        return
-    if wanted.status not in STATUS_ENTRIES:
-        raise Refused(f"no entry can make {now.id} {wanted.status}", "edit the file by hand")
-    if now.status != ACTIVE and (
-        wanted.status == DISPUTED or (now.superseded_by and not wanted.superseded_by)
-    ):
-        _say_status(steps, ACTIVE, wanted)
-    if wanted.superseded_by not in ("", steps.memory.superseded_by):
-        _say_status(steps, SUPERSEDED, wanted)
-    if steps.memory.status != wanted.status:
-        _say_status(steps, wanted.status, wanted)
-
-
-def _say_status(steps: _Steps, status: str, wanted: Memory) -> None:
-    kind, extra = STATUS_ENTRIES[status]
-    if status == SUPERSEDED:
-        extra = {"supersededBy": wanted.superseded_by}
-    elif status == "quarantined" and wanted.conflicts_with:
-        extra = {"conflictsWith": [*wanted.conflicts_with]}
-    elif status == "archived" and not wanted.retracted:
-        extra = {"cause": HOUSEKEEPING}
-    reason = wanted.reason if status == wanted.status != ACTIVE else ""
-    steps.say(kind, {"reason": reason or steps.reason, **extra})
-
-
-STATUS_ENTRIES: dict[str, tuple[str, Fields]] = {
-    ACTIVE: ("review", {"action": ACTIVATE}),
-    DISPUTED: ("dispute", {"outcome": DISPUTED}),
-    SUPERSEDED: ("supersede", {}),
-    "quarantined": ("quarantine", {}),
-    "archived": ("archive", {}),
-    "deleted": ("delete", {}),
-}
-
-
-# Undo a change: find the entries that change memories into their state without the entries of that
-# change.
+# Undo a change: a review leaves its entries out of the fold.
 
 UNDO_REASON = "undo"
 
@@ -421,51 +277,42 @@ def last_change(changes: Sequence[Change]) -> Change | None:
 
 def plan_undo(
     change: Change,
-    changes: Sequence[Change],
     about: Mapping[str, Sequence[Entry]],
     vouches: Vouches | None = None,
     by: str = "",
     is_person: bool = True,
 ) -> Plan:
-    """Plan to undo a change; `about` has all entries about its memories, `changes` all changes of this machine.
+    """Plan to undo a change; `about` has all entries about its memories. Later changes of the memories are kept.
 
-    A later change of the same field by somebody else is kept. Only a person can undo a proposed change.
+    A memory that the change added is deleted. Only a person can undo a proposed change.
     """
     entries: list[Entry] = []
     for id in change.memories:
-        said = about.get(id, ())
-        now = fold(said, vouches)
+        now = fold(about.get(id, ()), vouches)
         if now is None:
             continue
-        if any(entry.creates and entry.id in change.ids for entry in said):
+        undone = [entry for entry in about[id] if entry.id in change.ids]
+        if any(entry.creates for entry in undone):
             entries += plan_delete(now, UNDO_REASON, by).entries if now.status != "deleted" else ()
             continue
-        reviews = [entry for entry in said if entry.id in change.ids and is_decision(entry)]
-        before = fold([entry for entry in said if entry not in reviews], vouches) or now
-        if before.proposed != now.proposed:  # the changes that a review decided wait again
-            entries += plan_reopen(now, reviews, UNDO_REASON, by).entries
-            now = before
-        waiting = [entry for entry in said if entry.id in change.ids and entry.id in now.proposed]
-        if waiting and not is_person:
+        if not is_person and any(entry.id in now.proposed for entry in undone):
             raise Refused(
                 f"the change of {id} waits for a person's review",
                 f"ask a person to run 'rawkomem review {id}'",
             )
-        if waiting:
-            entries += plan_decide(now, waiting, accept=False, reason=UNDO_REASON, by=by).entries
-        known = {change.name: change for change in changes}
-        pairs = [(known[one.undoes].ids, one.ids) for one in changes if one.undoes in known]
-        creating = {entry.id for entry in said if entry.creates}
-        # A change and its undoing have no effect together; but if it added a memory, the deletion stays.
-        left_out = change.ids | {
-            id for undone, undoing in pairs if not undone & creating for id in (*undone, *undoing)
-        }
-        wanted = fold([entry for entry in said if entry.id not in left_out], vouches)
-        entries += entries_toward(now, wanted, UNDO_REASON, by) if wanted else ()
+        review = undoing(now, undone, UNDO_REASON, by)
+        then = fold([*about[id], review], _also(vouches, review if is_person else None))
+        if then and (differences(now, then) or now.proposed != then.proposed):
+            entries.append(review)
     if not entries:
         message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"
         raise Refused(message, "run 'rawkomem history ID' to see the changes of a memory")
     return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
+
+
+def _also(vouches: Vouches | None, review: Entry | None) -> Vouches | None:
+    """Return `vouches` for entries that include a review that is not written yet."""
+    return vouches and (lambda entry: entry is review or vouches(entry))
 
 
 def is_present(change: Change, about: Mapping[str, Collection[Entry]]) -> bool:

@@ -8,7 +8,7 @@ from ..model.values import record
 
 # Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
 
-CHUNKER = "headings-1"  # part of the index's fingerprint: change it when chunks change
+CHUNKER = "headings-2"  # part of the index's fingerprint: change it when chunks change
 MAX_CHUNK_LENGTH = 1_200  # characters; about 250 word pieces, the input size of a sentence model
 MIN_CHUNK_LENGTH = 400  # characters; a heading starts a new chunk only if the chunk before it has at least this many
 
@@ -51,7 +51,7 @@ def cut_chunks(body: str) -> list[Chunk]:
         sign = line[:1]
         if sign in ("`", "~", " "):
             fence = fence_after(fence, line)
-        level = _heading_level(line) if sign == "#" and not fence else 0
+        level = heading_level(line) if sign == "#" and not fence else 0
         if level:
             trail = [*trail[: level - 1], line[level:].strip(" #\t")]
         if size and (
@@ -67,24 +67,22 @@ def cut_chunks(body: str) -> list[Chunk]:
     return chunks
 
 
-def _heading_level(line: str) -> int:
+def heading_level(line: str) -> int:
+    """Return the number of signs that make a line a heading; 0 if it is none."""
     level = len(line) - len(line.lstrip("#"))
     return level if level <= 6 and line[level : level + 1] in ("", " ", "\t") else 0
 
 
 def fence_after(fence: str, line: str) -> str:
-    """Return the code fence that is open after this line; empty if none is."""
+    """Return the code fence that is open after this line; empty if none is. A code span (```ls``` fails) opens none."""
     mark = line.lstrip(" ")
     if len(line) - len(mark) > 3 or mark[:3] not in ("```", "~~~"):
         return fence
-    run = mark[: len(mark) - len(mark.lstrip(mark[0]))]
+    words = mark.lstrip(mark[0])
+    run = mark[: len(mark) - len(words)]
     if not fence:
-        return run
-    return (
-        ""
-        if run[0] == fence[0] and len(run) >= len(fence) and not mark[len(run) :].strip()
-        else fence
-    )
+        return "" if run[0] in words and run[0] == "`" else run
+    return "" if run.startswith(fence) and not words.strip() else fence
 
 
 # Estimate the number of tokens of a text, without a model's tokenizer.

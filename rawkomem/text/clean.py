@@ -35,61 +35,52 @@ def late_regex(pattern: str) -> re.Pattern[str]:
 
 # What to do with a character: remove it, make it a line break, or (the others) check its neighbors.
 DROP, LINE, STYLE, JOIN, TAG, MARK = "drop", "line", "style", "join", "tag", "mark"
+UNSEEN = (DROP, STYLE, JOIN, TAG)
 
 NON_CHARACTER = "non-character"  # it has no meaning, so it cannot hide a message
-# Characters that are invisible by design, with the name for messages. The first matching row counts.
-INVISIBLE_RANGES = (
-    (0x0000, 0x0008, "control character"),
-    (0x000B, 0x001F, "control character"),
-    (0x007F, 0x009F, "control character"),
-    (0x00AD, 0x00AD, "soft hyphen"),
-    (0x034F, 0x034F, "invisible joiner"),
-    (0x061C, 0x061C, "text direction mark"),
-    (0x115F, 0x1160, "blank Hangul filler"),
-    (0x17B4, 0x17B5, "invisible vowel"),
-    (0x180B, 0x180F, "invisible separator"),
-    (0x200B, 0x200B, "zero-width space"),
-    (0x200C, 0x200D, "zero-width joiner"),
-    (0x200E, 0x200F, "text direction mark"),
-    (0x2028, 0x2029, "line separator"),
-    (0x202A, 0x202E, "text direction override"),
-    (0x2060, 0x2065, "zero-width joiner"),
-    (0x2066, 0x2069, "text direction isolate"),
-    (0x206A, 0x206F, "invisible format character"),
-    (0x3164, 0x3164, "blank Hangul filler"),
-    (0xD800, 0xDFFF, "lone surrogate"),
-    (0xFDD0, 0xFDEF, NON_CHARACTER),
-    (0xFE00, 0xFE0F, "variation selector"),
-    (0xFEFF, 0xFEFF, "zero-width space"),
-    (0xFFA0, 0xFFA0, "blank Hangul filler"),
-    (0xFFF0, 0xFFF8, "invisible format character"),
-    (0xFFF9, 0xFFFB, "interlinear annotation"),
-    (0x1BCA0, 0x1BCA3, "invisible format character"),
-    (0x1D173, 0x1D17A, "invisible format character"),
-    (0xE0000, 0xE007F, "tag character"),
-    (0xE0100, 0xE01EF, "variation selector"),
-    (0xE0080, 0xE0FFF, "invisible format character"),
-)
 
 
-def range_edges(*pairs: tuple[int, int]) -> tuple[int, ...]:
-    """Return ascending (first, last) ranges as a list of edges, for `within`."""
-    return tuple(edge for first, last in pairs for edge in (first, last + 1))
+def range_edges(ranges: str) -> tuple[int, ...]:
+    """Return ascending ranges of hexadecimal codes, such as `A9 2190-21FF`, as a list of edges for `is_within`."""
+    edges: list[int] = []
+    for first, _, last in (codes.partition("-") for codes in ranges.split()):
+        edges += int(first, 16), int(last or first, 16) + 1
+    return tuple(edges)
 
+
+# Characters that are invisible by design, by their name for messages.
+INVISIBLE = {
+    "control character": "0-8 B-1F 7F-9F",
+    "soft hyphen": "AD",
+    "invisible joiner": "34F",
+    "text direction mark": "61C 200E-200F",
+    "blank Hangul filler": "115F-1160 3164 FFA0",
+    "invisible vowel": "17B4-17B5",
+    "invisible separator": "180B-180F",
+    "zero-width space": "200B FEFF",
+    "zero-width joiner": "200C-200D 2060-2065",
+    "line separator": "2028-2029",
+    "text direction override": "202A-202E",
+    "text direction isolate": "2066-2069",
+    "invisible format character": "206A-206F FFF0-FFF8 1BCA0-1BCA3 1D173-1D17A E0080-E00FF E01F0-E0FFF",
+    "lone surrogate": "D800-DFFF",
+    NON_CHARACTER: "FDD0-FDEF",
+    "variation selector": "FE00-FE0F E0100-E01EF",
+    "interlinear annotation": "FFF9-FFFB",
+    "tag character": "E0000-E007F",
+}
+INVISIBLE_EDGES = {name: range_edges(ranges) for name, ranges in INVISIBLE.items()}
 
 # The blocks with emoji: these characters may have a style selector or be part of a joined emoji.
 EMOJI = range_edges(
-    (0xA9, 0xA9), (0xAE, 0xAE), (0x203C, 0x203C), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
-    (0x2190, 0x21FF), (0x2300, 0x23FF), (0x24C2, 0x24C2), (0x25A0, 0x27BF), (0x2934, 0x2935), (0x2B00, 0x2BFF),
-    (0x3030, 0x3030), (0x303D, 0x303D), (0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1FAFF),
-)  # fmt: skip
+    "A9 AE 203C 2049 2122 2139 2190-21FF 2300-23FF 24C2 25A0-27BF 2934-2935 2B00-2BFF 3030 303D 3297 3299 1F000-1FAFF"
+)
 
 # Scripts whose spelling needs joiners: Arabic to Mandaic, the Indic family, Myanmar, Khmer, Mongolian and others.
 JOINING = range_edges(
-    (0x0600, 0x08FF), (0x0900, 0x0DFF), (0x1000, 0x109F), (0x1780, 0x18AF), (0x1A20, 0x1AAF), (0x1B00, 0x1C4F),
-    (0xA800, 0xA8FF), (0xA980, 0xA9FF), (0xAA00, 0xAAFF), (0xABC0, 0xABFF), (0xFB50, 0xFDCF), (0xFDF0, 0xFDFF),
-    (0xFE70, 0xFEFC), (0x10A00, 0x10AFF), (0x11000, 0x11FFF), (0x1E900, 0x1E95F),
-)  # fmt: skip
+    "600-8FF 900-DFF 1000-109F 1780-18AF 1A20-1AAF 1B00-1C4F A800-A8FF A980-A9FF AA00-AAFF ABC0-ABFF FB50-FDCF"
+    " FDF0-FDFF FE70-FEFC 10A00-10AFF 11000-11FFF 1E900-1E95F"
+)
 
 _treatments: dict[str, str] = {
     "\n": "",
@@ -108,10 +99,11 @@ def treatment_of(character: str) -> str:
 
 def character_name(character: str) -> str:
     """Return the name of an invisible character for messages; empty for a visible one."""
-    code = ord(character)
-    if code & 0xFFFE == 0xFFFE:  # the last two of each plane
+    if ord(character) & 0xFFFE == 0xFFFE:  # the last two of each plane
         return NON_CHARACTER
-    return next((name for first, last, name in INVISIBLE_RANGES if first <= code <= last), "")
+    return next(
+        (name for name, edges in INVISIBLE_EDGES.items() if is_within(character, edges)), ""
+    )
 
 
 def is_within(character: str, edges: tuple[int, ...]) -> bool:
@@ -126,7 +118,9 @@ def _treatment(character: str) -> str:
         return JOIN
     called = character_name(character)
     if called:
-        return {"variation selector": STYLE, "tag character": TAG}.get(called, DROP)
+        return (
+            STYLE if called == "variation selector" else TAG if called == "tag character" else DROP
+        )
     from unicodedata import category, combining  # a megabyte of tables that most texts do not need
 
     return MARK if combining(character) or category(character) == "Me" else ""
@@ -141,11 +135,6 @@ ESCAPE_SEQUENCE = late_regex(
     r"|(?:\x1b\[|\x1b?\x9b)[0-?]*[ -/]*[@-~]?"  # control sequences
     r"|\x1b[ -/]*[0-~]?"
 )
-
-
-def escape_sequences(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each escape sequence, in order."""
-    return [match.span() for match in ESCAPE_SEQUENCE.finditer(text)]
 
 
 def without_escapes(text: str) -> str:
@@ -179,15 +168,25 @@ def clean(text: str) -> str:
     return text.translate(_ASCII_CONTROLS) if text.isascii() else _clean_wide(text)
 
 
-def hidden_characters(text: str, harmless: bool = True) -> list[tuple[int, str]]:
-    """Return line and name of each kind of character that `clean` removes; with `harmless`, also non-characters."""
+def hidden_characters(text: str) -> list[tuple[int, str]]:
+    """Return line and name of each kind of character that `clean` removes, except non-characters."""
     plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
-    if clean(plain) == plain:
-        return []
-    lines = enumerate(plain.split("\n"), 1)
-    return [(number, kind) for number, line in lines for kind in _removed_kinds(line, harmless)][
-        :MAX_HIDDEN_ROWS
-    ]
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(plain.split("\n") if clean(plain) != plain else (), 1):
+        if len(found) >= MAX_HIDDEN_ROWS:
+            break
+        bare = without_escapes(line)
+        if bare != line:
+            found.append((number, "terminal escape sequence"))
+        kept = clean(bare)
+        for character in dict.fromkeys(bare):
+            if bare.count(character) > kept.count(character):
+                is_mark = treatment_of(character) == MARK
+                name = "stacked combining" if is_mark else character_name(character)
+                code = "marks" if is_mark else f"U+{ord(character):04X}"
+                if name != NON_CHARACTER and (number, f"{name} {code}") not in found:
+                    found.append((number, f"{name} {code}"))
+    return found[:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
@@ -202,15 +201,11 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     """Return the text without invisible characters, and the old index of each character (None: nothing was removed)."""
     if text.isascii() and len(text.translate(_ASCII_BUT_RETURN)) == len(text):
         return text, None
-    unseen = {
-        character for character in set(text) if treatment_of(character) in (DROP, STYLE, JOIN, TAG)
-    } - {"\r"}
+    unseen = {sign for sign in set(text) if treatment_of(sign) in UNSEEN and sign != "\r"}
     if not unseen:
         return text, None
-    skipped = {at for start, end in escape_sequences(text) for at in range(start, end)}
-    kept = [
-        at for at, character in enumerate(text) if character not in unseen and at not in skipped
-    ]
+    skipped = {at for found in ESCAPE_SEQUENCE.finditer(text) for at in range(*found.span())}
+    kept = [at for at, sign in enumerate(text) if sign not in unseen and at not in skipped]
     return "".join([text[at] for at in kept]), kept
 
 
@@ -268,23 +263,3 @@ def _joint_fits(character: str, out: list[str], after: str) -> bool:
     if before == EMOJI_STYLE and len(out) > 1:
         before = out[-2][-1]
     return character == JOINER and is_within(before, EMOJI) and is_within(after, EMOJI)
-
-
-def _removed_kinds(line: str, harmless: bool) -> list[str]:
-    """Return the kinds of characters that `clean` removes from one line, in order of appearance."""
-    names = []
-    if escape_sequences(line):
-        names.append("terminal escape sequence")
-        line = without_escapes(line)
-    kept = clean(line)
-    for character in dict.fromkeys(line):
-        if line.count(character) > kept.count(character) and (
-            harmless or character_name(character) != NON_CHARACTER
-        ):
-            stacked = treatment_of(character) == MARK
-            names.append(
-                "stacked combining marks"
-                if stacked
-                else f"{character_name(character)} U+{ord(character):04X}"
-            )
-    return list(dict.fromkeys(names))

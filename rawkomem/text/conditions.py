@@ -7,8 +7,7 @@ from __future__ import annotations
 from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
 from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
-from .paths import fits_glob, is_file_glob, paths_in
-from .paths import spell_out_glob as globs_of
+from .paths import fits_glob, is_file_glob, paths_in, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,12 +22,11 @@ MIN_SENTENCE_TERMS = 6  # … or with fewer pairs of signs, in a script without 
 
 def is_sentence(text: str) -> bool:
     """Return whether a text without metacharacters is a sentence or clause, not a phrase to search for."""
-    parts = text.split()
-    if _has_opener(text) or (len(parts) >= MIN_SENTENCE_WORDS and "|" not in text):
-        return True
-    return (
-        not text.isascii() and "|" not in text and len(language().terms(text)) >= MIN_SENTENCE_TERMS
-    )
+    if "|" in text or _has_opener(text):
+        return _has_opener(text)
+    is_spaced = text.isascii() or len(text.split()) >= MIN_SENTENCE_WORDS
+    words = text.split() if is_spaced else language().terms(text)
+    return len(words) >= (MIN_SENTENCE_WORDS if is_spaced else MIN_SENTENCE_TERMS)
 
 
 def condition_clauses(text: str) -> tuple[tuple[str, ...], ...]:
@@ -44,15 +42,12 @@ def _clauses(text: str) -> list[tuple[str, ...]]:
     lower = f" {text.lower()} "
     for exception in language().exceptions:
         lower = lower.partition(exception)[0] or lower
+    parts = [lower]
     if _has_opener(text):
         either = f" {language().alternative} "
         lower = lower.replace("|", either)
-        lower = lower.replace(",", either) if either in lower else lower
-        parts = lower.split(either)
-    else:
-        parts = [lower]
-    found = (tuple(dict.fromkeys(specific_stems(part))) for part in parts)
-    return [stems for stems in found if stems]
+        parts = (lower.replace(",", either) if either in lower else lower).split(either)
+    return [stems for part in parts if (stems := tuple(dict.fromkeys(specific_stems(part))))]
 
 
 def specific_stems(text: str) -> list[str]:
@@ -72,14 +67,10 @@ def subject_words(text: str) -> list[str]:
 
 def _specific_words(words: list[str], min_letters: int) -> list[tuple[str, str]]:
     """Return each specific word with its stem. In scripts other than Latin, one sign can be a word."""
-    spoken = language()
     kept = [word for word in words if len(word) >= min_letters or not word.isascii()]
-    generic = spoken.generic_stems
-    return [
-        (word, root)
-        for word, root in zip(kept, spoken.roots(kept), strict=True)
-        if root not in generic
-    ]
+    generic = language().generic_stems
+    pairs = zip(kept, language().roots(kept), strict=True)
+    return [(word, root) for word, root in pairs if root not in generic]
 
 
 def words_with_stems(text: str, stems: frozenset[str]) -> str:
@@ -98,9 +89,10 @@ def enough_stems(stems: int) -> int:
 
 
 def condition_body(text: str) -> str:
-    """Return a condition in lower case without its "when", to match tasks that quote it."""
+    """Return a condition in lower case without its "when" or "when asked:", to match tasks that quote it."""
     lower = text.lower().rstrip(".?!")
-    return lower.partition(" ")[2].strip() if _has_opener(text) else lower
+    body = lower.partition(" ")[2].strip() if _has_opener(text) else lower
+    return body.removeprefix("asked: ")
 
 
 def _has_opener(text: str) -> bool:
@@ -124,31 +116,24 @@ STEPS_PER_INSTRUCTION = (
 MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
 MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
 
-ALTERNATIVES, GLOB, REGEX, LANGUAGE, PHRASE, REFUSED = (
-    "alternatives",
-    "glob",
-    "regex",
-    "language",
-    "phrase",
-    "refused",
-)
+ALTERNATIVES, GLOB, REGEX = "alternatives", "glob", "regex"
+LANGUAGE, PHRASE, REFUSED = "language", "phrase", "refused"
 PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
 
 SYMBOLS = "\u2190"  # from here on, a single character has a meaning: arrows, dingbats, emoji
 MIN_INFLECTED_CHARS = 4  # shorter words have no ending: `ios` and `bus` are no plurals
 MIN_BASE_CHARS = 3  # letters that must remain without the ending
-ENDINGS = (
-    ("ing", MIN_BASE_CHARS),
-    ("ed", MIN_BASE_CHARS),
-    ("ment", 5),
-)  # ending, and the letters that must remain
+ENDINGS = {"ing": MIN_BASE_CHARS, "ed": MIN_BASE_CHARS, "ment": 5}  # ending → letters that remain
 MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general` is not `generate`
 
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
 SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
 WORD = late_regex(r"[^\W_]+")
-REGEX_SIGN = late_regex(r"\\|\A\^|\$\Z|\|\^|\$\||\[.*\]|\(.*\)")
+REGEX_SIGN = late_regex(r"[\\()\[\]]|\A\^|\$\Z|\|\^|\$\|")
+HUMPS = late_regex(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])"
+)
 QUANTIFIER = late_regex(
     r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)"
 )  # `c++`, `a+b` and `impl*auth` have none
@@ -172,6 +157,8 @@ class Note:
     )
 
 
+EMPTY = Note("empty-condition", "is empty: it matches nothing")
+TOO_LONG = Note("long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used")
 EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note(
@@ -248,27 +235,19 @@ def read_conditions(patterns: Iterable[str], engine: Engine | None = None) -> li
 def _read_new(pattern: str, compiles: bool = True) -> Condition:
     text = " ".join(clean(pattern).split())
     if not text.strip("|"):
-        return _refused_condition(text, Note("empty-condition", "is empty: it matches nothing"))
+        return _refused_condition(text, EMPTY)
     if len(text) > MAX_PATTERN_CHARS:
-        return _refused_condition(
-            text,
-            Note(
-                "long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"
-            ),
-        )
-    note = (BACKSPACE,) if "\b" in pattern else ()
+        return _refused_condition(text, TOO_LONG)
     sentence = text.rstrip(".?!")
     if is_sentence(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
-        return Condition(text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text), note)
-    if not is_file_glob(text):
+        found = Condition(text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text))
+    elif not is_file_glob(text):
         found = _read_pattern(text, compiles)
-        return replace(found, notes=note + found.notes)
-    globs = tuple((glob,) for glob in globs_of(text))
-    return (
-        Condition(text, GLOB, PATHS, globs, notes=note)
-        if globs
-        else _refused_condition(text, *note, TOO_WIDE)
-    )
+    elif globs := tuple((glob,) for glob in spell_out_glob(text)):
+        found = Condition(text, GLOB, PATHS, globs)
+    else:
+        found = _refused_condition(text, TOO_WIDE)
+    return replace(found, notes=(BACKSPACE, *found.notes)) if "\b" in pattern else found
 
 
 def pack_condition(condition: Condition) -> str:
@@ -315,15 +294,12 @@ def _read_pattern(text: str, compiles: bool) -> Condition:
 
 def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()) -> Condition:
     kept = []
-    spelled = spell_out_names(gapped)
-    for alternative in dict.fromkeys(
-        (gapped if spelled == gapped else f"{gapped}|{spelled}").lower().split("|")
-    ):
-        pieces = _pieces_of(alternative.strip())
-        if (
-            any(c.isalnum() or c > SYMBOLS for piece in pieces for c in piece)
-            or len("".join(pieces)) > 1
-        ):
+    for alternative in dict.fromkeys(f"{gapped}|{spell_out_names(gapped)}".lower().split("|")):
+        pieces = tuple(piece for piece in alternative.strip().split(GAP) if piece.strip())
+        if len(pieces) == 1 and GAP in alternative:
+            pieces = (*pieces, "")  # with a gap there are at least two
+        signs = "".join(pieces)
+        if len(signs) > 1 or signs.isalnum() or signs > SYMBOLS:
             kept.append(pieces)
         elif pieces or GAP in alternative:
             return _refused_condition(text, TOO_WIDE)
@@ -332,31 +308,13 @@ def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
     return Condition(text, form, PIECES, tuple(kept), notes=notes)
 
 
-def _pieces_of(alternative: str) -> tuple[str, ...]:
-    """Return the pieces between gaps. With a gap there are at least two; the last may be empty."""
-    pieces = tuple(piece for piece in alternative.split(GAP) if piece.strip())
-    return (*pieces, "") if len(pieces) == 1 and GAP in alternative else pieces
-
-
 def word_parts(text: str) -> set[str]:
     """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
     found = set(language().words(text))
     for word in set(WORD.findall(text)):
         if not (word.islower() and word.isalpha()) and not word.isdecimal():
-            found.update(_humps(word))
-    return found
-
-
-def _humps(word: str) -> list[str]:
-    """Return the parts of a word in lower case, split at capitals (`authToken`) and between letters and digits."""
-    parts, start = [], 0
-    for at in range(1, len(word)):
-        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
-        hump = here.isupper() and (before.islower() or (before.isupper() and after.islower()))
-        if hump or before.isdigit() != here.isdigit():
-            parts.append(word[start:at].lower())
-            start = at
-    return [*parts, word[start:].lower()]
+            found.update(HUMPS.split(word.lower() if word.isupper() else word))
+    return {part.lower() for part in found}
 
 
 def base_forms(word: str) -> tuple[str, ...]:
@@ -367,7 +325,7 @@ def base_forms(word: str) -> tuple[str, ...]:
         return word, word[:-3] + "y"
     if word.endswith("s") and not word.endswith("ss"):
         return (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
-    for ending, least in ENDINGS:
+    for ending, least in ENDINGS.items():
         base = word.removesuffix(ending)
         if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
             single = (base[:-1],) if base[-1] == base[-2] else ()
@@ -380,22 +338,15 @@ def trigger_text(pieces: tuple[str, ...]) -> str:
     longest = max(pieces, key=len)
     if len(pieces) > 1 or not (longest.isascii() and longest.isalnum()):
         return longest
-    forms, stem = base_forms(longest), language().stem(longest)
-    short = next(
-        (
-            short
-            for short, full in language().short_forms.items()
-            if full == stem and full.startswith(short)
-        ),
-        "",
-    )
-    stem = short or stem
-    shortest = min(forms, key=len)
-    while not all(form.startswith(shortest) for form in forms):
-        shortest = shortest[:-1]
-    if (short or len(stem) >= MIN_STEM_CHARS) and len(stem) < len(shortest):
-        shortest = shortest[: len(stem)]
-    return shortest[:-1] if len(shortest) > MIN_BASE_CHARS and shortest[-1] in "eiy" else shortest
+    stem = language().stem(longest)
+    short_forms = language().short_forms.items()
+    short = [one for one, full in short_forms if full == stem and full.startswith(one)]
+    forms = [*base_forms(longest), *short]
+    forms += [stem] if short or len(stem) >= MIN_STEM_CHARS else []
+    start = min(forms, key=len)
+    while not all(form.startswith(start) for form in forms):
+        start = start[:-1]
+    return start[:-1] if len(start) > MIN_BASE_CHARS and start[-1] in "eiy" else start
 
 
 def _has_signs(text: str) -> bool:
@@ -409,9 +360,9 @@ def _prose(text: str) -> str:
 
 
 def _read_regex(text: str) -> Condition:
-    parts = [part for part in text.split("|") if part.strip()]
     notes = _regex_notes(text)
-    source = _widen("|".join(parts))
+    source = "|".join(part for part in text.split("|") if part.strip())
+    source = DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", source))  # `a*` means `a.*`, `c++` is text
     regex, why = _compile_regex(source, MAX_PROGRAM_BYTES)
     if TOO_LARGE in why:
         return _refused_condition(text, *notes, TOO_LARGE)
@@ -422,11 +373,6 @@ def _read_regex(text: str) -> Condition:
     if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
         return _refused_condition(text, TOO_WIDE)
     return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, regex.programsize)
-
-
-def _widen(text: str) -> str:
-    """Return the regex that a pattern stands for: a bare star becomes `.*`, a double plus becomes text."""
-    return DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", text))
 
 
 class Engine:
@@ -498,19 +444,14 @@ MAX_TEXT_CHARS = 10_000  # of a task, from its start, which names its subject
 LAST_SPACED = 0x52F  # up to here are Latin, Greek and Cyrillic letters, whose scripts have spaces between words
 MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
 MAX_SHOWN_PATTERN_CHARS = 40  # of a pattern in a message
-ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
-    "alternative",
-    "path",
-    "link",
-    "pasted",
-    "recent",
-)  # ways of firing, besides GLOB, PHRASE, REGEX and WORDS
+# Ways of firing, besides GLOB, PHRASE, REGEX and WORDS.
+ALTERNATIVE, PATH, LINK, PASTED, RECENT = "alternative", "path", "link", "pasted", "recent"
 FIRED_SENTENCES = {
     REGEX: "regex",
-    WORDS: "words: {}",
-    LINK: "linked from {}",
-    PASTED: "in pasted text: {}",
-    RECENT: "just before: {}",
+    WORDS: "words: {text}",
+    LINK: "linked from {text}",
+    PASTED: "in pasted text: {text}",
+    RECENT: "just before: {text}",
 }
 # All other ways of firing are described as "{how} {text!r}".
 # Sentences without a common subject: a condition that fires on two of them fires on letters, not on a subject.
@@ -523,7 +464,7 @@ EVERYDAY_SENTENCES = (
 
 
 COMMON_HINT = "name a subject instead"
-UNBALANCED_HINT = "close each bracket, or write plain alternatives: login|sign in"
+UNUSABLE = ("bad-regex", "backspace")  # codes of notes about patterns that mean something else
 
 
 @record
@@ -541,11 +482,7 @@ class Fired:
     @property
     def sentence(self) -> str:
         """Return a description for people."""
-        return (
-            FIRED_SENTENCES[self.how].format(self.text)
-            if self.how in FIRED_SENTENCES
-            else f"{self.how} {self.text!r}"
-        )
+        return FIRED_SENTENCES.get(self.how, "{how} {text!r}").format(how=self.how, text=self.text)
 
 
 @record
@@ -596,6 +533,11 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
         return _pieces_fire(condition, situation)
     if condition.how == ENGINE and situation.engine.finds(condition, situation.text):
         return Fired(REGEX)
+    if (
+        condition.phrase.count(" ") + 1 >= MIN_SENTENCE_WORDS
+        and condition.phrase in situation.lower
+    ):
+        return Fired(PHRASE, condition.phrase)  # the task quotes the whole condition
     for stems in condition.parts if condition.how == WORDS else ():
         shared = situation.stems.intersection(stems)
         if len(shared) >= enough_stems(len(stems)):
@@ -635,11 +577,8 @@ def condition_problems(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     for pattern, condition in zip(given, read_conditions(given), strict=True):
         shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
         for note in condition.notes:
-            found.append(
-                warning(
-                    note.code, f"whenToUse {shown!r} {note.text}", note.hint, line, quote=pattern
-                )
-            )
+            message = f"whenToUse {shown!r} {note.text}"
+            found.append(warning(note.code, message, note.hint, line, quote=pattern))
     return found
 
 
@@ -651,23 +590,7 @@ def why_unusable(pattern: str) -> Note | None:
     condition = read_condition(pattern)
     if condition.form == REFUSED:
         return condition.notes[-1]
-    return next(
-        (note for note in condition.notes if note.code in ("bad-regex", "backspace")),
-        _unbalanced(condition),
-    )
-
-
-def _unbalanced(condition: Condition) -> Note | None:
-    """Return a note if the numbers of opening and closing brackets differ; else None."""
-    if condition.form == REGEX or condition.how in (WORDS, PATHS):
-        return None
-    text = condition.text
-    odd = next((pair for pair in ("()", "[]") if text.count(pair[0]) != text.count(pair[1])), "")
-    return (
-        Note("bad-regex", f"has different numbers of {odd[0]!r} and {odd[1]!r}", UNBALANCED_HINT)
-        if odd
-        else None
-    )
+    return next((note for note in condition.notes if note.code in UNUSABLE), None)
 
 
 def condition_warnings(patterns: Iterable[str]) -> list[str]:
@@ -677,32 +600,27 @@ def condition_warnings(patterns: Iterable[str]) -> list[str]:
 
 def why_too_common(pattern: str) -> str:
     """Return a sentence if a pattern fires on words of nearly every task; else empty."""
-    common = _common_word(read_condition(pattern))
-    return (
-        f"whenToUse {clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]!r} fires on nearly every task ({common})"
-        if common
-        else ""
-    )
-
-
-def _common_word(condition: Condition) -> str:
-    """Return a common word that alone makes a condition fire; empty if there is none."""
-    if condition.form in (ALTERNATIVES, PHRASE, REGEX, GLOB) and condition.how == PIECES:
-        spoken = language()
-        for pieces in condition.parts:
-            words = spoken.words(" ".join(pieces))
-            if len(words) == 1 and (
-                spoken.is_stop(words[0]) or spoken.stem(words[0]) in spoken.generic_stems
-            ):
-                return f"the word {words[0]!r}"
-    return "the letters of any word" if everyday_hits(condition) > 1 else ""
+    condition, spoken = read_condition(pattern), language()
+    common = "the letters of any word" if everyday_hits(condition) > 1 else ""
+    for pieces in condition.parts if condition.how == PIECES else ():
+        words = spoken.words(" ".join(pieces))
+        if len(words) != 1:
+            continue
+        if spoken.is_stop(words[0]) or spoken.stem(words[0]) in spoken.generic_stems:
+            common = f"the word {words[0]!r}"
+            break
+    shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
+    return f"whenToUse {shown!r} fires on nearly every task ({common})" if common else ""
 
 
 def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
-    form = condition.form
-    how = ALTERNATIVE if form == ALTERNATIVES else form
+    how = ALTERNATIVE if condition.form == ALTERNATIVES else condition.form
     for pieces in condition.parts:
-        if _word_fires(pieces[0], situation) if len(pieces) == 1 else _gaps_fire(pieces, situation):
+        if len(pieces) == 1:
+            fires_here = _word_fires(pieces[0], situation)
+        else:
+            fires_here = any(_are_in_order(pieces, line) for line in situation.lines)
+        if fires_here:
             return Fired(how, "*".join(pieces))
     return None
 
@@ -741,12 +659,6 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
         last += 1
     ending = text[end:last]
     return ending in ("", "s", "es", "ed", "ing", "d") if ascii else len(ending) <= MAX_ENDING_CHARS
-
-
-def _gaps_fire(pieces: tuple[str, ...], situation: Situation) -> bool:
-    if not all(piece in situation.lower for piece in pieces):
-        return False
-    return any(_are_in_order(pieces, line) for line in situation.lines)
 
 
 def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:

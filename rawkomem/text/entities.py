@@ -136,16 +136,31 @@ def _entity_listing(names: Sequence[str]) -> str:
 
 # Normalize sums of money: `$1,250.50`, `1250.5 USD` and `dollar1250.50` all become `USD 1250.5`.
 
-# The names of each currency in lower case, besides its code.
-CURRENCIES = {
-    "USD": "us$ $ dollar dollars buck bucks", "EUR": "€ euro euros", "GBP": "£ pound pounds", "JPY": "¥ yen",
-    "INR": "₹ rupee rupees", "CAD": "ca$ c$", "AUD": "au$ a$", "NZD": "nz$", "HKD": "hk$", "SGD": "s$", "BRL": "r$",
-    "MXN": "mx$", "KRW": "₩", "RUB": "₽", "TRY": "₺", "ILS": "₪",
-    **dict.fromkeys(("CNY", "CHF", "SEK", "NOK", "DKK", "PLN", "CZK", "HUF", "ZAR", "THB", "AED"), ""),
-}  # fmt: skip
+# A line for each currency: its code, then its names in lower case.
+CURRENCIES = """
+    USD us$ $ dollar dollars buck bucks
+    EUR € euro euros
+    GBP £ pound pounds
+    JPY ¥ yen
+    INR ₹ rupee rupees
+    CAD ca$ c$
+    AUD au$ a$
+    NZD nz$
+    HKD hk$
+    SGD s$
+    BRL r$
+    MXN mx$
+    KRW ₩
+    RUB ₽
+    TRY ₺
+    ILS ₪
+    CNY\nCHF\nSEK\nNOK\nDKK\nPLN\nCZK\nHUF\nZAR\nTHB\nAED
+"""
 SUM_SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 CURRENCY_NAMES = {
-    name: code for code, names in CURRENCIES.items() for name in (code.lower(), *names.split())
+    name.lower(): names[0]
+    for names in map(str.split, CURRENCIES.strip().split("\n"))
+    for name in names
 }
 CURRENCY_PATTERN = "|".join(
     re.escape(name) for name in sorted(CURRENCY_NAMES, key=len, reverse=True)

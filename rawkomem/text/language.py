@@ -155,9 +155,9 @@ class Language:
         text = text.lower()
         if text.isascii():
             return text.encode().translate(ASCII_WORDS).decode().split()
-        from unicodedata import normalize  # a megabyte of tables that most texts do not need
+        from .scripts import words_of  # tables that ASCII texts do not need
 
-        return normalize("NFC", text).translate(_letters).split()
+        return words_of(text)
 
     def terms(self, text: str) -> list[str]:
         """Return the search terms of a text, in order: its words, then the parts of its compound names.
@@ -215,23 +215,10 @@ class Language:
 _stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 
 
-# Does for ASCII what `_Letters` does for any text, but faster.
+# Letters and digits stay, all else becomes a space.
 ASCII_WORDS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 
-class _Letters(dict[int, str]):
-    """A translation table that fills itself: letters, digits and marks stay, others become spaces."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        from unicodedata import category
-
-        kept = character.isalnum() or category(character)[0] == "M"
-        self[code] = character if kept else " "
-        return self[code]
-
-
-_letters = _Letters()
 _in_use: list[Language] = []
 _caches: list[dict[str, Any]] = []
 

@@ -210,7 +210,7 @@ def _marked_lines(text: str) -> tuple[tuple[str, str], ...]:
     for line in text.split("\n"):
         bare = line.strip()
         kind = block
-        before, fence = fence, _fence_after(fence, bare)
+        before, fence = fence, fence_after(fence, bare)
         if before or fence:
             kind = CLOSED
         elif bare:
@@ -305,10 +305,5 @@ def open_fence(text: str) -> str:
     has_fences = any(mark in text for mark in FENCES)
     fence = FENCES[0] if has_fences and len(text) > MAX_FENCES_CHARS else ""
     for line in text.split("\n") if has_fences and not fence else ():
-        fence = _fence_after(fence, line.strip())
+        fence = fence_after(fence, line.strip())
     return fence
-
-
-def _fence_after(fence: str, bare: str) -> str:
-    """Return the code fence that is open after this line, also in a list item. "```ls``` fails" opens none."""
-    return fence if not fence and "```" in bare[3:] else fence_after(fence, bare)

@@ -42,21 +42,20 @@ def without_code(line: str) -> str:
 
 def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
-    runs = [(run.start(), run.end()) for run in BACKTICKS.finditer(line)]
-    later: dict[int, list[int]] = {}
+    runs = [run.span() for run in BACKTICKS.finditer(line)]
+    closing = [*range(len(runs))]  # of each run: the next run of the same length, or itself
+    later: dict[int, int] = {}
     for number in reversed(range(len(runs))):
-        later.setdefault(runs[number][1] - runs[number][0], []).append(number)
+        length = runs[number][1] - runs[number][0]
+        closing[number] = later.get(length, number)
+        later[length] = number
     at = number = 0
     while number < len(runs):
-        start, end = runs[number]
-        same = later[end - start]
-        while same[-1] <= number and len(same) > 1:
-            same.pop()
-        if same[-1] > number:
+        if closing[number] > number:
+            start, end = runs[number][0], runs[closing[number]][1]
             yield line[at:start], False
-            number = same[-1]
-            at = runs[number][1]
-            yield line[start:at], True
+            yield line[start:end], True
+            at, number = end, closing[number]
         number += 1
     yield line[at:], False
 
@@ -144,9 +143,8 @@ class Sentence:
 
 def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
     """Return the most informative sentences of (body, weight from 0 to 1) pairs, at most `most_words` words."""
-    return join_sentences(
-        sentence for said in extract_sentences(texts, most_words) for sentence in said
-    )
+    chosen = extract_sentences(texts, most_words)
+    return join_sentences(sentence for several in chosen for sentence in several)
 
 
 def extract_sentences(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:

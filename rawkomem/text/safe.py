@@ -21,28 +21,11 @@ ATTENTION_DIRECTIVE = """[ATTENTION DIRECTIVE]
 
 [MEMORY CONTEXT]"""
 FENCE_TAG = "memories-"  # tag of the fenced format, before its nonce
-JSON_KEYS = (
-    "id",
-    "title",
-    "importance",
-    "relevance",
-    "fired",
-    "text",
-)  # some keys of an item in JSON
+JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # some of an item in JSON
 VERIFIED, NOT_VERIFIED = "verified", "not verified"
 PERSON_SAID = "a person said so"  # a person said it in a session; an agent wrote the text
 
-ROLES = (
-    "system",
-    "user",
-    "assistant",
-    "human",
-    "developer",
-    "tool",
-    "ai",
-    "instruction",
-    "instructions",
-)
+ROLES = tuple(str.split("system user assistant human developer tool ai instruction instructions"))
 METADATA = (
     "importance",
     "discovered",
@@ -56,11 +39,13 @@ METADATA = (
 )
 IMPORTANCE_WORDS = ("low", "medium", "high", "critical")
 TAGS = tuple(  # start of the names of tags that a frame, a host or a chat template uses
-    """
-    memory memories background system user assistant human developer tool instruction context brief untrusted function_
-    invoke parameter antml thinking environment_context command- local-command bash- ide_ task-notification
-    start_of_turn end_of_turn s> sys> |
-    """.split()  # noqa: SIM905 - a list of quoted words reads worse
+    str.split(
+        """
+        memory memories background system user assistant human developer tool instruction context brief untrusted
+        function_ invoke parameter antml thinking environment_context command- local-command bash- ide_
+        task-notification start_of_turn end_of_turn s> sys> |
+        """
+    )
 )
 BRACKETS = (  # … and of words in brackets, without the bracket
     "inst]", "/inst]", "system_prompt", "/system_prompt", "available_tools", "tool_calls", "memory context",
@@ -126,8 +111,6 @@ def safe_body(text: str) -> str:
     fence = ""
     for line in clean(text).split("\n"):
         before, fence = fence, fence_after(fence, line)
-        if not before and fence.startswith("`") and "`" in line.strip().lstrip("`"):
-            fence = ""  # a code span in a line of prose
         line = _break_tags(line)
         code = before != "" or line.startswith(("    ", "\t"))
         lines.append(line if fence and not before else _defuse(line, code))

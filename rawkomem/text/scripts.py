@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from unicodedata import category, combining, normalize
 
 from ..model.values import record
-from .clean import DROP, EMOJI, JOIN, STYLE, TAG, is_within, range_edges, treatment_of
+from .clean import EMOJI, UNSEEN, is_within, range_edges, treatment_of, visible_text
 
 # Fold the characters of any script, so that words can be compared, and split text of scripts
 # without spaces.
@@ -21,27 +21,17 @@ from .clean import DROP, EMOJI, JOIN, STYLE, TAG, is_within, range_edges, treatm
 SPREADING = "signs-1"  # version of the rules for terms: change it, and the index's schema version, with the rules
 # Scripts without spaces, and Korean, whose endings no tokenizer removes.
 UNSPACED = range_edges(
-    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1100, 0x11FF), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3041, 0x318F),
-    (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA960, 0xA97F), (0xAC00, 0xD7FF),
-    (0xF900, 0xFAFF), (0xFF66, 0xFFDC), (0x20000, 0x3FFFF),
-)  # fmt: skip
-# Scripts in which marks are accents or optional vowels: Greek, Cyrillic, Hebrew, Arabic. In others they are letters.
-ACCENTED = range_edges((0x0370, 0x06FF), (0x0750, 0x077F), (0x1F00, 0x1FFF))
-LATIN_RANGES = range_edges(
-    (0, 0x036F),
-    (0x1D00, 0x1EFF),
-    (0x2C60, 0x2C7F),
-    (0xA720, 0xA7FF),
-    (0xFB00, 0xFB06),
-    (0xFF21, 0xFF5A),
+    "E00-EFF 1000-109F 1100-11FF 1780-17FF 3005-3007 3041-318F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A960-A97F"
+    " AC00-D7FF F900-FAFF FF66-FFDC 20000-3FFFF"
 )
-SKIN_TONES = range_edges((0x1F3FB, 0x1F3FF))
-WIDE_FORMS, WIDE_SHIFT = range_edges((0xFF01, 0xFF5E)), 0xFEE0  # full-width forms of ASCII
-UNWRITTEN = range_edges(
-    (0x0300, 0x036F), (0xFE00, 0xFE0F)
-)  # removed: accents on Latin letters, styles of emoji
+# Scripts in which marks are accents or optional vowels: Greek, Cyrillic, Hebrew, Arabic. In others they are letters.
+ACCENTED = range_edges("370-6FF 750-77F 1F00-1FFF")
+LATIN_RANGES = range_edges("0-36F 1D00-1EFF 2C60-2C7F A720-A7FF FB00-FB06 FF21-FF5A")
+SKIN_TONES = range_edges("1F3FB-1F3FF")
+WIDE_FORMS, WIDE_SHIFT = range_edges("FF01-FF5E"), 0xFEE0  # full-width forms of ASCII
+UNWRITTEN = range_edges("300-36F FE00-FE0F")  # removed: accents on Latin letters, styles of emoji
 TATWEEL = "\u0640"  # stretches an Arabic word
-SAME_LETTER = {"ى": "ي", "ة": "ه", "ی": "ي", "ک": "ك", "ς": "σ"}  # variants of one letter
+SAME_LETTER = str.maketrans("ىةیکς", "يهيكσ")  # variants of one letter
 
 
 def is_unspaced(character: str) -> bool:
@@ -76,10 +66,10 @@ def folded_character(character: str) -> str:
         return chr(ord(character) - WIDE_SHIFT).lower()
     if not is_within(character, ACCENTED):
         return character
-    bare = "".join(
-        part for part in normalize("NFD", character) if category(part) != "Mn" and part != TATWEEL
+    parts = normalize("NFD", character)
+    return "".join(part for part in parts if category(part) != "Mn" and part != TATWEEL).translate(
+        SAME_LETTER
     )
-    return SAME_LETTER.get(bare, bare)
 
 
 class _Words(dict[int, str]):
@@ -116,10 +106,15 @@ def spread_signs(text: str) -> str:
     return normalize("NFC", text).translate(_spread_table)
 
 
+def words_of(text: str) -> list[str]:
+    """Return the lower-case words of a text, in order. An emoji is a word."""
+    return normalize("NFC", text.lower()).translate(_word_table).split()
+
+
 def terms_of(text: str) -> list[str]:
     """Return the lower-case words of a text, in order; for scripts without spaces, each two neighboring signs."""
     found: list[str] = []
-    for word in normalize("NFC", text.lower()).translate(_word_table).split():
+    for word in words_of(text):
         found += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
     return found
 
@@ -127,21 +122,11 @@ def terms_of(text: str) -> list[str]:
 def sign_pairs(word: str) -> list[str]:
     """Return each two neighboring signs of a word in a script without spaces. Other letters and digits are words."""
     found: list[str] = []
-    run: list[str] = []
-    for sign in [*sign_clusters(word), ""]:
-        if sign and is_unspaced(sign[0]) == (bool(run) and is_unspaced(run[0][0])):
-            run.append(sign)
-            continue
-        if run:
-            found += _pairs_of_run(run)
-        run = [sign]
+    for unspaced, signs in groupby(sign_clusters(word), key=lambda sign: is_unspaced(sign[0])):
+        run = [*signs]
+        pairs = [one + other for one, other in pairwise(run)] if unspaced else []
+        found += pairs or ["".join(run)]
     return found
-
-
-def _pairs_of_run(run: list[str]) -> list[str]:
-    if not is_unspaced(run[0][0]) or len(run) == 1:
-        return ["".join(run)]
-    return [one + other for one, other in pairwise(run)]
 
 
 def sign_clusters(word: str) -> list[str]:
@@ -165,17 +150,10 @@ def is_mostly_foreign(words: list[str]) -> bool:
 # Function words of languages in scripts other than Latin: they do not name the subject of a text.
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(_words(text))
-
-
 # Languages with spaces. Each word is folded as in the index: without accents, optional vowels and letter variants.
-FUNCTION_WORDS = _word_set(
-    """
+FUNCTION_WORDS = frozenset(
+    str.split(
+        """
     а без бы был была были было быть в вам вас весь во вот все всего всех вы где да для до его ее если есть еще же
     за и из или им их к как какие какои каждыи ко когда которые которыи кто ли либо между меня мне мои мы на над
     надо нам нас наш не него нее нет ни них но ну нужно о об обо он она они оно от перед по под пожалуиста после
@@ -193,9 +171,10 @@ FUNCTION_WORDS = _word_set(
     हमारे हमारा अपना अपने अपनी नहीं न मत ना कर करें करना करने करता करते करती किया किए कीजिए लिए लिये साथ बाद पहले
     द्वारा ने रहा रहे रही गया गई जा जाता जाते जाती हुआ हुए कृपया चाहिए दें देना सकता सकते हर कोई कुछ
     """
+    )
 )
 # Languages without spaces, the longest words first. A phrase that two texts share does not continue across these.
-FUNCTION_SIGNS = _words(
+FUNCTION_SIGNS = str.split(
     """
     ทุกครั้ง อย่างไร อย่าง เมื่อ หน่อย ความ เป็น ต้อง ก่อน หลัง ช่วย ครับ อะไร ด้วย แล้ว หรือ 的时候 为什么 การ ที่ และ
     ของ ไม่ ให้ ได้ ค่ะ จาก โดย 什么 怎么 怎样 如何 我们 你们 他们 这个 那个 一个 一下 可以 需要 应该
@@ -204,17 +183,19 @@ FUNCTION_SIGNS = _words(
     """
 )
 # Endings of Korean words, longest first: a noun has different endings in different sentences.
-KOREAN_ENDINGS = _words(
+KOREAN_ENDINGS = str.split(
     """
     으로부터 해주세요 에서는 입니다 합니다 하세요 해줘요 에서 으로 까지 부터 에게 처럼 보다 하는
     하고 하기 해줘 할때 이나 을 를 이 가 은 는 에 의 로 과 와 도 만
     """
 )
-KOREAN_WORDS = _word_set(
-    """
+KOREAN_WORDS = frozenset(
+    str.split(
+        """
     그리고 그러나 하지만 또는 위해 위한 대한 대해 전에 후에 때 경우 것 수 좀 이 그 저 어떻게 무엇 왜 언제 모든 항상
     반드시 있는 없는 새
     """
+    )
 )
 
 
@@ -225,18 +206,10 @@ KOREAN_WORDS = _word_set(
 # together eight letters.
 
 MIN_PHRASE_WEIGHT = 24  # of a phrase
-CHINESE_WEIGHT, KOREAN_WEIGHT, HIRAGANA_WEIGHT, OTHER_SIGN_WEIGHT, LETTER_WEIGHT = (
-    6,
-    6,
-    1,
-    3,
-    3,
-)  # weight of one sign or letter
+SIGN_WEIGHT, HIRAGANA_WEIGHT, CHINESE_WEIGHT, KOREAN_WEIGHT = 3, 1, 6, 6  # of one sign or letter
 MAX_COMPARED_CHARS = 2_000  # of either text
-MIN_INFLECTED_CHARS, ENDING_CHARS = (
-    6,
-    2,
-)  # words of at least 6 letters are compared without their last 2
+MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2  # words of at least 6 letters are compared without 2
+KOREAN = range_edges("1100-11FF AC00-D7A3")
 
 
 @record
@@ -245,103 +218,67 @@ class _PhraseUnit:
 
     text: str
     weight: int  # 0: a Latin word, which may be inside a phrase
-    is_word: bool
+    is_word: bool = True
 
 
 def foreign_phrases(text: str) -> frozenset[tuple[str, ...]]:
     """Return for each word or sign of a text the shortest phrase that starts there."""
     if text.isascii() or not any(map(is_foreign, set(text))):
         return frozenset()
+    text = normalize("NFC", text[:MAX_COMPARED_CHARS].lower())
+    for sign in FUNCTION_SIGNS:
+        text = text.replace(sign, "\n")
+    plain = [sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n" for sign in text]
     found = set()
-    for run in _phrase_runs(text[:MAX_COMPARED_CHARS]):
-        found |= {
-            phrase
-            for at, unit in enumerate(run)
-            if unit.weight and (phrase := _phrase_from(run, at))
-        }
-    return frozenset(found)
+    for line in "".join(plain).split("\n"):
+        run = [unit for word in line.split() for unit in _phrase_units(word)]
+        found |= {_phrase_from(run[at:]) for at in range(len(run)) if run[at].weight}
+    return frozenset(found - {()})
 
 
-def _phrase_from(run: list[_PhraseUnit], start: int) -> tuple[str, ...]:
-    weight = words = signs = 0
-    for end in range(start, len(run)):
-        unit = run[end]
+def _phrase_from(run: list[_PhraseUnit]) -> tuple[str, ...]:
+    """Return the shortest start of a run that is heavy enough; empty if it is not, or if it is only one word."""
+    weight = words = 0
+    for end, unit in enumerate(run, 1):
         weight += unit.weight
-        words += unit.is_word and unit.weight > 0
-        signs += not unit.is_word
-        if weight >= MIN_PHRASE_WEIGHT and (signs or words > 1):
-            return tuple(one.text for one in run[start : end + 1])
+        words += 1 if unit.is_word else 2
+        words -= unit.is_word and not unit.weight
+        if weight >= MIN_PHRASE_WEIGHT and words > 1:
+            return tuple(one.text for one in run[:end])
     return ()
 
 
-def _phrase_runs(text: str) -> list[list[_PhraseUnit]]:
-    """Return the runs of units between punctuation and function words of scripts without spaces."""
-    text = normalize("NFC", text.lower())
-    for sign in FUNCTION_SIGNS:
-        text = text.replace(sign, "\n")
-    plain = "".join(
-        [sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n" for sign in text]
-    )
-    return [
-        [unit for word in line.split() for unit in _phrase_units(word)]
-        for line in plain.split("\n")
-    ]
-
-
 def _phrase_units(word: str) -> list[_PhraseUnit]:
-    if any(is_unspaced(sign) and not _is_korean(sign) for sign in word):
-        return [
-            _PhraseUnit(sign, _sign_weight(sign), is_word=False) for sign in sign_clusters(word)
-        ]
-    if any(map(_is_korean, word)):
-        bare = next(
-            (
-                word.removesuffix(end)
-                for end in KOREAN_ENDINGS
-                if word.endswith(end) and word != end
-            ),
-            word,
-        )
-        return (
-            []
-            if word in KOREAN_WORDS
-            else [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare), is_word=True)]
-        )
+    korean = [is_within(sign, KOREAN) for sign in word]
+    if any(is_unspaced(sign) and not own for sign, own in zip(word, korean, strict=True)):
+        return [_PhraseUnit(sign, _sign_weight(sign), False) for sign in sign_clusters(word)]
+    if any(korean):
+        ends = (end for end in KOREAN_ENDINGS if word.endswith(end) and word != end)
+        bare = word.removesuffix(next(ends, ""))
+        return [] if word in KOREAN_WORDS else [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare))]
     word = "".join(map(folded_character, word))
     if word in FUNCTION_WORDS:
         return []
-    if not any(map(is_foreign, word)):
-        return [_PhraseUnit(word, 0, is_word=True)]
-    return [
-        _PhraseUnit(
-            word[:-ENDING_CHARS] if len(word) >= MIN_INFLECTED_CHARS else word,
-            LETTER_WEIGHT * len(word),
-            is_word=True,
-        )
-    ]
+    weight = SIGN_WEIGHT * len(word) if any(map(is_foreign, word)) else 0
+    is_inflected = weight and len(word) >= MIN_INFLECTED_CHARS
+    return [_PhraseUnit(word[:-ENDING_CHARS] if is_inflected else word, weight)]
 
 
 def _sign_weight(sign: str) -> int:
     code = ord(sign[0])
     if 0x3040 <= code <= 0x309F:
         return HIRAGANA_WEIGHT
-    return CHINESE_WEIGHT if code >= 0x3400 else OTHER_SIGN_WEIGHT if is_foreign(sign[0]) else 0
-
-
-def _is_korean(sign: str) -> bool:
-    return "\uac00" <= sign <= "\ud7a3" or "\u1100" <= sign <= "\u11ff"
+    return CHINESE_WEIGHT if code >= 0x3400 else SIGN_WEIGHT if is_foreign(sign[0]) else 0
 
 
 # Detect look-alikes: words that mix scripts, keys that imitate a known key, and signs that imitate
 # other signs.
 
-LATIN_ALPHABET = range_edges(
-    (0x41, 0x5A), (0x61, 0x7A), (0xC0, 0x24F), (0x250, 0x2AF), (0x1E00, 0x1EFF), (0xFF21, 0xFF3A), (0xFF41, 0xFF5A)
-)  # fmt: skip
-OTHER_SCRIPTS = (
-    ("Cyrillic", range_edges((0x400, 0x52F), (0x1C80, 0x1C8F), (0x2DE0, 0x2DFF), (0xA640, 0xA69F))),
-    ("Greek", range_edges((0x370, 0x3FF), (0x1F00, 0x1FFF))),
-)
+LATIN_ALPHABET = range_edges("41-5A 61-7A C0-24F 250-2AF 1E00-1EFF FF21-FF3A FF41-FF5A")
+OTHER_SCRIPTS = {
+    "Cyrillic": range_edges("400-52F 1C80-1C8F 2DE0-2DFF A640-A69F"),
+    "Greek": range_edges("370-3FF 1F00-1FFF"),
+}
 MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv are legitimate; a disguised word has more Latin letters
 
 # Letters and digits that look like a Latin letter: capitals, then lower case.
@@ -350,17 +287,7 @@ LATIN_LETTERS = str.maketrans(
     "авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol"
 )
 
-HTML_ENTITIES = {
-    "lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "num": "#", "ast": "*", "midast": "*", "lpar": "(",
-    "rpar": ")", "comma": ",", "colon": ":", "lsqb": "[", "lbrack": "[", "rsqb": "]", "rbrack": "]", "vert": "|",
-    "verbar": "|", "sol": "/", "bsol": "\\", "lowbar": "_", "equals": "=", "grave": "`", "hyphen": "-", "dash": "-",
-    "minus": "-", "ndash": "-", "mdash": "-", "nbsp": " ", "tab": " ", "newline": "\n", "shy": "",
-}  # fmt: skip
-MAX_CODE = 0x10FFFF
-ENTITY_OR_CHARACTER = re.compile(  # numbers and some names need no semicolon
-    r"(?is)&#x(?P<hexadecimal>[0-9a-f]{1,8});?|&#(?P<decimal>[0-9]{1,9});?"
-    rf"|&(?P<name>(?:{'|'.join(HTML_ENTITIES)})(?=;)|lt|gt|amp|quot|nbsp|shy);?|."
-)
+ENTITY_OR_CHARACTER = re.compile(r"(?s)&(?:#x?[0-9A-Fa-f]{1,9}|[A-Za-z]{2,12});?|.")
 LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # inside a line, only an entity can encode one
 # Plain sign → signs that look like it.
 LOOKALIKES = {
@@ -387,11 +314,8 @@ def mixed_script(text: str) -> str:
     """Return the scripts that one word mixes, such as "Latin + Cyrillic"; empty if no word mixes scripts."""
     if text.isascii():
         return ""
-    for word in "".join(c if c.isalpha() else " " for c in text).split():
-        mix = _mixed_scripts(word)
-        if mix:
-            return mix
-    return ""
+    words = "".join(c if c.isalpha() else " " for c in text).split()
+    return next(filter(None, map(_mixed_scripts, words)), "")
 
 
 def confusable_with(key: str, known: Iterable[str]) -> str:
@@ -405,21 +329,16 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
 
 def _mixed_scripts(word: str) -> str:
     latin = sum(is_within(c, LATIN_ALPHABET) for c in word)
-    others = [name for name, edges in OTHER_SCRIPTS if any(is_within(c, edges) for c in word)]
-    if not latin or not others:
-        return ""
-    if others == ["Greek"] and latin <= MAX_LATIN_BESIDE_GREEK and not _disguised(word):
-        return ""
-    return " + ".join(["Latin", *others])
-
-
-def _disguised(word: str) -> bool:
-    """Return whether a short mixed word looks entirely like Latin letters."""
-    return len(word) > 2 and _fold_key(word).isascii()
+    others = [
+        name for name, edges in OTHER_SCRIPTS.items() if any(is_within(c, edges) for c in word)
+    ]
+    if others == ["Greek"] and latin <= MAX_LATIN_BESIDE_GREEK:
+        others = others if len(word) > 2 and _fold_key(word).isascii() else []  # else a unit
+    return " + ".join(["Latin", *others]) if latin and others else ""
 
 
 def _fold_key(key: str) -> str:
-    seen = "".join(c for c in key if treatment_of(c) not in (DROP, JOIN, STYLE, TAG))
+    seen = visible_text(key)[0]
     plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
     return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)
 
@@ -435,22 +354,16 @@ def read_as_seen(line: str) -> tuple[str, list[int] | None]:
         and all(len(_plain_look(character)) == 1 for character in set(line))
     ):
         return "".join(map(_plain_look, line)), None
+    from html import unescape  # a large table that few texts need
+
     seen: list[str] = []
     places: list[int] = []
     for match in ENTITY_OR_CHARACTER.finditer(line):
-        character = _encoded_character(match)
-        for one in "" if character == "\\" else _plain_look(character):
-            seen.append(one)
-            places.append(match.start())
+        for character in unescape(match[0]).replace("\\", ""):
+            look = _plain_look(character)
+            seen += look
+            places += [match.start()] * len(look)
     return "".join(seen), [*places, len(line)]
-
-
-def _encoded_character(match: re.Match[str]) -> str:
-    """Return the character that an entity encodes, or the character itself."""
-    if match["name"]:
-        return HTML_ENTITIES[match["name"].lower()]
-    code = int(match["hexadecimal"] or "0", 16) or int(match["decimal"] or "0")
-    return chr(code) if 0 < code <= MAX_CODE else match[0][0]
 
 
 _plain_looks: dict[str, str] = {}
@@ -471,5 +384,6 @@ def _plain_look(character: str) -> str:
         )
         letters = "".join(c for c in plain if not combining(c))
         letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
+        letters = "" if treatment_of(character) in UNSEEN else letters
         _plain_looks[character] = " " if letters.isspace() else letters
     return _plain_looks[character]

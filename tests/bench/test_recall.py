@@ -6,10 +6,13 @@ import json
 import lzma
 
 import pytest
-from rawkomem.bench.recall import injected_of, measure_recall, read_sessions, records_before, replay_here
+from rawkomem.bench.recall import injected_of, measure_recall, replay_here, transcript_before
 from rawkomem.faces.cli import run
+from rawkomem.files.session_records import uses
+from rawkomem.hosts.replay import recorded_pasts
 
 from tests.commands import run_here
+from tests.learn.session.sessions import claude_code
 
 MEMORIES = [
     {"id": "pnpm", "title": "Use pnpm", "text": "The lock file is pnpm's; npm breaks CI.", "when": ["npm|pnpm"]},
@@ -23,18 +26,12 @@ QUERIES = [
 ]
 
 
-def line(role: str, text: str) -> dict:
-    return {"type": role, "message": {"role": role, "content": text}}
-
-
-SESSION = {
-    "id": "shop/01",
-    "records": [
-        line("user", "thanks for the help with npm"), line("assistant", "What next?"),
-        line("user", "install left-pad with npm"), line("assistant", "It is installed."),
-        line("user", "This session is being continued from a previous conversation. The summary: npm."),
-    ],
-}  # fmt: skip
+TALK = [
+    ("user", "thanks for the help with npm"), ("assistant", "What next?"),
+    ("user", "install left-pad with npm"), ("assistant", "It is installed."),
+    ("user", "This session is being continued from a previous conversation. The summary: npm."),
+]  # fmt: skip
+SESSION = {"id": "shop/01", "records": [json.loads(line) for line in claude_code(TALK).splitlines()]}
 
 
 @pytest.fixture(scope="module")
@@ -46,20 +43,19 @@ def files(tmp_path_factory):
 
 
 def test_the_definitions():
-    row = {"relevant": {"a", "b"}, "acceptable": {"c"}, "injected": ["a", "c", "d"], "tokens": 30, "pointers": []}
-    empty = {"relevant": set(), "acceptable": {"c"}, "tokens": 0, "pointers": ["x"]}
+    row = {"relevant": {"a", "b"}, "acceptable": {"c"}, "injected": {"a", "c", "d"}, "tokens": 30, "pointers": set()}
+    empty = {"relevant": set(), "acceptable": {"c"}, "tokens": 0, "pointers": {"x"}}
     rows = [
         row,
-        {**row, "injected": [], "pointers": ["b", "x"]},
-        {**empty, "injected": ["c"]},
-        {**empty, "injected": ["c", "x"]},
+        {**row, "injected": set(), "pointers": {"b", "x"}},
+        {**empty, "injected": {"c"}},
+        {**empty, "injected": {"c", "x"}},
     ]
     assert injected_of(rows) == {
         "prompts": 4, "items": 6, "precision": 0.1667, "precision_acceptable": 0.6667, "hit": 0.5,
         "hit_with_pointers": 1.0, "false_injection": 0.5, "tokens_per_prompt": 15.0, "pointers_per_prompt": 1.0,
     }  # fmt: skip
-    nothing = injected_of([])
-    assert nothing["precision"] is nothing["hit"] is nothing["false_injection"] is None
+    assert injected_of([])["hit"] is None
 
 
 def test_prompts_and_sessions_are_asked_through_the_hook(files):
@@ -68,25 +64,23 @@ def test_prompts_and_sessions_are_asked_through_the_hook(files):
     assert injected["prompts"] == 4 and injected["hit"] == 1.0 and injected["tokens_per_prompt"] > 0
     assert injected["false_injection"] == 0.3333 and injected["categories"]["question"]["false_injection"] == 0.5
     assert injected["categories"]["task"]["precision_acceptable"] == 1.0
-    assert (
-        report["sessions"]["prompts"] == 3 and report["sessions"]["injections"] == 1
-    )  # told once; the last one is the host's
+    assert report["sessions"]["prompts"] == 2 and report["sessions"]["injections"] == 1  # told once
 
 
 def test_what_came_before_a_prompt_is_found_by_number_and_by_text(files):
-    sessions = read_sessions([files[1]])
-    before = records_before(sessions, "01.1", "install left-pad with npm")
-    assert [line["message"]["content"] for line in before] == ["thanks for the help with npm", "What next?"]
-    assert records_before(sessions, "01.7", "install left-pad with npm ") == before
-    assert records_before(sessions, "02.1", "install left-pad with npm") == ()
-    assert records_before(sessions, "01.1", "other words") == ()
+    pasts = recorded_pasts([files[1]])
+    before = transcript_before(pasts, "01.1", "install left-pad with npm")
+    assert b"What next?" in before and b"left-pad" not in before
+    assert transcript_before(pasts, "01.7", "install left-pad with npm ") == before
+    assert transcript_before(pasts, "02.1", "install left-pad with npm") == b""
+    assert transcript_before(pasts, "01.1", "other words") == b""
 
 
 def test_a_repository_is_replayed_in_a_copy(files, repository, memories):
     (memories / "pnpm.md").write_text("---\nid: pnpm\ntitle: Use pnpm\nwhenToUse: [npm]\n---\nnpm breaks CI.\n")
     report = replay_here(repository.layout.project, [files[1]], lambda text: None)
-    assert report["sessions"]["prompts"] == 3 and report["sessions"]["items"] == 1
-    assert not (memories.parent / "local" / "usage.tsv").exists()
+    assert report["sessions"]["prompts"] == 2 and report["sessions"]["items"] == 1
+    assert uses(repository.layout) == []
 
 
 def test_the_command_prints_a_table_and_asks_for_a_file(files, tmp_path):

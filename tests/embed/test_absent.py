@@ -9,7 +9,6 @@ import pytest
 from rawkomem.embed.embedder import EmbedderSettings
 from rawkomem.embed.endpoint import MODELS
 from rawkomem.embed.providers import open_embedder
-from rawkomem.index import index as index_module
 from rawkomem.repository import Repository
 
 from tests.embed.server import Answer, Server
@@ -67,25 +66,6 @@ def test_the_index_outlives_its_server(project, settings):
         asked = texts_asked(server)
         assert any("Bisque" in text for text in asked) and not any("Kilns" in text for text in asked)
         assert repository.sync().read == 0
-
-
-def test_a_server_that_goes_away_while_a_process_is_open(project, settings, monkeypatch):
-    warnings: list[str] = []
-    with Server(Answer(eight)) as server:
-        settings(server.url)
-        repository = opened(project, warnings)
-        repository.add(f"{TEXTS[0]}.", title=TEXTS[0], when=["glaze"])
-        assert repository.search("glaze firing")
-        warnings.clear()
-        server.script = (Answer(status=0),)  # connections that are kept open end, too
-        port = server.server_port
-    with repository:
-        assert repository.search("cone six")[0].row.title == TEXTS[0]
-        assert repository.search("glaze")[0].row.title == TEXTS[0]
-        assert len(warnings) == 1
-        with Server(Answer(eight), port=port) as server:
-            monkeypatch.setattr(index_module.time, "monotonic", lambda: 1e12)
-            assert repository.search("clay cone") and texts_asked(server)
 
 
 def test_lm_studio_has_a_model_by_default():

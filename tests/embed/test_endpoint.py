@@ -6,7 +6,6 @@ import math
 import socket
 import struct
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -79,32 +78,12 @@ def test_asked_dimensions_are_sent_and_insisted_on():
         assert "4 numbers instead of 8" in failing(server, dims=8)
 
 
-def test_blank_texts_are_zeros_and_are_not_sent():
-    with Server() as server:
-        found = opened(server).embed(["", "a", " \n"])
-        assert [any(each) for each in found] == [False, True, False]
-        assert server.seen[-1][2]["input"] == ["a"]
-
-
-def test_many_texts_go_in_batches_over_one_connection():
+def test_many_texts_go_in_batches():
     texts = [f"text {number}" for number in range(2 * BATCH_TEXTS + 1)]
     with Server() as server:
         found = opened(server).embed(texts)
         assert [len(request["input"]) for _, _, request in server.seen] == [1, BATCH_TEXTS, BATCH_TEXTS, 1]
         assert [struct.unpack("<4f", each) for each in found] == [pytest.approx(unit(text)) for text in texts]
-
-
-def test_a_connection_that_went_stale_is_opened_again_at_once():
-    with Server(rude=True) as server:
-        embedder = EndpointEmbedder(settings(server.url), pauses=())
-        time.sleep(0.05)
-        assert len(embedder.embed(["a"])) == 1
-
-
-def test_very_large_and_very_small_numbers_are_normalised():
-    numbers = Answer({"data": [{"embedding": [3e200, 4e200, 0, 0]}]})
-    with Server(*after_probe(numbers)) as server:
-        assert struct.unpack("<4f", opened(server).embed(["a"])[0]) == pytest.approx((0.6, 0.8, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -129,11 +108,11 @@ def test_addresses(given, address):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"data": []}, "0 vectors for 1 texts"),
-        ({"data": [{"embedding": [1, 2]}, {"embedding": [1, 2]}]}, "2 vectors for 1 texts"),
+        ({"data": []}, "one vector for each text"),
+        ({"data": [{"embedding": [1, 2]}, {"embedding": [1, 2]}]}, "one vector for each text"),
         ({"data": [{"index": 7, "embedding": [1, 2, 3, 4]}]}, "one vector for each text"),
         ({"data": [{"index": [], "embedding": [1, 2, 3, 4]}]}, "one vector for each text"),
-        ({"data": [{"embedding": "AACAPwAAAEA="}]}, "one vector for each text"),
+        ({"data": [{"embedding": "AACAPwAAAEA="}]}, "0 numbers instead of 4"),
         ({"data": [{"embedding": [1, 2, 3]}]}, "3 numbers instead of 4"),
         ({"data": [{"embedding": []}]}, "0 numbers instead of 4"),
         ({"data": [{"embedding": [1, 2, 3, float("nan")]}]}, "finite numbers"),
@@ -189,27 +168,8 @@ def test_nothing_listens():
 def test_a_server_that_dies_midway_is_an_error_and_no_other_space():
     with Server() as server:
         embedder = opened(server)
-        embedder._post.client.close()  # the kept connection would still be answered by its thread
     with pytest.raises(EmbedderFailed, match="cannot reach"):
         embedder.embed(["a"])
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "localhost:1234",
-        "ftp://x/v1",
-        "http://",
-        "http://user:pw@x/v1",
-        "http://x:99999/v1",
-        "http://x/a b",
-        "http://ü/",
-    ],
-)
-def test_an_address_that_is_none(url):
-    with pytest.raises(EmbedderFailed, match="not an http") as caught:
-        EndpointEmbedder(settings(url))
-    assert "pw" not in caught.value.message
 
 
 def test_a_model_must_be_named():

@@ -43,26 +43,6 @@ def test_a_packed_file_gives_the_trained_rows(tools, tmp_path):
     assert found == pytest.approx(wanted / np.linalg.norm(wanted), abs=0.02)  # int8
 
 
-def test_training_items_come_from_the_texts_and_do_not_repeat(tools):
-    from train_static import training_items
-
-    texts = ["The quick fox jumps over the dog. It was not amused by this.", "Dogs sleep.", "Dogs sleep."]
-    items = training_items(texts, seed=1)
-    assert items == training_items(texts, seed=1)
-    assert len(items) == len(set(items)) and set(texts) <= set(items) and len(items) > 4
-    known = set(" ".join(texts).split()) | set(" ".join(texts).lower().replace(".", "").split())
-    assert all(word in known for item in items for word in item.split())
-
-
-def test_fractions_and_auroc(tools):
-    from train_static import auroc, fractions
-
-    scores = np.array([[0.9, 0.1, 0.5], [0.2, 0.3, 0.1], [0.1, 0.2, 0.3]])
-    queries = [{"relevant": ["a", "b"]}, {"relevant": ["c"]}, {"relevant": []}]
-    assert fractions(scores, queries, ["a", "b", "c"]) == [[0.5, 1.0, 1.0], [0.0, 1.0, 1.0]]
-    assert auroc(np.array([3.0, 1.0]), np.array([0.0, 1.0])) == pytest.approx(0.875)
-
-
 def measured(data: Path) -> dict[str, tuple[float, ...]]:
     """What `train_static.py evaluate` prints, per set."""
     command = [ROOT / "tools" / "train_static.py", "evaluate", shared("model/static-384.npz")]

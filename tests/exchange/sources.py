@@ -53,24 +53,6 @@ modified: 2026-08-20T10:00:00Z
 ---
 Never deploy on Friday without asking. **Why:** the rollback of May took the weekend.
 """
-BASIC = """\
----
-title: Coffee Brewing
-type: note
-permalink: notes/coffee-brewing
-tags: [coffee, brewing]
-created: 2026-02-03
----
-
-# Coffee Brewing
-
-## Observations
-- [method] Pour over keeps the taste of light roasts #pourover
-- [tip] Water at 96 degrees (measured)
-
-## Relations
-- relates_to [[Tea Brewing]]
-"""
 MEM0 = {
     "results": [
         {"id": "m-1", "memory": "Prefers tabs over spaces in Go", "hash": "x", "metadata": {"category": "style"},
@@ -89,23 +71,6 @@ NEOLATA = [
 ]  # fmt: skip
 
 
-def node(role: str, text: str, parent: str | None) -> dict:
-    return {"message": {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "create_time": 1.77e9}, "parent": parent}  # fmt: skip
-
-
-CHATGPT = [
-    {
-        "title": "Choosing a database",
-        "current_node": "c",
-        "mapping": {
-            "a": {"message": None, "parent": None},
-            "b": node("user", "Which database should the shop use?", "a"),
-            "b2": node("user", "We decided to use Oracle because of the licence.", "a"),
-            "c": node("user", "We decided to use Postgres instead of MySQL because we need partial indexes.", "b"),
-        },
-    },
-    {"title": "Small talk", "current_node": "x", "mapping": {"x": node("user", "Hello there, how are you?", None)}},
-]
 SERENA = "# Done\n\nRun `make lint` before a task counts as done.\n"
 PLAIN = "# Release steps\n\nTag, then build the wheel with hatch.\n"
 
@@ -117,10 +82,8 @@ def write_all(folder) -> dict[str, str]:
         "cursor": (".cursor/rules/api.mdc", RULE),
         "claude-memory": ("auto/deploy.md", NOTE),
         "serena": (".serena/memories/task_completion.md", SERENA),
-        "basic-memory": ("vault/coffee.md", BASIC),
         "mem0": ("mem0.json", json.dumps(MEM0)),
         "neolata": ("graph.json", json.dumps(NEOLATA)),
-        "chatgpt": ("conversations.json", json.dumps(CHATGPT)),
         "markdown": ("plain/release.md", PLAIN),
     }
     for path, text in files.values():
@@ -129,6 +92,6 @@ def write_all(folder) -> dict[str, str]:
         file.write_text(text, encoding="utf-8")
     (folder / "auto" / "MEMORY.md").write_text("# Memory\n\n- [Deploys](deploy.md) — Fridays\n", encoding="utf-8")
     build(folder / "memories.db", ROWS[:1])
-    as_folders = ("claude-memory", "cursor", "serena", "basic-memory", "markdown")
+    as_folders = ("claude-memory", "cursor", "serena", "markdown")
     found = {kind: path.rpartition("/")[0] if kind in as_folders else path for kind, (path, _) in files.items()}
     return {**found, "memory-lane": "memories.db"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from urllib.parse import unquote
 
@@ -35,20 +34,6 @@ def test_it_links_to_what_is_in_use(project, repository):
     assert "**high** – Second." in page(project) and "– First sentence.\n" in page(project)
 
 
-def test_it_does_not_churn(project, repository):
-    for title in ("One", "Two"):
-        repository.add(Entry(title=title, body=f"Text of {title}."))
-    repository.exchange.write_contents()
-    before, stamp = page(project), os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns
-    repository.feedback("one", "helpful")
-    repository.beliefs.reinforce("two")
-    assert repository.exchange.write_contents()[1] is False
-    assert page(project) == before and os.stat(project / ".rawko" / "MEMORY.md").st_mtime_ns == stamp
-    repository.add(Entry(title="Three", body="Text."))
-    repository.exchange.write_contents()
-    assert len(set(page(project).splitlines()) ^ set(before.splitlines())) == 1
-
-
 def test_the_order_does_not_depend_on_how_memories_come():
     memories = [Memory(f"m{n}", title=f"T{n % 3}", tags=(f"t{n % 2}",), path=f"memories/{n}.md") for n in range(20)]
     assert memory_page_text(memories) == memory_page_text(memories[::-1])
@@ -74,13 +59,6 @@ def test_what_is_told_of_a_memory_is_words():
     page = memory_page_text([Memory("m", title="Use `jitter [x]", body=body, path="memories/m.md")])
     assert "- [Use \\`jitter \\[x\\]](memories/m.md) – " in page
     assert page.endswith("See the \\`queue\\` docs, a picture, the limits, jitter and badge or label in a\\[0\\].\n")
-
-
-def test_it_is_no_memory(project, repository):
-    repository.add(Entry(title="Only one", body="Here."))
-    repository.exchange.write_contents()
-    assert len(repository.list()) == 1 and repository.store.status().fresh
-    assert [item.file for item in repository.check()] == ["memories/only-one.md"]
 
 
 def test_check_tells_that_it_is_out_of_date(project, repository, rawkomem):

@@ -120,15 +120,6 @@ def test_a_folder_of_neolata_comes_back(filled, elsewhere, tmp_path_factory, raw
     assert "changed since" in rawkomem("export", "--format", "neolata", "--out", str(folder), check=1).stderr
 
 
-def test_json_lines_are_whole(filled, rawkomem):
-    lines = [json.loads(line) for line in rawkomem("export").stdout.splitlines()]
-    assert [line["title"] for line in lines] == [entry.title for entry in ENTRIES]
-    assert {line["format"] for line in lines} == {"rawkomem/1"}
-    assert lines[0]["state"]["status"] == "active" and lines[0]["extra"]["claim"]["value"] == "apsw"
-    only = rawkomem("export", "--kind", "lesson").stdout.splitlines()
-    assert len(only) == 1 and json.loads(only[0])["kind"] == "lesson"
-
-
 def test_an_okf_bundle_is_one(filled, tmp_path):
     """Version 0.1: every file but index.md and log.md has frontmatter with a type; links lead to files."""
     import re
@@ -171,19 +162,6 @@ def test_nothing_is_replaced_that_we_did_not_write(filled, tmp_path):
         filled.exchange.export_file(str(tmp_path / "notes.jsonl"))
     with pytest.raises(Refused, match="repository itself"):
         filled.exchange.export_folder(filled.layout.path("memories/out"), "markdown")
-
-
-def test_a_folder_follows_the_memories(filled, tmp_path):
-    folder = str(tmp_path / "out")
-    first = filled.exchange.export_folder(folder, "markdown")
-    assert len(first.written) == len(ENTRIES) and not filled.exchange.export_folder(folder, "markdown").written
-    filled.delete("fsync-the-folder")
-    filled.amend("no-conditions", Entry(body="Another text."))
-    again = filled.exchange.export_folder(folder, "markdown")
-    assert (again.written, again.removed) == (("no-conditions.md",), ("fsync-the-folder.md",))
-    (tmp_path / "out" / "theirs.md").write_text("x")
-    filled.exchange.export_folder(folder, "markdown")
-    assert (tmp_path / "out" / "theirs.md").exists()
 
 
 def test_a_list_of_files_from_elsewhere_removes_nothing_outside(filled, tmp_path):

@@ -16,11 +16,10 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput, NotFound
-from rawkomem.text.conditions import match_condition
 
 from tests.commands import cases
 from tests.conftest import ROOT, shared
-from tests.exchange.sources import CLAUDE_MD, NEOLATA, write_all
+from tests.exchange.sources import CLAUDE_MD, write_all
 from tests.git.gitting import Git
 
 TITLES = {
@@ -28,11 +27,9 @@ TITLES = {
     "cursor": {"Conventions for API routes: validation"},
     "claude-memory": {"Deployments on Fridays need the on-call engineer"},
     "serena": {"task completion"},
-    "basic-memory": {"Coffee Brewing"},
     "mem0": {"Prefers tabs over spaces in Go", "Deploys with Nomad instead of Kubernetes"},
     "memory-lane": {"Use pnpm, not npm: the lock file is pnpm's."},
     "neolata": {"The staging budget is 500 USD", "The staging budget was 400 USD"},
-    "chatgpt": {"Use Postgres instead of MySQL"},
     "markdown": {"Release steps"},
 }
 
@@ -83,12 +80,6 @@ def test_a_dry_run_writes_nothing(samples, repository, project):
     assert files(project) == {} and not memories(repository)
 
 
-def test_what_is_deleted_stays_deleted(samples, repository):
-    done = repository.exchange.import_from(samples["serena"])
-    repository.delete(done.news[0].entry.id)
-    assert not repository.exchange.import_from(samples["serena"]).news
-
-
 def test_instructions_are_cut_at_headings(samples, repository):
     repository.exchange.import_from(samples["instructions"])
     commands, architecture = sorted(memories(repository, "quarantined"), key=lambda m: m.title, reverse=True)
@@ -105,12 +96,6 @@ def test_a_long_section_is_cut_further():
     assert [section.trail for section in cut_sections(text)] == [
         ("All", "Long"), ("All", "Long", "One"), ("All", "Long", "Two"), ("All", "Short"),
     ]  # fmt: skip
-
-
-def test_namesakes_are_told_apart(repository, project):
-    (project / "AGENTS.md").write_text("# A\n\n## Tests\n\nRun one two.\n\n# B\n\n## Tests\n\nRun three four.\n")
-    done = repository.exchange.import_from(str(project / "AGENTS.md"))
-    assert titles(done) == {"A: Tests", "B: Tests"}
 
 
 def test_a_section_that_changed_amends_its_memory(samples, repository, project):
@@ -141,14 +126,6 @@ def test_a_memory_that_a_person_vouches_for_stays_until_the_person_decides(sampl
     assert "short lives" in repository.get(memory.id).body
 
 
-def test_a_newer_version_of_a_memory_that_waits_waits_as_well(samples, repository, project):
-    first = repository.exchange.import_from(samples["serena"]).news[0].entry.id
-    (project / ".serena/memories/task_completion.md").write_text("Run `make check` before a task counts as done.")
-    assert repository.exchange.import_from(samples["serena"]).news[0].entry.id == first
-    (waiting,) = repository.beliefs.waiting("serena")
-    assert waiting.id == first and "make check" in waiting.body
-
-
 def test_a_rule_with_another_heading_amends_the_memory_that_lost_its_section(repository, project):
     page = project / "CLAUDE.md"
     page.write_text("# Us\n\n## Database\n\nRun `make migrate` before every release of the invoice service.\n")
@@ -158,50 +135,12 @@ def test_a_rule_with_another_heading_amends_the_memory_that_lost_its_section(rep
     assert (second.what, second.entry.id) == ("changed", first.entry.id)
 
 
-def test_globs_and_descriptions_say_when(samples, repository):
-    repository.exchange.import_from(samples["cursor"])
-    (rule,) = memories(repository, "quarantined")
-    assert rule.when[:2] == ("src/api/**/*.ts", "app/*.{ts,tsx}") and rule.importance == "high"
-    assert any(match_condition(condition, "fix src/api/users/list.ts") for condition in rule.when)
-
-
-def test_what_json_stores_say_is_kept(samples, repository):
-    repository.exchange.import_from(samples["neolata"])
-    budget = repository.get("mem_1")
-    assert (budget.importance, budget.tags, budget.by) == ("critical", ("budget",), "kuro")
-    assert budget.extra["claim"] == {"subject": "staging", "predicate": "budget", "value": "500 USD"}
-    assert budget.created == 1771578000000
-
-
-def test_a_folder_of_neolata_is_known_and_waits(repository, project):
-    """What is no longer in use there waits as well: nothing of it is lost, and a review gives it its status back."""
-    folder = project / "neolata"
-    folder.mkdir()
-    (folder / "graph.json").write_text(json.dumps(NEOLATA))
-    (folder / "archived.json").write_text(
-        json.dumps([{"id": "mem_9", "memory": "Long ago", "agent": "kuro", "links": []}])
-    )
-    done = repository.exchange.import_from(str(folder))
-    assert done.kind == "neolata" and titles(done) == {*TITLES["neolata"], "Long ago"} and not done.skipped
-    assert {memory.id for memory in memories(repository, "quarantined")} == {"mem_1", "mem_2", "mem_9"}
-    assert repository.get("mem_1").extra["importedFrom"] == "neolata:neolata/graph.json#mem_1"
-    assert not repository.exchange.import_from(str(folder)).news
-    repository.beliefs.review_all("neolata", "activate")
-    assert [repository.get(id).status for id in ("mem_1", "mem_2", "mem_9")] == ["active", "archived", "archived"]
-
-
 def test_a_graph_of_something_else_does_not_hide_notes(repository, project):
     (project / "notes").mkdir()
     (project / "notes" / "graph.json").write_text('{"nodes": [{"id": 1}], "edges": []}')
     (project / "notes" / "one.md").write_text("# One\n\nA note.\n")
     done = repository.exchange.import_from(str(project / "notes"))
     assert done.kind == "markdown" and titles(done) == {"One"}
-
-
-def test_only_the_branch_that_was_shown_is_learned_from(samples, repository):
-    done = repository.exchange.import_from(samples["chatgpt"])
-    assert "Oracle" not in json.dumps([item.entry.body for item in done.decided])
-    assert done.skipped == (("Small talk", "it contains no rule or correction to remember"),)
 
 
 def test_secrets_never_reach_a_file(repository, project):
@@ -280,21 +219,12 @@ def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples
     rawkomem("import", "AGENTS.md")
     told = rawkomem("import", "CLAUDE.md").stderr
     assert (
-        "2 memories wait for your review" in told and "rawkomem review --from CLAUDE.md, then rawkomem show ID" in told
+        "2 memories wait for your review" in told
+        and "rawkomem review --all-from CLAUDE.md, then rawkomem show ID" in told
     )
     command = told.partition("use them: rawkomem ")[2].splitlines()[0]
     assert rawkomem(*command.split()).stdout.count("activated") == 2
     assert "Secrets" in rawkomem("review").stdout
-
-
-def test_where_an_imported_memory_comes_from_is_told(project, rawkomem):
-    (project / "CLAUDE.md").write_text("# Us\n\n## Deploy the notes shop\n\nDeploy it with the blue script only.\n")
-    assert "use: When " in rawkomem("import", "CLAUDE.md", "--dry-run").stdout
-    rawkomem("import", "CLAUDE.md")
-    rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
-    task = "deploy the notes shop with the blue script"
-    assert "*Source: memories/deploy-the-notes-shop.md:1*" in rawkomem("inject", task).stdout
-    assert "imported from CLAUDE.md, 20" in rawkomem("inject", task, "--format", "mesh").stdout
 
 
 def test_a_line_of_json_cannot_forge_entries(repository, project):
@@ -404,3 +334,24 @@ def test_a_copy_that_was_not_edited_does_not_bring_the_old_text_back(repository,
     assert not any(one.news for one in repository.exchange.import_all(paths))
     (project / "AGENTS.md").write_text(rule.replace("every release", "each release, patch and hotfix"))
     assert [item.what for one in repository.exchange.import_all(paths) for item in one.news] == ["changed"]
+
+
+@pytest.mark.parametrize("activated", [False, True])
+def test_a_killed_import_that_stored_only_its_quarantines_is_completed(activated, repository, project, samples):
+    """What is left of a memory that a person let in and git removed is another case: it waits again."""
+    (item,) = repository.exchange.import_from(samples["markdown"]).news
+    if activated:
+        review = f"---\nkind: review\nabout: {item.entry.id}\naction: activate\n---\n"
+        (project / ".rawko/memories/let-in.md").write_text(review)
+    (file,) = (file for file, data in files(project).items() if f"\nid: {item.entry.id}\n".encode() in data)
+    os.remove(file)
+    repository.exchange.import_from(samples["markdown"])
+    assert repository.get(item.entry.id).status == "quarantined"
+    kinds = [step.entry.kind for step in repository.history(item.entry.id)]
+    assert kinds.count("quarantine") == 1 + activated
+
+
+def test_what_is_deleted_stays_deleted(samples, repository):
+    done = repository.exchange.import_from(samples["serena"])
+    repository.delete(done.news[0].entry.id)
+    assert not repository.exchange.import_from(samples["serena"]).news

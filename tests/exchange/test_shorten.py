@@ -81,30 +81,12 @@ def test_rules_that_are_not_in_use_or_always_needed_stay(page, repository, rawko
     assert "## Colors" in short and "## Secrets" in short and "## Migrations" not in short
 
 
-def test_a_text_that_no_memory_has_stays(page, rawkomem):
-    activate(rawkomem)
-    page.write_text(CLAUDE.replace("replaces the tokens.", "replaces the tokens.\n\nAsk Lena."))
-    rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
-    assert "## Colors" in page.read_text() and "Ask Lena." in page.read_text()
-
-
 def test_an_edit_after_the_shortening_is_not_overwritten(page, rawkomem):
     activate(rawkomem)
     rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
     page.write_text(page.read_text() + "\nMore.\n")
     assert "was edited after it was shortened" in rawkomem("import", "--unshorten", "CLAUDE.md", check=None).stderr
     assert page.read_text().endswith("More.\n")
-
-
-def test_line_ends_stay(project, rawkomem):
-    (project / "AGENTS.md").write_bytes(CLAUDE.replace("\n", "\r\n").encode())
-    rawkomem("import", "AGENTS.md")
-    activate(rawkomem, "AGENTS.md")
-    rawkomem("import", "--shorten", "AGENTS.md", "--yes")
-    short = (project / "AGENTS.md").read_bytes()
-    assert b"rawkomem: end" in short and short.count(b"\n") == short.count(b"\r\n")
-    rawkomem("import", "--unshorten", "AGENTS.md")
-    assert (project / "AGENTS.md").read_bytes() == CLAUDE.replace("\n", "\r\n").encode()
 
 
 def test_a_file_outside_the_project_is_not_shortened(project, rawkomem, tmp_path_factory):

@@ -11,7 +11,6 @@ from rawkomem.exchange.imported_entries import conditions_from_description, cond
 from rawkomem.exchange.instructions import strip_page
 from rawkomem.model.errors import NotFound
 from rawkomem.text.conditions import match_condition
-from rawkomem.text.safe import safe_title
 
 
 def put(project, files: dict[str, str]) -> list[str]:
@@ -35,35 +34,12 @@ def test_the_description_of_a_skill_says_when(repository, project):
     }
 
 
-def test_the_description_of_a_command_says_when(repository, project):
-    command = "---\ndescription: Translate the storefront into another locale\n---\n\nAsk for the target: $ARGUMENTS\n"
-    put(project, {".claude/commands/translate.md": command})
-    (when,) = added(repository, project / ".claude/commands").values()
-    assert when == ("Translate the storefront into another locale",)
-    assert match_condition(when[0], "add a Danish locale to the storefront") and not match_condition(
-        when[0], "rename the variable"
-    )
-
-
-def test_a_rule_has_its_globs_and_its_description(repository, project):
-    rule = '---\npaths: "web/**/*.vue"\ndescription: Accessibility of dialogs and menus\n---\n\n# Dialogs\n\nTrap the focus inside.\n'
-    put(project, {".claude/rules/dialogs.md": rule})
-    assert added(repository, project / ".claude/rules") == {
-        "Dialogs": ("web/**/*.vue", "Accessibility of dialogs and menus")
-    }
-
-
 @pytest.mark.parametrize(
     "description",
     ["", "Helps with the project", "Use when needed", "Run it. Use it when you work on a task.", "x" * 300],
 )
 def test_a_description_of_common_words_is_no_condition(description):
     assert conditions_from_description(description) == []
-
-
-def test_a_long_description_counts_by_its_first_sentence():
-    said = "Migrates PostgreSQL schemas. " + "It also does a lot of other things that are listed here. " * 8
-    assert conditions_from_description(said) == ["Migrates PostgreSQL schemas."]
 
 
 @pytest.mark.parametrize(
@@ -110,24 +86,12 @@ def test_no_condition_is_shared_by_many(repository, project):
     assert not any(added(repository, project / "notes").values())
 
 
-def test_a_heading_above_many_sections_is_in_none_of_their_conditions(repository, project):
-    names = ("Tides", "Charts", "Buoys", "Radar")
-    page = "# Harbour pilot\n\n" + "".join(f"## {name}\n\nAbout {name} there is much to say.\n\n" for name in names)
-    assert not any(added(repository, *put(project, {"AGENTS.md": page})).values())
-
-
 def test_lines_that_name_pages_and_lines_of_tags_go():
     kept = "```java\n@Override\n<T>\n```\n\nAsk @lena or @acme/backend.\n\n<https://example.org/a>\n\n`<b>` is bold."
     noise = (
         "@AGENTS.md\n- @~/notes/team.md\nSee also: @docs/tone.md\n<rules>\n</rules>\n<img src='a.png'\n width='5'>\n"
     )
     assert strip_page(noise + kept).strip() == kept
-
-
-def test_a_page_that_only_names_another_is_no_memory(repository, project):
-    put(project, {"notes/only.md": "@../AGENTS.md\n", "notes/real.md": "# Kiln\n\nFire it at cone six.\n"})
-    put(project, {"CLAUDE.md": "# Us\n\n## More\n\nRead @CONTRIBUTING.md\n"})
-    assert set(added(repository, project / "notes", project / "CLAUDE.md")) == {"Kiln"}
 
 
 def test_titles_tell_memories_apart(repository, project):
@@ -143,13 +107,6 @@ def test_titles_tell_memories_apart(repository, project):
     assert set(added(repository, project / "lib")) == {
         "README: Draws maps of caves.", "README: Measures water levels.", "lib/z: Install", "Install: Use the other wheel.",
     }  # fmt: skip
-
-
-def test_a_title_that_another_file_brings_does_not_make_a_newer_version(repository, project):
-    put(project, {"kb/one.md": "# Paint\n\nTwo coats of it.\n"})
-    assert set(added(repository, project / "kb")) == {"Paint"}
-    put(project, {"kb/two.md": "# Paint\n\nSand it before.\n"})
-    assert len(added(repository, project / "kb")) == 1, "the first is known by its place and text"
 
 
 SECTIONS = (
@@ -187,22 +144,10 @@ def test_a_copy_is_not_rejected_with_one_page_while_another_says_it(repository, 
     assert memory.title == "Lockfile" and memory.status == "archived"
 
 
-def test_a_copy_is_known_by_a_later_import(repository, project):
-    first, second = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS.replace("Lockfile", "Lock file")})
-    assert added(repository, first) and not added(repository, second)
-
-
 @pytest.mark.parametrize("other", [("Never edit", "Edit"), ("yarn install", "yarn install 4.2")])
 def test_a_copy_with_another_fact_is_no_copy(other, repository, project):
     paths = put(project, {"CLAUDE.md": SECTIONS, "AGENTS.md": SECTIONS.replace(*other)})
     assert set(added(repository, *paths)) == {"Lockfile", "AGENTS: Lockfile"}
-
-
-def test_a_section_that_changed_is_no_copy_of_itself(repository, project):
-    (path,) = put(project, {"CLAUDE.md": SECTIONS})
-    added(repository, path)
-    put(project, {"CLAUDE.md": SECTIONS.replace("what it writes", "all it writes")})
-    assert [item.what for item in repository.exchange.import_from(path).news] == ["changed"]
 
 
 def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_path):
@@ -314,18 +259,6 @@ def test_links_inside_the_project_are_read(repository, project, tmp_path_factory
     done = repository.exchange.import_all([str(project / path) for path in sources])
     assert sorted(item.entry.title for one in done for item in one.news) == ["Colors", "Tone"]
     assert done[0].skipped == ((".claude/rules/secret.md", "a link that leads out of the project"),)
-
-
-def test_what_a_page_of_the_project_says_holds_below(repository, project):
-    text = "# Here\n\n## Seeds\n\nReset the fixtures before you seed.\n"
-    assert len(added(repository, *put(project, {"CLAUDE.md": text, "services/web/CLAUDE.md": text}))) == 1
-
-
-def test_code_in_titles_stays_code(repository, project):
-    page = "# Us\n\n## Why `tox` and not `nox`\n\nOur plugins need the former.\n"
-    assert set(added(repository, *put(project, {"CLAUDE.md": page}))) == {"Why `tox` and not `nox`"}
-    assert safe_title("`tox` and not `nox`") == "`tox` and not `nox`"
-    assert "`" not in safe_title("```sh") + safe_title("odd ` tick") + safe_title("a `` b `` c")
 
 
 def test_the_command_tells_copies(project, rawkomem):

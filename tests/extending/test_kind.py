@@ -1,7 +1,7 @@
 """A new kind of change, `pin`, works everywhere after one row and one record.
 
-A real one would touch two files: a row in rawkomem/model/values.py (CHANGES) and the module state/changes/pin.py, which
-holds its plan and the CHANGE record below. A new kind of memory is one row in CREATES: one file.
+A real one would touch three files: a row in rawkomem/model/values.py (CHANGES), its plan and the CHANGE record below in
+state/changes.py, and REGISTRY in state/fold.py. A new kind of memory is one row in CREATES: one file.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def test_a_file_with_the_new_kind_is_read_folded_and_told(pin, project, reposito
 
 def test_its_plan_is_written_like_any_other(pin, repository):
     id = repository.add(Entry(title="Use apsw", when=("sqlite",))).entry.id
-    (written,) = repository.core.writer.write(plan_pin(repository.get(id), "wall", "ada"))
+    (written,) = repository.core.write(plan_pin(repository.get(id), "wall", "ada"))
     assert written.entry.id.startswith("pin_") and repository.get(id).importance == "critical"
 
 

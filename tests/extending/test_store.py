@@ -1,6 +1,6 @@
 """A search store is a package of its own: a real one touches 0 files of rawkomem.
 
-The toy is a module and an entry point, as pip would install them. It keeps everything in a dictionary and names `id` as
+The toy is a module and an entry point, as pip would install them. It keeps all vectors in a dictionary and names `id` as
 the only column that it compares: what else a filter asks for, it is given as ids.
 """
 
@@ -21,7 +21,7 @@ METADATA = "Metadata-Version: 2.1\nName: toy-store\nVersion: 1\n"
 MODULE = """
 from array import array
 
-from rawkomem.index.stores.sqlite import BODY, DEEP, FIRST, REST, Hit
+from rawkomem.index.stores.sqlite import BODY, DEEP, FIRST, Hit
 from rawkomem.index.stores.protocol import BaseStore, StorePlugin
 
 
@@ -29,16 +29,13 @@ class ToyStore(BaseStore):
     columns = ("id",)
 
     def __init__(self, home, dims):
-        self.home, self.documents, self.deep, self.life = home, {}, {}, 0
+        self.documents, self.deep, self.life = {}, {}, 0
 
     def generation(self):
         return f"toy {id(self)}.{self.life}"
 
     def held(self):
         return {id: document.digest for id, document in self.documents.items()}
-
-    def served(self):
-        return 0
 
     def commit(self):
         pass
@@ -67,35 +64,14 @@ class ToyStore(BaseStore):
         asked = array("f", vector)
         if tier == DEEP or not any(asked):
             return []
-        return self.best(only, limit, lambda p: sum(a * b for a, b in zip(asked, array("f", p.vector))))
-
-    def matching(self, words, limit, only, around=False):
-        wanted = {word.lower() for word in words}
-
-        def score(passage):
-            text = passage.around if around else passage.text
-            return float(sum(word.strip(".,").lower() in wanted for word in text.split()))
-
-        return self.best(only, limit, score)
-
-    def best(self, only, limit, score):
-        hits = [Hit(id, n, score(p), p.field, not p.around) for id, n, p in self.passages(only)]
-        return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+        hits = [Hit(id, n, sum(a * b for a, b in zip(asked, array("f", p.vector)))) for id, n, p in self.passages(only)]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
     def vectors(self, only):
         return [(id, p.vector) for id, _, p in self.passages(only) if p.field == BODY]
 
-    def passage(self, id, number):
-        return self.documents[id].passages[number].text
-
     def deepen(self, vectors):
         self.deep |= {id: own for id, own in vectors.items() if id in self.documents}
-
-    def shallow(self, limit):
-        return [id for id in self.documents if id not in self.deep][:limit]
-
-    def depth(self):
-        return len(self.deep), len(self.documents)
 
     def flatten(self):
         self.deep = {}

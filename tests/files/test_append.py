@@ -116,12 +116,6 @@ def test_a_file_that_would_swallow_or_refuse_the_entry_is_left_alone(write, memo
         assert [e.body for e in entries_of(memories / "t-2.md")] == ["new"]
 
 
-def test_an_open_fence_starts_a_new_file(write, memories):
-    write(below("```\nopen"))
-    assert write(below("second", id="mem_2")) == "memories/t-2.md"
-    assert write(below("third", id="mem_3")) == "memories/t-2.md"
-
-
 def test_two_titles_with_one_name_have_a_file_each(write, memories):
     assert write(entry("Use apsw!"), entry("use  APSW", id="mem_2")) == "memories/use-apsw-2.md"
     assert write(entry("Use: apsw", id="mem_3")) == "memories/use-apsw-3.md"
@@ -418,11 +412,6 @@ def test_a_folder_is_synced_once_for_all_the_files_in_it(write, monkeypatch):
     assert len(synced) == 1
 
 
-def test_entries_of_one_plan_that_share_a_file_are_all_in_it(write, memories):
-    write(*[below(f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
-    assert [e.body for e in entries_of(memories / "t.md")] == [f"body {number}" for number in range(5)]
-
-
 def test_only_the_file_that_somebody_saved_meanwhile_is_written_again(write, memories, monkeypatch):
     (memories / "a.md").write_text(front() + "\nold\n", "utf-8")
     durably, done = replace._write_durably, []
@@ -437,3 +426,14 @@ def test_only_the_file_that_somebody_saved_meanwhile_is_written_again(write, mem
     write(first, entry("B", "two", id="mem_2_aaaaaa"), third)
     assert [e.body for e in entries_of(memories / "a.md")] == ["theirs", "one", "three"]
     assert [e.body for e in entries_of(memories / "b.md")] == ["two"]
+
+
+def test_an_open_fence_starts_a_new_file(write, memories):
+    write(below("```\nopen"))
+    assert write(below("second", id="mem_2")) == "memories/t-2.md"
+    assert write(below("third", id="mem_3")) == "memories/t-2.md"
+
+
+def test_entries_of_one_plan_that_share_a_file_are_all_in_it(write, memories):
+    write(*[below(f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
+    assert [e.body for e in entries_of(memories / "t.md")] == [f"body {number}" for number in range(5)]

@@ -86,11 +86,6 @@ def test_their_keys_stand_in_for_ours_only_where_ours_are_missing(head, title, g
     assert (entry.id, entry.title, entry.extra.get("goal")) == ("t1", title, goal)
 
 
-def test_a_memory_that_speaks_of_a_goal_is_no_trace():
-    (entry,) = read("---\ntitle: T\ngoal: G\nagent: a\n---\n\nText.\n").entries
-    assert (entry.kind, entry.extra) == ("memory", {"goal": "G", "agent": "a"})
-
-
 def test_a_trace_without_a_goal_is_a_draft_that_says_so():
     reading = read("---\ntrace_id: t1\n---\n\nText.\n")
     assert reading.entries[0].draft and "no title" in reading.problems[0].message

@@ -57,16 +57,11 @@ def test_what_is_no_log_stays_a_draft(text):
     assert entry.draft
 
 
-def test_only_in_the_log_folder():
-    (entry,) = read_data(YAML.encode(), "memories/old.md").entries
-    assert entry.draft
-
-
 def test_old_logs_are_found_as_experiences_and_new_entries_go_beside_them(project, repository, rawkomem):
     folder = project / ".rawko" / "log"
     folder.mkdir()
     (folder / "memory_log.md").write_text(YAML)
-    assert "exp_3" in rawkomem("trace", "log", "add", "--goal", "Something new").stdout
+    assert "log/memory_log-2.md" in rawkomem("trace", "log", "add", "--goal", "Something new").stdout
     assert (folder / "memory_log.md").read_text() == YAML and (folder / "memory_log-2.md").exists()
     logged = [row for row in repository.list() if row.kind == "experience"]
     assert len(logged) == 3 and {row.id for row in logged} > {"exp_1", "exp_2"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import PLAIN_LINE, read_plain
 from rawkomem.format.yaml_mapping import read_yaml
 
@@ -46,8 +45,3 @@ def test_what_is_read_without_yaml_is_what_yaml_reads(text):
 def test_what_is_plain(text, value):
     fields = read_plain(text, 1)
     assert (fields and next(iter(fields.values())).value) == value
-
-
-def test_yaml_tells_what_is_wrong_with_a_repeated_key():
-    with pytest.raises(Unreadable, match="duplicate key"):
-        read_yaml("a: 1\na: 2\n", 1, [])

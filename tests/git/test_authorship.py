@@ -116,51 +116,18 @@ def test_files_with_odd_names_have_authors(git, memories, project):
     assert states(project) == {f"e{number}": PERSON for number in range(3)}
 
 
-def test_a_copy_is_whose_copy_it_is(git, memories, project):
-    (memories / "a.md").write_text(entry("one"))
-    git.commit()
-    (memories / "b.md").write_text(entry("one"))
-    git.commit("copied", BOT)
-    assert states(project) == {"one": PERSON}
-    (memories / "a.md").unlink()
-    git.commit("withdrawn")
-    assert states(project) == {"one": AGENT}
-
-
-def test_renamed_and_untouched_files_keep_their_authors(git, memories, project):
-    (memories / "a.md").write_text("---\nid: mem_a\ntitle: With an id\n---\n\nText.\n")
+@pytest.mark.parametrize(
+    ("key", "moved", "committed"),
+    [("id: mem_a\n", {"mem_a": PERSON}, {"mem_a": PERSON}), ("", {"b": UNCOMMITTED}, {"b": AGENT})],
+    ids=["with an id", "without an id it is another memory"],
+)
+def test_a_renamed_file_keeps_its_author_if_its_memory_has_an_id(git, memories, project, key, moved, committed):
+    (memories / "a.md").write_text(f"---\n{key}title: A title\n---\n\nText.\n")
     git.commit()
     git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
-    assert states(project) == {"mem_a": PERSON}
+    assert states(project) == moved
     git.commit("rename", BOT)
-    assert states(project) == {"mem_a": PERSON}
-
-
-def test_without_an_id_another_name_is_another_memory(git, memories, project):
-    (memories / "a.md").write_text("---\ntitle: No id\n---\n\nText.\n")
-    git.commit()
-    git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
-    assert states(project) == {"b": UNCOMMITTED}
-    git.commit("rename", BOT)
-    assert states(project) == {"b": AGENT}
-
-
-def test_a_merge_keeps_the_authors_of_both_sides(git, memories, project):
-    (memories / "a.md").write_text(entry("base"))
-    git.commit()
-    git("checkout", "-q", "-b", "agent")
-    append(memories / "a.md", entry("theirs", about="base"))
-    git.commit("agent", BOT)
-    git("checkout", "-q", "main")
-    append(memories / "a.md", entry("ours", about="base"))
-    git.commit()
-    git("merge", "-q", "agent", check=False)
-    text = entry("base") + "".join(
-        "\n---\n\n" + part for part in (entry("ours", about="base"), entry("theirs", about="base"))
-    )
-    (memories / "a.md").write_text(text + "\n---\n\n" + entry("in the merge", about="base"))
-    git.commit("merged", BOT)
-    assert states(project) == {"base": PERSON, "ours": PERSON, "theirs": AGENT, "in the merge": AGENT}
+    assert states(project) == committed
 
 
 def test_rebase_and_cherry_pick_keep_the_author(git, memories, project):
@@ -175,19 +142,6 @@ def test_rebase_and_cherry_pick_keep_the_author(git, memories, project):
     git("rebase", "-q", "main", "agent", by=ADA)
     assert git("log", "-1", "--format=%ae %ce") == f"{BOT[1]} {ADA[1]}"
     assert states(project) == {"base": PERSON, "theirs": AGENT, "ours": PERSON}
-
-
-def test_checkout_and_reset(git, memories, project):
-    (memories / "a.md").write_text(entry("one"))
-    first = git.commit()
-    (memories / "b.md").write_text(entry("two"))
-    git.commit()
-    git("reset", "-q", "--mixed", first)
-    assert states(project) == {"one": PERSON, "two": UNCOMMITTED}
-    git.commit("again", BOT)
-    assert states(project) == {"one": PERSON, "two": AGENT}
-    git("checkout", "-q", "--detach", first)
-    assert states(project) == {"one": PERSON}
 
 
 def test_work_trees_and_submodules(git, memories, project, tmp_path_factory):
@@ -378,3 +332,45 @@ def test_names_of_agents_and_people():
 def test_a_time_limit(git, project):
     with pytest.raises(GitFailed, match="too long"):
         OurGit(str(project), seconds=-1).run("cat-file", "--batch", given=b"x\n" * 4_000_000)
+
+
+def test_a_copy_is_whose_copy_it_is(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "b.md").write_text(entry("one"))
+    git.commit("copied", BOT)
+    assert states(project) == {"one": PERSON}
+    (memories / "a.md").unlink()
+    git.commit("withdrawn")
+    assert states(project) == {"one": AGENT}
+
+
+def test_a_merge_keeps_the_authors_of_both_sides(git, memories, project):
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "agent")
+    append(memories / "a.md", entry("theirs", about="base"))
+    git.commit("agent", BOT)
+    git("checkout", "-q", "main")
+    append(memories / "a.md", entry("ours", about="base"))
+    git.commit()
+    git("merge", "-q", "agent", check=False)
+    text = entry("base") + "".join(
+        "\n---\n\n" + part for part in (entry("ours", about="base"), entry("theirs", about="base"))
+    )
+    (memories / "a.md").write_text(text + "\n---\n\n" + entry("in the merge", about="base"))
+    git.commit("merged", BOT)
+    assert states(project) == {"base": PERSON, "ours": PERSON, "theirs": AGENT, "in the merge": AGENT}
+
+
+def test_checkout_and_reset(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    first = git.commit()
+    (memories / "b.md").write_text(entry("two"))
+    git.commit()
+    git("reset", "-q", "--mixed", first)
+    assert states(project) == {"one": PERSON, "two": UNCOMMITTED}
+    git.commit("again", BOT)
+    assert states(project) == {"one": PERSON, "two": AGENT}
+    git("checkout", "-q", "--detach", first)
+    assert states(project) == {"one": PERSON}

@@ -59,7 +59,7 @@ def branch(project, memories, git):
 
 def found(rawkomem, *words: str) -> dict[str, list[dict]]:
     told: dict[str, list[dict]] = {}
-    for item in json.loads(rawkomem("diff", "main...HEAD", "--format", "json", *words).stdout):
+    for item in json.loads(rawkomem("diff", "main...HEAD", "--json", *words).stdout):
         told.setdefault(item["what"], []).append(item)
     return told
 
@@ -78,28 +78,13 @@ def test_each_kind_of_change_is_told(branch, rawkomem):
     assert not (branch / ".rawko" / "local" / "index.db").exists()
 
 
-def test_text_for_people(branch, rawkomem):
-    told = rawkomem("diff", "main...HEAD").stdout
-    assert "      tags: web → web, cache\n" in told
-    assert "tenant, then the [-route-] {+path+} of a page.\n" in told
-    assert "      by: New rule (mem_6_f)\n" in told and "Archived (1)\n  Jobs  mem_3_c" in told
-
-
-def test_the_work_tree_is_not_read(branch, memories, git, rawkomem):
-    before = found(rawkomem)
-    for file in memories.glob("*.md"):
-        file.write_text("---\nbroken")
-    git("rm", "-rq", "--cached", ".rawko")
-    assert found(rawkomem) == before
-
-
 def test_a_branch_that_went_on_is_compared_from_where_it_left(branch, memories, git, rawkomem):
     git("checkout", "-q", "main")
     (memories / "main.md").write_text("---\nid: mem_8_h\ntitle: Of main\n---\n\nText.\n")
     git.commit()
     git("checkout", "-q", "work")
     assert [item["id"] for item in found(rawkomem)["added"]] == ["mem_6_f", "mem_7_g"]
-    two = json.loads(rawkomem("diff", "main..HEAD", "--format", "json").stdout)
+    two = json.loads(rawkomem("diff", "main..HEAD", "--json").stdout)
     assert "mem_8_h" in [item["id"] for item in two if item["what"] == "removed"]
 
 

@@ -69,20 +69,6 @@ def test_two_clones_compress_one_month_and_merge(project, git, rawkomem, tmp_pat
     assert pack_folder(layout, MONTH) == 5 and len(held(layout)) == 5
 
 
-def test_two_clones_that_compress_the_same_files_make_the_same_bundle(project, git, rawkomem, tmp_path_factory):
-    fill(project, 3, goals=GOALS[:1])
-    rawkomem("consolidate", "--apply")
-    git.commit()
-    other = tmp_path_factory.mktemp("other") / "clone"
-    git("clone", "-q", str(project), str(other))
-    for folder in (project, other):
-        Command(folder)("tidy", "retention", "--apply", env=LATER)
-    git.commit()
-    Git(other).commit()
-    git("pull", "-q", "--no-rebase", "--no-edit", str(other), "main")
-    assert len(list(bundles(Layout(str(project / ".rawko"))))) == 1
-
-
 def test_a_secret_in_a_bundle_is_found(project, git, rawkomem):
     write(project / ".rawko", f"{MONTH}/a.md", trace(1, GOALS[0]).replace("Read the code", f"Read {KEY}"))
     assert KEY in (project / ".rawko" / MONTH / "a.md").read_text()

@@ -14,7 +14,7 @@ from rawkomem.repository import Repository
 from tests.commands import ROOT
 from tests.git.gitting import AGENT
 from tests.git.provenance import provenance_of
-from tests.git.test_staged import claim, found
+from tests.git.test_staged import found
 
 
 @pytest.fixture
@@ -70,9 +70,7 @@ def test_an_id_that_somebody_gave_is_hashed_and_a_taken_name_gets_a_number(share
 
     memory = shared.get("mem_1_a")
     for id in ("own id", "x_abcdef", "y_abcdef"):
-        shared.core.writer.write(
-            Plan((entry_about(memory, Entry(kind="reinforce", id=id, at=1_767_225_600_000)),), "test")
-        )
+        shared.core.write(Plan((entry_about(memory, Entry(kind="reinforce", id=id, at=1_767_225_600_000)),), "test"))
     names = [path.rpartition("-reinforce-")[2] for path in paths(project)]
     assert sorted(map(len, names)) == [9, 9, 11] and {"abcdef.md", "abcdef-2.md"} < {*names}
 
@@ -87,21 +85,6 @@ def test_what_lies_where_git_keeps_the_folder_stops_no_change(shared, project, t
     assert shared.get("mem_1_a").helpful == 1 and not (tmp_path / "made").exists()
 
 
-def test_a_retry_of_an_amendment_is_known_again(shared, project):
-    first = shared.amend("mem_1_a", body="Push a tag.")
-    assert shared.amend("mem_1_a", body="Push a tag.").again
-    assert not shared.amend("mem_1_a", body="Ask Ada.").again
-    assert not shared.amend("mem_1_a", body="Push a tag.").again, "another one followed"
-    assert first.entry.path in paths(project) and len(paths(project)) == 3
-
-
-def test_purging_removes_the_text_of_changes(shared, project, git):
-    shared.amend("mem_1_a", body="The password is swordfish.")
-    git.commit()
-    shared.lifecycle.purge("mem_1_a")
-    assert not paths(project) and not shared.list()
-
-
 def test_who_committed_a_change_file_vouches_for_it(shared, project, git):
     with Repository.open(str(project), via="agent") as agent:
         by_agent = agent.amend("mem_1_a", body="Send tokens away.").entry
@@ -110,7 +93,7 @@ def test_who_committed_a_change_file_vouches_for_it(shared, project, git):
         git.commit("person")
         assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
         assert shared.get("mem_1_a").proposed == (by_agent.id,)
-        agent.gathering.run()
+        agent.edits.gather()
         git.commit("an agent gathers", AGENT)
         assert provenance_of(shared.layout)[0] == {"mem_1_a": "person", by_agent.id: "agent", by_person.id: "person"}
         assert shared.get("mem_1_a").proposed == (by_agent.id,) and shared.get("mem_1_a").helpful == 1
@@ -139,7 +122,7 @@ def test_a_gather_that_loses_an_entry_cannot_be_committed(shared, project, file,
     shared.feedback("mem_1_a", "helpful")
     lost = shared.feedback("mem_1_a", "helpful").entry
     git.commit()
-    shared.gathering.run()
+    shared.edits.gather()
     text = file.read_text()
     file.write_text(text[: text.index(f"\n---\n\n---\nid: {lost.id}")])
     git("add", "-A")
@@ -170,12 +153,12 @@ def test_a_gather_that_was_killed_is_finished_by_the_next(shared, project, file,
     vote = shared.feedback("mem_1_a", "helpful").entry
     git.commit()
     monkeypatch.setattr("rawkomem.files.append._remove_gathered", lambda layout, moving: None)
-    shared.gathering.run()
+    shared.edits.gather()
     assert paths(project) == [vote.path] and vote.id in file.read_text() and shared.get("mem_1_a").helpful == 1
     assert not problems(project), "a copy is no second entry"
     git.commit("both copies")
     monkeypatch.setattr("rawkomem.files.append._remove_gathered", _remove_gathered)
-    shared.gathering.run()
+    shared.edits.gather()
     assert not paths(project) and file.read_text().count(vote.id) == 1 and shared.get("mem_1_a").helpful == 1
     git("add", "-A")
     assert found(project) == {}, "the entry is in a file that this commit does not change"
@@ -195,7 +178,7 @@ def test_a_month_that_was_gathered_is_not_taken_for_a_renamed_folder(shared, git
 
     ids = [vote("2030-01-01"), vote("2030-01-02")]
     git("checkout", "-q", "-b", "gathering")
-    shared.gathering.run()
+    shared.edits.gather()
     git.commit()
     ids += [vote("2030-02-01"), vote("2030-02-02")]
     git("checkout", "-q", "main")
@@ -210,7 +193,7 @@ def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkom
         git("checkout", "-q", "-b", branch, "main")
         ids.append(shared.feedback("mem_1_a", "helpful", by=branch).entry.id)
         git.commit()
-        shared.gathering.run()
+        shared.edits.gather()
         git.commit()
     git("merge", "-q", "one", check=False)
     assert git("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/how-we-deploy.md"
@@ -218,6 +201,48 @@ def test_two_branches_that_both_gather_need_the_driver(shared, git, file, rawkom
     rawkomem("connect", "git")
     git("merge", "-q", "--no-edit", "one", env={"PYTHONPATH": str(ROOT)})
     assert [id for id in ids if id in file.read_text()] == ids and shared.get("mem_1_a").helpful == 2
+
+
+# Commits
+
+
+# A branch without memories
+
+
+def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_path_factory):
+    (project / "code.py").write_text("x = 1\n")
+    git("add", "code.py")
+    git("commit", "-q", "-m", "code")
+    git("checkout", "-q", "-b", "memories")
+    rawkomem("add", "--title", "Deploy", "--body", "Push to main.")
+    git.commit()
+    git("checkout", "-q", "main")
+    assert os.listdir(project / ".rawko") == ["local"] and not git("status", "--porcelain")
+    for words in (("search", "deploy"), ("inject", "deploy"), ("list",), ("add", "--title", "x", "--body", "y")):
+        told = rawkomem(*words, check=NotFound.exit_code)
+        assert told.stderr.startswith("rawkomem: no repository here: ") and told.stderr.count("\n") == 1
+        assert not told.stdout
+    silent = rawkomem("hook", "claude-code", "prompt", input='{"prompt": "deploy"}')
+    assert (silent.stdout, silent.stderr) == ("", "")
+    checked = rawkomem("check", "--staged")
+    assert (checked.stdout, checked.stderr) == ("", "")
+    git("checkout", "-q", "memories")
+    assert "Push to main." in rawkomem("search", "deploy").stdout
+
+
+def test_a_retry_of_an_amendment_is_known_again(shared, project):
+    first = shared.amend("mem_1_a", body="Push a tag.")
+    assert shared.amend("mem_1_a", body="Push a tag.").again
+    assert not shared.amend("mem_1_a", body="Ask Ada.").again
+    assert not shared.amend("mem_1_a", body="Push a tag.").again, "another one followed"
+    assert first.entry.path in paths(project) and len(paths(project)) == 3
+
+
+def test_purging_removes_the_text_of_changes(shared, project, git):
+    shared.amend("mem_1_a", body="The password is swordfish.")
+    git.commit()
+    shared.lifecycle.purge("mem_1_a")
+    assert not paths(project) and not shared.list()
 
 
 MOVED = {
@@ -234,7 +259,7 @@ def both_gathered(shared, git, what: str) -> list[str]:
         shared.sync()
         ids.append(shared.feedback("mem_1_a", "helpful", by=branch).entry.id)
         git.commit(f"vote of {branch}")
-        assert shared.gathering.run().written
+        assert shared.edits.gather().written
         git.commit(f"gathered on {branch}")
         if branch == "one":
             git(*MOVED[what])
@@ -271,58 +296,3 @@ def test_both_branches_gather_and_one_deletes(shared, project, memories, git, fi
     git("rm", "-q", ".rawko/memories/how-we-deploy.md")
     told = [problem.message for problem in shared.edits.check((), agent=False)["history"]]
     assert any(vote in message for message in told), told
-
-
-def test_the_generated_page_merges_without_a_driver(project, git, rawkomem):
-    (project / ".rawko/config.yaml").write_text("contents: on\n")
-    rawkomem("add", "--title", "Middle", "--body", "Text.")
-    git.commit()
-    for branch, title in (("one", "Alpha"), ("two", "Beta")):
-        git("checkout", "-q", "-b", branch, "main")
-        rawkomem("add", "--title", title, "--body", f"{title} text.")
-        git.commit()
-    git("merge", "-q", "--no-edit", "one")
-    page = (project / ".rawko/MEMORY.md").read_text()
-    assert all(f"[{title}]" in page for title in ("Alpha", "Beta", "Middle")) and "<<<<" not in page
-
-
-# Commits
-
-
-def test_a_change_elsewhere_brings_a_contradiction_into_use(shared, project, memories, git):
-    for id, value in (("mem_2_a", "80"), ("mem_3_a", "81")):
-        (memories / f"{value}.md").write_text(claim(id, value))
-        if id == "mem_2_a":
-            shared.sync()
-    shared.beliefs.archive("mem_2_a")
-    git.commit()
-    assert found(project) == {}
-    review = "---\nid: review_1\nkind: review\nabout: mem_2_a\nat: 2030-01-01T00:00:00Z\naction: activate\n---\n"
-    (project / ".rawko/changes").mkdir()
-    (project / ".rawko/changes/by-hand.md").write_text(review)
-    git("add", "-A")
-    assert list(found(project)) == ["contradictions"]
-
-
-# A branch without memories
-
-
-def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_path_factory):
-    (project / "code.py").write_text("x = 1\n")
-    git("add", "code.py")
-    git("commit", "-q", "-m", "code")
-    git("checkout", "-q", "-b", "memories")
-    rawkomem("add", "--title", "Deploy", "--body", "Push to main.")
-    git.commit()
-    git("checkout", "-q", "main")
-    assert os.listdir(project / ".rawko") == ["local"] and not git("status", "--porcelain")
-    for words in (("search", "deploy"), ("inject", "deploy"), ("list",), ("add", "--title", "x", "--body", "y")):
-        told = rawkomem(*words, check=NotFound.exit_code)
-        assert told.stderr.startswith("rawkomem: no repository here: ") and told.stderr.count("\n") == 1
-        assert not told.stdout
-    silent = rawkomem("hook", "claude-code", "prompt", input='{"prompt": "deploy"}')
-    assert (silent.stdout, silent.stderr) == ("", "")
-    checked = rawkomem("check", "--staged")
-    assert (checked.stdout, checked.stderr) == ("", "")
-    git("checkout", "-q", "memories")
-    assert "Push to main." in rawkomem("search", "deploy").stdout

@@ -48,7 +48,7 @@ class History:
         known = list(self.base_ids)
         for _ in range(self.source.randint(1, 3)):
             self.work(self.source.randint(1, 5), known)
-            if side == self.gathers and self.source.random() < 0.7 and self.repository.gathering.run().written:
+            if side == self.gathers and self.source.random() < 0.7 and self.repository.edits.gather().written:
                 self.git.commit("gather")
         if self.source.random() < 0.3:
             self.work(2, known)

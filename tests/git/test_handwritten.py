@@ -103,6 +103,14 @@ def test_branches_that_both_write_the_id_merge_without_a_driver(notes, git, repo
     assert (memory.helpful, memory.body) == (2, "Deploy from the river host.")
 
 
+@pytest.mark.parametrize("edited", [NOTES.replace("Deploy host", "Host"), NOTES.replace("harbor", "river")])
+def test_the_driver_merges_an_id_with_an_edit(edited):
+    wanted = edited.replace("---\n", "---\nid: notes\n", 1)
+    for ours, theirs in ((NAMED, edited), (edited, NAMED), (NAMED, wanted)):
+        merged = merge_entries(NOTES.encode(), ours.encode(), theirs.encode(), ".rawko/memories/notes.md")
+        assert merged is not None and (merged.data.decode(), merged.conflicts) == (wanted, ())
+
+
 def test_a_branch_that_renames_and_a_branch_that_deletes_merge_without_a_driver(notes, git, repository):
     git("checkout", "-qb", "side")
     git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
@@ -113,24 +121,3 @@ def test_a_branch_that_renames_and_a_branch_that_deletes_merge_without_a_driver(
     git("merge", "-q", "--no-edit", "side")
     assert repository.get("notes").status == "deleted"
     assert repository.get("notes").path == "memories/deploy-host.md"
-
-
-@pytest.mark.parametrize("edited", [NOTES.replace("Deploy host", "Host"), NOTES.replace("harbor", "river")])
-def test_the_driver_merges_an_id_with_an_edit(edited):
-    wanted = edited.replace("---\n", "---\nid: notes\n", 1)
-    for ours, theirs in ((NAMED, edited), (edited, NAMED), (NAMED, wanted)):
-        merged = merge_entries(NOTES.encode(), ours.encode(), theirs.encode(), ".rawko/memories/notes.md")
-        assert merged is not None and (merged.data.decode(), merged.conflicts) == (wanted, ())
-
-
-def test_check_reports_changes_of_a_file_that_was_renamed_without_its_id(notes, memories, git, rawkomem, repository):
-    repository.delete("notes", "gone")
-    notes.write_text(NOTES)  # as an earlier version left it
-    git.commit()
-    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
-    told = rawkomem("check").stdout
-    assert "about 'notes': no such memory" in told and "write 'id: notes'" in told
-    file = memories / "deploy-host.md"
-    file.write_text(NAMED)
-    assert "no such memory" not in rawkomem("check").stdout
-    assert repository.get("notes").status == "deleted"

@@ -88,11 +88,6 @@ def test_two_edits_of_one_entry_are_loud_and_the_rest_is_still_merged():
     assert [(item.id, item.conflicted) for item in read] == [("a", True), ("b", False), ("c", False), ("d", False)]
 
 
-def test_edits_in_different_lines_of_one_entry_are_loud_too():
-    base, ours, theirs = entry("a", "One.\n\nTwo."), entry("a", "1.\n\nTwo."), entry("a", "One.\n\n2.")
-    assert "<<<<<<< ours\n1.\n\nTwo.\n=======\nOne.\n\n2.\n>>>>>>> theirs\n" in conflict(base, ours, theirs)[1]
-
-
 def test_an_edit_of_what_the_other_side_cut_out_is_loud():
     ids, text = conflict(file(A, B), B, file(entry("a", "New."), B))
     assert ids == ("a",) and text.startswith("<<<<<<< ours\n=======\n---\nid: a") and text.endswith(GAP + B)
@@ -100,25 +95,6 @@ def test_an_edit_of_what_the_other_side_cut_out_is_loud():
 
 def test_two_entries_under_one_id_are_loud():
     assert conflict(A, file(A, entry("b", "1")), file(A, entry("b", "2")))[0] == ("b",)
-
-
-@pytest.mark.parametrize(
-    ("base", "ours", "theirs", "united"),
-    [
-        ("[x, z]", "[x, z, o]", "[t, x, z]", "[x, z, o, t]"),
-        ("[x, z]", "[x, o]", "[x, z, t]", "[x, o, t]"),
-        ("[x]", "[x, b, a]", "\n  - x\n  - c", "[x, a, b, c]"),
-        ("", "[o]", "[t]", "[o, t]"),
-    ],
-)
-def test_tags_of_both_sides_are_united(base, ours, theirs, united):
-    found = merged(entry("a", tags=base), entry("a", tags=ours), entry("a", tags=theirs))
-    assert f"tags: {united}\n" in found and read_data(found.encode(), "memories/a.md").verdict == "accept_warn"
-
-
-def test_tags_of_one_side_and_words_of_the_other():
-    found = merged(entry("a", tags="[x]"), entry("a", tags="[x, o]"), entry("a", "New.", tags="[x, t]"))
-    assert found == entry("a", "New.", tags="[x, o, t]")
 
 
 def test_new_files_of_one_name_are_united():
@@ -157,10 +133,6 @@ def test_line_ends_and_byte_order_mark_stay(mark, newline):
     assert merged(*texts[:3]) == texts[3]
 
 
-def test_line_ends_that_one_side_changed():
-    assert merged(A, file(A, B).replace("\n", "\r\n"), file(A, C)) == file(A, B, C).replace("\n", "\r\n")
-
-
 def test_rules_fences_and_comments_in_texts():
     odd = entry("o", "Above\n\n---\n\nBelow\n\n```\n---\ntitle: no entry\n---\n```\n\n---")
     assert merged(A, file(A, odd), file(A, D)) == file(A, D, odd)
@@ -193,12 +165,6 @@ def experience(number: int, goal: str, at: str) -> str:
     return f"---\nexperience_id: exp_{number}\ntimestamp: {at}\nprimary_goal: {goal}\noutcome: success\n---\n"
 
 
-def test_two_experiences_under_one_number_are_a_conflict():
-    first = experience(1, "first", "2026-01-01")
-    ours = file(first, experience(2, "ours", "2026-01-03"))
-    assert conflict(first, ours, file(first, experience(2, "theirs", "2026-01-02")))[0] == ("exp_2",)
-
-
 def test_the_driver_falls_back_to_lines(tmp_path):
     """git merge-file, never a guess: far apart it merges, on the same lines it conflicts."""
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
@@ -223,18 +189,6 @@ def test_the_command(tmp_path, rawkomem):
     assert "BASE OURS THEIRS" in rawkomem("merge-driver", "base", check=2).stderr
     assert "cannot read" in rawkomem("merge-driver", "nowhere", "ours", "theirs", check=1).stderr
     assert "merge-driver" not in rawkomem("--help").stdout
-
-
-def test_a_merge_that_fails_unexpectedly_is_one_of_lines(tmp_path, monkeypatch):
-    def fail(*_):
-        raise RecursionError("too deep")
-
-    monkeypatch.setattr(merge_driver, "merge_entries", fail)
-    files = [tmp_path / name for name in ("base", "ours", "theirs")]
-    for path, text in zip(files, (A, file(B, A), file(A, C)), strict=True):
-        path.write_text(text)
-    merge_files(*map(str, files))
-    assert files[1].read_text() == file(B, A, C)
 
 
 def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypatch):
@@ -267,3 +221,30 @@ def test_a_killed_driver_leaves_nothing_in_the_project(project, git):
 
 def left_in(folder) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith(".rawkomem-")]
+
+
+def test_edits_in_different_lines_of_one_entry_are_loud_too():
+    base, ours, theirs = entry("a", "One.\n\nTwo."), entry("a", "1.\n\nTwo."), entry("a", "One.\n\n2.")
+    assert "<<<<<<< ours\n1.\n\nTwo.\n=======\nOne.\n\n2.\n>>>>>>> theirs\n" in conflict(base, ours, theirs)[1]
+
+
+def test_line_ends_that_one_side_changed():
+    assert merged(A, file(A, B).replace("\n", "\r\n"), file(A, C)) == file(A, B, C).replace("\n", "\r\n")
+
+
+def test_two_experiences_under_one_number_are_a_conflict():
+    first = experience(1, "first", "2026-01-01")
+    ours = file(first, experience(2, "ours", "2026-01-03"))
+    assert conflict(first, ours, file(first, experience(2, "theirs", "2026-01-02")))[0] == ("exp_2",)
+
+
+def test_a_merge_that_fails_unexpectedly_is_one_of_lines(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(merge_driver, "merge_entries", fail)
+    files = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(files, (A, file(B, A), file(A, C)), strict=True):
+        path.write_text(text)
+    merge_files(*map(str, files))
+    assert files[1].read_text() == file(B, A, C)

@@ -50,12 +50,6 @@ def test_nothing_staged_and_good_appends_pass(started, memories, git):
     assert found(started) == {}
 
 
-def test_a_first_commit_has_no_history(project, memories, git):
-    (memories / "deploy.md").write_text(GOOD)
-    git("add", "-A")
-    assert found(project) == {}
-
-
 def test_the_staged_blob_counts_not_the_work_tree(started, memories, git):
     (memories / "new.md").write_text(GOOD.replace("mem_1_a", "mem_2_a") + KEY + "\n")
     git("add", "-A")
@@ -96,7 +90,7 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     git("add", "-A")
     assert found(started) == {
         "history": [
-            ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: text: 1 word removed, 1 word added"
+            ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: changed text"
             "; an amendment replaces the edited text, so the edit has no effect"
         ]
     }
@@ -109,13 +103,6 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     git("add", "-A")
     assert len(found(started)["history"]) == 2
     assert found(started, skip=["history"]) == {}
-
-
-def test_a_moved_entry_is_not_rewritten(started, memories, git):
-    (started / ".rawko" / "archive").mkdir()
-    (memories / "deploy.md").rename(started / ".rawko" / "archive" / "old.md")
-    git("add", "-A")
-    assert found(started) == {}
 
 
 def test_contradictions_until_settled(started, memories, git):
@@ -187,11 +174,6 @@ def test_the_command(started, memories, git, rawkomem):
     assert rawkomem("check", "--staged", "--no-secrets", "--no-history").stdout == ""
     facts = json.loads(rawkomem("check", "--staged", "--json", env=agent, check=1).stdout)
     assert [(fact["check"], fact["line"]) for fact in facts] == [("secrets", 8), ("history", 1)]
-
-
-def test_without_git(project, rawkomem):
-    told = rawkomem("check", "--staged", check=1)
-    assert "git" in told.stderr and told.stderr.count("\n") == 1
 
 
 def test_hook_environments(started, memories, git, rawkomem, tmp_path_factory):

@@ -8,12 +8,6 @@ import pytest
 from rawkomem.git.runner import user_name
 
 
-def test_the_account(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("LOGNAME", "ada")
-    assert user_name() == "ada"
-
-
 @pytest.mark.parametrize("failure", [KeyError("uid not found: 4711"), OSError("No username set"), ImportError("pwd")])
 def test_a_container_that_knows_no_name_for_its_user(failure, git, project, monkeypatch):
     def unknown():
@@ -24,13 +18,6 @@ def test_a_container_that_knows_no_name_for_its_user(failure, git, project, monk
     assert user_name() == ""
     git("config", "user.name", "Ada Person")
     assert user_name() == "Ada Person"
-
-
-def test_nothing_else_asks_the_system():
-    from tests.conftest import ROOT
-
-    asking = [file.name for file in (ROOT / "rawkomem").rglob("*.py") if "getuser" in file.read_text(encoding="utf-8")]
-    assert asking == ["runner.py"]
 
 
 @pytest.mark.parametrize(

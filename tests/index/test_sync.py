@@ -55,7 +55,7 @@ def test_a_touched_file_is_not_read_again(repository, memories, monkeypatch):
     repository.sync()
     settle(repository)
     os.utime(file)
-    monkeypatch.setattr(ingest.Ingest, "_read", lambda *_: pytest.fail("the bytes are the same"))
+    monkeypatch.setattr(ingest, "read_rows", lambda *_: pytest.fail("the bytes are the same"))
     assert repository.sync().read == 0
     settle(repository)
     monkeypatch.setattr(indexing.Index, "sync", lambda *_: pytest.fail("the touch was noted"))
@@ -86,7 +86,7 @@ def test_an_edit_of_the_same_size_within_a_tick_of_the_clock_is_seen(repository,
         for number in range(1, len(parts), 2):
             size, mtime, inode, ctime = parts[number].split(" ")
             parts[number] = f"{size} {int(mtime) // tick * tick} {inode} {int(ctime) // tick * tick}"
-        return indexing.Sweep("\0".join(parts).encode())
+        return sync.Sweep("\0".join(parts).encode())
 
     for module in (indexing, sync):
         monkeypatch.setattr(module, "sweep", coarse)
@@ -555,21 +555,14 @@ def test_an_interrupted_creation_of_the_index_is_mended_by_any_command(project, 
     assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
 
 
-def test_a_new_index_gets_its_name_when_it_has_its_tables(repository, memories, monkeypatch):
+def test_an_index_whose_tables_were_not_finished_is_made_anew(repository, memories, monkeypatch):
     from rawkomem.index import sync
 
     write(memories, "a.md", memory("Apple"))
-    file = memories.parent / "local/index.db"
-
-    def killed(*arguments):
-        assert not file.exists() and file.with_name("index.db.new").exists()
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(sync, "_make_tables", killed)
+        patch.setattr(sync, "own_inode", lambda path: (_ for _ in ()).throw(KeyboardInterrupt))
         repository.sync()
-    assert not file.exists()
-    assert titles(repository) == ["Apple"] and not file.with_name("index.db.new").exists()
+    assert titles(repository) == ["Apple"]
 
 
 @pytest.mark.parametrize("kind", ["ReadOnlyError", "CantOpenError", "IOError", "AuthError", "ProtocolError"])
@@ -600,7 +593,7 @@ def test_a_file_that_could_be_read_at_the_second_try_is_not_behind_for_ever(
     repository, memories, rawkomem, monkeypatch
 ):
     write(memories, "a.md", memory("Apple"))
-    real, failures = ingest.read_for_index, iter([OSError(5, "Input/output error")])
+    real, failures = readings.read_bytes, iter([OSError(5, "Input/output error")])
 
     def fail_once(*arguments):
         failure = next(failures, None)
@@ -608,7 +601,7 @@ def test_a_file_that_could_be_read_at_the_second_try_is_not_behind_for_ever(
             raise failure
         return real(*arguments)
 
-    monkeypatch.setattr(ingest, "read_for_index", fail_once)
+    monkeypatch.setattr(readings, "read_bytes", fail_once)
     assert titles(repository) == ["Apple"]
     assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
 
@@ -640,7 +633,7 @@ import os, signal, sys
 from rawkomem.index import ingest, readings, sync
 from rawkomem.repository import Repository
 readings.MIN_FILES_AHEAD, sync.BATCH_FILES, os.cpu_count = 1, 3, lambda: 2
-real, fork = readings.read_for_index, os.fork
+real, fork = readings.read_rows, os.fork
 
 def read_here(layout, path):
     print(path)
@@ -652,7 +645,7 @@ def fork_and_kill():
         os.kill(child, signal.SIGKILL)
     return child
 
-ingest.read_for_index = read_here
+ingest.read_rows = read_here
 if sys.argv[2] == "killed":
     os.fork = fork_and_kill
 with Repository.open(sys.argv[1]) as repository:

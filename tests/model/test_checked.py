@@ -7,7 +7,7 @@ from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
-from rawkomem.model.values import DAY, as_dict, record, replace, unchecked
+from rawkomem.model.values import as_dict, replace, unchecked
 
 LISTS = [
     *((Entry, name) for name in ("when", "tags", "related", "given")),
@@ -48,12 +48,6 @@ def test_a_filter_takes_importance_by_word(repository):
     rows = repository.list(Filter(importance="high"))
     assert sorted(row.title for row in rows) == ["Of critical importance", "Of high importance"]
     assert Filter(importance="High") == Filter(importance=2)
-
-
-def test_times_by_word(monkeypatch):
-    monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-23T00:00:00Z")
-    only = Filter(since="2026-01-20", until="2026-01-20", as_of="1d")
-    assert only.until - only.since == DAY - 1 and only.as_of - only.since == 2 * DAY
 
 
 WRONG = [
@@ -108,12 +102,3 @@ def test_a_parser_may_keep_what_a_caller_may_not_say():
     assert entry.kind == "memroy" and any("unknown kind" in problem.message for problem in problems)
     assert replace(entry, title="y").kind == "memroy"
     assert unchecked(Entry, title="x") == Entry(title="x")
-
-
-def test_a_record_without_checks_takes_anything():
-    @record
-    class Pair:
-        left: str
-        right: object = None
-
-    assert Pair(3, right=[]) == replace(Pair("x"), left=3, right=[])

@@ -28,12 +28,6 @@ SUBJECTS = {
         "Each trace has a memory id.",
         "Traces are kept for 24 hours.", "Traces are kept for 72 hours.",
     ),
-    "log": (
-        "append to the experience log", "experience log|memory log", "The experience log",
-        "An experience is one block of the log.", "The log is read from its end.",
-        "Each experience names its agent.",
-        "The limit of the log is 1000 experiences.", "The limit of the log is 500 experiences.",
-    ),
     "consolidation": (
         "consolidate traces into learnings", "consolidate|learning", "Consolidation of learnings",
         "A learning names the traces it comes from.", "Patterns that repeat become a learning.",
@@ -46,58 +40,16 @@ SUBJECTS = {
         "Paragraphs without letters are noise.",
         "Secrets are never redacted in code blocks.", "Secrets are redacted in code blocks.",
     ),
-    "search": (
-        "tune hybrid search ranking", "hybrid search|ranking|bm25", "Hybrid search",
-        "Hybrid search joins ranks of words and vectors.", "The ranking has a floor.",
-        "Search returns the best passage of each memory.",
-        "The search limit is 10 results.", "The search limit is 25 results.",
-    ),
-    "skills": (
-        "prune unreliable skills", "skill|prune", "Skill reliability",
-        "A skill that fails loses reliability.", "The name of a skill is found exactly.",
-        "A skill is synthesized from lessons.",
-        "Skills below a reliability of 0.3 are pruned.", "Skills below a reliability of 0.2 are pruned.",
-    ),
-    "lessons": (
-        "distill a lesson from the failure", "lesson|failure", "Lessons of failures",
-        "A lesson says what went wrong in the failure.", "Each lesson has a preventive rule.",
-        "The better of two lessons wins.",
-        "We use regexes for lesson distillation.", "We use an LLM for lesson distillation.",
-    ),
     "trust": (
         "explain the trust of a memory", "trust|provenance", "Trust of memories",
         "Trust rises when another source confirms a memory.", "Trust starts at the provenance of a memory.",
         "A dispute lowers the trust of a memory.",
         "The trust threshold is 0.3.", "The trust threshold is 0.5.",
     ),
-    "quarantine": (
-        "review claims in quarantine", "quarantine|claim", "Claims in quarantine",
-        "A claim in quarantine waits for a review.", "A review activates or rejects a claim.",
-        "The reason of a quarantine is kept.",
-        "Conflicting claims are allowed in prompts.", "Conflicting claims are not allowed in prompts.",
-    ),
     "decay": (
         "archive memories by decay", "decay|archive", "Decay of memories",
         "Decay lowers the strength of unused memories.", "A link slows the decay of a memory.",
         "Decisions decay slower than insights.",
         "The half-life of decay is 30 days.", "The half-life of decay is 60 days.",
-    ),
-    "webhook": (
-        "send events to the webhook", "webhook|event", "Webhook events",
-        "A webhook event holds the id and the kind.", "Webhook addresses are checked before each event.",
-        "Events of one write are sent together.",
-        "Failed webhook events are retried.", "Failed webhook events are never retried.",
-    ),
-    "extraction": (
-        "extract memories from a transcript", "transcript|extraction", "Extraction from transcripts",
-        "The transcript is cut before extraction.", "Extraction skips what was injected.",
-        "Each transcript is read once.",
-        "Extraction from transcripts is enabled.", "Extraction from transcripts is not enabled.",
-    ),
-    "entities": (
-        "link memories to entities", "entity|entities", "Entities of memories",
-        "An entity has a kind and a slug.", "Paths name the entity of a memory.",
-        "Several entities that fit are listed.",
-        "Use uppercase for entities.", "Use lowercase for entities.",
     ),
 }  # fmt: skip

@@ -91,13 +91,11 @@ def test_end_to_end(memories, repository):
     task = Task("which chocolate cake do we buy for birthdays of the team")
     assert repository.inject(task).items
     vote = Entry(kind="feedback", extra={"signal": "harmful"})
-    repository.core.writer.write(plan_about(repository.get("a"), vote, "vote"))
+    repository.core.write(plan_about(repository.get("a"), vote, "vote"))
     item, inside = repository.explain("a", task)
     assert not inside and item.out.code == "voted-harmful"
     assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
     helped = Entry(kind="feedback", extra={"signal": "helpful"})
-    repository.core.writer.write(plan_about(repository.get("a"), helped, "vote"))
-    repository.core.writer.write(
-        plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote")
-    )
+    repository.core.write(plan_about(repository.get("a"), helped, "vote"))
+    repository.core.write(plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote"))
     assert repository.inject(task).items

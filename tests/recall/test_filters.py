@@ -7,9 +7,8 @@ import json
 import pytest
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput
-from rawkomem.model.filters import Filter
 from rawkomem.model.values import DAY, now, read_moment, read_time
-from rawkomem.recall.relevance import why_fired
+from rawkomem.recall.scoring import why_fired
 from rawkomem.recall.signals import filter_of
 from rawkomem.repository import Repository
 from rawkomem.text.entities import matching_entities
@@ -67,31 +66,23 @@ CASES = [
     ({}, CURRENT),
     ({"kind": ["lesson"]}, {"slow"}),
     ({"type": ["decision"]}, {"db"}),
-    ({"type": ["decision", "commitment"]}, {"db", "backup"}),
     ({"category": ["Fact"]}, {"cache"}),
     ({"entity": ["project:api"]}, {"db", "cache"}),
     ({"entity": ["API"]}, {"db", "cache"}),
     ({"entity": ["project:api", "mark-z"]}, {"cache"}),
     ({"by": ["planner"]}, {"db", "backup"}),
-    ({"by": ["planner", "tester"]}, {"db", "cache", "backup"}),
-    ({"from_session": ["s1"]}, {"db"}),
     ({"from_session": ["s1", "s2"]}, {"db", "cache"}),
     ({"tag": ["DB"]}, {"db", "cache"}),
     ({"importance": "high"}, {"db"}),
     ({"since": "7d"}, {"db", "slow"}),
-    ({"since": "36h"}, {"slow", "db"}),
     ({"since": "13h"}, {"slow"}),
-    ({"since": "2w"}, {"db", "slow"}),
     ({"since": "2026-06-01"}, {"db", "cache", "slow"}),
     ({"until": "2026-06-01"}, {"cache", "backup"}),
-    ({"until": "2026-05-31"}, {"backup"}),
     ({"since": "2026-05-01", "until": "2026-06-13T23:00:00Z"}, {"cache"}),
     ({"trust": "0.6"}, {"backup"}),
-    ({"trust": "0.9"}, set()),
     ({"include": ["expired"]}, CURRENT | {"expired"}),
     ({"include": ["all"]}, CURRENT | {"expired"}),
     ({"as_of": "2026-05-15"}, {"backup", "expired"}),
-    ({"as_of": "2026-06-01"}, {"backup", "cache"}),
     ({"as_of": "2026-01-15", "trust": "0.6"}, set()),  # confirmed only later
     ({"type": ["decision"], "by": ["tester"]}, set()),
 ]
@@ -105,15 +96,6 @@ def test_search_list_and_injection_let_the_same_through(filled, words, wanted):
     injection = filled.inject(Task("database"), limit=20, only=only)
     seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
     assert seen == wanted - ({"expired"} if "as_of" not in words else set())
-
-
-def test_a_filter_of_the_library_means_any_where_it_is_empty(filled):
-    assert {row.id for row in filled.list(Filter())} == CURRENT | {"expired"}
-
-
-def test_a_word_alone_is_a_list_of_one(filled):
-    assert filter_of(kind="lesson", tag="db") == filter_of(kind=["lesson"], tag=["db"])
-    assert [row.id for row in filled.list(filter_of(kind="lesson"))] == ["slow"]
 
 
 def test_a_filter_that_does_not_exist_is_named():
@@ -149,10 +131,8 @@ WRONG = [
     ),
     (["--kind", "amend"], "--kind: 'amend' is not known (use one of memory, lesson, skill"),
     (["--since", "yesterday"], "--since: 'yesterday' is not a time (use a date (2026-01-23), a time"),
-    (["--until", "5x"], "--until: '5x' is not a time"),
     (["--as-of", "2026-13-01"], "--as-of: '2026-13-01' is not a time"),
     (["--trust", "high"], "--trust: 'high' is not a number from 0 to 1 (pass a number such as 0.6"),
-    (["--trust", "1.5"], "--trust: 1.5 is not a number from 0 to 1"),
     (["--trust", "nan"], "--trust: nan is not a number from 0 to 1"),
     (["--entity", "mark"], "entity 'mark' may be person:mark-robinson, person:mark-z (use the whole name)"),
 ]
@@ -250,12 +230,6 @@ class TestAsOf:
         assert found.row.title == "Tuesdays" and "Tuesdays" in found.text and secret not in found.text
 
 
-def test_trust_is_that_of_the_factor(filled):
-    least = filled.beliefs.trust(filled.get("backup")).value
-    assert [row.id for row in filled.list(Filter(trust=least))] == ["backup"]
-    assert filled.list(Filter(trust=least + 0.001)) == []
-
-
 @pytest.mark.parametrize(
     ("name", "known", "meant"),
     [
@@ -267,9 +241,3 @@ def test_trust_is_that_of_the_factor(filled):
 )
 def test_which_entity_is_meant(name, known, meant):
     assert matching_entities(name, known) == meant
-
-
-def test_wrong_words_of_the_library():
-    with pytest.raises(BadInput) as failure:
-        filter_of(type=["opinion"])
-    assert failure.value.hint.startswith("use one of correction") and "gap" in failure.value.hint

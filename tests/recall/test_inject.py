@@ -10,7 +10,7 @@ import pytest
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.recall.inject import pack
-from rawkomem.recall.scoring import PROFILES, Reason
+from rawkomem.recall.scoring import Reason
 from rawkomem.recall.signals import Limits
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 
@@ -54,17 +54,6 @@ def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
     assert injection.tokens > 50
 
 
-def test_nothing_relevant_is_a_good_answer(filled):
-    injection = filled.inject(Task("compile the kernel for a toaster"))
-    assert (injection.text, injection.items) == ("", ()) and all(item.out for item in injection.left_out)
-
-
-def test_relevance_alone_is_enough(filled):
-    assert "Cake for birthdays" in titles(
-        filled.inject(Task("which chocolate dessert do we buy for a team member who has birthday"))
-    )
-
-
 def test_only_so_many_so_important_so_long(filled):
     task = Task("fix the login page")
     assert len(filled.inject(task, limit=1).items) == 1
@@ -85,12 +74,6 @@ def test_the_plan_and_the_agent_count_as_task(filled, memories):
     )
     assert "For testers" in titles(filled.inject(Task("anything at all", agent="tester")))
     assert "Cake for birthdays" in titles(filled.inject(Task("go on", plan="then order the cake")))
-
-
-def test_every_profile_answers(filled):
-    for profile in PROFILES:
-        injection = filled.inject(Task("fix the login page", agent="developer"), profile=profile)
-        assert injection.profile == profile and titles(injection)[:1] == ["Authentication Module Structure"]
 
 
 def test_explain(filled):
@@ -177,7 +160,7 @@ def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, mo
     """A secret that slipped into the index, past the rules of the day it was read."""
     secret = "ghp_" + "R4nd0mT0kenV4lueF0rTh1sTestOnly12345"[:36]
     (memories / "a.md").write_text(f"---\ntitle: Release token\nwhenToUse: [release]\n---\n\nUse {secret} to push.\n")
-    monkeypatch.setattr("rawkomem.index.ingest.redact_entry", lambda entry: entry)
+    monkeypatch.setattr("rawkomem.index.readings.redact_entry", lambda entry: entry)
     repository.sync()
     assert secret in repository.get("a").body
     for form in ("rawko", "mesh", "xml", "json", "plain"):

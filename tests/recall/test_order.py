@@ -251,38 +251,6 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
     assert (pair.older.id, pair.newer.id) == ("old", "new")
 
 
-@pytest.mark.parametrize(
-    "pattern, task",
-    [
-        ("auth|sso", "look at src/auth/form.ts"), ("auth|sso", "the authHeader is empty"), ("auth|sso", "drop user_auth"),
-        ("cache|ttl", "caching is slow"), ("policy|rule", "both policies differ"), ("deploy|ship", "the deployment failed"),
-        ("pull request|merge", "two pull requests wait"), ("ui|ux", "the ProfileUI flickers"), ("python|pip", "on python3"),
-        ("auth|sso", "authentication is broken"), ("登录|注册", "修复登录页面"), ("로그인|가입", "로그인을 고쳐"),
-        ("логин|вход", "форма логина пуста"), ("optimiz*|perf", "an optimization"),
-    ],
-)  # fmt: skip
-def test_alternatives_fire_on_whole_words_and_their_forms(tmp_path, pattern, task):
-    from rawkomem.index.conditions import fired_by
-    from rawkomem.text.conditions import match_condition, situation_of
-
-    assert match_condition(pattern, task)
-    assert "one" in fired_by(conditions(pattern), situation_of(task))
-
-
-@pytest.mark.parametrize(
-    "pattern, task",
-    [
-        ("sed|awk", "I used it"), ("cat|tail", "concatenate the detail"), ("auth|sso", "the author wrote"),
-        ("log|trace", "a blog post"), ("import|export", "it is important"), ("api|sdk", "a rapid fix"),
-        ("general|admin", "generate code"), ("sed|find.*file", "we passed it"), ("test", "the latest one"),
-    ],
-)  # fmt: skip
-def test_alternatives_do_not_fire_inside_words(pattern, task):
-    from rawkomem.text.conditions import match_condition
-
-    assert not match_condition(pattern, task)
-
-
 def conditions(pattern):
     """Return the tables of the index with one condition, of a memory `one`."""
     import apsw

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
-from rawkomem.recall.earlier_tasks import PatternMatch, pattern_match, share_of_words
-from rawkomem.recall.signals import question_of
-from rawkomem.repository.experience import Traces
+from rawkomem.recall.earlier_tasks import PatternMatch, pattern_match
 
 from tests.seeds import by_case
 from tests.torture.helpers import memory
@@ -91,28 +87,6 @@ def test_where_no_vector_is_known_words_decide(traces, project):
     (project / ".rawko" / "traces" / "runes.md").write_text(memory("ᚠᚢᚦ ᚨᚱᚲ", "ᚷ", kind="trace", id="runes"))
     (match,) = traces.traces.search("ᚠᚢᚦ ᛁᛊ")
     assert (match.trace_id, match.similarity) == ("runes", 0.5)
-
-
-@by_case("llmos", "query defaults")
-def test_defaults(case):
-    wanted, parameters = case["expected"]["seed"], inspect.signature(Traces.search).parameters
-    assert {name: parameters[name].default for name in wanted} == wanted
-
-
-@by_case("llmos", "findSimilarTasks (keyword fallback)")
-def test_similarity_by_words(case):
-    given = case["input"]
-    found = {trace["id"]: share_of_words(question_of(given["query"]), trace["goal"]) for trace in given["traces"]}
-    wanted = {match["traceId"]: match["similarity"] for match in case["expected"]}
-    assert {id: value for id, value in found.items() if value} == wanted
-
-
-@pytest.mark.parametrize(
-    ("text", "goal", "share"),
-    [("Create, data!", "create data", 1.0), ("create data", "Create FFT", 0.5), ("", "x", 0.0), ("...", "x", 0.0)],
-)
-def test_share_of_words(text, goal, share):
-    assert share_of_words(question_of(text), goal) == share
 
 
 @by_case("llmos", "queryMemory")

@@ -63,13 +63,6 @@ def test_when_a_title_is_named(title, task, named):
     assert is_named(title, question_of_task(Task(task), 0).title_stems) is named
 
 
-def test_a_long_task_names_no_title(repository, memories):
-    (memories / "a.md").write_text(memory("Add new user", LONG))
-    task = "add a new user " + "to the kernel of a toaster that nobody has ever compiled before " * 4
-    (item,) = repository.inject(Task(task)).left_out
-    assert not item.is_named
-
-
 def test_being_named_is_explained(rawkomem, memories):
     (memories / "a.md").write_text(memory("Quarterly ledger quirks", LONG))
     assert "contains the words of its title" in rawkomem("why", "a", "quarterly ledger quirks").stdout

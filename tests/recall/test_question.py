@@ -6,7 +6,7 @@ import json
 
 from rawkomem.model.entries import Task
 from rawkomem.recall import signals
-from rawkomem.recall.signals import question_of, question_of_task
+from rawkomem.recall.signals import question_of_task
 from rawkomem.text.conditions import Fired
 
 AT = 1_800_000_000_000
@@ -25,10 +25,6 @@ def test_a_task_is_clean_and_taken_apart():
 def test_a_long_task_names_no_title_and_a_book_is_cut():
     made = question_of_task(Task("login " * 5_000), AT)
     assert made.is_long and made.title_stems == frozenset() and len(made.text) < 2_000
-
-
-def test_words_of_a_question_without_content_words():
-    assert question_of("what is it").query_words == ("what", "is", "it")
 
 
 def test_an_injection_makes_one_question(monkeypatch, memories, repository):

@@ -14,7 +14,7 @@ from rawkomem.model.errors import BadInput
 from rawkomem.model.values import replace
 from rawkomem.recall.render import FORMS, render
 from rawkomem.state.trust import Standing
-from rawkomem.text.safe import safe_body, safe_title
+from rawkomem.text.safe import safe_body
 
 from tests.recall.helpers import NOW, item, memory
 
@@ -34,11 +34,6 @@ def test_every_item_carries_title_date_provenance_importance(form):
     for part in ("Why apsw", "2027-01-15", "planner", "memories/why.md:3"):
         assert part in text
     assert "high" in text.lower()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_nothing_is_nothing(form):
-    assert render([], form) == ""
 
 
 def test_an_unknown_format_names_the_known_ones():
@@ -89,12 +84,6 @@ def test_no_text_breaks_out(lines, title):
 def test_emoji_and_code_survive():
     text = "👩‍👩‍👧 and 🏴󠁧󠁢󠁳󠁣󠁴󠁿\n\n```python\n# a comment\nprint('x')\n```"
     assert safe_body(text) == text
-
-
-@given(st.text(max_size=200))
-def test_a_title_is_one_short_line(text):
-    title = safe_title(text)
-    assert "\n" not in title and 0 < len(title) <= 130 and not title.startswith(("#", ">", "-", "*", "`"))
 
 
 @given(st.text(max_size=300))

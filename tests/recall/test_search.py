@@ -92,15 +92,6 @@ def test_what_contributes(filled):
     }
 
 
-def test_explain_for_people_and_programs(rawkomem, filled):
-    lines = rawkomem("search", "zebra asleep", "-n", "1", "--explain").stdout.splitlines()
-    assert len(lines) == 6 and "words: " in lines[2] and "meaning: " in lines[3] and "surroundings: " in lines[4]
-    assert "in total; relevance" in lines[5]
-    (item,) = json.loads(rawkomem("search", "zebra asleep", "-n", "1", "--explain", "--json").stdout)
-    assert sum(part["value"] * part["weight"] for part in item["explain"]) == pytest.approx(item["score"], abs=1e-3)
-    assert "explain" not in json.loads(rawkomem("search", "zebra", "-n", "1", "--json").stdout)[0]
-
-
 def test_what_fits_is_told_apart_from_what_is_only_the_closest(rawkomem, filled):
     for nonsense in ("blorptang fizzwuggle", "qqzx vrrmpf", "xyloquat"):
         told = rawkomem("search", nonsense)
@@ -110,11 +101,3 @@ def test_what_fits_is_told_apart_from_what_is_only_the_closest(rawkomem, filled)
         told = rawkomem("search", known)
         assert "no memory fits" not in told.stderr and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
         assert json.loads(rawkomem("search", known, "--json").stdout)[0]["fits"]
-
-
-def test_nothing_known_is_close_to_nothing(filled, memories):
-    """A script of which no vector is known: found by its words, near to nothing by meaning."""
-    (memories / "runes.md").write_text(memory("ᚠᚢᚦ", "ᚠᚢᚦᚨᚱᚲ"))
-    assert filled.search("🙂") == []
-    assert [item.row.title for item in filled.search("ᚠᚢᚦᚨᚱᚲ")] == ["ᚠᚢᚦ"]
-    assert "ᚠᚢᚦ" not in [item.row.title for item in filled.search("where is the login code")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.values import DAY, now
 from rawkomem.recall.render import FORMS
 from rawkomem.repository import Repository
+from rawkomem.state.fold import reviewed_name
 from rawkomem.state.plans import entry_about
 
 from tests.git.gitting import AGENT as BOT
@@ -126,14 +126,6 @@ def test_an_earlier_date_or_a_known_id_is_no_way_around(vouched, memories):
     assert shown(vouched)["one"] == RULE and shown(vouched, strict=True)["one"] == RULE
 
 
-def test_a_persons_decision_on_an_agents_memory_stands(vouched, agent, person):
-    made = agent.add("Agent text.", title="Agent", when=["login"]).id
-    person.delete(made)
-    review = Entry(kind="review", extra={"action": "activate"})
-    agent.core.writer.write(Plan((entry_about(agent.get(made), review),), "resurrect"))
-    assert agent.get(made).status == "deleted" and agent.get(made).proposed
-
-
 def test_a_persons_commit_accepts_and_an_agents_does_not(vouched, agent, git):
     agent.delete("one")
     git.commit("agent", BOT)
@@ -142,15 +134,6 @@ def test_a_persons_commit_accepts_and_an_agents_does_not(vouched, agent, git):
     git.commit()
     assert "two" not in shown(vouched) and "one" in shown(vouched)
     assert vouched.get("one").proposed and not vouched.get("two").proposed
-
-
-def test_where_nobody_vouches_everything_works_as_before(memories, repository, project):
-    write(memories, one=text("First rule", RULE))
-    with Repository.open(str(project), via="agent") as agent:
-        agent.amend("one", Entry(body="Better."))
-        assert shown(repository)["one"] == "Better."
-        agent.delete("one")
-    assert shown(repository) == {} and not repository.get("one").proposed
 
 
 def test_a_copied_vote_is_no_second_vote(vouched, git, memories):
@@ -162,36 +145,6 @@ def test_a_copied_vote_is_no_second_vote(vouched, git, memories):
     assert vouched.get("one").harmful == 1 and "one" in shown(vouched)
 
 
-def test_what_an_agent_adds_takes_no_place(vouched, agent, git, memories):
-    for number in range(4):
-        write(memories, **{f"more{number}": text(f"Rule number {number}", f"Body {number} of the login rules.")})
-    git.commit()
-    before = [item.memory.id for item in vouched.inject(TASK).items]
-    for number in range(60):
-        agent.add(f"fix the login page {number}", title=f"fix the login page {number}", when=["fix the login page"])
-    after = [item.memory.id for item in vouched.inject(TASK).items if item.memory.vouched]
-    assert after == before
-
-
-def test_search_and_list_show_the_vouched_version(vouched, agent):
-    agent.amend("one", Entry(body="Evil body.", title="Evil title"))
-    assert [row.title for row in vouched.list() if row.id == "one"] == ["First rule"]
-    assert vouched.list()[0].waiting + vouched.list()[1].waiting == 1
-    found = vouched.search("keychain tokens")[0]
-    assert found.row.id == "one" and "keychain" in found.text
-
-
-def test_commits_switched_off_in_the_users_settings(vouched, agent):
-    agent.delete("one")
-    assert "one" in shown(vouched)
-    user = os.path.join(os.environ["XDG_CONFIG_HOME"], "rawkomem", "config.yaml")
-    os.makedirs(os.path.dirname(user), exist_ok=True)
-    with open(user, "w") as stream:
-        stream.write("trust: {agents: off}\n")
-    vouched.core._settings = None
-    assert "one" not in shown(vouched)
-
-
 def test_every_format_says_that_a_change_is_proposed(vouched, agent):
     for form in FORMS:
         assert "a change is proposed" not in vouched.inject(TASK, form=form).text
@@ -199,18 +152,6 @@ def test_every_format_says_that_a_change_is_proposed(vouched, agent):
     for form in FORMS:
         text = vouched.inject(TASK, form=form).text
         assert text.count("a change is proposed") == 1 and "Evil" not in text
-
-
-def test_history_tells_what_is_only_proposed(vouched, agent):
-    agent.delete("one")
-    steps = vouched.history("one")
-    assert [(step.told, step.counts) for step in steps] == [("created", True), ("proposed: deleted", False)]
-
-
-def test_as_of_shows_the_vouched_version_too(vouched, agent):
-    agent.amend("one", Entry(body="Evil body."))
-    assert vouched.get("one", as_of=now() + DAY).body == RULE
-    assert vouched.inject(Task("fix the login page"), as_of="2099-01-01").items[0].memory.body != "Evil body."
 
 
 def test_a_copy_in_the_archive_hides_nothing(vouched, memories):
@@ -298,6 +239,36 @@ def test_a_claim_of_a_session_overrides_only_its_like(git, vouched, agent, memor
         assert "port" in {item.memory.id for item in items}
 
 
+def test_a_review_settles_what_was_proposed_before(vouched, agent, person):
+    made = agent.add("Agent text.", title="Agent", when=["login"]).id
+    agent.beliefs.quarantine(made)
+    agent.feedback(made, "harmful")
+    person.beliefs.review(made, "activate")
+    memory = vouched.get(made)
+    assert (memory.status, memory.vouched, memory.proposed) == ("active", True, ())
+    agent.beliefs.quarantine(made)
+    assert vouched.get(made).status == "active" and vouched.get(made).proposed
+
+
+def test_a_persons_decision_on_an_agents_memory_stands(vouched, agent, person):
+    made = agent.add("Agent text.", title="Agent", when=["login"]).id
+    person.delete(made)
+    review = Entry(kind="review", extra={"action": "activate"})
+    agent.core.write(Plan((entry_about(agent.get(made), review),), "resurrect"))
+    assert agent.get(made).status == "deleted" and agent.get(made).proposed
+
+
+def test_what_an_agent_adds_takes_no_place(vouched, agent, git, memories):
+    for number in range(4):
+        write(memories, **{f"more{number}": text(f"Rule number {number}", f"Body {number} of the login rules.")})
+    git.commit()
+    before = [item.memory.id for item in vouched.inject(TASK).items]
+    for number in range(60):
+        agent.add(f"fix the login page {number}", title=f"fix the login page {number}", when=["fix the login page"])
+    after = [item.memory.id for item in vouched.inject(TASK).items if item.memory.vouched]
+    assert after == before
+
+
 def test_many_conditions_do_not_crowd_out_a_vouched_one(git, vouched, memories, monkeypatch):
     monkeypatch.setattr(indexed, "MAX_TRIGGERED", 100)
     write(memories, honest=text("Honest", "About gizmos.", whenToUse="frobnicate|gizmo"))
@@ -309,19 +280,62 @@ def test_many_conditions_do_not_crowd_out_a_vouched_one(git, vouched, memories, 
     assert [item.memory.id for item in items] == ["honest"]
 
 
+def undone(memories, entry: Entry, **keys: str) -> None:
+    """Write the review of an agent that undoes an entry."""
+    keys = {"kind": "review", "about": entry.about, "action": "decide", "undoes": f"[{reviewed_name(entry)}]", **keys}
+    lines = "".join(f"{key}: {value}\n" for key, value in keys.items())
+    (memories / f"undo-{entry.kind}.md").write_text(f"---\n{lines}---\n")
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_an_undo_of_a_persons_change_is_only_proposed(committed, vouched, person, git, memories):
+    for made in (person.amend("one", Entry(body="My words.")), person.delete("two")):
+        undone(memories, made.entry, at="2099-01-01", by="me")
+    if committed:
+        git.commit("agent", BOT)
+    assert shown(vouched) == {"one": "My words."} and vouched.get("two").status == "deleted"
+    assert all(vouched.get(id).proposed for id in ("one", "two"))
+    if committed:
+        return
+    git.commit()  # a person's commit accepts what is in it
+    assert shown(vouched)["one"] == RULE and vouched.get("two").status == "active"
+
+
+def test_an_undo_of_a_persons_review_is_only_proposed(vouched, agent, person, memories):
+    agent.amend("one", Entry(body="Better text."))
+    agent.amend("two", Entry(body="Evil text."))
+    for number, (id, is_good) in enumerate({"one": True, "two": False}.items()):
+        (review,) = person.beliefs.decide(id, is_good)
+        undone(memories, review.entry, at=f"209{number}-01-01")
+        (memories / "undo-review.md").rename(memories / f"undo{number}.md")
+    assert shown(vouched) == {"one": "Better text.", "two": "Rotate keys."}
+
+
+def test_an_agents_undo_leaves_what_a_person_did(vouched, agent, person):
+    person.amend("one", Entry(body="My words."))
+    agent.undoing.undo()
+    typed = person.add("Typed by a person.", title="Typed", when=["login"]).id
+    agent.undoing.undo()
+    assert shown(vouched)["one"] == "My words." and shown(vouched)[typed] == "Typed by a person."
+    assert vouched.get("one").proposed and vouched.get(typed).proposed
+
+
+def test_search_and_list_show_the_vouched_version(vouched, agent):
+    agent.amend("one", Entry(body="Evil body.", title="Evil title"))
+    assert [row.title for row in vouched.list() if row.id == "one"] == ["First rule"]
+    assert vouched.list()[0].waiting + vouched.list()[1].waiting == 1
+    found = vouched.search("keychain tokens")[0]
+    assert found.row.id == "one" and "keychain" in found.text
+
+
+def test_as_of_shows_the_vouched_version_too(vouched, agent):
+    agent.amend("one", Entry(body="Evil body."))
+    assert vouched.get("one", as_of=now() + DAY).body == RULE
+    assert vouched.inject(Task("fix the login page"), as_of="2099-01-01").items[0].memory.body != "Evil body."
+
+
 def test_list_and_search_say_what_nobody_vouches_for(vouched, agent, rawkomem):
     agent.add("Keychain tokens, says an agent.", title="Agent's keychain", when=["login"])
-    assert rawkomem("list").stdout.count("[not verified]") == 1
+    assert rawkomem("list").stdout.count("[not vouched]") == 1
     found = rawkomem("search", "keychain tokens").stdout
-    assert found.count("not verified") == 1
-
-
-def test_a_review_settles_what_was_proposed_before(vouched, agent, person):
-    made = agent.add("Agent text.", title="Agent", when=["login"]).id
-    agent.beliefs.quarantine(made)
-    agent.feedback(made, "harmful")
-    person.beliefs.review(made, "activate")
-    memory = vouched.get(made)
-    assert (memory.status, memory.vouched, memory.proposed) == ("active", True, ())
-    agent.beliefs.quarantine(made)
-    assert vouched.get(made).status == "active" and vouched.get(made).proposed
+    assert found.count("not vouched") == 1

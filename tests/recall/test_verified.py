@@ -7,7 +7,7 @@ import os
 
 import pytest
 from rawkomem.hosts.hook_sessions import opening
-from rawkomem.model.entries import Entry, Plan, Task
+from rawkomem.model.entries import Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.recall.scoring import Reason
 from rawkomem.repository import Repository
@@ -53,15 +53,6 @@ def test_at_most_one_where_people_vouch_and_none_when_strict(git, memories, repo
     assert len(injected(repository)) == 4
 
 
-def test_the_first_answer_after_a_commit_knows_it(git, memories, repository):
-    write(memories, one=text("First"))
-    git.commit()
-    assert injected(repository, strict=True) == {"one"}
-    write(memories, two=text("Second"), three=text("Third"))
-    git.commit()
-    assert injected(repository, strict=True) == {"one", "two", "three"}
-
-
 def test_where_nobody_vouches_for_anything_there_is_no_cap(memories, repository, request):
     write(memories, **{name: text(f"Rule {name}") for name in ("one", "two", "three")})
     assert len(injected(repository)) == 3 and injected(repository, strict=True) == set()
@@ -97,22 +88,6 @@ def test_a_link_is_no_way_around(git, memories, repository):
     assert len(injected(repository)) == 2 and injected(repository, strict=True) == {"one"}
     left = repository.inject(TASK).left_out
     assert [item.out.code for item in left if item.signals.fired and item.signals.fired.how == LINK] == ["unverified"]
-
-
-def test_an_amend_that_nobody_vouches_for_waits_until_a_person_commits_it(git, memories, repository):
-    write(memories, one=text("First"))
-    git.commit()
-    repository.amend("one", Entry(body="Other words."))
-    assert verified(repository, "one") and repository.get("one").body == "About First."
-    git.commit()
-    assert verified(repository, "one") and repository.get("one").body == "Other words."
-
-
-def test_an_entry_under_an_honest_id_does_not_displace_it(git, memories, repository):
-    write(memories, one=text("First", id="honest", discoveredAt="2026-01-02T00:00:00Z"))
-    git.commit()
-    write(memories, evil=text("Evil", id="honest", discoveredAt="2026-01-01T00:00:00Z"))
-    assert repository.get("honest").title == "First" and verified(repository, "honest")
 
 
 def test_a_review_counts_when_a_person_made_it(git, memories, repository, project):
@@ -210,7 +185,7 @@ def test_the_commands_tell(git, memories, rawkomem):
     assert "1.00  source +1.00 (user_explicit: committed by a person)" in rawkomem("show", "one").stdout
     shown = json.loads(rawkomem("show", "two", "--json").stdout)["trust"]
     assert (shown["value"], shown["verified"], shown["source"]) == (0.5, False, "inference")
-    assert "unverified; source +0.50 (inference: uncommitted)" in rawkomem("why", "two", TASK.text).stdout
+    assert "not vouched; source +0.50 (inference: uncommitted)" in rawkomem("why", "two", TASK.text).stdout
     strict = rawkomem("inject", TASK.text, "--strict", "--explain")
     assert "First" in strict.stdout and "Second" not in strict.stdout and "unverified (uncommitted)" in strict.stderr
     assert "Second" not in rawkomem("context", "login", "--strict").stdout
@@ -225,12 +200,6 @@ def test_no_git_process_unless_head_moved(git, memories, repository, monkeypatch
     monkeypatch.setenv("PATH", "")
     write(memories, two=text("Second"), three=text("Third"))
     assert len(injected(repository)) == 2 and not verified(repository, "two") and verified(repository, "one")
-
-
-def test_a_plan_of_several_entries_arrives_as_one(repository):
-    plan = Plan((Entry(id="a", title="A", at=1), Entry(id="b", title="B", at=1)), "two")
-    repository.core.writer.write(plan, via="distilled")
-    assert {repository.beliefs.trust(repository.get(id)).standing.why for id in "ab"} == {"came by distilled"}
 
 
 def test_every_item_says_whether_a_person_vouches_for_it(git, memories, repository):
@@ -255,3 +224,19 @@ def test_lessons_and_briefs_say_it_too(git, memories, repository, rawkomem):
     assert "- [not verified] " in repository.traces.brief("run migrations before you deploy").text
     git.commit()
     assert "- [verified] critical: Run migrations" in opening(repository)
+
+
+def test_an_amend_that_nobody_vouches_for_waits_until_a_person_commits_it(git, memories, repository):
+    write(memories, one=text("First"))
+    git.commit()
+    repository.amend("one", Entry(body="Other words."))
+    assert verified(repository, "one") and repository.get("one").body == "About First."
+    git.commit()
+    assert verified(repository, "one") and repository.get("one").body == "Other words."
+
+
+def test_an_entry_under_an_honest_id_does_not_displace_it(git, memories, repository):
+    write(memories, one=text("First", id="honest", discoveredAt="2026-01-02T00:00:00Z"))
+    git.commit()
+    write(memories, evil=text("Evil", id="honest", discoveredAt="2026-01-01T00:00:00Z"))
+    assert repository.get("honest").title == "First" and verified(repository, "honest")

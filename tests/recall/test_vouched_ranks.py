@@ -10,6 +10,7 @@ from rawkomem.files.installation import make_personal_folder, plan_start, write_
 from rawkomem.files.layout import personal_root, user_config
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.model.entries import Entry, Task
+from rawkomem.recall import relevance
 from rawkomem.repository import Repository
 
 from tests.commands import FULL, cases, in_slow_lane
@@ -143,3 +144,17 @@ def test_nor_in_any_layer(tmp_path, tmp_path_factory, seed):
         for writer in writers:
             writer.by_agent()
         assert seen(repository, questions, vouched) == before, f"seed {seed}"
+
+
+def test_passages_of_others_take_no_place_in_the_comparison_of_vouched_ones(git, project, memories, monkeypatch):
+    """Only so many passages are compared with a task: an agent's copies of the task must not fill that number."""
+    task = "Rotate the session cookie of the login page"
+    (memories / "person.md").write_text("---\nid: ours\ntitle: Login\n---\n\nThe login page has a session cookie.\n")
+    git.commit()
+    for number in range(3):
+        (memories / f"agent{number}.md").write_text(f"---\nid: a{number}\ntitle: {task}\n---\n\n{task}.\n")
+    monkeypatch.setattr(relevance, "MAX_COMPARED", 1)
+    with Repository.open(str(project)) as repository:
+        injection = repository.inject(task)
+    ours = [item for item in (*injection.items, *injection.left_out) if item.memory.id == "ours"]
+    assert dict(ours[0].signals.evidence)["meaning"] > 0.3

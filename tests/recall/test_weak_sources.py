@@ -80,7 +80,7 @@ def test_housekeeping_withdraws_nothing(memories, repository):
 
     write(memories, source=text("Source"), made=text("Made", derivedFrom="[source]"))
     entry = archiving(repository.get("source"), "compressed into made", "")
-    repository.core.writer.write(Plan((entry,), "compress"))
+    repository.core.write(Plan((entry,), "compress"))
     assert repository.get("source").status == "archived" and injected(repository) == {"made"}
 
 

@@ -68,18 +68,6 @@ def test_keys_that_only_speak_of_secrets(extra):
     assert redact_entry(entry).extra == extra
 
 
-def test_ids_and_dates_are_never_touched():
-    names = [new_id("mem") for _ in range(200)]
-    extra = {
-        "supersededBy": names[0],
-        "supersedes": names[1:99],
-        "conflictsWith": names[99:],
-        "validFrom": "2026-01-01",
-    }
-    entry = Entry(id=names[3], kind="supersede", about=names[4], at=1_700_000_000_000, extra=extra, related=names[:9])
-    assert redact_entry(entry) == entry
-
-
 def test_a_key_that_is_a_secret_goes_and_the_mapping_stays():
     key = "gh" + "p_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tV9wX1yZ3bC5"
     clean = redact_entry(Entry(id="mem_1", title="x", extra={"seen": {key: "a", key[:-1] + "9": "b", "other": "c"}}))
@@ -149,3 +137,15 @@ def test_no_secret_under_a_key_gets_in(project, repository, rawkomem):
     repository.close()
     data = b"".join(path.name.encode() + path.read_bytes() for path in root.rglob("*") if path.is_file())
     assert [secret for secret in SECRETS if secret.encode() in data] == []
+
+
+def test_ids_and_dates_are_never_touched():
+    names = [new_id("mem") for _ in range(200)]
+    extra = {
+        "supersededBy": names[0],
+        "supersedes": names[1:99],
+        "conflictsWith": names[99:],
+        "validFrom": "2026-01-01",
+    }
+    entry = Entry(id=names[3], kind="supersede", about=names[4], at=1_700_000_000_000, extra=extra, related=names[:9])
+    assert redact_entry(entry) == entry

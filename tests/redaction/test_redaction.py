@@ -70,7 +70,7 @@ def told(repository):
     repository.beliefs.supersede(first[4].id, first[5].id, SECRETS[4])
     repository.delete(first[6].id, SECRETS[6])
     repository.add(everywhere(SECRETS[7]), evolve=True)
-    repository.core.writer.write(
+    repository.core.write(
         Plan((replace(everywhere(SECRETS[8]), kind="trace", id="trace-1-abcdef", at=1),), SECRETS[8]), via="distilled"
     )
     repository.episodes.create(f"About {SECRETS[9]}", [first[10].id, first[11].id])
@@ -129,12 +129,6 @@ def test_check_names_the_line_and_never_the_secret(memories, rawkomem):
     assert told == {(3, "warning"), (8, "style"), (9, "warning")}
 
 
-def test_finders_stay_distinct_without_their_addresses(repository):
-    entries = [Entry(title=name, body="x", by=f"{name}@engine.example") for name in ("ada", "bob")]
-    ada, bob = (item.written[0].entry.by for item in repository.add_many(entries))
-    assert ada != bob and ada.startswith("user_") and "@" not in ada + bob
-
-
 def test_scrub_command(rawkomem):
     text = f"first\nkey {SECRETS[0]} here\nmail ada@engine.example\n"
     done = rawkomem("scrub", input=text)
@@ -145,28 +139,11 @@ def test_scrub_command(rawkomem):
     assert held_in(repr(answer) + done.stdout + done.stderr) == []
 
 
-def test_scrub_shows_what_is_indexed(rawkomem):
-    text = "# Heading of it\n\n<b>Some text</b> by ada@engine.example\n"
-    index = json.loads(rawkomem("scrub", "--stages", "--json", input=text).stdout)
-    assert index["chunks"][0]["text"] == "# Heading of it\n\n<b>Some text</b> by [REDACTED_EMAIL]"
-    assert "--- chunk 1" in rawkomem("scrub", "--stages", "mesh", input=text).stdout
-    assert "one of index" in rawkomem("scrub", "--stages", "none", input=text, check=None).stderr
-
-
 def test_our_own_sample():
     figures = measure_secrets(read_corpus(str(SAMPLE)))
     assert (figures.secret_recall, figures.personal_recall, figures.false_positives) == (1, 1, 0)
     assert (figures.spans_removed, figures.pem_whole, figures.idempotent) == (1, 1, 1)
     assert figures.secrets > 100 and figures.personal > 20 and figures.benign > 35 and figures.pem_blocks == 3
-
-
-def test_bench_prints_the_table(rawkomem, tmp_path):
-    table = rawkomem("bench", "secrets", "--file", str(SAMPLE), "--kinds").stdout
-    assert "secrets: recall" in table and "secret:github" in table
-    assert json.loads(rawkomem("bench", "secrets", "--file", str(SAMPLE), "--json").stdout)["secret_recall"] == 1
-    (tmp_path / "odd.json").write_text("[1]", encoding="utf-8")
-    assert "not a corpus" in rawkomem("bench", "secrets", "--file", "odd.json", check=None).stderr
-    assert "cannot read" in rawkomem("bench", "secrets", "--file", "none.json", check=None).stderr
 
 
 def test_an_error_quotes_no_secret(rawkomem):
@@ -199,4 +176,6 @@ def test_more_names_come_from_the_users_own_config(repository):
 def test_every_rule_is_documented():
     page = (ROOT / "docs" / "redaction.md").read_text(encoding="utf-8")
     words = set(re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*", page))
-    assert [name for name in RULES if name not in words] == []
+    table = json.loads((ROOT / "rawkomem" / "redaction" / "rules.json").read_text(encoding="utf-8"))
+    rows = {row["name"] for part in ("prefixed", "shaped") for row in table[part]}
+    assert "rawkomem/redaction/rules.json" in page and [name for name in RULES if name not in words | rows] == []

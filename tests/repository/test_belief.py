@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import DAY, iso, read_time, replace
 from rawkomem.recall.signals import filter_of
-from rawkomem.repository import Repository
-from rawkomem.state.claims import plan_claims
-
-from tests.cpu import cpu_seconds
-from tests.torture.helpers import assert_equals_rebuild
 
 TASK = Task("rotate the deploy keys every quarter")
 START = read_time("2026-01-01T00:00:00Z")[0]
@@ -88,31 +82,6 @@ def test_disputes_hide_a_memory_until_it_is_reinforced(repository, keys, on_day)
     assert injected(repository, third) == [] and injected(repository, third - 1) == [keys]
 
 
-def test_a_dispute_below_the_floor_of_trust_marks_at_once(repository, keys, on_day, monkeypatch):
-    monkeypatch.setenv("RAWKOMEM_NOW", iso(START + 730 * DAY))
-    repository.beliefs.dispute(keys)
-    assert repository.get(keys).status == "disputed"
-
-
-def test_a_supersession_can_be_taken_back(repository, keys, on_day):
-    newer = repository.add(
-        Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")
-    ).entry.id
-    at = on_day(2)
-    repository.beliefs.supersede(keys, newer, "new policy")
-    item, inside = repository.explain(keys, TASK)
-    assert not inside and item.why_not == f"superseded by {newer} (new policy)"
-    assert keys not in found(repository) and keys in found(repository, include=["superseded"])
-    assert keys in found(repository, at - 1) and keys not in found(repository, at)
-    (replaced,) = repository.beliefs.explain_supersession(keys)
-    assert (replaced.old.id, replaced.new.id, replaced.old.reason) == (keys, newer, "new policy")
-    on_day(3)
-    repository.beliefs.restore(keys)
-    restored = repository.get(keys)
-    assert (restored.status, restored.superseded_by) == ("active", "") and keys in found(repository)
-    assert repository.get(keys, at).status == "superseded"
-
-
 def test_a_superseded_memory_is_in_use_while_its_replacement_is_not(repository, keys, on_day):
     newer = repository.add(
         Entry(title="Rotate the deploy keys every month", body="Rotate deploy keys in the vault.")
@@ -147,36 +116,6 @@ def test_circles_are_refused(repository, on_day):
     assert [step.new.id for step in repository.beliefs.explain_supersession(b)] == [c]
 
 
-def test_between_agents_the_declared_source_breaks_the_tie(project):
-    """Both are trusted like an agent's word; the one that says that the user said so is not overruled by a guess."""
-    with Repository.open(str(project), via="agent") as agent:
-        told = agent.add(claim("UTC", "user_explicit")).id
-        assert agent.add(claim("PST", "inference")).outcome.what == "quarantined"
-        assert agent.add(claim("CET", "user_explicit")).outcome.what == "superseded"
-        assert agent.get(told).status == "superseded"
-
-
-def test_the_end_of_a_validity_can_be_taken_back(repository, keys, on_day):
-    at = on_day(3)
-    repository.beliefs.validity(keys, end="2026-01-02")
-    item, inside = repository.explain(keys, TASK)
-    assert not inside and item.why_not == "its validity ended 2026-01-02T00:00:00Z"
-    assert injected(repository) == [] and found(repository, include=["expired"]) == [keys]
-    assert injected(repository, at - 1) == [keys]
-    on_day(4)
-    repository.beliefs.validity(keys, end="none")
-    assert injected(repository) == [keys] and repository.get(keys).valid_until == 0
-    on_day(5)
-    repository.beliefs.validity(keys, start="2026-03-01")
-    assert repository.explain(keys, TASK)[0].why_not == "valid from 2026-03-01T00:00:00Z"
-    with pytest.raises(BadInput, match="ends before"):
-        repository.beliefs.validity(keys, end="2026-02-01")
-    with pytest.raises(BadInput, match="is not a time"):
-        repository.beliefs.validity(keys, end="soon")
-    with pytest.raises(BadInput, match="no validity window"):
-        repository.beliefs.validity(keys)
-
-
 def test_nothing_is_decided_about_what_is_deleted(repository, keys):
     repository.delete(keys)
     for decide in (
@@ -189,16 +128,6 @@ def test_nothing_is_decided_about_what_is_deleted(repository, keys):
             decide(keys)
     with pytest.raises(Refused, match="deleted"):
         repository.feedback(keys, "helpful")
-
-
-def test_times_observed(repository, on_day):
-    first = on_day(1)
-    id = repository.add(claim("main")).entry.id
-    last = on_day(9)
-    assert repository.add(claim("main")).outcome.what == "corroborated"
-    memory = repository.get(id)
-    assert (memory.times_observed, memory.first_observed, memory.last_observed) == (2, first, last)
-    assert len(repository.list()) == 1
 
 
 @pytest.fixture
@@ -234,39 +163,12 @@ def test_a_person_decides_otherwise(repository, conflict):
     assert repository.get(new).superseded_by == old, "the older claim is trusted more: it takes its place back"
 
 
-def test_activating_supersedes_where_trust_allows(project, repository, on_day):
-    (project / ".rawko" / "config.yaml").write_text("predicates: {branch: {conflictPolicy: require_review}}\n")
-    old = repository.add(claim("main", "inference")).entry.id
-    new = repository.add(claim("dev", "user_explicit")).outcome
-    assert (new.what, new.reason) == ("quarantined", "predicate_requires_review")
-    repository.beliefs.review(new.id, "activate")
-    assert repository.get(old).superseded_by == new.id and sides(repository) == []
-
-
-def test_a_conflict_goes_over_to_what_took_the_other_s_place(repository, conflict):
-    _, new = conflict
-    newest = repository.add(claim("release", "user_explicit")).outcome
-    assert newest.what == "superseded" and sides(repository) == [(new, newest.id)]
-
-
 def test_keep_active(repository, on_day):
     old = repository.add(claim("main", "user_explicit")).entry.id
     new = repository.add(claim("dev", "inference"), "keep_active").outcome
     assert new.what == "conflict" and sides(repository) == [(new.id, old)]
     repository.beliefs.review(new.id, "reject")
     assert sides(repository) == [] and repository.get(new.id).status == "archived"
-
-
-def test_a_claim_of_a_session_keeps_to_it(repository, on_day):
-    everywhere = repository.add(claim("main", "user_explicit")).entry.id
-    here = repository.add(claim("dev", "inference", scope="session", session="s1")).entry.id
-
-    def for_session(session: str) -> set[str]:
-        items = repository.inject(Task("from which branch do deploys come", session=session)).items
-        return {item.memory.id for item in items}
-
-    assert for_session("") == for_session("s2") == {everywhere}
-    assert for_session("s1") == {here}
 
 
 def test_evolve(repository, on_day):
@@ -299,41 +201,6 @@ def test_a_new_memory_and_its_quarantine_are_one_write(repository, conflict, pro
     assert text.count("\nkind: quarantine\n") == 1
 
 
-def test_a_memory_with_an_open_fence_is_quarantined_all_the_same(repository, on_day):
-    repository.add(claim("main", "user_explicit"))
-    stored = repository.add(replace(claim("dev", "inference"), body="```\nopen"))
-    memory = repository.get(stored.outcome.id)
-    assert memory.status == "quarantined" and memory.body == "```\nopen"
-    assert len({item.entry.path for item in stored.written}) == 2
-
-
-def test_a_batch(repository, on_day):
-    entries = [claim("main", "document"), claim("main", "document"), claim("dev", "system"), claim("qa", "inference")]
-    stored = repository.add_many([*entries, Entry(title="No claim")])
-    assert [item.outcome.what for item in stored] == ["stored", "corroborated", "superseded", "quarantined", "stored"]
-    assert repository.get(stored[0].outcome.id).status == "superseded"
-    assert len(repository.list(Filter())) == 4
-    paths = {item.entry.path for each in stored for item in each.written}
-    assert len(paths) == 4, "what is said about a memory of the batch stands in its file"
-    assert_equals_rebuild(repository.core.index)
-
-
-@pytest.mark.time
-def test_what_may_contradict_is_found_at_once_among_many(repository, memories, on_day):
-    entries = [replace(claim("main", subject=f"service {n}"), id=f"m{n}") for n in range(1_000)]
-    (memories / "services.md").write_text("\n---\n\n".join(map(emit_entry, entries)), "utf-8")
-    assert len(repository.list(Filter())) == 1_000
-    said = claim("dev", subject="service 500")
-    beliefs, planned = repository.beliefs, []
-    seconds = cpu_seconds(
-        lambda: planned.extend(plan_claims([said], beliefs.claiming, {}, lambda memory: beliefs.trust(memory).value))
-    )
-    assert seconds < 0.5 and planned
-    query = "EXPLAIN QUERY PLAN SELECT memory FROM claims WHERE subject = ? AND predicate = ?"
-    (row,) = repository.core.index.reading().execute(query, ("a", "b"))
-    assert "USING" in row[3] and "INDEX claims_about" in row[3]
-
-
 def test_two_writers_at_once_do_not_both_win(project, rawkomem):
     """Deciding and writing happen under one lock."""
     import subprocess
@@ -354,3 +221,23 @@ def test_two_writers_at_once_do_not_both_win(project, rawkomem):
 
     rows = json.loads(rawkomem("list", "--include", "all", "--json").stdout)
     assert sorted(row["status"] for row in rows) == ["active", "superseded", "superseded"]
+
+
+def test_a_claim_of_a_session_keeps_to_it(repository, on_day):
+    everywhere = repository.add(claim("main", "user_explicit")).entry.id
+    here = repository.add(claim("dev", "inference", scope="session", session="s1")).entry.id
+
+    def for_session(session: str) -> set[str]:
+        items = repository.inject(Task("from which branch do deploys come", session=session)).items
+        return {item.memory.id for item in items}
+
+    assert for_session("") == for_session("s2") == {everywhere}
+    assert for_session("s1") == {here}
+
+
+def test_a_memory_with_an_open_fence_is_quarantined_all_the_same(repository, on_day):
+    repository.add(claim("main", "user_explicit"))
+    stored = repository.add(replace(claim("dev", "inference"), body="```\nopen"))
+    memory = repository.get(stored.outcome.id)
+    assert memory.status == "quarantined" and memory.body == "```\nopen"
+    assert len({item.entry.path for item in stored.written}) == 2

@@ -31,7 +31,7 @@ def no_space(*arguments: object, **named: object) -> None:
         (sync, "open_database", full),
         (sync, "hash_of_file", no_space),
         (sync.Reconcile, "run", full),
-        (ledger, "append_to_spool", no_space),
+        (ledger, "append_blocks", no_space),
         (replace, "sync_folder", no_space),
         (core.Core, "authors", no_space),
     ],
@@ -81,7 +81,7 @@ def test_files_of_one_plan_change_together_or_not_at_all(repository, memories, m
     change = Entry(kind="feedback", id="f1", about="mem_1", path="memories/one.md", extra={"signal": "helpful"}, at=2)
     new = (Entry(id="mem_2", title="Two", at=1), Entry(id="mem_3", title="Three", at=1))
     with pytest.raises(Unwritable, match="No space left"):
-        repository.core.writer.write(Plan((change, *new), "a test"))
+        repository.core.write(Plan((change, *new), "a test"))
     assert len(renames) >= 3 and [file.name for file in memories.glob("*.md")] == ["one.md"]
     assert (memories / "one.md").read_bytes() == before and os.listdir(memories.parent / "local/tmp") == []
 
@@ -125,10 +125,3 @@ def test_an_error_of_the_system_is_one_line(rawkomem, memories, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_DEBUG", "1")
     with pytest.raises(OSError, match="No space left"):
         rawkomem("list")
-
-
-def test_a_run_whose_time_cannot_be_noted_has_run(rawkomem, memories, monkeypatch):
-    from rawkomem.repository import maintenance
-
-    monkeypatch.setattr(maintenance, "replace_local", no_space)
-    assert "could not record the time" in rawkomem("consolidate", "--apply").stderr

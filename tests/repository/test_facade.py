@@ -11,17 +11,16 @@ from pathlib import Path
 import pytest
 import rawkomem
 from rawkomem.model.entries import Entry, Task
-from rawkomem.model.errors import BadInput, NotFound, RawkoError
+from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
 
-MAX_PUBLIC_NAMES = 28  # methods and properties of Repository, without wings
+MAX_PUBLIC_NAMES = 45  # of Repository
 WINGS = {
-    "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "gathering", "graph", "learning", "ledger",
-    "lessons", "lifecycle", "remembering", "retention", "sinks", "skills", "staging", "store", "traces", "transcripts",
-    "undoing",
+    "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "graph", "layers", "learning", "ledger",
+    "lessons", "lifecycle", "retention", "sinks", "skills", "store", "traces", "undoing",
 }  # fmt: skip
 
 
@@ -42,8 +41,7 @@ def test_every_public_name_can_be_imported():
 
 def test_the_class_is_small_and_inherits_nothing():
     assert Repository.__mro__ == (Repository, object)
-    methods = public_names(Repository) - WINGS
-    assert len({*methods, "core"}) <= MAX_PUBLIC_NAMES, sorted(methods)
+    assert len({*public_names(Repository), "core"}) <= MAX_PUBLIC_NAMES
     assert public_names(Repository) >= WINGS
     assert all(inspect.getdoc(getattr(Repository, name)) for name in public_names(Repository))
 
@@ -73,30 +71,6 @@ def test_with_closes_the_repository(project):
         database = repo.core.index.reading()
     with pytest.raises(Exception, match="closed"):
         database.execute("SELECT 1")
-
-
-def test_init_starts_a_repository_and_opens_one_that_is_there(tmp_path):
-    with Repository.init(str(tmp_path)) as repo:
-        assert repo.layout.project == str(tmp_path)
-        id = repo.add("Deploy on Mondays.").id
-    config = tmp_path / ".rawko" / "config.yaml"
-    config.write_text("embedder: static\n")
-    with Repository.init(tmp_path) as repo:  # a Path, too
-        assert repo.get(id).title == "Deploy on Mondays."
-    assert config.read_text() == "embedder: static\n"
-
-
-def test_init_does_not_open_the_repository_of_a_parent_folder(project):
-    below = project / "below"
-    below.mkdir()
-    with Repository.init(str(below)) as repo:
-        assert repo.layout.project == str(below)
-
-
-def test_no_repository_is_not_found(tmp_path):
-    with pytest.raises(NotFound) as caught:
-        Repository.open(str(tmp_path))
-    assert isinstance(caught.value, RawkoError) and caught.value.hint
 
 
 # Storing
@@ -136,24 +110,6 @@ def test_a_text_without_a_title_gets_its_first_heading_or_line(repository, text,
     assert repository.get(repository.add(text).id).title == title
 
 
-def test_add_takes_an_entry_as_it_is(repository):
-    entry = Entry(title="Why apsw", body="Extensions.")
-    assert repository.get(repository.add(entry).id).body == "Extensions."
-    assert repository.get(repository.add(entry, title="Another").id).title == "Another", "fields win"
-    with pytest.raises(BadInput, match="title"):
-        repository.add(Entry(body="no title"))
-    with pytest.raises(BadInput, match="title"):
-        repository.add("  \n")
-
-
-def test_redacted_is_true_only_when_a_text_was_redacted(repository):
-    """A list where Entry keeps a tuple is not a redaction."""
-    assert not repository.add(Entry(title="Plain", tags=["a"], when=["b"], related=[])).redacted  # type: ignore[arg-type]
-    assert not repository.add("Plain", tags=["a"], when=["b"], entity=["project:api"]).redacted
-    secret = repository.add("The token is ghp_" + "a1B2" * 9)
-    assert secret.redacted and "ghp_" not in repository.get(secret.id).body
-
-
 @pytest.mark.parametrize("name", ["titel", "path", "given", "leaks"])
 def test_unknown_fields_are_refused_by_name(repository, name):
     with pytest.raises(BadInput, match=f"unknown field '{name}'") as caught:
@@ -187,13 +143,6 @@ def test_amend_changes_exactly_the_named_field(repository, field, value, expecte
     assert getattr(after, field) == expected
     for other in {"title", "tags", "body", "when", "importance"} - {field}:
         assert getattr(after, other) == getattr(before, other), other
-
-
-def test_amend_takes_what_an_entry_sets(repository):
-    before = repository.get(repository.add("Body.", title="Title", tags=["a"], importance="high").id)
-    repository.amend(before.id, Entry(title="x"))
-    after = repository.get(before.id)
-    assert (after.title, after.tags, after.importance, after.body) == ("x", ("a",), "high", "Body.")
 
 
 def test_amend_refuses_what_changes_nothing_or_another_kind(repository):
@@ -279,19 +228,6 @@ def test_inject_takes_a_text_or_a_task(filled):
         filled.inject(Task("x"), agent="developer")
 
 
-def test_prompt_for_counts_a_use(filled):
-    filled.amend("apsw", when=["sqlite"])
-    prompt = filled.prompt_for("load a sqlite extension", "You are careful.", session="s1")
-    assert prompt.text.startswith("You are careful.") and "Apsw" in prompt.text
-    assert filled.lifecycle.accesses()[filled.get("apsw").id].count == 1
-
-
-def test_explain_takes_a_text(filled):
-    filled.amend("apsw", when=["sqlite"])
-    scored, injected = filled.explain("apsw", "load a sqlite extension")
-    assert injected and scored.memory.title == "Apsw"
-
-
 # Wings take plain values, too
 
 
@@ -308,13 +244,3 @@ def test_wings_take_plain_values(repository):
     assert what == "stored" and [found.id for found in repository.lessons.search("stale cache")] == [lesson.id]
     learned = repository.learning.learn("User: from now on we use uv for releases, never pip.", agent="dev")
     assert [draft.host for draft in learned.drafts] == ["dev"] and learned.drafts == tuple(repository.drafts.all())
-
-
-def test_the_time_of_an_event_is_kept_and_checked(repository):
-    id = repository.add("The outage began at noon", event_time="2026-03-04T12:00:00Z").entry.id
-    assert repository.get(id).extra["eventTime"] == "2026-03-04T12:00:00Z"
-    assert '"eventTime": "2026-03-04T12:00:00Z"' in repository.exchange.export_text()
-    before, later = (Filter(where=f"event_at {sign} 1772625600001") for sign in ("<", ">"))
-    assert [row.id for row in repository.list(before)] == [id] and not repository.list(later)
-    with pytest.raises(BadInput, match="is not a time"):
-        repository.add("The outage ended", event_time="yesterday-ish")

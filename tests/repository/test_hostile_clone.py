@@ -14,9 +14,8 @@ from pathlib import Path
 import apsw
 import pytest
 from rawkomem.faces.web.page_server import PageServer, open_for_page
-from rawkomem.files.layout import Layout, find_layout, user_cache, user_config
-from rawkomem.files.origin import user_secret
-from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_local
+from rawkomem.files.layout import Layout, find_layout, own_secret, user_cache, user_config
+from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_private
 from rawkomem.files.reading import implicit_id
 from rawkomem.git.head import find_git
 from rawkomem.model.errors import BadInput, Refused
@@ -28,8 +27,8 @@ from tests.git.gitting import AGENT, Git
 
 MEMORY = "---\ntitle: Deploy\nwhenToUse: [deploy]\n---\n\nDeploy with make.\n"
 LOCAL_NAMES = [
-    "usage.tsv", "hook.log", "hooks.seen", "consolidated", "arrivals.tsv", "clone", "tmp", "ledger", "sinks", "index.db",
-    "index.db-wal", "index.db-journal", "index.db-shm", ".made", *sorted({row[0] for row in PURPOSES.values() if "/" not in row[0]}),
+    "local.db", "local.db-wal", "local.db-shm", "local.db-journal", "local.db.lock", "local.db.new", "hook.log", "tmp",
+    "sinks", "index.db", "index.db-wal", "index.db-journal", "index.db-shm", ".made-00", *sorted({row[0] for row in PURPOSES.values() if "/" not in row[0]}),
 ]  # fmt: skip
 TARGETS = [".bashrc", "empty", "missing"]
 COMMANDS = [
@@ -164,24 +163,24 @@ def test_a_marker_from_elsewhere_is_no_marker(project, rawkomem, local, tmp_path
     other = tmp_path_factory.mktemp("other") / ".rawko"
     other.mkdir()
     make_private_folder(str(other / "local"))
-    for marker in ((other / "local" / ".made").read_bytes(), b"", b"\0" * 32):
+    (marker,) = (other / "local").glob(".made-*")
+    for name in (marker.name, ".made-", f".made-{'0' * 64}"):
         shutil.rmtree(local, ignore_errors=True)
         local.mkdir(mode=0o700)
-        (local / ".made").write_bytes(marker)
-        (local / "usage.tsv").write_text("1\tx\t1\tplanted\n")
+        (local / name).touch()
+        (local / "hook.log").write_text("planted\n")
         assert "was not made on this machine" in rawkomem("search", "x", check=None).stderr
-        assert not (local / "usage.tsv").exists() and (local / "aside-1" / "usage.tsv").exists()
+        assert not (local / "hook.log").exists() and (local / "aside-1" / "hook.log").exists()
 
 
 def test_the_secret_of_a_local_folder_is_for_this_user_alone(project):
     make_private_folder(str(project / ".rawko" / "local"))
-    made = project / ".rawko" / "local" / ".made"
+    (made,) = (project / ".rawko" / "local").glob(".made-*")
     secrets = Path(user_config()).parent / "local"
     (secret,) = secrets.iterdir()
-    assert secret.read_bytes() == made.read_bytes() and len(made.read_bytes()) == 32
+    assert made.name == f".made-{secret.read_bytes().hex()}" and len(secret.read_bytes()) == 32
     modes = [stat.S_IMODE(path.stat().st_mode) for path in (made.parent, made, secrets, secret)]
     assert modes == [0o700, 0o600, 0o700, 0o600]
-    assert user_secret("sinks.key") == user_secret("sinks.key") != secret.read_bytes()
 
 
 def test_a_moved_project_keeps_its_local_folder_and_a_copied_one_does_not(repository, project, tmp_path_factory):
@@ -202,7 +201,7 @@ def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, loca
     homes = [str(tmp_path_factory.mktemp(name)) for name in ("host", "container")]
     inodes: dict[str, set[int]] = {home: set() for home in homes}
     for home in homes * 3:
-        rawkomem("add", "--title", f"T {len(inodes)}", "--body", "x", env={"XDG_CONFIG_HOME": home})
+        rawkomem("add", "--title", f"T {len(inodes[home])} of {home}", "--body", "x", env={"XDG_CONFIG_HOME": home})
         inodes[home].add(local.stat().st_ino)
     assert [len(seen) for seen in inodes.values()] == [1, 1] and not (local / "aside-2").exists()
 
@@ -210,7 +209,7 @@ def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, loca
 def test_many_processes_at_once_agree_on_one_local_folder(project, memories, rawkomem, local):
     (memories / "a.md").write_text(MEMORY)
     local.mkdir()
-    (local / "usage.tsv").write_text("planted\n")
+    (local / "planted").write_text("planted\n")
     words = [sys.executable, "-m", "rawkomem", "search", "deploy"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     runs = [subprocess.Popen(words, cwd=project, env=environment, stdout=-1, stderr=-1) for _ in range(4)]
@@ -223,21 +222,23 @@ def test_without_a_config_folder_memories_are_read_and_not_written(memories, raw
     """There is no secret to prove a local folder with, so the index lies in the cache folder."""
     (memories / "a.md").write_text(MEMORY)
     local.mkdir()
-    (local / "usage.tsv").write_text("planted\n")
+    (local / "planted").write_text("planted\n")
     nowhere = {"XDG_CONFIG_HOME": "/dev/null/nowhere"}
     assert "Deploy" in rawkomem("search", "deploy", env=nowhere).stdout
-    assert "set XDG_CONFIG_HOME" in rawkomem("add", "--title", "T", "--body", "x", env=nowhere, check=1).stderr
-    assert [path.name for path in local.iterdir()] == ["usage.tsv"]
+    assert (
+        "set XDG_CONFIG_HOME"
+        in rawkomem("add", "--title", "Deploys run on Monday", "--body", "x", env=nowhere, check=1).stderr
+    )
+    assert [path.name for path in local.iterdir()] == ["planted"]
 
 
 def test_a_file_that_another_program_put_there_is_not_read(repository, local):
     """Git creates files that others may read; ours are closed."""
     repository.add("Text", title="T")
-    (local / "usage.tsv").unlink(missing_ok=True)
-    (local / "usage.tsv").write_text("1\tx\t1\tplanted\n")
-    (local / "usage.tsv").chmod(0o644)
+    (local / "hook.log").write_text("planted\n")
+    (local / "hook.log").chmod(0o644)
     with pytest.raises(OSError, match="not made by rawkomem"):
-        open_local(repository.layout, "usage.tsv", "r")
+        open_private(str(local / "hook.log"), "r")
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-journal", "-shm"])
@@ -265,7 +266,8 @@ def test_the_seal_of_the_index_holds_a_secret(repository, local, memories):
     (memories / "a.md").write_text(MEMORY)
     repository.search("deploy")
     seal = repository.core.index.catalogue.meta()["inode"]
-    assert seal == f"{(local / 'index.db').stat().st_ino} {(local / '.made').read_bytes().hex()}"
+    (made,) = local.glob(".made-*")
+    assert seal == f"{(local / 'index.db').stat().st_ino} {made.name.removeprefix('.made-')}"
 
 
 # Ids and names
@@ -467,9 +469,7 @@ def test_a_local_folder_of_another_user_is_not_used(project, monkeypatch):
     make_private_folder(str(local))
     owner = os.stat(local).st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 4_711)
-    from rawkomem.files.layout import is_made_here
-
-    assert not is_made_here(str(local))
+    assert not own_secret(str(local))
 
 
 def test_the_address_for_a_browser_works_once_and_is_not_the_token(project):

@@ -8,9 +8,7 @@ import pytest
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.state.trust import (
     derived_from,
-    inherited_texts,
     lowest_trust,
-    made_from_exactly,
     memory_by_source,
     with_sources,
 )
@@ -28,24 +26,11 @@ def test_sources_are_named_by_the_frontmatter_and_by_later_entries():
     assert with_sources(Entry(extra={"goal": "g"}), ["a", "b", "a"]).extra == {"goal": "g", "derivedFrom": ["a", "b"]}
 
 
-def test_conditions_and_tags_come_from_the_sources_each_once():
-    assert inherited_texts(3, ("digest",), (("a", "b"), ("b", "c"))) == ("digest", "a", "b")
-
-
 def test_what_a_person_put_away_is_not_made_again_unless_it_is_deleted():
     skill, gone = made("s", "a", kind="skill", status="archived"), made("d", "b", kind="skill", status="deleted")
     learning = made("l", "c", kind="learning")
     assert memory_by_source([skill, gone, learning]) == {"a": skill, "c": learning}
     assert memory_by_source([skill, gone, learning], "skill") == {"a": skill}
-
-
-def test_made_of_exactly_these():
-    sources = [Memory("a"), Memory("b")]
-    same, old = made("x", "b", "a"), made("y", "a", "b", status="archived")
-    assert (
-        made_from_exactly([same, old, made("z", "a"), made("w", "a", "b", "c"), Memory("a")], sources) == [same]
-        and made_from_exactly([Memory("a")], []) == []
-    )
 
 
 def test_the_lowest_trust_of_everything_below_counts_in_circles_too():

@@ -25,21 +25,6 @@ def test_every_kind_of_change_is_registered():
         assert isinstance(REGISTRY[kind], Change) and REGISTRY[kind].tell(change(kind, 5))
 
 
-def test_nothing_creates_it():
-    assert fold([change("delete", 5)]) is None
-
-
-def test_an_amend_changes_only_what_it_gives():
-    memory = fold([CREATE, change("amend", 11, title="T2", given=("title",), tags=("ignored",))])
-    assert (memory.title, memory.body, memory.tags, memory.updated, memory.entries) == ("T2", "one", ("a",), 11, 2)
-
-
-def test_the_last_status_wins_by_time_and_can_be_reversed():
-    dispute = [change("quarantine", 12, extra={"reason": "doubt"}), change("review", 13, extra={"action": "activate"})]
-    assert fold([CREATE, *dispute]).status == "active"
-    assert fold([CREATE, *dispute, change("delete", 14)]).status == "deleted"
-
-
 def test_counts():
     votes = [change("feedback", n, extra={"signal": s}) for n, s in ((11, "helpful"), (12, "helpful"), (13, "harmful"))]
     memory = fold([CREATE, *votes, change("dispute", 14), change("reinforce", 15), change("corroborate", 16)])
@@ -50,25 +35,6 @@ def test_counts():
         1,
         1,
     )
-
-
-def test_an_entry_that_came_twice_counts_once():
-    vote = change("feedback", 11, extra={"signal": "helpful"})
-    assert fold([CREATE, vote, vote]).helpful == 1
-
-
-def test_supersede_validity_links_heritage():
-    memory = fold(
-        [
-            CREATE,
-            change("supersede", 11, extra={"supersededBy": "n"}),
-            change("validity", 12, extra={"validUntil": "2026-01-23"}, given=("validUntil",)),
-            change("link", 13, extra={"to": "x", "type": "supports"}),
-            change("heritage", 14, extra={"from": ["p", "q"]}),
-        ]
-    )
-    assert (memory.status, memory.superseded_by) == ("superseded", "n")
-    assert (memory.valid_until, memory.links, memory.heritage) == (1769126400000, (("supports", "x"),), ("p", "q"))
 
 
 ENTRIES = st.lists(
@@ -167,13 +133,6 @@ def test_a_replacement_that_was_replaced_itself_counts_by_its_own_replacement():
         "b": ("archived", ""),
         "c": ("deleted", ""),
     }
-
-
-def test_an_earlier_replacement_counts_if_the_later_one_is_not_in_use():
-    assert together(A, B, C, superseded("a", "b", 5), superseded("a", "c", 6), about("c", "delete", 7))["a"] == (
-        "superseded",
-        "b",
-    )
 
 
 def test_what_was_decided_before_a_supersede_without_effect_still_counts():

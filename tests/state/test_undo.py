@@ -60,7 +60,7 @@ class Machine:
 
     def undo(self) -> None:
         last = last_change(self.changes)
-        plan = plan_undo(last, self.changes, {BORN.id: self.entries}, by="bob")
+        plan = plan_undo(last, {BORN.id: self.entries}, by="bob")
         self.write(*(replace(e, at=0) for e in plan.entries), undoes=plan.undoes)
 
 

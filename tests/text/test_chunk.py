@@ -7,10 +7,6 @@ from hypothesis import strategies as st
 from rawkomem.text.chunks import MAX_CHUNK_LENGTH, cut_chunks
 
 
-def test_a_short_body_is_one_chunk():
-    assert [(c.heading, c.text) for c in cut_chunks("# T\n\nbody")] == [("T", "# T\n\nbody")]
-
-
 def test_headings_start_chunks_and_are_their_context():
     text = f"# Top\n\n{'word ' * 100}\n\n## Inner\n\n{'text ' * 100}\n\n## Other\n\nend"
     assert [(c.heading, c.line) for c in cut_chunks(text)] == [("Top", 1), ("Top > Inner", 5), ("Top > Other", 9)]

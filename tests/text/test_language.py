@@ -30,18 +30,6 @@ def test_english_stems_are_the_stems_of_the_index():
     assert language().stemmer(given) == fts5_stems(given)
 
 
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ("caresses", "caress"), ("ponies", "poni"), ("hopping", "hop"), ("filing", "file"), ("relational", "relat"),
-        ("implementing", "implement"), ("security", "secur"), ("authentication", "authent"), ("controlling", "control"),
-        ("sky", "sky"), ("is", "is"), ("größe", "größe"), ("", ""), ("it's", "it's"), ("ab" * 40, "ab" * 40),
-    ],
-)  # fmt: skip
-def test_stem(word, expected):
-    assert language().stem(word) == expected
-
-
 def test_threads_may_stem_at_once():
     wrong: list[str] = []
 
@@ -71,12 +59,6 @@ def test_threads_may_stem_at_once():
 )
 def test_words(text, expected):
     assert language().words(text) == expected
-
-
-def test_content_words_and_stems_leave_function_words_out():
-    assert language().content_words("Implementing the migrations of it") == ["implementing", "migrations"]
-    assert language().stems("Implementing the migrations of it") == ["implement", "migrat"]
-    assert language().is_stop("the") and not language().is_stop("login")
 
 
 @pytest.mark.parametrize("code", known_languages())

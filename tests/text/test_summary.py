@@ -22,20 +22,6 @@ def test_as_the_seed_compresses():
     assert summarize(texts, 100) == case["expected"]["results"]["r"]["summary"]
 
 
-def test_the_most_common_subject_wins_a_tight_budget():
-    texts = [("The deploy failed on Friday. Lunch was late.", 0.5), ("A deploy failed again. Rain fell.", 0.5)]
-    assert summarize(texts, 5) == "The deploy failed on Friday."
-
-
-def test_importance_wins_among_equals():
-    assert summarize([("Birds sing.", 0.0), ("Fish swim.", 1.0)], 2) == "Fish swim."
-
-
-def test_the_order_is_that_of_the_texts():
-    texts = [("Apples are red.", 0.0), ("Bananas are yellow!", 1.0), ("Cherries are dark", 0.5)]
-    assert summarize(texts, 100) == "Apples are red. Bananas are yellow! Cherries are dark"
-
-
 def test_what_is_too_long_for_a_sentence_is_cut():
     text = "word " * 500
     assert summarize([(text, 0.5)], 100) == " ".join(["word"] * MAX_SENTENCE_WORDS) + " …"

@@ -52,7 +52,15 @@ def prepare_all(folder: str) -> int:
     return 0
 
 
-ACTIONS = {"@log": log_three, "@prepare": prepare_all}
+def remember_all(folder: str) -> int:
+    """Fill this machine's records of a case."""
+    from tests.torture.faults import remember
+
+    remember(Path(folder))
+    return 0
+
+
+ACTIONS = {"@log": log_three, "@prepare": prepare_all, "@remember": remember_all}
 
 
 class Points:
@@ -156,6 +164,8 @@ def _in_child(job: dict, files: tuple) -> None:
             code = ACTIONS[words[0]](job["cwd"]) if words[0] in ACTIONS else run(list(words))
         except RawkoError as failure:
             code = complain(failure)
+        except OSError as failure:  # of a call of the library; a command says it in a line
+            code = complain(RawkoError(str(failure)))
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         points.at = 0

@@ -20,9 +20,11 @@ from pathlib import Path
 from rawkomem.exchange.sinks import Event, SinkQueue
 from rawkomem.files.archive import pack_folder
 from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.journal import append_blocks, new_row, recall_row
 from rawkomem.files.layout import Layout, stamps_in, sweep
-from rawkomem.files.private import append_to_spool, spool_line
 from rawkomem.files.reading import QUARANTINE, read_file
+from rawkomem.files.records import close_records
+from rawkomem.format.yamo import build_block, emit_yamo
 from rawkomem.repository import Repository
 
 from tests.commands import ENVIRONMENT
@@ -114,13 +116,20 @@ def prepare(project: Path) -> None:
     with Repository.open(str(project), warn=lambda message: None) as repository:
         repository.search(f"{SECRET} plan")
         repository.add("Another one", title="Another", by="me")
+    write(root, ".rawkomem-k1ll3d", f"left by a kill: {SECRET}")
+    remember(project)
+
+
+def remember(project: Path) -> None:
+    """Put the secret into the records of this machine, and into a file that a killed process left."""
+    layout = Layout(str(project / ".rawko"))
     event = Event("store", "k1", memory=VICTIM, title=SECRET, text=f"Its codename is {SECRET}.")
     SinkQueue(layout).add([event])
-    line = spool_line("retain", 1, "me", {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET})
-    append_to_spool(layout, [line])
-    write(root, ".rawkomem-k1ll3d", f"left by a kill: {SECRET}")
-    write(root, "local/tmp/1-0.writing", f"left by a kill: {SECRET}")
-    write(root, "local/ledger/blocks-000001.jsonl.1.writing", f"left by a kill: {SECRET}")
+    values = {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET}
+    retained = new_row("retain", "me", 1, emit_yamo(build_block("retain", "me", 1, **values)))
+    append_blocks(layout, [retained, recall_row(2, "me", f"{SECRET} plan", 10, "", 1, 1.0, 0.5)])
+    close_records()
+    write(project / ".rawko", "local/tmp/1-0.writing", f"left by a kill: {SECRET}")
 
 
 def entries(project: Path) -> list[tuple[str, str, str]]:
@@ -157,8 +166,7 @@ class Case:
             driver.start, self.folder, ignore=lambda place, _: ["local"] if place.endswith(".rawko") else []
         )
         assert driver(self.folder, ["sync"])["code"] == 0  # makes a local folder: a copied one is foreign
-        for part in ("ledger", "sinks", "tmp"):
-            shutil.copytree(driver.start / local / part, self.folder / local / part, dirs_exist_ok=True)
+        assert driver(self.folder, ["@remember"])["code"] == 0
         if name in ("sync", "rebuild"):
             for file in (self.folder / local).glob("index.db*"):
                 file.unlink()
@@ -173,11 +181,13 @@ class Case:
         """Check everything that must hold after the fault."""
         self.tells(done)
         failed = done["code"] not in (0, -9)
-        now = entries(self.folder)
+        now, once, before = entries(self.folder), self.once, self.before
+        if self.name == "log":  # an entry on its way to the archive may be in both places, and counts once
+            now, once, before = ([*dict.fromkeys(some)] for some in (now, once, before))
         if failed and self.name not in TIDY:
-            assert now == self.before, (done, "it failed, and yet something was stored")
+            assert now == before, (done, "it failed, and yet something was stored")
         if done["code"] == 0:
-            assert self.name in TIDY or now == self.once, (done, "it was acknowledged, and is not there")
+            assert self.name in TIDY or now == once, (done, "it was acknowledged, and is not there")
         after = self.driver(self.folder, ["search", "other more"])
         assert after["code"] == 0 and "mem_more" in after["out"], after
         self.tells(after)
@@ -201,7 +211,9 @@ class Case:
             assert retried["code"] == 0 or self.is_done_already(retried), (done, retried)
             self.tells(retried)
         if not (done["code"] == -9 and self.name in EVENTS):
-            assert entries(self.folder) == self.once, (done, "a retry did not leave what one run leaves")
+            left, once = entries(self.folder), self.once
+            same = {*left} == {*once} if self.name == "log" else left == once
+            assert same, (done, "a retry did not leave what one run leaves")
 
     def is_done_already(self, retried: dict) -> bool:
         """Tell whether a retry was refused because the killed run had done it: a deleted memory stays deleted."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rawkomem.embed.providers import bundled_embedder
 from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
-from rawkomem.index.catalogue import Authors
+from rawkomem.git.head import git_stamp
+from rawkomem.index import catalogue
 from rawkomem.index.conditions import fired_by
 from rawkomem.index.index import Index
 from rawkomem.model.filters import Filter
@@ -102,9 +103,8 @@ def files_as_indexed(index: Index) -> dict[str, str]:
 
 def follows_head(index: Index) -> bool:
     """Whether the index has asked git since HEAD moved; read without asking git."""
-    authors = Authors(index)
     try:
-        return not authors._is_behind(authors._stamp())
+        return not catalogue._must_ask_git(index.reading(), git_stamp(index.layout.project))
     finally:
         index.close()
 

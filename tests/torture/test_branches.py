@@ -11,12 +11,13 @@ import pytest
 from rawkomem.files.reading import read_data
 from rawkomem.model.values import replace
 
+from tests.commands import cases
 from tests.conftest import ROOT
 from tests.torture.branches import Decisions, Forge, Pair, folded, place_in
 
 PAIRS = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "8"))
 DECISIONS = 6
-MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", "1000"))
+MANY = int(os.environ.get("RAWKOMEM_MERGE_PAIRS", cases(1_000, 400)))
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_branches_merge_without_conflict_or_loss(forge):
 
 
 @pytest.mark.slow
-def test_a_thousand_pairs(forge):
+def test_many_pairs(forge):
     merge_pairs(forge, MANY)
 
 
@@ -100,7 +101,7 @@ def test_no_memory_vanishes_when_branches_decide_about_each_other(tmp_path, plai
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plain", (True, False))
-def test_none_vanishes_in_a_thousand_histories(tmp_path, plain):
+def test_none_vanishes_in_many_histories(tmp_path, plain):
     merge_decisions(tmp_path / "all.git", MANY // 2, plain)
 
 

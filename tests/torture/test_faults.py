@@ -45,4 +45,4 @@ def test_a_fault_at_every_point(driver, left, name, how):
     points = sorted(random.Random(f"slow {name} {how}").sample(range(1, count + 1), min(count, cases(count, 8))))
     met = torture(driver, left, name, how, points)
     print(f"{name} {how}: {met} of {len(points)} points met their fault")
-    assert met >= len(points) / 2
+    assert met >= len(points) / 4  # the first run, which counts, also makes the private file

@@ -45,8 +45,8 @@ EXEMPT = (
 )  # not the case's
 PLACES = [
     ".rawko", LOCAL, *(f"{LOCAL}/{name}" for name in (
-        ".made", "aside-1", "tmp", "ledger", "ledger/spool.tsv", "ledger/spool.lock", "ledger/head.json", "sinks",
-        "sinks/queue.jsonl", "usage.tsv", "hook.log", "hooks.seen", "hooks.lock", "consolidated", "arrivals.tsv", "clone",
+        ".made-00", "aside-1", "tmp", "sinks", "sinks/sender.lock", "hook.log", "local.db", "local.db-wal", "local.db-shm",
+        "local.db-journal", "local.db.lock", "local.db.new", "local.db.aside-1", "talks", "unsaved",
         "write.lock", "index.lock", "import.lock", "index.db", "index.db-wal", "index.db-shm", "index.db-journal",
         "vectors.db", "deep.lock")),
     ".rawko/memories", ".rawko/memories/a.md", ".rawko/memories/victim.md", ".rawko/traces", ".rawko/log", ".rawko/archive",

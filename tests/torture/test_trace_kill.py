@@ -18,7 +18,7 @@ from rawkomem.index.catalogue import memory_of
 from rawkomem.repository import Repository
 from rawkomem.state.trust import derived_from
 
-from tests.commands import ENVIRONMENT
+from tests.commands import ENVIRONMENT, cases
 from tests.learn.traces.runs import fill
 
 pytestmark = pytest.mark.slow
@@ -93,5 +93,5 @@ def torture(folder, kills: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_thirty_kills(tmp_path, seed):
-    torture(tmp_path, 30, seed)
+def test_many_kills(tmp_path, seed):
+    torture(tmp_path, cases(30, 12), seed)

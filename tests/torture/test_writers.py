@@ -86,4 +86,4 @@ def write_together(project, writers: int, each: int, readers: int, seconds: floa
 
 
 def test_sixteen_writers(project):
-    write_together(project, writers=16, each=cases(500, 250), readers=3, seconds=60)
+    write_together(project, writers=16, each=cases(500, 100), readers=3, seconds=60)

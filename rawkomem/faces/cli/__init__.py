@@ -2,24 +2,24 @@
 
 `options`: Declare the options of commands as data, and parse the frequent commands without click
 `terminal`: Print text, JSON and one-line errors, with colors only on a terminal
+`answers`: Declare the fields of an answer once: they give its JSON, its text and docs/json.md
 `searching`: `rawkomem search`: print the memories that fit a question
 `injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
 `syncing`: `rawkomem index sync`, and the progress bar of commands that index
 `opening`: Open the repository of a command, find out who runs it, and report decisions
 `merge_driver`: `rawkomem merge-driver`, which git runs to merge a memory file after `rawkomem connect git`
 `commands`: List every command with its module and its help, and load a command when it runs
-`declarations`: Declare click commands: options from data, groups of commands, and the examples that `--help` shows
+`declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples
 `completion`: Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab
 `overview`: Show the state of the repository and the next step: `rawkomem` without a command
 `pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
 `listing`: show memories: `rawkomem list` and `show`; cite code, list entities, write MEMORY.md
 `reasons`: Explain memories: `rawkomem why`, `context` and `history`
-`decisions`: `rawkomem restore` and `supersede`
 `links`: `rawkomem link`: connect memories, and show how they are connected
 `work`: `rawkomem trace`: recorded tasks, what they teach, and periods of work
 `drafting`: Show drafts that were found in sessions, and let a person edit one
-`reviewing`: `rawkomem review` and `drafts`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
+`reviewing`: `rawkomem review`, `drafts`, `restore` and `supersede`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
 `lessons_and_skills`: `rawkomem lesson` and `skill`
 `importing`: `rawkomem import` and `export`: exchange memories with files and other tools

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from click import Choice, Path, argument, command, option, pass_obj
+from click import Path, argument, option
 
 from ...files.check import NOT_IDEAL, Checked, check_files, printable
 from ...files.layout import FOLDER, Layout
@@ -34,7 +34,6 @@ from ...git.staged import (
     CHECKS,
     DUPLICATES,
     SKIP_VARIABLE,
-    AddedMemories,
     Commit,
     duplicate_problems,
     staged_layouts,
@@ -45,25 +44,15 @@ from ...model.errors import BadInput, NotFound
 from ...model.values import ERROR, STYLE, WARNING, Problem
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.commits import CLAIM, StagedProposal
 from ...repository.settings_table import read_values
 from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
-from .declarations import flag
-from .listing import tell_stale
+from .answers import Fields, as_text
+from .declarations import answer, verb
+from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
-from .options import JSON
-from .terminal import (
-    bracketed,
-    done_line,
-    fields_of,
-    note,
-    paint,
-    say,
-    say_answer,
-    say_json,
-)
+from .terminal import bracketed, note, paint, say, say_json
 
 # Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
 # GitHub.
@@ -109,116 +98,89 @@ def _escaped_property(text: str) -> str:
 # Implement `rawkomem tidy consolidate --staged`: find duplicates and contradictions of staged
 # memories.
 
+DUPLICATE = Fields(
+    "file line code message hint id? other?",
+    "{file}:{line}: {label}: {message} ({hint})",
+    label=lambda row: row["code"] if "id" in row else DUPLICATES,
+)
+SETTLED = Fields(
+    "id=entry.about supersededBy=entry.extra.supersededBy", "superseded  {id} by {supersededBy}"
+)
 
-def tell_duplicates(found: Iterable[Repository], apply: bool, as_json: bool) -> int:
+
+def answer_duplicates(repositories: Iterable[Repository], apply: bool) -> int:
     """Print exact duplicates of staged memories, and proposals. Return 1 if there is a duplicate or a written entry."""
-    return max([_tell_duplicates_of(repository, apply, as_json) for repository in found], default=0)
+    codes = [_answer_duplicates_of(repository, apply) for repository in repositories]
+    return max(codes, default=0)
 
 
-def _tell_duplicates_of(repository: Repository, apply: bool, as_json: bool) -> int:
-    brought = repository.staging.brought()
+def _answer_duplicates_of(repository: Repository, apply: bool) -> int:
+    brought = repository.edits.brought()
     if apply:
-        return _settle_duplicates(repository, brought, as_json)
-    problems, proposals = duplicate_problems(brought), repository.staging.proposals(brought)
-    say_answer(
-        as_json,
-        [
-            *(
-                {
-                    "file": printable(problem.path),
-                    **fields_of(problem, "line", "code", "message", "hint"),
-                }
-                for problem in problems
-            ),
-            *(_proposal_json(brought, one) for one in proposals),
-        ],
-        [
-            *(
-                f"{printable(problem.path)}:{problem.line}: {paint(DUPLICATES, 'red')}: {problem.message} ({problem.hint})"
-                for problem in problems
-            ),
-            *(proposal_line(brought, one) for one in proposals),
-        ],
-    )
-    if problems and not as_json:
+        written = repository.edits.settle(brought, user_name())
+        answer(written, SETTLED)
+        if written:
+            root = os.path.relpath(repository.layout.root)
+            note(f"review the entries, run 'git add {root}', and commit again")
+        return 1 if written else 0
+    problems = duplicate_problems(brought)
+    answer([*map(_problem_row, problems), *_proposal_rows(repository, brought)], DUPLICATE)
+    if problems:
         note(
             f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
         )
     return 1 if problems else 0
 
 
-def _settle_duplicates(repository: Repository, brought: AddedMemories, as_json: bool) -> int:
-    written = repository.staging.settle(brought, user_name())
-    pairs = [(one.entry.about, one.entry.extra["supersededBy"]) for one in written]
-    say_answer(
-        as_json,
-        [{"id": id, "supersededBy": newer} for id, newer in pairs],
-        (f"{paint('superseded', 'yellow')}  {id} by {newer}" for id, newer in pairs),
-    )
-    if written and not as_json:
-        root = os.path.relpath(repository.layout.root)
-        note(
-            f"{counted(len(written), 'entry')} written: review, run 'git add {root}', and commit again"
-        )
-    return 1 if written else 0
+def _problem_row(problem: Problem) -> dict[str, Any]:
+    return {**problem.__dict__, "file": printable(problem.path)}
 
 
-def note_proposals(repository: Repository, brought: AddedMemories) -> None:
-    """Print proposals on stderr, except contradicting claims, which another check reports as errors."""
-    for proposal in repository.staging.proposals(brought):
-        if proposal.code != CLAIM:
-            note(proposal_line(brought, proposal))
-
-
-def proposal_line(brought: AddedMemories, proposal: StagedProposal) -> str:
-    """Return a proposal as a line with its place."""
-    place = f"{printable(brought.staged.name(proposal.memory.path))}:{proposal.memory.line}"
-    return f"{place}: {paint(proposal.code, 'yellow')}: {proposal.message}. {paint(proposal.hint, 'dim')}"
-
-
-def _proposal_json(brought: AddedMemories, proposal: StagedProposal) -> dict[str, object]:
-    return {
-        "file": printable(brought.staged.name(proposal.memory.path)),
-        "line": proposal.memory.line,
-        **fields_of(proposal, "code", "message", "hint"),
-        "id": proposal.memory.id,
-        "other": proposal.other.id,
-    }
+def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, Any]]:
+    """Yield near duplicates and contradictions of staged memories."""
+    for one in repository.edits.proposals(brought):
+        yield {
+            **one.__dict__,
+            "file": printable(brought.staged.name(one.memory.path)),
+            "line": one.memory.line,
+            "id": one.memory.id,
+            "other": one.other.id,
+        }
 
 
 # Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
 
 CHECK_NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
+PROBLEM = Fields(
+    "check=0 file line=1.line level=1.level code=1.code message=1.message hint=1.hint",
+    "{file}:{line}: {check:hue}: {text:2000}{advice:2000|? (%)|dim}",
+    file=lambda pair: printable(pair[1].path),
+    text=lambda pair: plain(pair[1].message),
+    advice=lambda pair: plain(pair[1].hint) if pair[1].level == ERROR else "",
+)
+AMENDED = Fields(
+    "edits:count entries=written copies",
+    "{entries_lines:text}",
+    entries=[
+        Fields(
+            "id=entry.id kind=entry.kind about=entry.about path=entry.path",
+            "appended  {kind} {about}  {path:dim}",
+        )
+    ],
+)
 
 
-def staged_options(function: Any) -> Any:
-    """Declare `--staged` and an option to skip each of its checks."""
-    for name in reversed(CHECK_NAMES):
-        where = "--staged" if name == DUPLICATES else "--staged or --diff"
-        function = option(
-            f"--{name}/--no-{name}", default=True, help=f"Run the check '{name}', with {where}."
-        )(function)
-    function = flag(
-        "--as-amendment",
-        help="With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
-    )(function)
-    return flag("--staged", help="Only check changes staged in git; exit with 1 on errors.")(
-        function
-    )
-
-
-def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> int:
-    """Check the staged changes, print the problems, and return 1 if one is an error, else 0. Ignores PATHS."""
-    skip = skipped_checks(looked_at)
-    agent = bool(known_agent())
-    found = [
+def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
+    """Check the staged changes, print the problems, and return 1 if one is an error, else 0."""
+    skip, agent = skipped_checks(run), bool(known_agent())
+    checked = [
         _check_repository(repository, skip, agent) for repository in staged_repositories(folder)
     ]
-    problems = _say_problems(found, as_json, _staged_line)
+    problems = _answer_problems(checked)
     errors = [name for name, problem in problems if problem.level == ERROR]
-    if len(errors) < len(problems) and not as_json:
+    if len(errors) < len(problems):
         note(AMEND_HINT)
-    if errors and not as_json:
+    if errors:
         names = ", ".join(dict.fromkeys(errors))
         note(
             f"{counted(len(errors), 'error')} in staged files: {names} ('rawkomem docs git' explains the checks)"
@@ -226,48 +188,24 @@ def tell_staged(folder: str, looked_at: Mapping[str, bool], as_json: bool) -> in
     return 1 if errors else 0
 
 
-def _say_problems(
-    found: Iterable[Mapping[str, Sequence[Problem]]],
-    as_json: bool,
-    line: Callable[[str, Problem], str],
+def _answer_problems(
+    checked: Iterable[Mapping[str, Sequence[Problem]]], form: str = ""
 ) -> list[tuple[str, Problem]]:
     """Print the problems that the checks found; return each with the name of its check."""
-    problems = [(name, problem) for one in found for name, some in one.items() for problem in some]
-    say_answer(
-        as_json,
-        [check_problem_json(name, problem) for name, problem in problems],
-        (line(name, problem) for name, problem in problems),
-    )
+    problems = [(name, one) for found in checked for name, some in found.items() for one in some]
+    if form == GITHUB_FORM:
+        for name, problem in problems:
+            say(annotation(name, problem))
+    else:
+        answer(problems, PROBLEM)
     return problems
 
 
-def _staged_line(name: str, problem: Problem) -> str:
-    style, hint = "yellow", ""
-    if problem.level == ERROR:
-        style, hint = "red", f" {paint(f'({problem.hint})', 'dim')}"
-    return (
-        f"{printable(problem.path)}:{problem.line}: {paint(name, style)}: {problem.message}{hint}"
-    )
-
-
-def amend_staged(folder: str, as_json: bool) -> int:
+def _amend_staged(folder: str) -> int:
     """Turn edits of committed memories into amendments, print the result, and return 0."""
     for repository in staged_repositories(folder):
         done = repository.edits.as_amendments(user_name())
-        if as_json:
-            say_json(
-                {
-                    "edits": len(done.edits),
-                    "entries": [
-                        fields_of(item.entry, "id", "kind", "about", "path")
-                        for item in done.written
-                    ],
-                    "copies": [*done.copies],
-                }
-            )
-            continue
-        for item in done.written:
-            say(done_line("appended", f"{item.entry.kind} {item.entry.about}", item.entry.path))
+        answer(done, AMENDED)
         for copy in done.copies:
             note(f"your edited file is kept in .rawko/{copy}")
         note(
@@ -282,7 +220,7 @@ def _check_repository(
     repository: Repository, skip: Sequence[str], agent: bool
 ) -> dict[str, list[Problem]]:
     """Read git once and run all checks; print proposals about near duplicates and contradictions on stderr."""
-    brought = repository.staging.brought()
+    brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
     if not agent and not repository.edits.is_agents_commit():
         _note_accepted(repository, brought.staged.changed())
@@ -290,7 +228,8 @@ def _check_repository(
         return found
     if brought.memories:
         found[DUPLICATES] = duplicate_problems(brought)
-        note_proposals(repository, brought)
+        for row in _proposal_rows(repository, brought):
+            note(DUPLICATE.text(row))
     return found
 
 
@@ -334,18 +273,9 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
     return [*(name for name in CHECK_NAMES if not looked_at[name]), *names]
 
 
-def check_problem_json(name: str, problem: Problem) -> dict[str, object]:
-    """Return a problem of a check for JSON."""
-    return {
-        "check": name,
-        "file": printable(problem.path),
-        **fields_of(problem, "line", "level", "code", "message", "hint"),
-    }
-
-
 # Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories.
 
-TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM, JSON_FORM = "text", "github", "markdown", "json"
+TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
 MAX_TITLE_CHARS, MAX_VALUE_CHARS, MAX_BODY_CHARS = 100, 120, 300
 HEADINGS = {
     ADDED: "Added",
@@ -362,13 +292,25 @@ HEADINGS = {
 }
 
 
-@command("diff")
-@argument("span", metavar="BASE...HEAD")
-@option("--format", "form", type=Choice((TEXT_FORM, MARKDOWN_FORM, JSON_FORM)), default=TEXT_FORM, show_default=True,
-              help="The output: text for a terminal, Markdown for a pull request, or JSON.")  # fmt: skip
-@JSON.but(help="The same as --format json.")
-@pass_obj
-def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
+DIFFERENCE = Fields(
+    "what id=memory.id title=memory.title status=memory.status reason=memory.reason file changes text other",
+    nothing="no memory changed",
+    file=lambda item: printable(item.path),
+    changes=[Fields("key=0 before=1 after=2")],
+    text=lambda item: (
+        {"before": item.before, "after": item.memory.body} if item.text_changed else None
+    ),
+    other=Fields("id title"),
+)
+
+
+@verb(
+    "diff",
+    "BASE...HEAD>span",
+    "--format text|markdown =text >form: The output: text for a terminal, or Markdown for a pull request.",
+    [DIFFERENCE],
+)
+def diff_command(folder: str, span: str, form: str, as_json: bool) -> None:
     """Show how a branch changes the memories.
 
     The command lists memories that were added, changed, superseded, contradicted, archived or deleted on HEAD since
@@ -379,29 +321,29 @@ def diff_command(folder: str, /, span: str, form: str, as_json: bool) -> None:
       rawkomem diff HEAD...HEAD
       rawkomem diff HEAD --format markdown
     """
-    found = [
+    differences = [
         item
         for branch in read_branches(folder, span)
         for item in differences_of(Commit(Layout(branch.span.top), branch, {}))
     ]
-    if as_json or form == JSON_FORM:
-        say_json([_difference_json(item) for item in found])
+    if as_json:
+        say_json(_redacted_data([DIFFERENCE.json(item) for item in differences]))
         return
-    if not found and form == TEXT_FORM:
+    if not differences and form == TEXT_FORM:
         note("no memory changed")
-    for line in _markdown_lines(found) if form == MARKDOWN_FORM else _text_lines(found):
+    is_markdown = form == MARKDOWN_FORM
+    for line in _difference_lines(differences, is_markdown):
         say(line)
 
 
-def tell_branch(folder: str, span: str, form: str, looked_at: Mapping[str, bool]) -> int:
+def _check_span(folder: str, span: str, form: str, run: Mapping[str, bool]) -> int:
     """Check the changes of a branch, print the problems, and return 1 if there are errors, else 0."""
-    skip = skipped_checks(looked_at)
-    found = [_check_branch(branch, skip) for branch in read_branches(folder, span)]
-    line = annotation if form == GITHUB_FORM else _problem_line
-    problems = _say_problems(found, form == JSON_FORM, line)
+    skip = skipped_checks(run)
+    checked = [_check_branch(branch, skip) for branch in read_branches(folder, span)]
+    problems = _answer_problems(checked, form)
     if form == TEXT_FORM:
         note(f"{counted(len(problems), 'problem')} in what this branch changed")
-    return 1 if any(map(has_errors, found)) else 0
+    return 1 if any(map(has_errors, checked)) else 0
 
 
 def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
@@ -416,51 +358,27 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     return check_branch(commit, skip, append_only, repository.settings.identities)
 
 
-def _problem_line(name: str, problem: Problem) -> str:
-    style = "red" if problem.level == ERROR else "yellow"
-    said = f"{plain(problem.message)} {paint(f'({plain(problem.hint)})', 'dim')}"
-    return f"{plain(printable(problem.path))}:{problem.line}: {paint(name, style)}: {said}"
-
-
-def _grouped(found: Sequence[Difference]) -> Iterator[tuple[str, list[Difference]]]:
+def _difference_lines(differences: Sequence[Difference], is_markdown: bool) -> Iterator[str]:
+    """Yield the differences by what happened, as text or as Markdown."""
+    show = markdown_text if is_markdown else plain
+    if is_markdown:
+        yield "## Changes of the project's memories on this branch"
+    if is_markdown and not differences:
+        yield "\nNo memory changed."
+    head, title_mark, line, detail = (
+        ("\n### ", "**", "- ", "  - ") if is_markdown else ("", "", "  ", "      ")
+    )
     for kind in KINDS:
-        items = [item for item in found if item.what == kind]
+        items = [item for item in differences if item.what == kind]
         if items:
-            yield HEADINGS[kind], items
-
-
-def _text_lines(found: Sequence[Difference]) -> Iterator[str]:
-    for heading, items in _grouped(found):
-        yield paint(f"{heading} ({len(items)})", "bold")
+            yield f"{head}{HEADINGS[kind]} ({len(items)})" + ("\n" if is_markdown else "")
         for item in items:
-            title = plain(item.memory.title or item.memory.id, MAX_TITLE_CHARS)
-            yield f"  {title}{_status_mark(item)}  {paint(f'{plain(item.memory.id)}  {plain(item.path)}', 'dim')}"
-            yield from (
-                f"      {plain(key)}: {plain(said, MAX_BODY_CHARS * 2)}"
-                for key, said in _details(item)
-            )
-
-
-def _markdown_lines(found: Sequence[Difference]) -> Iterator[str]:
-    yield "## Changes of the project's memories on this branch"
-    yield ""
-    counts = [
-        f"{len(items)} {heading[0].lower()}{heading[1:]}" for heading, items in _grouped(found)
-    ]
-    yield markdown_text(", ".join(counts)) if counts else "No memory changed."
-    for heading, items in _grouped(found):
-        yield from ("", f"### {heading} ({len(items)})", "")
-        for item in items:
-            title = markdown_text(item.memory.title or item.memory.id, MAX_TITLE_CHARS)
-            yield f"- **{title}**{markdown_text(_status_mark(item))} {markdown_text(item.memory.id)}, {markdown_text(item.path)}"
-            yield from (
-                f"  - {markdown_text(key)}: {markdown_text(said, MAX_BODY_CHARS * 2)}"
-                for key, said in _details(item)
-            )
-
-
-def _status_mark(item: Difference) -> str:
-    return bracketed(item.memory.status) if item.what == ADDED else ""
+            memory = item.memory
+            title = show(memory.title or memory.id, MAX_TITLE_CHARS)
+            mark = show(bracketed(memory.status)) if item.what == ADDED else ""
+            yield f"{line}{title_mark}{title}{title_mark} {mark} {show(memory.id)}, {show(item.path)}"
+            for key, text in _details(item):
+                yield f"{detail}{show(key)}: {show(text, MAX_BODY_CHARS * 2)}"
 
 
 def _details(item: Difference) -> Iterator[tuple[str, str]]:
@@ -487,28 +405,7 @@ def _name_and_id(memory: Memory) -> str:
 
 
 def _value_text(value: object) -> str:
-    if isinstance(value, (list, tuple)):
-        value = ", ".join(
-            " ".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in value
-        )
-    return plain(value, MAX_VALUE_CHARS) or "(none)"
-
-
-def _difference_json(item: Difference) -> dict[str, Any]:
-    memory = item.memory
-    changes = [{"key": key, "before": old, "after": new} for key, old, new in item.changes]
-    text = {"before": item.before, "after": memory.body} if item.text_changed else None
-    whole: dict[str, Any] = _redacted_data(
-        {
-            "what": item.what,
-            **fields_of(memory, "id", "title", "status", "reason"),
-            "file": printable(item.path),
-            "changes": changes,
-            "text": text,
-            "other": fields_of(item.other, "id", "title") if item.other else None,
-        }
-    )
-    return whole
+    return plain(as_text(value), MAX_VALUE_CHARS) or "(none)"
 
 
 def _redacted_data(value: Any) -> Any:
@@ -526,28 +423,38 @@ def _redacted_data(value: Any) -> Any:
 
 # Implement `rawkomem check`: report problems of memory files with line numbers and hints.
 
-LEVEL_COLORS = {"error": "red", "warning": "yellow", "style": "dim"}
+CHECKED = Fields(
+    "file verdict entries titles problems",
+    file=lambda item: printable(item.file),
+    problems=[Fields("line level code message hint")],
+)
 
 
-@command("check")
-@argument("paths", nargs=-1, type=Path(exists=False))
-@JSON.but(help="Print JSON: one object for each file.")
-@flag(
-    "--style",
-    help="Also report memories that are shorter or longer than recommended.",
+@verb(
+    "check",
+    argument("paths", nargs=-1, type=Path(exists=False)),
+    "--style: Also report memories that are shorter or longer than recommended.",
+    "--quiet -q: Skip the content rules.",
+    "--stale: Only list citations of code that changed or is gone.",
+    "--diff BASE...HEAD >span: Only check the changes of a branch.",
+    "--format text|github =text >form: With --diff: text, or annotations for GitHub Actions.",
+    "--staged: Only check changes staged in git; exit with 1 on errors.",
+    "--as-amendment: With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
+    *(
+        option(
+            f"--{name}/--no-{name}",
+            default=True,
+            help=f"With --staged or --diff: run the check '{name}'.",
+        )
+        for name in CHECK_NAMES
+    ),
+    [CHECKED],
+    [PROBLEM],
+    [DOUBTFUL],
 )
-@flag("--quiet", "-q", help="Skip the content rules.")
-@flag("--stale", help="Only list citations of code that changed or is gone.")
-@option(
-    "--diff", "span", metavar="BASE...HEAD", default="", help="Only check the changes of a branch."
-)
-@option("--format", "form", type=Choice(("text", "github", "json")), default="text",
-              help="With --diff: text, annotations for GitHub Actions, or JSON.")  # fmt: skip
-@staged_options
-@pass_obj
 def check_command(
-    folder: str, /, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
-    as_amendment: bool, span: str, form: str, **checks: bool,
+    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
+    as_amendment: bool, span: str, form: str, **given: bool,
 ) -> int:  # fmt: skip
     """Report problems in memory files.
 
@@ -560,30 +467,30 @@ def check_command(
       rawkomem check --staged
       rawkomem check --stale
     """
-    if as_amendment:
-        if not staged:
-            raise BadInput(
-                "--as-amendment needs --staged", "run 'rawkomem check --staged --as-amendment'"
-            )
-        return amend_staged(folder, as_json)
-    if form != "text" and not span:
+    if as_amendment and not staged:
+        raise BadInput(
+            "--as-amendment needs --staged", "run 'rawkomem check --staged --as-amendment'"
+        )
+    if form != TEXT_FORM and not span:
         raise BadInput(
             "--format needs --diff", "run 'rawkomem check --json', or add --diff BASE...HEAD"
         )
+    if stale and paths:
+        raise BadInput(
+            "--stale checks all memories and takes no PATHS", "run 'rawkomem check --stale'"
+        )
+    if as_amendment:
+        return _amend_staged(folder)
     if span:
-        return tell_branch(folder, span, "json" if as_json else form, checks)
+        return _check_span(folder, span, form, given)
     if staged:
-        return tell_staged(folder, checks, as_json)
+        return _check_staged(folder, given)
     if stale:
-        if paths:
-            raise BadInput(
-                "--stale checks all memories and takes no PATHS", "run 'rawkomem check --stale'"
-            )
-        return tell_stale(open_repository(folder).citations.all(), as_json)
+        return answer_stale(open_repository(folder).citations.all())
     repository = None if paths else open_repository(folder)
     checked = list(repository.check()) if repository else check_files(paths)
     if as_json:
-        say_json([_checked_json(item) for item in checked])
+        answer(checked)
     else:
         _print_checked(checked, style, quiet)
         if repository and (rules := note_of_changed_rules(repository.layout)):
@@ -591,33 +498,18 @@ def check_command(
     return 1 if any(item.verdict == QUARANTINE for item in checked) else 0
 
 
-def _checked_json(item: Checked) -> dict[str, object]:
-    return {
-        "file": printable(item.file),
-        **fields_of(item, "verdict", "entries"),
-        "titles": list(item.titles),
-        "problems": [
-            fields_of(problem, "line", "level", "code", "message", "hint")
-            for problem in item.problems
-        ],
-    }
-
-
-def _print_checked(checked: list[Checked], style: bool, quiet: bool) -> None:
-    told: Counter[str] = Counter()
-    lengths = 0
+def _print_checked(checked: Sequence[Checked], style: bool, quiet: bool) -> None:
+    counts: Counter[str] = Counter()
     for item in checked:
         for problem in item.problems:
-            if problem.level == STYLE and (quiet or (not style and problem.code == NOT_IDEAL)):
-                lengths += not quiet
+            level = problem.level
+            if level == STYLE and quiet:
                 continue
-            told[problem.level] += 1
-            level = paint(f"{problem.level:7}", LEVEL_COLORS[problem.level])
+            if problem.code == NOT_IDEAL and not style:
+                counts["remark on length (--style shows them)"] += 1
+                continue
+            counts[level] += 1
             hint = paint(f" ({problem.hint})", "dim") if problem.hint else ""
-            say(f"{printable(item.file)}:{problem.line}: {level} {problem.message}{hint}")
-    parts = [
-        f"{number} {level}" if level == STYLE else counted(number, level)
-        for level, number in told.items()
-    ]
-    parts += [f"{counted(lengths, 'remark')} on length (--style shows them)"] if lengths else []
-    note(f"{counted(len(checked), 'file')}, {', '.join(parts) or 'no problems'}")
+            say(f"{printable(item.file)}:{problem.line}: {level:7} {problem.message}{hint}")
+    parts = ", ".join(f"{number} {what}" for what, number in counts.items())
+    note(f"{counted(len(checked), 'file')}, {parts or 'no problems'}")

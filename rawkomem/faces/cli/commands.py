@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from difflib import get_close_matches
-from functools import update_wrapper
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -17,8 +15,7 @@ from ...files.layout import read_stdin
 from ...model.errors import NotFound
 from .completion import enable_completion
 from .declarations import with_examples
-from .opening import open_owner, open_repository
-from .options import ALIASES, FREQUENT, run_of, together
+from .options import ALIASES, FREQUENT, run_of
 from .overview import show_overview
 from .terminal import note
 
@@ -62,10 +59,10 @@ COMMANDS = {
     "delete": ("adding", "Hide or archive a memory; 'rawkomem restore' brings it back."),
     "undo": ("adding", "Undo the last change made on this machine."),
     "restore": (
-        "decisions",
+        "reviewing",
         "Bring back a deleted, archived, disputed or superseded memory.",
     ),
-    "supersede": ("decisions", "Replace an old memory with a newer one or a text."),
+    "supersede": ("reviewing", "Replace an old memory with a newer one or a text."),
     "purge": ("adding", "Remove a memory's text from all files; this cannot be undone."),
     "status": ("upkeep", "Show the state of the repository and its search index."),
     "check": ("checks", "Report problems in memory files."),
@@ -105,8 +102,6 @@ OTHER_WORDS = {
 
 
 # List the commands for click and load each one when it runs.
-
-T = TypeVar("T")
 
 # The help texts of hot commands. The other commands have theirs in their docstrings.
 HELP = {
@@ -277,27 +272,6 @@ def run_click(argv: list[str]) -> int:
         return 1
 
 
-def pass_repository(function: Callable[..., T], layers: bool = False) -> Callable[..., T]:
-    """Return a click command that passes the repository of its folder as the first argument.
-
-    If the command has an ID, this is the repository that holds the memory with this id.
-    """
-
-    @click.pass_obj
-    def command(folder: str, /, *arguments: Any, **named: Any) -> T:
-        if layers or not named.get("id"):
-            return function(open_repository(folder, layers), *arguments, **named)
-        owner, named["id"] = open_owner(folder, named["id"])
-        return function(owner, *arguments, **named)
-
-    return update_wrapper(command, function)
-
-
-def pass_layers(function: Callable[..., T]) -> Callable[..., T]:
-    """Return a click command that passes the repository of its folder with all layers as the first argument."""
-    return pass_repository(function, layers=True)
-
-
 def click_of(name: str) -> click.Command:
     """Return a hot command as a click command."""
     hot = FREQUENT[name]
@@ -312,9 +286,16 @@ def click_of(name: str) -> click.Command:
         }
         run_of(name)(folder, list(arguments), **lists)
 
-    declared = together(*hot.options)(click.pass_obj(command))
+    declared: Any = click.pass_obj(command)
+    for option in reversed(hot.options):
+        declared = option(declared)
     if hot.argument:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw
         )(declared)
-    return click.command(name, help=HELP[name])(declared)
+    made: Any = click.command(name, help=HELP[name])(declared)
+    module = import_module(hot.module)
+    made.answers = [
+        fields for key, fields in vars(module).items() if key == f"{name.upper()}_ANSWER"
+    ]
+    return made  # type: ignore[no-any-return]

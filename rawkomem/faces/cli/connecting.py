@@ -9,13 +9,13 @@ import os
 import shutil
 import sys
 from importlib.util import find_spec
+from typing import Any
 
-import click
-from click import Choice, Command, Context, Option, Parameter, confirm, group, option, pass_obj
+from click import Choice, Command, Context, Option, Parameter, confirm, option
 
 from ...files.installation import plan_uninstall, uninstall
 from ...files.layout import Layout, find_layout
-from ...git.connection import Connection, FileChange, Wanted, plan_git_removal
+from ...git.connection import Connection, Wanted, plan_git_removal
 from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
 from ...hosts.connect import (
@@ -35,43 +35,97 @@ from ...hosts.known_hosts import HOSTS
 from ...hosts.our_entries import PROGRAM_NAMES
 from ...model.errors import NotFound, RawkoError
 from ...model.installed import how_to_add, how_to_reach
+from .answers import Fields
 from .checks import CHECK_NAMES
-from .declarations import Verbs, flag
-from .options import DRY_RUN, JSON, YES
+from .declarations import answer, verb, verbs
+from .options import DRY_RUN, YES
 from .overview import connected_hosts
-from .terminal import (
-    done_line,
-    note,
-    paint,
-    say,
-    say_json,
-    say_rows,
+from .terminal import note, say
+
+# Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
+
+
+def change_word(change: Any) -> str:
+    """Return what happens to a file."""
+    return "new" if change.before is None else "removed" if change.after is None else "changed"
+
+
+def _difference(change: Change) -> str:
+    """Return the lines of a file that change."""
+    before, after = (
+        (data or b"").decode("utf-8", "replace").splitlines()
+        for data in (change.before, change.after)
+    )
+    return "\n".join([*difflib.unified_diff(before, after, n=1, lineterm="")][2:])
+
+
+CHANGE = Fields(
+    "path what",
+    "{what:<7|hue}  {short}",
+    what=change_word,
+    short=lambda one: os.path.relpath(one.path),
 )
-
-# Implement `rawkomem connect git`: set up the merge driver, ignored files, and a hook that checks
-# commits.
-
-
-@click.command("git")
-@DRY_RUN
-@flag("--remove", help="Disconnect: restore the files byte by byte.")
-@option(
-    "--without",
-    multiple=True,
-    type=Choice(CHECK_NAMES),
-    help="Leave this check out of the hook; may be repeated.",
+CONNECTED = Fields("host dry_run changes", "{changes_lines:text}", changes=[CHANGE])
+GIT = Fields(
+    "files settings to_do=advice",
+    "{files_lines:text}\n{settings_lines:text}\n{advice:text}",
+    files=[
+        Fields(
+            "file=path removed why",
+            "{word:<7|hue}  {file}  {why:dim}",
+            removed=lambda file: file.after is None,
+            word=change_word,
+        )
+    ],
+    advice=lambda connection: "\n".join(f"to do    {text}" for text in connection.advice),
+    settings=[Fields("key value=after why", "config   {key} = {value:~(unset)}  {why:dim}")],
 )
-@flag("--post-merge", help="Also update the index after each merge.")
-@JSON
-@pass_obj
+HOST = Fields("host connected about", "{connected:yes connected/-|<10} {host:<9} {about:dim}")
+
+
+@verbs("connect", bare="list")
+def connect_command() -> None:
+    """Connect coding agents and git to the memories.
+
+    Connecting an agent adds hooks to its settings file; all other settings stay. --remove takes the hooks out
+    again. See 'rawkomem docs hosts' and 'rawkomem docs git'.
+
+    Examples:
+      rawkomem connect claude --dry-run
+      rawkomem connect git
+      rawkomem connect claude --remove
+    """
+
+
+@connect_command.verb("list", [HOST])
+def connect_list(folder: str) -> Any:
+    """List coding agents and whether they are connected.
+
+    Examples:
+      rawkomem connect list
+    """
+    hosts = connected_hosts(find_layout(folder).project)
+    return [
+        {"host": name, "connected": name in hosts, "about": HOSTS[name].about}
+        for name in connectable()
+    ]
+
+
+@connect_command.verb(
+    "git",
+    DRY_RUN,
+    "--remove: Disconnect: restore the files byte by byte.",
+    option(
+        "--without",
+        multiple=True,
+        type=Choice(CHECK_NAMES),
+        help="Leave this check out of the hook; may be repeated.",
+    ),
+    "--post-merge: Also update the index after each merge.",
+    GIT,
+)
 def connect_git(
-    folder: str,
-    /,
-    dry_run: bool,
-    remove: bool,
-    without: tuple[str, ...],
-    post_merge: bool,
-    as_json: bool,
+    folder: str, dry_run: bool, remove: bool, without: tuple[str, ...], post_merge: bool
 ) -> None:
     """Merge memories with git entry by entry, and check them before each commit.
 
@@ -91,22 +145,11 @@ def connect_git(
     )
     if not dry_run:
         carry_out_git(connection)
-    if as_json:
-        say_json(
-            {
-                "files": [
-                    {"file": file.path, "removed": file.after is None, "why": file.why}
-                    for file in connection.files
-                ],
-                "settings": [
-                    {"key": item.key, "value": item.after, "why": item.why}
-                    for item in connection.settings
-                ],
-                "to_do": list(connection.advice),
-            }
-        )
-    else:
-        _tell_git(connection, dry_run)
+    answer(connection)
+    if not connection.files and not connection.settings:
+        note("nothing to change")
+    elif dry_run:
+        note("nothing was changed (--dry-run)")
 
 
 def git_program() -> list[str]:
@@ -117,105 +160,45 @@ def git_program() -> list[str]:
     return [sys.executable, "-P", "-m", "rawkomem"]
 
 
-def _tell_git(connection: Connection, dry_run: bool) -> None:
-    for file in connection.files:
-        sign = "remove" if file.after is None else "write " if file.before is None else "change"
-        say(done_line(sign, os.path.relpath(file.path), file.why))
-    for setting in connection.settings:
-        value = "(unset)" if setting.after is None else setting.after
-        say(done_line("config", f"{setting.key} = {value}", setting.why))
-    for text in connection.advice:
-        say(f"{paint('to do ', 'yellow')}  {text}")
-    if not connection.files and not connection.settings:
-        note("nothing to change")
-    elif dry_run:
-        note("nothing was changed (--dry-run)")
-
-
-# Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
-
-
-@group("connect", cls=Verbs, bare="list")
-def connect_command() -> None:
-    """Connect coding agents and git to the memories.
-
-    Connecting an agent adds hooks to its settings file; all other settings stay. --remove takes the hooks out
-    again. See 'rawkomem docs hosts' and 'rawkomem docs git'.
-
-    Examples:
-      rawkomem connect claude --dry-run
-      rawkomem connect git
-      rawkomem connect claude --remove
-    """
-
-
-@connect_command.command("list")
-@JSON
-@pass_obj
-def connect_list(folder: str, /, as_json: bool) -> None:
-    """List coding agents and whether they are connected.
-
-    Examples:
-      rawkomem connect list
-    """
-    hosts = connected_hosts(find_layout(folder).project)
-    rows = [(name, name in hosts, HOSTS[name].about) for name in connectable()]
-    say_rows(
-        as_json,
-        rows,
-        lambda row: dict(zip(("host", "connected", "about"), row, strict=True)),
-        lambda row: (
-            f"{paint('connected', 'green') if row[1] else '-':10} {row[0]:9} {paint(row[2], 'dim')}"
-        ),
-    )
-
-
 def host_command(name: str) -> Command:
     """Return the command that connects one agent host."""
     host = HOSTS[name]
-    help = host.about
 
-    @click.command(name, help=help, short_help=help)
-    @DRY_RUN
-    @flag("--remove", help="Disconnect: remove our entries.")
-    @flag("--user", help="Change your own settings, for all your projects.")
-    @option(
-        "--mcp",
-        is_flag=True,
-        help="Also set up the MCP server.",
-        hidden=not (host.mcp and host.has_hooks),
+    @verb(
+        name,
+        DRY_RUN,
+        "--remove: Disconnect: remove our entries.",
+        "--user: Change your own settings, for all your projects.",
+        option(
+            "--mcp",
+            is_flag=True,
+            help="Also set up the MCP server.",
+            hidden=not (host.mcp and host.has_hooks),
+        ),
+        CONNECTED,
+        help=host.about,
+        short_help=host.about,
     )
-    @JSON
-    @pass_obj
-    def command(
-        folder: str, /, dry_run: bool, remove: bool, user: bool, mcp: bool, as_json: bool
-    ) -> None:
+    def command(folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool) -> None:
         project = "" if user else find_layout(folder).project
         plan = plan_remove(name, project) if remove else plan_connect(name, project, mcp)
         changes = [change for change in plan if not change.is_none]
         if not dry_run:
             carry_out(changes, project)
-        if as_json:
-            say_json(
-                {
-                    "host": name,
-                    "dry_run": dry_run,
-                    "changes": [
-                        {"path": change.path, "what": _change_word(change).strip()}
-                        for change in changes
-                    ],
-                }
-            )
-        else:
-            _tell_changes(changes, dry_run)
+        line = f"{CHANGE.line}\n{{difference:text}}"
+        shown = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
+        result = {"host": name, "dry_run": dry_run, "changes": changes}
+        answer(result, CONNECTED.but(changes=[shown]))
         kept = [change for change in plan if change.kept]
         for change in kept:
             note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
-        if not changes and not kept and not as_json:
+        if not changes and not kept:
             note(f"{name} is not connected" if remove else f"{name} is already connected")
+        elif dry_run:
+            note("nothing was written")
         if not remove:
             _warn_about_host(name, project, user)
-            if not dry_run and not as_json:
+            if not dry_run:
                 _tell_next(name, project)
 
     if host.marketplace:
@@ -238,7 +221,6 @@ def _tell_plugin(context: Context, parameter: Parameter, wanted: bool) -> None:
         context.exit()
 
 
-connect_command.add_command(connect_git)
 for _name in connectable():
     connect_command.add_command(host_command(_name))
 
@@ -250,23 +232,6 @@ def _tell_next(name: str, project: str) -> None:
         command = f"rawkomem connect {name}" + ("" if project else " --user")
         note(f"optional: '{command} --mcp' gives the agent tools to search")
     note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
-
-
-def _tell_changes(changes: list[Change], dry_run: bool) -> None:
-    for change in changes:
-        say(f"{paint(_change_word(change), 'green')}  {os.path.relpath(change.path)}")
-        if dry_run:
-            before, after = (
-                (data or b"").decode("utf-8", "replace").splitlines()
-                for data in (change.before, change.after)
-            )
-            say("\n".join([*difflib.unified_diff(before, after, n=1, lineterm="")][2:]))
-    if changes and dry_run:
-        note("nothing was written")
-
-
-def _change_word(change: Change) -> str:
-    return "new    " if change.before is None else "removed" if change.after is None else "changed"
 
 
 def _warn_about_host(name: str, project: str, user: bool) -> None:
@@ -285,13 +250,11 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
 # Implement `rawkomem uninstall`: remove what rawkomem wrote, except memories.
 
 OUR_NAME = b"rawkomem"  # as settings that call our program contain it
+LEAVING = Fields("sign path what", "{sign:<8} {path}  {what:dim}")
 
 
-@click.command("uninstall")
-@DRY_RUN
-@YES
-@pass_obj
-def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
+@verb("uninstall", DRY_RUN, YES)
+def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     """Remove everything that rawkomem wrote, except your memories.
 
     In this project it disconnects all agents and git, and removes the index, the usage counts, the ledger and the
@@ -305,20 +268,22 @@ def uninstall_command(folder: str, /, dry_run: bool, yes: bool) -> None:
     layout = find_layout(folder)
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
     hosts, git = plan_remove_all(layout.project), _git_removal(layout)
-    changes: list[Change | FileChange] = [*hosts, *(git.files if git else ())]
-    for path, what in leaving.gone:
-        _tell_leaving("remove", "red", path, what)
-    for change in changes:
-        sign, what = ("remove", "ours") if change.after is None else ("change", "without our lines")
-        _tell_leaving(sign, "red", change.path, what)
-    for setting in git.settings if git else ():
-        _tell_leaving("unset", "red", setting.key, "a setting of git in this clone")
-    for path, what in leaving.stays:
-        _tell_leaving("stays", "green", path, what)
+    changes: list[Any] = [*hosts, *(git.files if git else ())]
+    rows = [("remove", path, what) for path, what in leaving.gone]
+    rows += [
+        ("change" if change.after else "remove", change.path, "only our lines")
+        for change in changes
+    ]
+    rows += [
+        ("unset", one.key, "a setting of git in this clone")
+        for one in (git.settings if git else ())
+    ]
+    rows += [("stays", path, what) for path, what in leaving.stays]
     clean = {change.path for change in changes if OUR_NAME not in (change.after or b"")}
     named = [path for path in leaving.mentions if path not in clean]
-    for path in named:
-        _tell_leaving("mentions", "yellow", path, "still names rawkomem")
+    rows += [("mentions", path, "still names rawkomem") for path in named]
+    for sign, path, what in rows:
+        LEAVING.say({"sign": sign, "path": _short(path), "what": what}, False)
     if named:
         note("'rawkomem connect HOST --user --remove' removes a connection of all your projects")
     if dry_run:
@@ -344,7 +309,7 @@ def _git_removal(layout: Layout) -> Connection | None:
         return None
 
 
-def _tell_leaving(sign: str, style: str, path: str, what: str) -> None:
-    shown = os.path.relpath(path) if os.path.isabs(path) else path
-    shown = path if shown.startswith("..") else shown
-    say(f"{paint(f'{sign:8}', style)} {shown}  {paint(what, 'dim')}")
+def _short(path: str) -> str:
+    """Return a path relative to the working folder, unless it lies outside."""
+    short = os.path.relpath(path) if os.path.isabs(path) else path
+    return path if short.startswith("..") else short

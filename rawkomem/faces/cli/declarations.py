@@ -1,51 +1,188 @@
-"""Declare click commands: options from data, groups of commands, and the examples that `--help` shows."""
+"""Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import cleandoc
-from typing import Any
+from typing import Any, TypeVar
 
 import click
-from click import Command, Context, Group, echo
+from click import Choice, Command, Context, FloatRange, Group, IntRange, echo
 
 from ...model.errors import BadInput
+from .answers import Fields
+from .opening import open_owner, open_repository
+from .options import JSON, Option
 from .terminal import note
 
-# Declare the usual shapes of options.
+T = TypeVar("T")
+Declaration = Callable[[Callable[..., Any]], T]
+Part = str | Option | Fields | list[Fields] | Callable[[Any], Any]
+
+# Declare a command.
 
 
-def flag(*names: str, help: str) -> Callable[[Any], Any]:
-    """Declare an option without a value; the command gets whether the user gave it."""
-    return click.option(*names, is_flag=True, help=help)
+def verb(name: str, *parts: Part, group: Group | None = None, **named: Any) -> Declaration[Command]:
+    """Declare a command by its parts: arguments, options, and the fields of its answer.
+
+    An argument or option is a line of text (see `parameter`), an Option, or a decorator of click. The fields (in
+    brackets if the answer is a list) also declare the option --json. The function gets the values of the parameters
+    that it names, and, if it names them, `repository` (of the folder, or of the memory `id`), `layered` (the repository
+    with all layers), `folder` and `ctx`. What it returns is printed; an int is the exit code.
+    """
+
+    def declare(function: Callable[..., Any]) -> Command:
+        names = [*inspect.signature(function).parameters]
+        takes_all = names and names[-1] in ("given", "options")
+
+        @wraps(function)
+        def run(**values: Any) -> int:
+            ctx = click.get_current_context()
+            passed = {key: value for key, value in values.items() if takes_all or key in names}
+            result = function(**_opened(ctx, names, passed), **passed)
+            return result if isinstance(result, int) else answer(result)
+
+        declared: Any = run
+        for part in reversed(parts):
+            if isinstance(part, str):
+                declared = parameter(part)(declared)
+            elif isinstance(part, (Fields, list)):
+                if part is fields[0]:
+                    declared = JSON(declared)
+            else:
+                declared = part(declared)
+        made: Any = (group.command if group else click.command)(name, **named)(declared)
+        made.answers = fields
+        return made  # type: ignore[no-any-return]
+
+    fields = [part for part in parts if isinstance(part, (Fields, list))]
+    return declare
 
 
-def text_option(*names: str, help: str) -> Callable[[Any], Any]:
-    """Declare an option with a text; the command gets an empty text if the user gave none."""
-    return click.option(*names, default="", help=help)
+def _opened(ctx: Context, names: list[str], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the context, the folder and the repository of a command, as far as its parameters ask for them."""
+    given: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
+    if "repository" in names and values.get("id"):
+        given["repository"], values["id"] = open_owner(ctx.obj, values["id"])
+    elif "repository" in names:
+        given["repository"] = open_repository(ctx.obj)
+    elif "layered" in names:
+        given["layered"] = open_repository(ctx.obj, layers=True)
+    return {name: value for name, value in given.items() if name in names}
 
 
-def list_option(*names: str, help: str) -> Callable[[Any], Any]:
-    """Declare an option that may be repeated; the command gets a tuple of texts."""
-    return click.option(*names, multiple=True, help=help)
+def answer(value: Any, fields: Fields | None = None, code: int = 0, **more: Any) -> int:
+    """Print the answer of the running command by its declared fields, and return an exit code.
+
+    `more` has the values of fields that the value itself does not have. A list that is longer than the option --limit
+    is shortened.
+    """
+    ctx = click.get_current_context()
+    if value is None:
+        return code
+    if not fields:
+        declared = getattr(ctx.command, "answers")[0]  # noqa: B009
+        fields = declared[0] if isinstance(declared, list) else declared
+    if more:
+        constants: Any = {key: lambda _, one=one: one for key, one in more.items()}
+        fields = fields.but(**constants)
+    if isinstance(value, (list, tuple)):
+        value = shortened(value, ctx.params.get("limit") or 0)
+    fields.say(value, prints_json())
+    return code
+
+
+def shortened(rows: Sequence[T], limit: int) -> Sequence[T]:
+    """Return the first rows, and print how to see all of them. 0 means no limit."""
+    if not limit or len(rows) <= limit:
+        return rows
+    note(f"showing {limit} of {len(rows)}: -n 0 shows all")
+    return rows[:limit]
+
+
+def prints_json() -> bool:
+    """Return whether the running command prints JSON."""
+    return bool(click.get_current_context().params.get("as_json"))
+
+
+def parameter(text: str) -> Callable[[Any], Any]:
+    """Return the decorator for a line: `ID`, `[FILE]...`, `--hops -n 1..100 =2: The maximum number of steps.`
+
+    An argument is optional in square brackets; `WORD>name` sets the parameter `name`. After the names of an option
+    stand its kind, `=` with its default, and `>` with its parameter. A kind is a range, choices (`a|b`), or the name of a
+    text; three dots mean that the option may be repeated, and `!` that it is required. An option without a kind is a flag.
+    """
+    head, _, help = text.partition(": ")
+    if not head.startswith("-"):
+        return _argument(head)
+    words = head.split()
+    names = [word for word in words if word.startswith("-")]
+    shape: dict[str, Any] = {"help": help, "is_flag": True}
+    for word in words[len(names) :]:
+        if word.startswith("="):
+            shape.update(default=word[1:], show_default=True)
+        elif word.startswith(">"):
+            names.append(word[1:])
+        else:
+            shape = {"help": help, **_kind(word)}
+    if shape.get("multiple") and "default" in shape:
+        shape["default"] = [shape["default"]]
+    return click.option(*names, **shape)
+
+
+def _argument(head: str) -> Callable[[Any], Any]:
+    metavar, _, name = head.partition(">")
+    word = metavar.removesuffix("...").strip("[]")
+    shape: dict[str, Any] = {"required": not metavar.startswith("[")}
+    if metavar.endswith("..."):
+        shape["nargs"] = -1
+    elif not shape["required"]:
+        shape["default"] = ""
+    if name:
+        shape["metavar"] = metavar
+    return click.argument(name or word.lower(), **shape)
+
+
+_NUMBERS: Any = {True: (FloatRange, float), False: (IntRange, int)}
+
+
+def _kind(word: str) -> dict[str, Any]:
+    """Return the settings of click for the kind of an option."""
+    if word.endswith("!"):
+        kind = _kind(word[:-1])
+        kind.pop("default", None)
+        return {**kind, "required": True}
+    is_many = word.endswith("...")
+    word = word.removesuffix("...")
+    low, dots, high = word.partition("..")
+    if dots and low[:1].isdigit():
+        kind, number = _NUMBERS["." in low]
+        return {"type": kind(number(low), number(high) if high else None), "multiple": is_many}
+    if "|" in word:
+        return {"type": Choice(word.split("|"), case_sensitive=False), "multiple": is_many}
+    if is_many:
+        return {"multiple": True}
+    if word in ("PATH", "FILE"):
+        return {"default": "", "type": click.Path()}
+    return {"default": "", **({} if word == "TEXT" else {"metavar": word})}
 
 
 def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
-    """Declare flags that exclude each other, given as name=help; the command gets the name of one as `key`, or None."""
+    """Declare flags that exclude each other, given as name=help; the command gets the name of one as `key`, or ""."""
 
     def declare(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def run(*arguments: Any, **given: Any) -> Any:
-            chosen = [name for name in flags if given.pop(name)]
+        def run(**values: Any) -> Any:
+            chosen = [name for name in flags if values.pop(name)]
             if len(chosen) > 1:
-                raise BadInput(
-                    f"--{chosen[0]} and --{chosen[1]} exclude each other", "use one of them"
-                )
-            return command(*arguments, **given, **{key: chosen[0] if chosen else None})
+                options = " and ".join(f"--{name.replace('_', '-')}" for name in chosen)
+                raise BadInput(f"{options} exclude each other", "use one of them")
+            return command(**values, **{key: chosen[0] if chosen else ""})
 
         for name, help in reversed(flags.items()):
-            run = click.option(f"--{name}", is_flag=True, help=help)(run)
+            run = click.option(f"--{name.replace('_', '-')}", name, is_flag=True, help=help)(run)
         return run
 
     return declare
@@ -66,12 +203,20 @@ class Verbs(Group):
         super().__init__(*arguments, **{"no_args_is_help": False, **named})
         self.bare, self.default = bare, default
 
+    def verb(self, name: str, *parts: Part, **named: Any) -> Declaration[Command]:
+        """Declare a command of the group; see `verb`."""
+        return verb(name, *parts, group=self, **named)
+
+    def verbs(self, name: str, **named: Any) -> Declaration[Verbs]:
+        """Declare a group in the group."""
+        return self.group(name, cls=Verbs, **named)  # type: ignore[return-value]
+
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
             if not self.bare:
                 echo(ctx.get_help())
                 ctx.exit()
-            ctx.meta[IS_BARE] = True
+            ctx.meta[IS_BARE] = self.bare != self.default
             args = [self.bare]
         elif self.default and args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = [self.default, *args]
@@ -83,6 +228,11 @@ class Verbs(Group):
             lines = (self.epilog or "").partition(EXAMPLES)[2]
             note(f"more examples:\n{lines}")
         return result
+
+
+def verbs(name: str, **named: Any) -> Declaration[Verbs]:
+    """Declare a group of commands; its docstring is its help."""
+    return click.group(name, cls=Verbs, **named)
 
 
 EXAMPLES = "Examples:\n"  # the heading of the last paragraph of a docstring

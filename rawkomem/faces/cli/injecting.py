@@ -14,12 +14,14 @@ from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...text.clean import one_line
-from .terminal import note, say_json, tell_nothing
+from .answers import Fields
+from .terminal import note, tell_nothing
 
 if TYPE_CHECKING:
     from typing import Any
 
 
+INJECT_ANSWER = Fields("items pointers left_out tokens budget profile text", "{text:text}")
 MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
 
 
@@ -46,7 +48,7 @@ def run_inject(
         only=only,
     )
     if as_json:
-        say_json(injection_json(injection))
+        INJECT_ANSWER.say(injection_json(injection), True)
     else:
         sys.stdout.write(injection.text)
     repository.note_use(injection, session)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from click import Path, argument, command, option, pass_obj
+from click import Path, argument
 
 from ...files.check import printable
 from ...files.session_records import Access
@@ -14,48 +16,41 @@ from ...git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ...git.runner import user_name
 from ...index.catalogue import Row
 from ...model.entries import Memory
-from ...model.values import as_dict, extra_value, iso
+from ...model.values import extra_value
 from ...recall.excerpt import layer_label
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.claims import claim_of
 from ...state.strength import rfc_columns
 from ...state.trust import EVENT_TIME, Trust
-from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
-from .commands import pass_layers, pass_repository
-from .declarations import text_option
-from .opening import open_repository, used_json
-from .options import ALL, AS_OF, BY, FILTERS, JSON, together
-from .terminal import (
-    bracketed,
-    day,
-    fields_of,
-    is_table,
-    note,
-    paint,
-    say,
-    say_answer,
-    say_either,
-    say_fact,
-    say_json,
-    shortened,
-    tell_nothing,
-    wide,
-)
+from .answers import Fields
+from .declarations import answer, verb
+from .options import ALL, AS_OF, BY, FILTERS
+from .terminal import day, note, paint, tell_nothing, wide
 
 # Implement `rawkomem link cite`, and show the state of citations for `show` and `check --stale`.
 
-STATE_COLORS = {"fresh": "green", STALE: "yellow", GONE: "red", UNKNOWN: "dim"}
+CITATION = Fields(
+    "citation=citation.text state note", "{state:<7|hue} {citation:200}{note:200|?  %|dim}"
+)
+NEW_CITATIONS = Fields("id? about? path? citations", "{citations}")
+DOUBTFUL = Fields(
+    "id=memory.id file line=memory.line *cited",
+    "{file}:{line}: " + str(CITATION.line),
+    file=lambda item: printable(item["memory"].path),
+    cited=CITATION,
+)
 
 
-@command("cite")
-@argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path())
-@BY
-@JSON
-@pass_obj
-def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) -> None:
+@verb(
+    "cite",
+    argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path()),
+    BY,
+    NEW_CITATIONS,
+)
+def cite_command(folder: str, repository: Repository, words: tuple[str, ...], by: str) -> Any:
     """Tie a memory to code; it ranks lower when the code changes.
 
     With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
@@ -65,78 +60,70 @@ def cite_command(folder: str, words: tuple[str, ...], by: str, as_json: bool) ->
       rawkomem link cite FILE
       rawkomem link cite ID FILE
     """
-    repository = open_repository(folder)
     base = folder or os.getcwd()
     places = [place_from(repository.layout, word, base) for word in words[1:] or words]
-    found = [repository.citations.now(place) for place in places]
-    for item in found:
+    now = [repository.citations.now(place) for place in places]
+    for item in now:
         if item.note:
             note(item.note)
-    written = (
-        repository.citations.add(words[0], places, by or user_name()) if len(words) > 1 else None
-    )
-    told = fields_of(written.entry, "id", "about", "path") if written else {}
-    done = f"{paint('cited', 'green')}  " if written else ""
-    say_answer(
-        as_json,
-        {**told, "citations": [item.citation.text for item in found]},
-        (f"{done}{item.citation.text}" for item in found),
-    )
+    citations = [item.citation.text for item in now]
+    if len(words) == 1:
+        return {"citations": citations}
+    entry = repository.citations.add(words[0], places, by or user_name()).entry
+    return answer(entry, NEW_CITATIONS.done("cited"), citations=citations)
 
 
-def cited_line(item: Cited) -> str:
-    """Return a citation and its state as a line."""
-    told = f"  {paint(one_line(item.note, 200), 'dim')}" if item.note else ""
-    return f"{paint(f'{item.state:7}', STATE_COLORS[item.state])} {one_line(item.citation.text, 200)}{told}"
-
-
-def cited_json(item: Cited) -> dict[str, str]:
-    """Return a citation for JSON."""
-    return {"citation": item.citation.text, "state": item.state, "note": item.note}
-
-
-def tell_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]], as_json: bool) -> int:
+def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
     """Print the citations that are not fresh. Return 1 if one is stale or gone, else 0."""
-    doubtful = [
-        (memory, item)
+    doubtful: list[dict[str, Any]] = [
+        {"memory": memory, "cited": item}
         for memory, items in cited
         for item in items
         if item.state in (STALE, GONE, UNKNOWN)
     ]
-    if as_json:
-        say_json([{"id": memory.id, "file": memory.path, "line": memory.line, **cited_json(item)}
-                  for memory, item in doubtful])  # fmt: skip
-    else:
-        for memory, item in doubtful:
-            say(f"{printable(memory.path)}:{memory.line}: {cited_line(item)}")
-        counts = {
-            state: sum(item.state == state for _, item in doubtful)
-            for state in (STALE, GONE, UNKNOWN)
-        }
-        told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-        hint = (
-            "; correct the memory, or confirm it with 'rawkomem link cite ID PLACE'"
-            if counts[STALE] or counts[GONE]
-            else ""
-        )
-        note(f"{sum(len(items) for _, items in cited)} citations, {told or 'all fresh'}{hint}")
-    return 1 if any(item.state in (STALE, GONE) for _, item in doubtful) else 0
+    answer(doubtful, DOUBTFUL)
+    counts = Counter(item["cited"].state for item in doubtful)
+    states = ", ".join(f"{count} {state}" for state, count in counts.items())
+    is_wrong = bool(counts[STALE] or counts[GONE])
+    hint = "; correct the memory, or confirm it with 'rawkomem link cite ID PLACE'"
+    number = sum(len(items) for _, items in cited)
+    note(f"{number} citations, {states or 'all fresh'}{hint if is_wrong else ''}")
+    return 1 if is_wrong else 0
 
 
 # Implement `rawkomem list` and `show`.
 
 MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56  # terminal columns needed to show this part of a line
 MIN_TITLE_CHARS = 12
-IMPORTANCE_COLORS = {"critical": "red", "high": "yellow", "medium": "cyan", "low": "dim"}
+TIMES = "created:iso updated:iso valid_from:iso valid_until:iso"
+USES = "accesses=access.count last_access:iso=access.last"
 
 
-@command("list")
-@text_option("--layer", help="Only this layer: project, personal, the name of a source, or all.")
-@together(ALL, *FILTERS, JSON)
-@pass_layers
-def list_command(
-    repository: Repository, layer: str, limit: int, as_json: bool, **which: Any
-) -> None:
+def _row_line(item: dict[str, Any]) -> str:
+    """Return a memory as a line that fits the terminal."""
+    row = item["row"]
+    marks = [row.status if row.status != "active" else "", *layer_label(item["layer"])]
+    marks += ["" if row.vouched else "not vouched", "change proposed" if row.waiting else ""]
+    id = row.id + "".join(f" [{mark}]" for mark in marks if mark)
+    columns = wide()
+    head = f"{day(row.updated)}  " if columns >= MIN_WITH_DATE else ""
+    head += f"{row.importance:8}  " if columns >= MIN_WITH_IMPORTANCE else ""
+    room = max(MIN_TITLE_CHARS, columns - len(id) - 2 - len(head))
+    title = one_line(row.title or row.path, room)
+    return f"{head}{title:{room if sys.stdout.isatty() else 0}}  {paint(id, 'dim')}"
+
+
+ROW = Fields(f"*row layer? {USES}", _row_line, row=Fields(TIMES, of=Row))
+
+
+@verb(
+    "list",
+    "--layer TEXT: Only this layer: project, personal, the name of a source, or all.",
+    ALL,
+    *FILTERS,
+    [ROW],
+)
+def list_command(layered: Repository, layer: str, limit: int, as_json: bool, **given: Any) -> None:
     """List memories, most recently changed first.
 
     'rawkomem ls' is the same command.
@@ -146,49 +133,79 @@ def list_command(
       rawkomem list --tag payments
       rawkomem list --include archived
     """
-    layers = repository.layers.named(layer) if layer else repository.layers.all[:1]
-    only = filter_of(**which)
-    found = shortened(
-        as_json, [(one, row) for one in layers for row in one.repository.list(only)], limit
-    )
-    if as_json:
-        used = {one.name: one.repository.lifecycle.accesses() for one in layers}
-        say_json([{**as_dict(row), **({"layer": one.name} if one.name else {}), **_times(row),
-                   **used_json(used[one.name].get(row.id, Access()))} for one, row in found])  # fmt: skip
-        return
-    for one, row in found:
-        say(_row_line(row, one.name))
-    if not found:
-        tell_nothing(repository, "no memory matches these filters")
+    layers = layered.layers.named(layer) if layer else layered.layers.all[:1]
+    only = filter_of(**given)
+    rows = []
+    for one in layers:
+        used = one.repository.lifecycle.accesses()
+        rows += [
+            {"row": row, "layer": one.name, "access": used.get(row.id, Access())}
+            for row in one.repository.list(only)
+        ]
+    answer(rows)
+    if not rows:
+        tell_nothing(layered, "no memory matches these filters")
 
 
-def _row_line(row: Row, layer: str = "") -> str:
-    marks = "".join(f" [{label}]" for label in layer_label(layer))
-    marks += (
-        f"{'' if row.vouched else ' [not verified]'}{' [change proposed]' if row.waiting else ''}"
-    )
-    id = f"{row.id}{bracketed(row.status)}{marks}"
-    columns = wide()
-    importance = f"{paint(f'{row.importance:8}', IMPORTANCE_COLORS[row.importance])}  "
-    parts = [(f"{day(row.updated)}  ", 12, MIN_WITH_DATE), (importance, 10, MIN_WITH_IMPORTANCE)]
-    shown = [(text, width) for text, width, least in parts if columns >= least]
-    room = max(MIN_TITLE_CHARS, columns - len(id) - 2 - sum(width for _, width in shown))
-    title = one_line(row.title or row.path, room)
-    return f"{''.join(text for text, _ in shown)}{title:{room if is_table() else 0}}  {paint(id, 'dim')}"
+def trust_line(trust: Trust) -> str:
+    """Return the parts of a trust as a line."""
+    parts = ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts)
+    return one_line(parts if trust.standing.verified else f"not vouched; {parts}", 400)
 
 
-def _times(of: Row | Memory) -> dict[str, str]:
-    return {
-        key: iso(getattr(of, key)) for key in ("created", "updated", "valid_from", "valid_until")
-    }
+TRUST = Fields(
+    "value:round source verified=standing.verified standing=standing.why parts",
+    trust_line,
+    parts=[Fields("name=0 amount:round=1 why=2")],
+)
 
 
-@command("show")
-@argument("id")
-@AS_OF
-@JSON
-@pass_repository
-def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> None:
+def claim_line(memory: Memory) -> str:
+    """Return the claim of a memory as a line; empty if it has none."""
+    claim = claim_of(memory)
+    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
+
+
+SHOWN = Fields(
+    f"*memory *columns last_accessed:iso=access.last {USES} strength=strength.value strength_parts=strength.parts"
+    " trust citations?=cited",
+    """\
+{title:~(draft)|bold}
+id          {id}
+{kind_shown:?kind        %}
+status      {status}{reason:? (%)}
+{valid_from:?valid from  %}
+{valid_until:?valid until %}
+{claim:?claims      %}
+importance  {importance}
+{when:?whenToUse   %}
+{tags:?tags        %}
+{created:?found       %}{by:? by %}
+{happened:?happened    %}
+{found_in:?in          %}
+{source:?source      %}
+{related:?related     %}
+{updated:?changed     %}
+feedback    {helpful} helpful, {harmful} harmful
+{0.memory.waiting:?proposed    % changes: 'rawkomem review' shows them}
+{accesses:?used        % times}{last_access:?, last %}
+file        {path}:{line}
+trust       {trust_text:text}
+{citations_lines:text}
+
+{body:text}""",
+    memory=Fields(TIMES, of=Memory),
+    trust=TRUST,
+    citations=[CITATION],
+    trust_text=lambda item: f"{item['trust'].value:.2f}  {trust_line(item['trust'])}",
+    kind_shown=lambda item: "" if item["memory"].kind == "memory" else item["memory"].kind,
+    claim=lambda item: claim_line(item["memory"]),
+    happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
+)
+
+
+@verb("show", "ID", AS_OF, SHOWN)
+def show_command(repository: Repository, id: str, as_of: str) -> Any:
     """Show one memory.
 
     ID is an id, its beginning or end, the name of a file, or words of the title.
@@ -199,109 +216,24 @@ def show_command(repository: Repository, id: str, as_of: str, as_json: bool) -> 
       rawkomem show ID --json
     """
     memory = repository.get(id, filter_of(as_of=as_of).as_of)
-    cited = repository.citations.of(memory)
     access = repository.lifecycle.accesses().get(memory.id, Access())
-    trust = repository.beliefs.trust(memory)
-    if as_json:
-        strength = repository.lifecycle.strength(memory)
-        say_json(
-            {
-                **as_dict(memory),
-                **rfc_columns(memory, access.count, access.last),
-                "last_accessed": iso(access.last),
-                **_times(memory),
-                **used_json(access),
-                "strength": strength.value,
-                "strength_parts": [as_dict(part) for part in strength.parts],
-                "trust": trust_json(trust),
-                **({"citations": [cited_json(item) for item in cited]} if cited else {}),
-            }
-        )
-        return
-    say(paint(one_line(memory.title) or "(draft)", "bold"))
-    for name, value in _print_facts(memory, access):
-        say_fact(name, value)
-    say_fact("trust", f"{trust.value:.2f}  {trust_line(trust)}")
-    for item in cited:
-        say_fact("cites", cited_line(item))
-    say()
-    say(memory.body)
-
-
-def trust_line(trust: Trust) -> str:
-    """Return the parts of a trust as a line."""
-    vouched = "" if trust.standing.verified else "unverified; "
-    return one_line(
-        vouched + ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts),
-        400,
-    )
-
-
-def trust_json(trust: Trust) -> dict[str, Any]:
-    """Return a trust for JSON."""
     return {
-        "value": round(trust.value, 4),
-        "source": trust.source,
-        "verified": trust.standing.verified,
-        "standing": trust.standing.why,
-        "parts": [
-            {"name": name, "amount": round(amount, 4), "why": why}
-            for name, amount, why in trust.parts
-        ],
+        "memory": memory,
+        "columns": rfc_columns(memory, access.count, access.last),
+        "access": access,
+        "strength": repository.lifecycle.strength(memory),
+        "trust": repository.beliefs.trust(memory),
+        "cited": repository.citations.of(memory),
     }
-
-
-def _print_facts(memory: Memory, access: Access) -> list[tuple[str, str]]:
-    votes = (
-        f"{memory.helpful} helpful, {memory.harmful} harmful"
-        if memory.helpful or memory.harmful
-        else ""
-    )
-    window = " until ".join(
-        part for part in (iso(memory.valid_from), iso(memory.valid_until)) if part
-    )
-    facts = {
-        "id": memory.id,
-        "kind": memory.kind if memory.kind != "memory" else "",
-        "status": memory.status + (f" ({memory.reason})" if memory.reason else ""),
-        "valid": window if memory.valid_from or not window else f"until {window}",
-        "claims": claim_line(memory),
-        "importance": memory.importance,
-        "whenToUse": "; ".join(memory.when),
-        "tags": ", ".join(memory.tags),
-        "found": " ".join(
-            part for part in (iso(memory.created), f"by {memory.by}" if memory.by else "") if part
-        ),
-        "happened": str(extra_value(memory.extra, EVENT_TIME)),
-        "in": memory.found_in,
-        "source": memory.source,
-        "related": ", ".join(memory.related),
-        "changed": iso(memory.updated) if memory.updated != memory.created else "",
-        "feedback": votes,
-        "proposed": f"{counted(memory.waiting, 'change')}: 'rawkomem review {memory.id}' shows them"
-        if memory.waiting
-        else "",
-        "used": f"{counted(access.count, 'time')}, last {iso(access.last)}" if access.count else "",
-        "file": f"{memory.path}:{memory.line}",
-    }
-    return [(name, one_line(value, 400)) for name, value in facts.items() if value]
-
-
-def claim_line(memory: Memory) -> str:
-    """Return the claim of a memory as a line; empty if it has none."""
-    claim = claim_of(memory)
-    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
 # Implement `rawkomem link entities`: list the entities that memories name.
 
+ENTITY = Fields("entity=0 count:count=1 ids=1", "{count:5}  {entity}")
 
-@command("entities")
-@argument("name", required=False, default="")
-@ALL
-@JSON
-@pass_repository
-def entities_command(repository: Repository, name: str, limit: int, as_json: bool) -> int:
+
+@verb("entities", "[NAME]", ALL, [ENTITY])
+def entities_command(repository: Repository, name: str) -> int:
     """List the people, projects and features that memories name.
 
     Write an entity as 'kind:slug' in a text, in tags or under 'entities' in the frontmatter. Kinds are project,
@@ -314,20 +246,12 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
     """
     known = repository.graph.entities()
     meant = resolve_entity(name, known) if name else None
-    shown = {
-        entity: ids
+    shown = [
+        (entity, ids)
         for entity, ids in known.items()
         if meant is None or entity in meant.slugs + meant.candidates
-    }
-    shown = dict(shortened(as_json, [*shown.items()], limit))
-    say_answer(
-        as_json,
-        [{"entity": entity, "count": len(ids), "ids": ids} for entity, ids in shown.items()],
-        (
-            f"{len(ids):5}  {entity}" + (f"  {paint(' '.join(ids), 'dim')}" if name else "")
-            for entity, ids in shown.items()
-        ),
-    )
+    ]
+    answer(shown, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
     if meant is not None and meant.message:
         note(meant.message + (": name one of them" if meant.candidates else ""))
     elif not known:
@@ -338,11 +262,12 @@ def entities_command(repository: Repository, name: str, limit: int, as_json: boo
 # Implement `rawkomem tidy toc`: write the page that links to every memory.
 
 
-@command("toc")
-@option("--out", "-o", type=Path(), default="", help="Write this file instead.")
-@JSON
-@pass_repository
-def toc_command(repository: Repository, out: str, as_json: bool) -> None:
+@verb(
+    "toc",
+    "--out -o FILE: Write this file instead.",
+    Fields("file changed", "{changed:yes written/unchanged|green}  {file}"),
+)
+def toc_command(repository: Repository, out: str) -> Any:
     """Write .rawko/MEMORY.md, a page that links to every memory.
 
     Read the page in an editor or on a site such as GitHub. Its order is stable, and it has no dates or counts, so it
@@ -353,5 +278,4 @@ def toc_command(repository: Repository, out: str, as_json: bool) -> None:
       rawkomem tidy toc
     """
     file, changed = repository.exchange.write_contents(out)
-    said = f"{paint('written', 'green') if changed else 'unchanged'}  {os.path.relpath(file)}"
-    say_either(as_json, {"file": os.path.relpath(file), "changed": changed}, said)
+    return {"file": os.path.relpath(file), "changed": changed}

@@ -10,27 +10,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from typing import Any
 
-import click
-from click import Choice, ClickException, Context, Group, UsageError, argument, echo
+from click import ClickException, echo
 from click.shell_completion import get_completion_class
 
 from ...files.installation import list_docs_pages, read_docs_page
-from ...files.origin import adopt_local
+from ...files.private import adopt_local
 from ...model.errors import BadInput
 from ...model.values import record
 from . import main, opening
+from .answers import Fields
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
-from .declarations import flag
-from .options import JSON
-from .terminal import note, paint, say, say_answer
+from .declarations import verb
+from .terminal import note, paint, say
 
 # Implement `rawkomem help`: print the overview, all commands, or the help of one command.
 
 
-@click.command("help")
-@argument("names", metavar="[COMMAND]...", nargs=-1)
-@flag("--all", "everything", help="List all commands.")
+@verb("help", "[COMMAND]...>names", "--all >everything: List all commands.")
 def help_command(names: tuple[str, ...], everything: bool) -> None:
     """Show the help of a command, or all commands with --all.
 
@@ -39,44 +37,27 @@ def help_command(names: tuple[str, ...], everything: bool) -> None:
       rawkomem help lesson add
       rawkomem help --all
     """
-    echo(_help_of(names) if names else commands_overview(everything))
-
-
-def _help_of(names: tuple[str, ...]) -> str:
-    ctx = Context(cli, info_name="rawkomem", **cli.context_settings)
-    for name in names:
-        group = ctx.command
-        if not isinstance(group, Group):
-            raise UsageError(f"'{ctx.command_path}' has no command {name!r}", ctx)
-        _, command, _ = group.resolve_command(ctx, [name])
-        if command is None:
-            raise UsageError(f"there is no command {name!r}", ctx)
-        ctx = Context(command, info_name=name, parent=ctx)
-    return ctx.get_help()
+    if names:
+        cli.main(args=[*names, "--help"], prog_name="rawkomem", standalone_mode=False)
+    else:
+        echo(commands_overview(everything))
 
 
 # Implement `rawkomem docs`: print the documentation. Needs neither a checkout nor a network.
 
 
-@click.command("docs")
-@argument("page", required=False)
-@JSON.but(help="Print the list of pages as JSON.")
-def docs_command(page: str | None, as_json: bool) -> None:
+@verb("docs", "[PAGE]", [Fields("page=0 about=1", "{page:<13|cyan} {about}")])
+def docs_command(page: str, as_json: bool) -> Any:
     """List or print the pages of the documentation.
 
     Examples:
       rawkomem docs
       rawkomem docs recall
     """
-    if page and not as_json:
-        say(read_docs_page(page).rstrip("\n"))
-        return
-    pages = list_docs_pages()
-    say_answer(
-        as_json,
-        [{"page": name, "about": about} for name, about in pages],
-        (f"{paint(f'{name:13}', 'cyan')} {about}" for name, about in pages),
-    )
+    if not page or as_json:
+        return list_docs_pages()
+    say(read_docs_page(page).rstrip("\n"))
+    return None
 
 
 # Implement `rawkomem completion`: print or install the completion script of a shell.
@@ -91,13 +72,12 @@ COMPLETION_FILES = {
 }
 
 
-@click.command("completion")
-@argument("shell", type=Choice(SHELLS), required=False)
-@flag(
-    "--install",
-    help="Write the script into the folder where your shell looks for it.",
+@verb(
+    "completion",
+    f"[{'|'.join(SHELLS)}]>shell",
+    "--install: Write the script into the folder where your shell looks for it.",
 )
-def completion_command(shell: str | None, install: bool) -> None:
+def completion_command(shell: str, install: bool) -> None:
     """Print or install Tab completion for your shell.
 
     Tab then completes commands, options, ids with their titles, tags, kinds, statuses and pages of the documentation.
@@ -110,7 +90,8 @@ def completion_command(shell: str | None, install: bool) -> None:
     shell = shell or os.path.basename(os.environ.get("SHELL", ""))
     if shell not in SHELLS:
         raise BadInput(
-            "$SHELL names no supported shell", "run 'rawkomem completion bash', or name zsh or fish"
+            f"{shell or '$SHELL'} is no supported shell",
+            "run 'rawkomem completion bash', or name zsh or fish",
         )
     if not install:
         say("\n".join(completion_script(shell, program) for program in PROGRAMS))
@@ -221,8 +202,7 @@ DEMO_STEPS = (
 )
 
 
-@click.command("demo")
-@flag("--keep", help="Keep the folder.")
+@verb("demo", "--keep: Keep the folder.")
 def demo_command(keep: bool) -> None:
     """Show what rawkomem does, with real commands in a temporary folder.
 

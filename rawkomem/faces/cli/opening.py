@@ -10,33 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...files.layout import personal_root
-from ...files.session_records import Access, uses
+from ...files.session_records import uses
 from ...hosts import person
-from ...model.entries import Memory
+from ...index.summaries import Stats
 from ...model.errors import BadInput, NotFound
-from ...model.values import as_dict, iso
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...text.chunks import counted
-from ...text.clean import one_line
-from .terminal import (
-    done_line,
-    draws,
-    fields_of,
-    name_of,
-    note,
-    say,
-    say_fact,
-    say_json,
-    say_rows,
-    sparkline,
-    tell_nothing,
-    wide,
-)
+from .answers import Fields
+from .terminal import draws, note, sparkline, tell_nothing
 
 if TYPE_CHECKING:
     from ...files.append import Written
-    from ...index.summaries import Stats
 
 # Open the repository of a command and find out whether a person runs the command. Does not import
 # click.
@@ -86,32 +70,35 @@ def author(by: str) -> str:
     return user_name()
 
 
+SIDE = Fields(
+    "id title status reason claim=extra.claim conflicts_with disputes reinforcements helpful harmful path",
+    "{title:80}{status:mark}  {id:dim}  {path:dim}",
+)
+DECIDED = Fields(
+    "*memory done superseded entries",
+    "{done:green}  {title:80}{status:mark}  {id:dim}  {path:dim}\n{superseded:?  supersedes %}",
+    memory=SIDE,
+)
+FEEDBACK_ANSWER = DECIDED
+
+
 def report_decision(
     repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool
 ) -> None:
     """Print what was done and the current status of the memory."""
     memory = repository.get(name)
-    done = "proposed" if any(item.entry.id in memory.proposed for item in written) else done
-    superseded = (item.entry.about for item in written if item.entry.kind == "supersede")
-    others = [id for id in superseded if id != memory.id]
-    if as_json:
-        say_json(
-            {
-                **decided_json(memory),
-                "done": done,
-                "superseded": others,
-                "entries": [item.entry.id for item in written],
-            }
-        )
-        return
-    paths = dict.fromkeys(item.entry.path for item in written if item.entry.target == memory.id)
-    say(done_line(done, name_of(memory), ", ".join(paths) or memory.path))
-    if done == "proposed":
-        note(
-            f"a person vouches for {memory.id}, so the change waits for 'rawkomem review {memory.id}'"
-        )
-    for id in others:
-        say(f"  supersedes {id}")
+    entries = [item.entry for item in written]
+    is_proposed = any(entry.id in memory.proposed for entry in entries)
+    superseded = [entry.about for entry in entries if entry.kind == "supersede"]
+    decision = {
+        "memory": memory,
+        "done": "proposed" if is_proposed else done,
+        "superseded": [id for id in superseded if id != memory.id],
+        "entries": [entry.id for entry in entries],
+    }
+    DECIDED.say(decision, as_json)
+    if is_proposed:
+        note_proposed(memory.id)
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
     still_open = [conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id]
     if still_open and memory.status == "active":
@@ -119,14 +106,9 @@ def report_decision(
         note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
 
 
-def decided_json(memory: Memory) -> dict[str, Any]:
-    """Return a memory as one side of a decision, for JSON."""
-    return {
-        **fields_of(memory, "id", "title", "status", "reason"),
-        "claim": memory.extra.get("claim"),
-        "conflicts_with": list(memory.conflicts_with),
-        **fields_of(memory, "disputes", "reinforcements", "helpful", "harmful", "path"),
-    }
+def note_proposed(id: str) -> None:
+    """Print that a change of a memory waits for a review."""
+    note(f"a person vouches for {id}, so the change waits for 'rawkomem review {id}'")
 
 
 # Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
@@ -162,71 +144,57 @@ def run_feedback(
 
 # Implement `rawkomem stats`: count memories and their uses.
 
-COUNTED = ("session", "injections", "memories", "tokens", "saved")  # for each session
+COUNTED = ("injections", "memories", "tokens", "saved")  # for each session
+SESSION_TOKENS = Fields(
+    "session injections memories tokens saved",
+    "{tokens:8} tokens  {injections:n injection|>16}  {memories:n memory|>14}"
+    "{saved:?  % saved by not repeating}  {session}",
+    "nothing was injected yet",
+)
+USED = Fields(
+    "id title accesses=count last_access:iso=last", "            {accesses:4}  {title:wide 20}"
+)
+STATS_ANSWER = Fields(
+    line="""\
+memories    {memories}, {unused} of them never used; {uses:n use} in total
+kinds       {kinds:~none}
+importance  {importance:~none}
+tags        {tags:~none}
+statuses    {statuses:~none}
+most used
+{most_used_lines:text}
+least used
+{least_used_lines:text}
+{drawn_weeks:?by week     %}
+{drawn_days:?uses by day %}""",
+    of=Stats,
+    most_used=[USED],
+    least_used=[USED],
+    drawn_weeks=lambda stats: sparkline(stats.weeks, "week") if draws() else "",
+    drawn_days=lambda stats: sparkline(stats.days, "day") if draws() else "",
+)
 
 
 def run_stats(folder: str, arguments: list[str], tokens: bool, as_json: bool, **which: Any) -> None:
     """Count memories, or the tokens of each session, and print the counts."""
     repository = Repository.open(folder)
     if tokens:
-        _print_tokens(repository, as_json)
+        SESSION_TOKENS.say(_session_tokens(repository), as_json)
         return
     stats = repository.stats(filter_of(**which))
-    if as_json:
-        used = {
-            name: [
-                {**fields_of(item, "id", "title"), **used_json(Access(item.count, item.last))}
-                for item in getattr(stats, name)
-            ]
-            for name in ("most_used", "least_used")
-        }
-        say_json({**as_dict(stats), **used})
-    elif stats.memories:
-        _print_stats(stats)
+    if as_json or stats.memories:
+        STATS_ANSWER.say(stats, as_json)
     else:
         tell_nothing(repository, "no memory matches these filters")
 
 
-def _print_tokens(repository: Repository, as_json: bool) -> None:
+def _session_tokens(repository: Repository) -> list[dict[str, Any]]:
     totals: dict[str, dict[str, Any]] = {}
     for use in uses(repository.layout):
         session = use.session or "(no session)"
-        total = totals.setdefault(session, dict.fromkeys(COUNTED, 0) | {"session": session})
+        total = totals.setdefault(session, {"session": session, **dict.fromkeys(COUNTED, 0)})
         total["injections"] += bool(use.ids)
         total["memories"] += len(use.ids)
         total["tokens"] += use.tokens
         total["saved"] += use.saved
-    say_rows(as_json, [*totals.values()], dict, _tokens_line, "nothing was injected yet")
-
-
-def _tokens_line(total: dict[str, Any]) -> str:
-    counts = f"{counted(total['injections'], 'injection'):>16}  {counted(total['memories'], 'memory'):>14}"
-    kept = f"  {total['saved']:8} saved by not repeating" if total["saved"] else ""
-    return f"{total['tokens']:8} tokens  {counts}{kept}  {total['session']}"
-
-
-def used_json(access: Access) -> dict[str, Any]:
-    """Return the number of injections of a memory and the time of the last one, for JSON."""
-
-    return {"accesses": access.count, "last_access": iso(access.last)}
-
-
-def _print_stats(stats: Stats) -> None:
-    used = f"{stats.unused} of them never used; {counted(stats.uses, 'use')} in total"
-    lines = [("memories", f"{stats.memories}, {used}")]
-    for name in ("kinds", "importance", "tags", "statuses"):
-        counts = ", ".join(f"{count} {value}" for value, count in getattr(stats, name).items())
-        lines.append((name, counts or "none"))
-    least = [item for item in stats.least_used if item not in stats.most_used]
-    for name, items in (("most used", stats.most_used), ("least used", least)):
-        lines += [
-            (name, f"{item.count:4}  {one_line(item.title or item.id, wide() - 20)}")
-            for item in items
-        ]
-    if draws():
-        lines += [
-            ("by week", sparkline(stats.weeks, "week")),
-            ("uses by day", sparkline(stats.days, "day")),
-        ]
-    for name, text in lines:
-        say_fact(name, text)
+    return [*totals.values()]

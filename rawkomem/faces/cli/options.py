@@ -65,17 +65,6 @@ class Option:
         return click.option(*self.names, self.key, **shape)(function)
 
 
-def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator that declares several options, in this order."""
-
-    def declare_all(function: Any) -> Any:
-        for option in reversed(options):
-            function = option(function)
-        return function
-
-    return declare_all
-
-
 JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
 DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing.", False)
 YES = Option(("--yes",), "flag", "Do not ask for confirmation.", False)
@@ -135,14 +124,14 @@ SOURCE = Option(
 DEEP = Option(
     ("--deep",),
     "flag",
-    "Also compute the contextual vectors; this takes minutes per 1,000 memories.",
+    "Also compute the contextual vectors, which compare meaning more exactly; this takes minutes per 1,000 memories.",
     False,
 )
 
 SEARCH_OPTIONS = (
     LIMIT.but(
         least=0,
-        help="Maximum number of results. Up to the same number of unverified memories is added.",
+        help="Maximum number of results. Up to the same number of memories that nobody vouches for is added.",
     ),
     *FILTERS,
     PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
@@ -183,7 +172,7 @@ INJECT_OPTIONS = (
         least=0,
     ),
     PROFILE.but(
-        help="The scoring profile: fit, rawko, mesh, composite, lane, llmos, or composite:trust=0.4."
+        help="The scoring profile: fit, the default, or the formula of another design: rawko, mesh, composite, lane, llmos; composite:trust=0.4 sets a weight."
     ),
     Option(
         ("--format", "-f"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from typing import Any
 
 from ...hosts.connect import connectable, is_connected
 from ...model.errors import NotFound, RawkoError
-from ...model.values import record
-from ...repository import Repository
 from ...text.chunks import counted
+from .answers import Fields
 from .opening import open_repository
 from .terminal import paint, say
 
@@ -23,79 +23,55 @@ There is no memory repository in this folder or in a folder above it.
 'rawkomem --help' lists the commands."""
 
 
-@record
-class RepositoryState:
-    """The state of a repository: counts, connected hosts, and work that waits for the user."""
-
-    root: str
-    memories: int
-    drafts: int
-    waiting: int
-    hosts: tuple[str, ...]
-    uncommitted: int
-    importable: str  # a file of the project that `rawkomem import` reads; empty if there is none
+FACTS = Fields(
+    "memories drafts waiting hosts uncommitted",
+    """\
+memories  {memories:n memory} in {0.root}
+{drafts:?drafts    % from your sessions}
+{waiting:?review    % waiting for your decision}
+agents    {hosts:?connected: %|~none connected}
+{uncommitted:?git       % not committed}""",
+)
 
 
 def show_overview(folder: str) -> None:
     """Print the state of the repository and the next useful step."""
     try:
-        here = repository_state(open_repository(folder))
+        repository = open_repository(folder)
     except NotFound:
         say(NO_REPOSITORY)
         return
-    facts = {
-        "memories": f"{counted(here.memories, 'memory')} in {here.root}",
-        "drafts": f"{counted(here.drafts, 'draft')} from your sessions" if here.drafts else "",
-        "review": f"{here.waiting} waiting for your decision" if here.waiting else "",
-        "agents": f"connected: {', '.join(here.hosts)}" if here.hosts else "none connected",
-        "git": f"{counted(here.uncommitted, 'memory file')} not committed"
-        if here.uncommitted
-        else "",
+    layout, authors = repository.layout, repository.core.authors()
+    statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
+    files = [name for name in KNOWLEDGE_FILES if os.path.isfile(os.path.join(layout.project, name))]
+    files_left = repository.core.read(authors.uncommitted_files) if authors else ()
+    state = {
+        "root": os.path.relpath(layout.root),
+        "memories": len(repository.list()),
+        "drafts": len(repository.drafts.all()),
+        "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
+        "hosts": connected_hosts(layout.project),
+        "uncommitted": counted(len(files_left), "memory file") if files_left else "",
     }
-    for name, fact in facts.items():
-        if fact:
-            say(f"{paint(f'{name:10}', 'dim')}{fact}")
-    command, reason = next_step(here)
+    FACTS.say(state, False)
+    command, reason = next_step(state, files)
     say(f"\n{paint('next', 'green')}      {command}\n          {reason}")
     say("\n'rawkomem --help' lists the commands.")
 
 
-def repository_state(repository: Repository) -> RepositoryState:
-    """Return the state of a repository."""
-    layout, authors = repository.layout, repository.core.authors()
-    statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
-    return RepositoryState(
-        root=os.path.relpath(layout.root),
-        memories=len(repository.list()),
-        drafts=len(repository.drafts.all()),
-        waiting=statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
-        hosts=connected_hosts(layout.project),
-        uncommitted=len(repository.core.read(authors.uncommitted_files)) if authors else 0,
-        importable=next(
-            (
-                name
-                for name in KNOWLEDGE_FILES
-                if os.path.isfile(os.path.join(layout.project, name))
-            ),
-            "",
-        ),
-    )
-
-
-def next_step(here: RepositoryState) -> tuple[str, str]:
-    """Return the next useful command and what it does."""
-    if here.waiting:
+def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
+    """Return the next useful command and what it does; `files` can be imported."""
+    if state["waiting"]:
         return "rawkomem review", "Decide on changes and memories that wait for you."
-    if here.drafts:
+    if state["drafts"]:
         return "rawkomem drafts", "Keep or drop the drafts from your sessions."
-    if not here.memories and here.importable:
-        what = f"Import the content of {here.importable} as memories."
-        return f"rawkomem import {here.importable}", what
-    if not here.memories:
+    if not state["memories"] and files:
+        return f"rawkomem import {files[0]}", f"Import the content of {files[0]} as memories."
+    if not state["memories"]:
         return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
-    if not here.hosts:
+    if not state["hosts"]:
         return "rawkomem connect", "Let your coding agent read and store memories."
-    if here.uncommitted:
+    if state["uncommitted"]:
         return "git add .rawko", "Then commit: your team gets the memories with the next pull."
     return 'rawkomem search "how do we run the tests"', "Find memories by words and by meaning."
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import sys
 from array import array
+from typing import Any
 
-from click import argument, group, option, pass_obj
+from click import option
 
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound
-from ...model.values import as_dict
 from ...redaction.find import find_secrets, redact
 from ...redaction.scrubber import PROFILES as known
 from ...redaction.scrubber import Scrubbed, scrub_stages
 from ...repository.settings import Settings, load_settings
 from ...state.schema import frontmatter_schema
 from ...text.conditions import condition_problems, match_condition
-from .declarations import Verbs
-from .options import JSON
-from .terminal import fields_of, note, paint, say, say_either, say_json
+from .answers import Fields
+from .declarations import answer, verbs
+from .terminal import note, say_json
 
 
-@group("try", cls=Verbs)
+@verbs("try")
 def try_command() -> None:
     """Try out a condition, a redaction or a vector on a text.
 
@@ -35,14 +35,29 @@ def try_command() -> None:
 # Implement `rawkomem try scrub`: redact a text, or show how it would be indexed.
 
 SCRUB_PROFILES = ("index", "mesh", "default")
+SECRET = Fields("tag rule line column pii")
+REDACTED = Fields("text findings", findings=[SECRET])
+CHUNK = Fields(
+    of=Scrubbed,
+    line="--- chunk{heading:?: %}, {tokens} tokens{suspicions:?, %}{rejected:?, rejected: %}\n{text:text}",
+)
+STAGES = Fields(
+    "redacted structural semantic normalization chunks",
+    "--- redacted\n{redacted:text}\n--- structural\n{structural:text}\n--- semantic\n{semantic:text}\n"
+    "--- normalization\n{normalization:text}\n{chunks_lines:text}",
+    chunks=[CHUNK],
+)
 
 
-@try_command.command("scrub")
-@option(
-    "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
-    help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
+@try_command.verb(
+    "scrub",
+    option(
+        "--stages", "profile", is_flag=False, flag_value=SCRUB_PROFILES[0], default="", metavar="[PROFILE]",
+        help="Show how the text is indexed, stage by stage; PROFILE is index, mesh (RFC-0011) or default.",
+    ),
+    REDACTED,
+    STAGES,
 )  # fmt: skip
-@JSON.but(help="Print JSON: the redacted text, and the kind and place of each finding.")
 def scrub_command(profile: str, as_json: bool) -> None:
     """Redact secrets and personal data in a text.
 
@@ -54,64 +69,30 @@ def scrub_command(profile: str, as_json: bool) -> None:
     """
     text = read_stdin(strict=False)
     if profile:
-        _show_stages(text, profile, as_json)
+        if profile not in known:
+            raise BadInput(
+                f"there is no profile {profile!r}", f"use one of {', '.join(SCRUB_PROFILES)}"
+            )
+        answer(scrub_stages(text, known[profile]), STAGES)
         return
-    found = find_secrets(text)
-    redacted = redact(text)
+    secrets = find_secrets(text)
     if as_json:
-        say_json(
-            {
-                "text": redacted,
-                "findings": [
-                    {
-                        **fields_of(secret, "tag", "rule", "line"),
-                        "column": secret.start - text.rfind("\n", 0, secret.start),
-                        "pii": secret.pii,
-                    }
-                    for secret in found
-                ],
-            }
-        )
+        column = SECRET.but(column=lambda one: one.start - text.rfind("\n", 0, one.start))
+        answer({"text": redact(text), "findings": secrets}, REDACTED.but(findings=[column]))
         return
-    sys.stdout.write(redacted)
-    if found:
-        note(f"{len(found)} redactions: {', '.join(sorted({secret.rule for secret in found}))}")
-
-
-def _show_stages(text: str, profile: str, as_json: bool) -> None:
-
-    if profile not in known:
-        raise BadInput(
-            f"there is no profile {profile!r}", f"use one of {', '.join(SCRUB_PROFILES)}"
-        )
-    done = scrub_stages(text, known[profile])
-    if as_json:
-        say_json({**as_dict(done), "chunks": [as_dict(chunk) for chunk in done.chunks]})
-        return
-    for name in ("redacted", "structural", "semantic", "normalization"):
-        say(f"--- {name}\n{getattr(done, name)}")
-    for number, chunk in enumerate(done.chunks, 1):
-        say(f"--- chunk {number}{_chunk_remark(chunk)}\n{chunk.text}")
-    note(
-        f"{len(done.chunks)} chunks, {sum(bool(chunk.rejected) for chunk in done.chunks)} rejected"
-    )
-
-
-def _chunk_remark(chunk: Scrubbed) -> str:
-    parts = [chunk.heading, f"{chunk.tokens} tokens" if chunk.tokens else "", *chunk.suspicions]
-    parts.append(f"rejected: {chunk.rejected}" if chunk.rejected else "")
-    told = ", ".join(part for part in parts if part)
-    return f": {told}" if told else ""
+    sys.stdout.write(redact(text))
+    if secrets:
+        note(f"{len(secrets)} redactions: {', '.join(sorted({one.rule for one in secrets}))}")
 
 
 # Implement `rawkomem try match` and `embed`: try out a condition, print a vector.
 
+MATCH = Fields("fires how why problems", "{fires:yes fires/does not fire}{why:?: %}")
+VECTOR = Fields("model=name dims vector", "{model}, {dims} dimensions: {start}, …")
 
-@try_command.command("match")
-@argument("pattern")
-@argument("text")
-@JSON
-def match_command(pattern: str, text: str, as_json: bool) -> int:
+
+@try_command.verb("match", "PATTERN", "TEXT", MATCH)
+def match_command(pattern: str, text: str) -> int:
     """Test whether a whenToUse condition matches a text.
 
     The exit code is 0 if the condition matches, else 1. If TEXT is '-', it is read from standard input.
@@ -119,36 +100,18 @@ def match_command(pattern: str, text: str, as_json: bool) -> int:
     Examples:
       rawkomem try match 'auth|login' 'add a login page'
     """
-    if text == "-":
-        text = read_stdin(strict=False)
-    fired = match_condition(pattern, text)
+    fired = match_condition(pattern, read_stdin(strict=False) if text == "-" else text)
     problems = condition_problems([pattern], 1)
-    if as_json:
-        why, how = (fired.sentence, fired.how) if fired else ("", "")
-        say_json(
-            {
-                "fires": bool(fired),
-                "how": how,
-                "why": why,
-                "problems": [problem.message for problem in problems],
-            }
-        )
-    else:
-        say(
-            f"{paint('fires', 'green')}: {fired.sentence}"
-            if fired
-            else paint("does not fire", "yellow")
-        )
-        for problem in problems:
-            note(f"{problem.message} ({problem.hint})")
+    why, how = (fired.sentence, fired.how) if fired else ("", "")
+    messages = [problem.message for problem in problems]
+    answer({"fires": bool(fired), "how": how, "why": why, "problems": messages})
+    for problem in problems:
+        note(f"{problem.message} ({problem.hint})")
     return 0 if fired else 1
 
 
-@try_command.command("embed")
-@argument("text")
-@JSON.but(help="Print JSON with all numbers.")
-@pass_obj
-def embed_command(folder: str, text: str, as_json: bool) -> None:
+@try_command.verb("embed", "TEXT", VECTOR)
+def embed_command(folder: str, text: str) -> Any:
     """Print the vector of a text.
 
     Examples:
@@ -161,16 +124,14 @@ def embed_command(folder: str, text: str, as_json: bool) -> None:
     except NotFound:
         settings = Settings()
     embedder = open_embedder(settings.embedder, note)
-    vector = array("f", embedder.embed([text])[0])
-    data = {"model": embedder.name, "dims": embedder.dims, "vector": [round(x, 6) for x in vector]}
-    start = ", ".join(f"{x:.4f}" for x in vector[:8])
-    say_either(as_json, data, f"{embedder.name}, {embedder.dims} dimensions: {start}, …")
+    vector = [round(x, 6) for x in array("f", embedder.embed([text])[0])]
+    return answer(embedder, vector=vector, start=vector[:8])
 
 
 # Implement `rawkomem try schema`: print the JSON Schema of the frontmatter.
 
 
-@try_command.command("schema")
+@try_command.verb("schema")
 def schema_command() -> None:
     """Print the JSON Schema of the frontmatter.
 

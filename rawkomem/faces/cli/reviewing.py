@@ -1,5 +1,5 @@
-"""Implement `rawkomem review` and `drafts`: list what waits for a person's decision, and decide: one item
-a screen at a terminal, or by options.
+"""Implement `rawkomem review`, `drafts`, `restore` and `supersede`: list what waits for a person's decision, and
+decide: one item a screen at a terminal, or by options.
 """
 
 from __future__ import annotations
@@ -12,91 +12,75 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
-from click import Abort, Choice, Context, argument, confirm, group, option, pass_context
+from click import Abort, confirm
 
 from ...exchange.sources import place_of
+from ...files.layout import read_stdin
 from ...format.entries import entry_from_text
 from ...format.frontmatter import emit_fields
 from ...hosts.person import PERSON, confirmed, discard_typed
-from ...model.entries import Draft, Entry, Memory
+from ...model.entries import Draft, Memory
 from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
-from ...model.values import ACTIVE
+from ...model.values import ACTIVE, replace
 from ...repository import Repository
-from ...repository.beliefs import Proposal
-from ...repository.waiting import BOTH, CONFLICT, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
-from ...repository.writing import Stored
+from ...repository.waiting import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
+from ...repository.writing import as_one_change
 from ...text.chunks import counted
 from ...text.clean import one_line
-from .adding import RESUME, say_stored, write_in_editor
-from .commands import pass_repository
-from .declarations import flag, list_option, one_of, text_option
-from .drafting import (
-    draft_head,
-    draft_json,
-    draft_lines,
-    edit_in_editor,
-    indented,
-    title_of,
-    whole_draft_lines,
-)
+from .adding import RESUME, STORED, answer_stored, write_in_editor
+from .answers import Fields
+from .declarations import answer, one_of, prints_json, shortened, verb, verbs
+from .drafting import DRAFT as DRAFT_FIELDS
+from .drafting import DRAFT_HEAD, WHOLE_DRAFT, edit_in_editor, whole_draft
 from .listing import claim_line
-from .opening import author, decided_json, open_repository, report_decision
-from .options import ALL, BY, JSON, LIMIT, REASON, YES, together
-from .terminal import (
-    day,
-    fields_of,
-    name_of,
-    note,
-    paint,
-    say,
-    say_either,
-    say_json,
-    say_rows,
-    shortened,
-    wide,
-)
+from .opening import DECIDED, SIDE, author, report_decision
+from .options import ALL, BY, LIMIT, REASON, YES
+from .terminal import day, name_of, note, paint, say
 
-SUPERSEDE = flag("--supersede", help="Supersede the memory that it contradicts.")
-KEEP_BOTH = flag("--keep-both", help="Keep both memories in use and close the conflict.")
-LIST = flag("--list", "listing", help="At a terminal: list instead of asking.")
+SETTLE = one_of(
+    "settle",
+    supersede="Supersede the memory that it contradicts.",
+    keep_both="Keep both memories in use and close the conflict.",
+)
+LIST = "--list >listing: At a terminal: list instead of asking."
 VOUCHING = ("accept", "activate")  # verdicts by which a person vouches for somebody else's words
-PROPOSAL_VERDICTS = {"accept": "accepted", "decline": "declined"}  # on proposed changes
 NOTHING_WAITS = "nothing waits for a decision"
-MAX_SAID_CHARS = 80  # characters of a sentence in a list
+REVIEWED = Fields(
+    "*memory done",
+    "{done:green}  {title:80}{status:mark}  {id:dim}",
+    memory=SIDE,
+)
+WAITING = Fields(" ".join(KINDS))
 
 
-@click.command("review")
-@argument("id", required=False)
-@together(REASON, BY, ALL, JSON, LIST)
-@option(
-    "--kind", "kinds", multiple=True, type=Choice(KINDS), help="Only this kind; may be repeated."
+@verb(
+    "review",
+    "[ID]",
+    REASON,
+    BY,
+    ALL.but(parameter="most"),
+    LIST,
+    f"--kind {'|'.join(KINDS)}... >kinds: Only this kind; may be repeated.",
+    "--all-from TEXT >place: All memories imported from this format, file or folder.",
+    one_of(
+        "action",
+        activate="Put the memory into use.",
+        reject="Archive the memory.",
+        accept="Apply the proposed changes of a memory.",
+        decline="Discard the proposed changes of a memory.",
+        hold="Hold a memory back until a person reviews it.",
+    ),
+    YES,
+    "--change TEXT... >changes: Only this change (the id of its entry); may be repeated.",
+    SETTLE,
+    WAITING,
+    [REVIEWED],
+    DECIDED,
 )
-@text_option(
-    "--all-from",
-    "place",
-    help="All memories imported from this format, file or folder.",
-)
-@one_of(
-    "action",
-    activate="Put the memory into use.",
-    reject="Archive the memory.",
-    accept="Apply the proposed changes of a memory.",
-    decline="Discard the proposed changes of a memory.",
-    hold="Hold a memory back until a person reviews it.",
-)
-@YES
-@list_option(
-    "--change",
-    "changes",
-    help="Only this change (the id of its entry); may be repeated.",
-)
-@SUPERSEDE
-@KEEP_BOTH
-@pass_repository
 def review_command(
-    repository: Repository, id: str | None, action: str | None, place: str, kinds: tuple[str, ...], listing: bool,
-    changes: tuple[str, ...], supersede: bool, keep_both: bool, **how: Any,
+    repository: Repository, id: str, action: str, place: str, kinds: tuple[str, ...], listing: bool, most: int,
+    changes: tuple[str, ...], settle: str, by: str, reason: str, yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Decide on drafts, proposed changes, conflicts and imports.
 
@@ -104,7 +88,8 @@ def review_command(
     Elsewhere it lists the items. Options decide on the memory ID without a question from the list.
 
     If a person vouches for a memory, agents can only propose changes to it: --accept applies the changes, --decline
-    discards them. --activate and --reject decide on a memory in quarantine or on one side of a conflict. An
+    discards them. --activate and --reject decide on a memory in quarantine (held back until a person reviews it) or
+    on one side of a conflict. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both memories stay in use. Otherwise the conflict stays open.
 
@@ -113,57 +98,53 @@ def review_command(
       rawkomem review ID --activate
       rawkomem review --all-from CLAUDE.md --activate
     """
-    how_settled = settlement(supersede, keep_both)
-    verdict = action or ("activate" if how_settled else "")
-    by, reason, as_json = author(how["by"]), how["reason"], how["as_json"]
+    verdict = action or ("activate" if settle else "")
+    by = author(by)
     if id and place:
         raise BadInput("ID and --all-from exclude each other", "use one of them")
-    items = _items(repository, id, place, kinds) if not verdict or verdict in VOUCHING else []
-    if not verdict and asks(repository, listing or as_json or bool(how["limit"])):
-        walk(repository, items, by)
-        return
-    vouching = repository.core.via == PERSON and verdict in VOUCHING and (id or place)
-    if vouching and not how["yes"]:
-        _list_items(repository, items, id, False)
-        if not confirmed("Vouch for this?"):
-            raise Abort
-    if repository.core.via != PERSON and verdict in VOUCHING and os.isatty(1):
-        note("this counts as an agent's decision; to vouch for the memory yourself, commit it")
     if not verdict:
-        shown = shortened(as_json, items, how["limit"])
-        _list_items(repository, shown, id, as_json, f" from {place}" if place else "")
-    elif verdict != "hold" and place and verdict not in PROPOSAL_VERDICTS:
-        say_rows(
-            as_json,
-            repository.beliefs.review_all(place, verdict, how_settled, reason, by),
-            lambda memory: {**decided_json(memory), "done": _verdict_done(memory, verdict)},
-            lambda memory: f"{paint(_verdict_done(memory, verdict), 'green')}  {name_of(memory)}",
-        )
-    elif not id:
+        items = _items(repository, id, place, kinds)
+        if asks(repository, listing or as_json or bool(most)):
+            walk(repository, items, by)
+        else:
+            _list_items(repository, shortened(items, most), id)
+        return
+    is_all = bool(place) and verdict in ("activate", "reject")
+    if not id and not is_all:
         raise BadInput(
-            f"--{action or how_settled.replace('_', '-')} needs the ID of a memory",
+            f"--{action or settle.replace('_', '-')} needs the ID of a memory",
             "add an ID that 'rawkomem review' lists, or --all-from with a format, file or folder",
         )
-    elif verdict in PROPOSAL_VERDICTS:
+    if verdict in VOUCHING:
+        _ask_to_vouch(repository, id, place, yes)
+    if is_all:
+        memories = repository.beliefs.review_all(place, verdict, settle, reason, by)
+        answer(
+            [{"memory": memory, "done": _done(memory, verdict)} for memory in memories], REVIEWED
+        )
+        return
+    if verdict in ("accept", "decline"):
         written = repository.beliefs.decide(id, verdict == "accept", changes, reason, by)
-        report_decision(repository, id, written, PROPOSAL_VERDICTS[verdict], as_json)
+        done = f"{verdict.removesuffix('e')}ed"
     elif verdict == "hold":
-        written = [repository.beliefs.quarantine(id, reason, by)]
-        report_decision(repository, id, written, "quarantined", as_json)
+        written, done = [repository.beliefs.quarantine(id, reason, by)], "quarantined"
     else:
-        written = repository.beliefs.review(id, verdict, how_settled, reason, by)
-        done = _verdict_done(repository.get(id), verdict)
-        report_decision(repository, id, written, done, as_json)
+        written = repository.beliefs.review(id, verdict, settle, reason, by)
+        done = _done(repository.get(id), verdict)
+    report_decision(repository, id, written, done, as_json)
 
 
-def settlement(supersede: bool, keep_both: bool) -> str:
-    """Return how to settle a conflict: 'supersede', 'keep_both' or empty; raise BadInput if both options are set."""
-    if supersede and keep_both:
-        raise BadInput("--supersede and --keep-both exclude each other", "use one of them")
-    return "supersede" if supersede else "keep_both" if keep_both else ""
+def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> None:
+    """Show a person the words that they vouch for, and ask. Raise Abort if they do not."""
+    if repository.core.via == PERSON and not yes:
+        _list_items(repository, _items(repository, id, place, ()), id)
+        if not confirmed("Vouch for this?"):
+            raise Abort
+    if repository.core.via != PERSON and os.isatty(1):
+        note("this counts as an agent's decision; to vouch for the memory yourself, commit it")
 
 
-def _verdict_done(memory: Memory, verdict: str) -> str:
+def _done(memory: Memory, verdict: str) -> str:
     """Return what a review did. A memory that was not active at its source keeps its status from there."""
     if verdict == "reject":
         return "rejected"
@@ -173,9 +154,7 @@ def _verdict_done(memory: Memory, verdict: str) -> str:
 # List what waits.
 
 
-def _items(
-    repository: Repository, id: str | None, place: str, kinds: Sequence[str]
-) -> Sequence[Waiting]:
+def _items(repository: Repository, id: str, place: str, kinds: Sequence[str]) -> Sequence[Waiting]:
     """Return what waits: everything, or only items of some kinds, of one memory, or of one imported source."""
     items = repository.waiting(kinds)
     if id or place:
@@ -185,74 +164,69 @@ def _items(
     return items
 
 
-def _list_items(
-    repository: Repository, items: Sequence[Waiting], id: str | None, as_json: bool, place: str = ""
-) -> None:
-    if as_json:
-        found: dict[str, list[object]] = {kind: [] for kind in KINDS}
+def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> None:
+    if prints_json():
+        groups: dict[str, list[object]] = {kind: [] for kind in KINDS}
         for item in items:
-            found[item.kind].append(waiting_json(repository, item))
-        say_json(found)
+            groups[item.kind].append(waiting_json(repository, item))
+        answer(groups, WAITING)
         return
     for item in items:
-        lines = _whole_lines(repository, item) if id else _short_lines(repository, item)
-        say("\n".join(lines))
+        say("\n".join(_whole_lines(repository, item) if id else _short_lines(repository, item)))
     if not items:
-        note(f"{id} does not wait for a decision" if id else f"{NOTHING_WAITS}{place}")
+        note(f"{id} does not wait for a decision" if id else NOTHING_WAITS)
     elif id:
-        id = items[0].id
-        how = f"'rawkomem review {id} --activate' or 'rawkomem review {id} --reject'"
-        if items[0].kind == PROPOSAL:
-            how = f"'rawkomem review {id} --accept' or 'rawkomem review {id} --decline'"
-        elif items[0].kind == CONFLICT:
-            how += ", --supersede or --keep-both"
-        note(f"decide with {how}")
+        words = "--accept' or --decline" if items[0].kind == PROPOSAL else "--activate' or --reject"
+        note(f"decide with 'rawkomem review {items[0].id} {words}, --supersede or --keep-both")
     else:
         note("'rawkomem review' at a terminal asks about each; 'rawkomem review ID' shows one")
+
+
+PROPOSED = Fields(
+    "changes differences",
+    changes=[Fields("id kind by reason=extra.reason")],
+    differences=[Fields("field=0 now=1 proposed=2")],
+)
 
 
 def waiting_json(repository: Repository, item: Waiting) -> dict[str, object]:
     """Return an item that waits, for JSON."""
     if item.draft:
-        return draft_json(item.draft)
+        return DRAFT_FIELDS.json(item.draft)  # type: ignore[no-any-return]
     assert item.memory
-    trust = round(repository.beliefs.trust(item.memory).value, 4)
-    told: dict[str, object] = {**decided_json(item.memory), "trust": trust}
+    data: dict[str, object] = _side(repository, item.memory)
     if item.other:
-        other = round(repository.beliefs.trust(item.other).value, 4)
-        told["other"] = {**decided_json(item.other), "trust": other}
-        told["says"], told["other_says"] = item.said
+        data["other"] = _side(repository, item.other)
+        data["says"], data["other_says"] = item.said
     if item.proposal:
-        told["changes"] = [
-            {**fields_of(entry, "id", "kind", "by"), "reason": entry.extra.get("reason", "")}
-            for entry in item.proposal.changes
-        ]
-        told["differences"] = [
-            {"field": field, "now": now, "proposed": then}
-            for field, now, then in item.proposal.differences
-        ]
-    return told
+        data.update(PROPOSED.json(item.proposal))
+    return data
+
+
+def _side(repository: Repository, memory: Memory) -> dict[str, object]:
+    return {**SIDE.json(memory), "trust": round(repository.beliefs.trust(memory).value, 4)}
 
 
 def _short_lines(repository: Repository, item: Waiting) -> Iterator[str]:
     """Yield an item as a list shows it."""
     if item.draft:
-        yield from draft_lines(item.draft, wide())
+        yield DRAFT_FIELDS.text(item.draft)
         return
     assert item.memory
     head = f"{paint(item.kind, 'yellow')}  {name_of(item.memory)}"
     if item.proposal:
-        yield f"{head}  {paint(item.memory.path, 'dim')}"
-        yield from _proposal_lines(item.proposal)
+        yield head
+        for entry in item.proposal.changes:
+            yield f"  {entry.kind} by {one_line(entry.by or 'unknown', 40)}: {one_line(str(entry.extra.get('reason', '')), 100)}"
+        for field, now, then in item.proposal.differences:
+            yield from _field_diff(field, now, then)
     elif item.other:
-        sides = (
+        for side, memory, words in (
             (head, item.memory, item.said[0]),
             (f"  against {name_of(item.other)}", item.other, item.said[1]),
-        )
-        for side, memory, said in sides:
+        ):
             trust = repository.beliefs.trust(memory).value
-            told = one_line(said or claim_line(memory), MAX_SAID_CHARS)
-            yield f"{side}  {told}  trust {trust:.2f}"
+            yield f"{side}  {one_line(words or claim_line(memory), 80)}  trust {trust:.2f}"
     else:
         yield f"{head}  {one_line(item.memory.reason, 80)}"
 
@@ -260,41 +234,32 @@ def _short_lines(repository: Repository, item: Waiting) -> Iterator[str]:
 def _whole_lines(repository: Repository, item: Waiting) -> Iterator[str]:
     """Yield an item with its whole text, or with what would change."""
     if item.draft:
-        yield from whole_draft_lines(repository, item.draft)
+        yield whole_draft(repository, item.draft).text(item.draft)
         return
     yield from _short_lines(repository, item)
     for memory in (item.memory, item.other) if not item.proposal else ():
         if memory:
-            title = one_line(memory.title, wide())
-            yield f"\n{paint(title, 'bold')}\n{indented(memory.body)}"
-            yield from (f"  when      {one_line(condition, 200)}" for condition in memory.when)
-            yield from (f"  from      {place}" for place in [place_of(memory.extra)] if place)
+            yield WHOLE_MEMORY.text(memory)
 
 
-def _proposal_lines(proposal: Proposal) -> Iterator[str]:
-    for entry in proposal.changes:
-        yield f"  {entry.kind}{_author_and_reason(entry)}  {paint(entry.id, 'dim')}"
-    for field, now, then in proposal.differences:
-        yield from (f"    {line}" for line in _field_diff(field, now, then))
-
-
-def _author_and_reason(entry: Entry) -> str:
-    reason = entry.extra.get("reason")
-    by = f" by {one_line(entry.by, 40)}" if entry.by else ""
-    return by + (f": {one_line(str(reason), 100)}" if reason else "")
+WHOLE_MEMORY = Fields(
+    "title body when",
+    "\n{title:bold}\n{body:indent}\n{when:200|?  when      %}\n{place:?  from      %}",
+    place=lambda memory: place_of(memory.extra),
+)
 
 
 def _field_diff(field: str, now: object, then: object) -> Iterator[str]:
     """Yield the lines that show the change of one field; for a long text, only the lines that differ."""
     old, new = value_lines(now), value_lines(then)
     if len(old) <= 1 and len(new) <= 1:
-        yield f"{field}: {one_line(''.join(old), 100) or 'nothing'} → {one_line(''.join(new), 100) or 'nothing'}"
+        yield f"    {field}: {''.join(old) or 'nothing'} → {''.join(new) or 'nothing'}"
         return
-    yield f"{field}:"
+    yield f"    {field}:"
     for line in difflib.ndiff(old, new):
         if line[0] in "+-":
             color = "green" if line[0] == "+" else "red"
-            yield paint(f"  {line[0]} {one_line(line[2:], 160)}", color)
+            yield paint(f"      {line[0]} {one_line(line[2:], 160)}", color)
 
 
 def value_lines(value: object) -> list[str]:
@@ -315,7 +280,7 @@ KEYS = {
     "u": "undo",
     "q": "quit",
 }
-DECIDED = {
+DONE_WORDS = {
     KEEP: "kept",
     DROP: "dropped",
     BOTH: "both kept",
@@ -380,8 +345,11 @@ class Walk:
         say("\n".join(_whole_lines(self.repository, item)))
         if self.message:
             say(paint(self.message, "yellow"))
-        told = (f"{paint(key, 'bold')} {_key_help(item, KEYS[key])}" for key in choices)
-        say(f"\n{'   '.join(told)}")
+        keys = []
+        for key in choices:
+            effect = item.decisions.get(KEYS[key])
+            keys.append(f"{paint(key, 'bold')} {KEYS[key]}{f' ({effect})' if effect else ''}")
+        say(f"\n{'   '.join(keys)}")
         sys.stdout.flush()
         self.message = ""
 
@@ -408,16 +376,14 @@ class Walk:
             self._next(word, self._decide(item, word))
 
     def _next(self, word: str, undo: Callable[[], object] | None) -> None:
-        self.done.append((self.at, DECIDED[word], undo))
+        self.done.append((self.at, DONE_WORDS[word], undo))
         self.at += 1
 
     def _decide(self, item: Waiting, word: str) -> Callable[[], object]:
         """Carry out a decision, and return how to undo it."""
         written = self.repository.decide(item, word, by=self.by)
-        new = [one.entry.id for one in written if not one.again]
-        if new:
-            return lambda: self.repository.undoing.undo(new[0], by=self.by)
-        return lambda: self.repository.drafts.store.reopen([item.id])
+        new = [one.entry.id for one in written if not one.again] or [item.id]
+        return lambda: self.repository.undoing.undo(new[0], by=self.by)
 
     def _edit(self, item: Waiting) -> None:
         """Let the person edit title, text and conditions; a proposal is then decided, another item is shown again."""
@@ -428,7 +394,7 @@ class Walk:
             return
         memory = item.proposal.proposed if item.proposal else item.memory
         assert memory
-        with repository.core.writer.as_one_change():
+        with as_one_change(repository.core):
             written = repository.decide(item, KEEP, by=self.by) if item.proposal else ()
             try:
                 entry = amend_in_editor(repository, memory, self.by)
@@ -455,32 +421,27 @@ def amend_in_editor(repository: Repository, memory: Memory, by: str) -> str:
 
     start = f"---\n{head}---\n\n{memory.body}\n"
     what = f"amend-{file_stem(memory.id)}"
-    again = f"rawkomem amend {memory.id}"
-    return write_in_editor(repository, what, lambda: start, store, again=again)
-
-
-def _key_help(item: Waiting, word: str) -> str:
-    told = item.decisions.get(word)
-    return f"{word} ({told})" if told else word
+    return write_in_editor(repository, what, start, store, f"rawkomem amend {memory.id}")
 
 
 # Implement `rawkomem drafts`, the daily view of what waits.
 
 MAX_LISTED = 20
-NO_DRAFTS = "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions"
-PROPOSED = together(  # the options that change the memory which a draft proposes
-    text_option("--title", help="A new title."),
-    text_option("--text", help="A new text."),
-    list_option("--when", "-w", help="Replace the proposed conditions; may be repeated."),
+CHANGES = (  # the options that change the memory which a draft proposes
+    "--title TEXT: A new title.",
+    "--text TEXT: A new text.",
+    "--when -w TEXT...: Replace the proposed conditions; may be repeated.",
 )
+KEPT = Fields(
+    "draft=draft.id id=stored.id what=stored.outcome.what path=stored.path title=stored.entry.title redacted"
+    " corrects=draft.corrects",
+    redacted=lambda item: any(one.redacted for one in item["stored"].written),
+)
+HEAD = DRAFT_FIELDS.but(line=DRAFT_HEAD, nothing="there are no drafts")
 
 
-@group("drafts", invoke_without_command=True)
-@text_option("--session", help="Only drafts of this session (its id or the beginning of the id).")
-@LIMIT.but(default=MAX_LISTED)
-@together(LIST, JSON)
-@pass_context
-def drafts_command(ctx: Context, /, session: str, limit: int, listing: bool, as_json: bool) -> None:
+@verbs("drafts", bare="list", default="list")
+def drafts_command() -> None:
     """Decide on drafts from sessions: keep, edit or drop them.
 
     A draft is something that a person said or agreed to in a session with an agent, or a lesson that 'rawkomem
@@ -495,9 +456,24 @@ def drafts_command(ctx: Context, /, session: str, limit: int, listing: bool, as_
       rawkomem drafts keep DRAFT
       rawkomem drafts drop DRAFT
     """
-    if ctx.invoked_subcommand:
-        return
-    repository = open_repository(ctx.obj)
+
+
+@drafts_command.verb(
+    "list",
+    "--session TEXT: Only drafts of this session (its id or the beginning of the id).",
+    LIMIT.but(default=MAX_LISTED, least=0),
+    LIST,
+    [DRAFT_FIELDS],
+)
+def drafts_list(
+    repository: Repository, session: str, limit: int, listing: bool, as_json: bool
+) -> None:
+    """Decide on drafts one by one at a terminal; elsewhere, list them.
+
+    Examples:
+      rawkomem drafts list
+      rawkomem drafts list --session SESSION_ID
+    """
     items = [
         item
         for item in repository.waiting([DRAFT])
@@ -506,48 +482,25 @@ def drafts_command(ctx: Context, /, session: str, limit: int, listing: bool, as_
     if items and asks(repository, listing or as_json or limit != MAX_LISTED):
         walk(repository, items, author(""))
         return
-    found = [item.draft for item in items if item.draft]
-    shown = found[:limit]
-    if as_json:
-        say_json([draft_json(draft) for draft in shown])
-    elif shown:
-        say("\n\n".join("\n".join(draft_lines(draft, wide())) for draft in shown))
-    else:
-        note(f"session {session} has no drafts" if session else NO_DRAFTS)
-    if len(found) > limit:
+    answer([item.draft for item in items])
+    if items:
         note(
-            f"showing {len(shown)} of {counted(len(found), 'draft')}: --limit {len(found)} shows all"
-        )
-    if found and not as_json:
-        note(
-            f"'rawkomem drafts keep {shown[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' discards one"
+            f"'rawkomem drafts keep {items[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' discards one"
         )
 
 
-@drafts_command.command("show")
-@argument("name", metavar="ID")
-@JSON
-@pass_repository
-def drafts_show(repository: Repository, name: str, as_json: bool) -> None:
+@drafts_command.verb("show", "ID>name", WHOLE_DRAFT)
+def drafts_show(repository: Repository, name: str) -> None:
     """Show a draft with its exchange and the memory that it proposes.
 
     Examples:
       rawkomem drafts show DRAFT
     """
     draft = repository.drafts.get(name)
-    if as_json:
-        say_json(draft_json(draft))
-    else:
-        say("\n".join(whole_draft_lines(repository, draft)))
+    answer(draft, whole_draft(repository, draft))
 
 
-@drafts_command.command("keep")
-@argument("names", metavar="ID...", nargs=-1, required=True)
-@PROPOSED
-@BY
-@YES
-@JSON
-@pass_repository
+@drafts_command.verb("keep", "ID...>names", *CHANGES, BY, YES, [KEPT])
 def drafts_keep(
     repository: Repository, names: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool,
     as_json: bool,
@@ -573,48 +526,41 @@ def drafts_keep(
         chosen = [repository.drafts.changed(chosen[0].id, title, text, when or None)]
     if repository.core.via == PERSON and not yes:
         for draft in chosen:
-            say("\n".join(whole_draft_lines(repository, draft)) + "\n")
+            say(whole_draft(repository, draft).text(draft) + "\n")
         if not confirmed("Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"):
             raise Abort
     if changed:
         repository.drafts.store.put(chosen)
-    kept = [(draft, repository.drafts.keep(draft.id, by=author(by))) for draft in chosen]
+    kept: list[dict[str, Any]] = [
+        {"draft": draft, "stored": repository.drafts.keep(draft.id, by=author(by))}
+        for draft in chosen
+    ]
+    repository.core.follow()
     if as_json:
-        repository.core.follow()
-        say_json(
-            [
-                {
-                    "draft": draft.id,
-                    **fields_of(stored.outcome, "id", "what"),
-                    "path": stored.path,
-                    "title": stored.entry.title,
-                    "redacted": stored.redacted,
-                    "corrects": [*draft.corrects],
-                }
-                for draft, stored in kept
-            ]
-        )
+        answer(kept)
         return
-    for draft, stored in kept:
-        say_stored(repository, stored, as_json)
-        for old in draft.corrects:
-            _say_corrected(repository, old, stored)
+    for one in kept:
+        answer_stored(one["stored"])
+        for old in one["draft"].corrects:
+            _note_corrected(repository, old, one["stored"].id)
 
 
-@drafts_command.command("edit")
-@argument("name", metavar="ID")
-@PROPOSED
-@RESUME
-@JSON
-@pass_repository
+def _note_corrected(repository: Repository, old: str, id: str) -> None:
+    """Print whether a new memory superseded the memory that it corrects."""
+    if not repository.core.holds(old) or old == id:
+        return
+    memory = repository.get(old)
+    if memory.superseded_by == id:
+        say(f"  supersedes {name_of(memory)}")
+    else:
+        note(
+            f"a person vouches for {old}: decide with 'rawkomem review {old}' whether it is superseded"
+        )
+
+
+@drafts_command.verb("edit", "ID>name", *CHANGES, RESUME, HEAD)
 def drafts_edit(
-    repository: Repository,
-    name: str,
-    title: str,
-    text: str,
-    when: tuple[str, ...],
-    resume: str,
-    as_json: bool,
+    repository: Repository, name: str, title: str, text: str, when: tuple[str, ...], resume: str
 ) -> None:
     """Change the title, text or conditions that a draft proposes.
 
@@ -627,17 +573,18 @@ def drafts_edit(
         draft = repository.drafts.edit(name, title, text, when or None)
     else:
         draft = edit_in_editor(repository, repository.drafts.get(name), resume)
-    say_either(as_json, draft_json(draft), f"{paint('changed', 'green')}  {draft_head(draft)}")
+    answer(draft, HEAD.done("changed"))
 
 
-@drafts_command.command("drop")
-@argument("names", metavar="[ID]...", nargs=-1)
-@flag("--all", "everything", help="Drop all drafts, after a confirmation.")
-@YES
-@JSON
-@pass_repository
+@drafts_command.verb(
+    "drop",
+    "[ID]...>names",
+    "--all >everything: Drop all drafts, after a confirmation.",
+    YES,
+    [HEAD],
+)
 def drafts_drop(
-    repository: Repository, names: tuple[str, ...], everything: bool, yes: bool, as_json: bool
+    repository: Repository, names: tuple[str, ...], everything: bool, yes: bool
 ) -> None:
     """Discard drafts.
 
@@ -656,29 +603,77 @@ def drafts_drop(
         confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:
         repository.drafts.drop(draft.id)
-    dropped = paint("dropped", "yellow")
-    say_rows(
-        as_json,
-        chosen,
-        draft_json,
-        lambda draft: f"{dropped}  {draft_head(draft)}",
-        "there are no drafts",
-    )
+    answer(chosen, HEAD.done("dropped"))
 
 
 def _drafts_named(repository: Repository, names: Sequence[str]) -> list[Draft]:
     """Return the drafts with these ids, each once; raise an error if one of the ids is wrong."""
-    found = [repository.drafts.get(name) for name in names]
-    return [*{draft.id: draft for draft in found}.values()]
+    drafts = [repository.drafts.get(name) for name in names]
+    return [*{draft.id: draft for draft in drafts}.values()]
 
 
-def _say_corrected(repository: Repository, old: str, stored: Stored) -> None:
-    """Print whether a new memory superseded the memory that it corrects."""
-    if not repository.core.holds(old) or old == stored.id:
+# Implement `rawkomem restore` and `supersede`.
+
+
+@verb("restore", "ID", SETTLE, REASON, BY, DECIDED)
+def restore_command(
+    repository: Repository, id: str, settle: str, reason: str, by: str, as_json: bool
+) -> None:
+    """Bring back a deleted, archived, disputed or superseded memory.
+
+    It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
+    their first review.
+
+    Examples:
+      rawkomem restore ID
+    """
+    before = repository.get(id)
+    written = repository.beliefs.restore(id, settle, reason, author(by))
+    newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
+    note(f"{before.id} was {before.status}{newer}{before.reason and f': {before.reason}'}")
+    if repository.get(before.id).status == "quarantined":
+        note(f"it still waits for a review: run 'rawkomem review {before.id}'")
+    report_decision(repository, id, written, "restored", as_json)
+
+
+@verb(
+    "supersede",
+    "[OLD]",
+    "[NEW]",
+    "--text TEXT: The new version as a text; '-' reads it from standard input.",
+    "--title TEXT: With --text: the title. Default: the first line.",
+    "--anyway: Supersede even if the new memory is trusted less.",
+    REASON,
+    BY,
+    DECIDED,
+    STORED,
+)
+def supersede_command(
+    repository: Repository, old: str, new: str, text: str, title: str, anyway: bool, reason: str, by: str, as_json: bool
+) -> None:  # fmt: skip
+    """Replace an old memory with a newer one or a text.
+
+    With --text alone, the command finds the memory that the text updates. If a memory says the same thing, the text
+    confirms it. If a memory is clearly about the same subject and is not trusted more, the text supersedes it.
+    Otherwise the text is stored as a new memory.
+
+    Examples:
+      rawkomem supersede OLD NEW --reason 'The port changed'
+      rawkomem supersede --text 'The database listens on port 6432 now.'
+    """
+    if (old and new) if text else not (old and new):
+        raise BadInput("name two memories OLD and NEW, or pass --text", "run 'rawkomem list'")
+    by = author(by)
+    if not text:
+        written = repository.beliefs.supersede(old, new, reason, by, anyway)
+        report_decision(repository, old, [written], "superseded", as_json)
         return
-    if repository.get(old).superseded_by == stored.id:
-        say(f"  supersedes {title_of(repository, old)}")
-    else:
-        note(
-            f"a person vouches for {old}: decide with 'rawkomem review {old}' whether it is superseded"
-        )
+    entry = entry_from_text(read_stdin() if text == "-" else text)
+    first = one_line(entry.body.strip().partition("\n")[0], 100)
+    entry = replace(entry, title=title or entry.title or first, by=by)
+    with as_one_change(repository.core):
+        stored = repository.add(entry, evolve=not old)
+        if old:
+            repository.beliefs.supersede(old, stored.id, reason, by, anyway=True)
+    repository.core.follow()
+    answer_stored(stored)

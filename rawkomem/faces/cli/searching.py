@@ -10,13 +10,23 @@ from ...recall.search import Found, best_results, contributions, snippet
 from ...recall.signals import filter_of, question_of
 from ...repository import Repository
 from ...text.clean import one_line
-from .terminal import day, fields_of, note, paint, say, say_json, tell_nothing, wide
+from .answers import Fields
+from .terminal import day, note, paint, say, tell_nothing, wide
 
 if TYPE_CHECKING:
     from typing import Any
 
 
 MAX_NEAREST = 3  # results to show if none fits
+PART = Fields("name value weight why")
+RESULT = Fields(
+    "id=row.id title=row.title kind=row.kind status=row.status importance=row.importance vouched=row.vouched"
+    " waiting=row.waiting layer? score:round relevance:round fits path=row.path line=row.line text"
+)
+EXPLAINED = RESULT.but(
+    "explain", explain=lambda item: [PART.json(part) for part in contributions(item.signals)]
+)
+SEARCH_ANSWER = [RESULT]
 
 
 def run_search(
@@ -36,7 +46,7 @@ def run_search(
     found = repository.search(text, limit, only, profile, least)
     repository.core.deepen_in_background()
     if as_json:
-        say_json([{**result_json(item), **(score_json(item) if explain else {})} for item in found])
+        (EXPLAINED if explain else RESULT).say(found, True)
         return
     if found and not any(item.fits for item in found):
         note("no memory fits well; the closest are:")
@@ -50,21 +60,6 @@ def run_search(
         tell_nothing(repository, "nothing found")
 
 
-def result_json(item: Found) -> dict[str, object]:
-    """Return a result for JSON."""
-    known = fields_of(item.row, "id", "title", "kind", "status", "importance", "vouched", "waiting")
-    layer = {"layer": item.layer} if item.layer else {}
-    scores = {"score": round(item.score, 4), "relevance": round(item.relevance, 4)}
-    return {
-        **known,
-        **layer,
-        **scores,
-        "fits": item.fits,
-        **fields_of(item.row, "path", "line"),
-        "text": item.text,
-    }
-
-
 def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then the passage that matched."""
     row = item.row
@@ -75,16 +70,10 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
         day(row.created) if row.created else "",
         row.id,
     )
-    said = (*found, "" if row.vouched else "not verified")
+    said = (*found, "" if row.vouched else "not vouched")
     facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
     say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {snippet(item, words, wide() - 4)}")
-
-
-def score_json(item: Found) -> dict[str, object]:
-    """Return the parts of a result's score for JSON."""
-    parts = contributions(item.signals)
-    return {"explain": [fields_of(part, "name", "value", "weight", "why") for part in parts]}
 
 
 def say_score(item: Found) -> None:

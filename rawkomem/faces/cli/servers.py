@@ -9,14 +9,12 @@ import sys
 import webbrowser
 from typing import TYPE_CHECKING
 
-from click import IntRange, command, option, pass_obj
-
 from ... import __version__
 from ...model.errors import BadInput, NotFound
 from ...model.installed import how_to_add, how_to_install
 from ...repository import Repository
 from ..web.page_server import PageServer, open_for_page
-from .declarations import flag
+from .declarations import verb
 from .opening import arrival
 from .terminal import note, say
 
@@ -27,16 +25,12 @@ if TYPE_CHECKING:
 # Implement `rawkomem browse`: show memories as a page in a browser.
 
 
-@command("browse")
-@option(
-    "--port",
-    default=0,
-    type=IntRange(0, 65_535),
-    help="The port to listen on. Default: a free one.",
+@verb(
+    "browse",
+    "--port 0..65535: The port to listen on. Default: a free one.",
+    "--no-open: Only print the address.",
 )
-@flag("--no-open", help="Only print the address.")
-@pass_obj
-def browse_command(folder: str, /, port: int, no_open: bool) -> None:
+def browse_command(folder: str, port: int | None, no_open: bool) -> None:
     """Open the memories in a web browser.
 
     The command prints an address that works only on this machine and while the command runs. The address contains a
@@ -48,9 +42,9 @@ def browse_command(folder: str, /, port: int, no_open: bool) -> None:
     """
     repository = open_for_page(folder, arrival())
     repository.sync()
-    with PageServer(repository, port) as server:
+    with PageServer(repository, port or 0) as server:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        say(server.door.address)
+        say(server.address)
         sys.stdout.flush()
         note("stop with Ctrl-C")
         if not no_open:
@@ -67,15 +61,7 @@ TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
 MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
 
 
-@command("mcp")
-@option(
-    "--http",
-    "port",
-    type=IntRange(0, 65535),
-    metavar="PORT",
-    help="Serve HTTP; 0 takes a free port.",
-)
-@pass_obj
+@verb("mcp", "--http 0..65535 >port: Serve HTTP on this port; 0 takes a free port.")
 def mcp_command(folder: str, port: int | None) -> None:
     """Run the MCP server for agents.
 
@@ -133,8 +119,7 @@ def _mcp_token() -> str:
 # Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol.
 
 
-@command("lsp")
-@pass_obj
+@verb("lsp")
 def lsp_command(folder: str) -> int:
     """Run the language server for editors.
 

@@ -7,16 +7,19 @@ import sys
 from ...files.layout import find_layout, source_layout
 from ...index.catalogue import SyncReport
 from ...index.stores.database import SQLITE
-from ...model.values import TYPE_CHECKING, as_dict
+from ...model.values import TYPE_CHECKING
 from ...repository import Repository
 from ...text.chunks import counted
-from .terminal import say, say_either
+from .answers import Fields
+from .terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
     T = TypeVar("T")
+
+SYNC_ANSWER = Fields(of=SyncReport, line="{files:n file}, {read} read, {seconds:.2f} s")
 
 
 def run_sync(folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool) -> None:
@@ -25,8 +28,7 @@ def run_sync(folder: str, arguments: list[str], deep: bool, source: bool, as_jso
     repository = (
         Repository(source_layout(layout.root), store=SQLITE) if source else Repository(layout)
     )
-    report = with_bar(repository.sync, "reading")
-    say_sync_report(report, as_json)
+    SYNC_ANSWER.say(with_bar(repository.sync, "reading"), as_json)
     if deep:
         filled = with_bar(repository.store.deepen, "contextual vectors")
         if not as_json:
@@ -46,9 +48,3 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
             bar.update(done - bar.pos)
 
         return work(progress)
-
-
-def say_sync_report(report: SyncReport, as_json: bool) -> None:
-    """Print the report of a sync."""
-    said = f"{counted(report.files, 'file')}, {report.read} read, {report.seconds:.2f} s"
-    say_either(as_json, as_dict(report), said)

@@ -12,12 +12,9 @@ from ...model.values import TYPE_CHECKING, as_dict, iso
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Sequence
 
     from ...repository import Repository
-
-    T = TypeVar("T")
 
 
 JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
@@ -69,86 +66,10 @@ def say_json(value: object, versioned: bool = True) -> None:
 
     if versioned and isinstance(value, dict):
         value = {"schema": JSON_SCHEMA_VERSION, **value}
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=as_dict)
     sys.stdout.write(
         "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n"
     )
-
-
-def say_either(as_json: bool, data: object, text: str) -> None:
-    """Print data for programs or a text for people."""
-    if as_json:
-        say_json(data)
-    else:
-        say(text)
-
-
-def say_rows(
-    as_json: bool,
-    rows: Sequence[T],
-    shape: Callable[[T], object],
-    line: Callable[[T], str],
-    nothing: str = "",
-) -> None:
-    """Print rows as a JSON list or one line each; if there are none, print a remark on stderr."""
-    if as_json:
-        say_json([shape(row) for row in rows])
-        return
-    for row in rows:
-        say(line(row))
-    if nothing and not rows:
-        note(nothing)
-
-
-def say_answer(as_json: bool, data: object, lines: Iterable[str], nothing: str = "") -> None:
-    """Print data for programs, or lines for people; if there are no lines, print a remark on stderr."""
-    if as_json:
-        say_json(data)
-        return
-    printed = False
-    for line in lines:
-        say(line)
-        printed = True
-    if nothing and not printed:
-        note(nothing)
-
-
-def say_fact(name: str, text: str, width: int = 11) -> None:
-    """Print a name in gray, and a text in the column beside it."""
-    say(f"{paint(f'{name:{width}}', 'dim')} {text}")
-
-
-def done_line(done: str, what: str, where: str) -> str:
-    """Return a line: what was done, to what, and its file or id in gray."""
-    return f"{paint(done, 'green')}  {what}  {paint(where, 'dim')}"
-
-
-def say_table(corner: str, names: Sequence[str], rows: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print a table: a column for each name, a row for each mapping. An unknown value is a dash."""
-    heads = [name.replace("_", " ") for name in names]
-    say(f"{corner:24}" + "".join(f"{head:>{len(head) + 3}}" for head in heads))
-    for title, row in rows.items():
-        values = ("–" if row.get(name) is None else row[name] for name in names)
-        cells = (f"{value:>{len(name) + 3}}" for value, name in zip(values, names, strict=True))
-        say(f"{title[:24]:24}" + "".join(cells))
-
-
-def say_findings(as_json: bool, findings: Iterable[Any]) -> int:
-    """Print checks with their names, results and hints; return 1 if one of them failed, else 0."""
-    done = []
-    for one in findings:
-        done.append(one)
-        if not as_json:
-            mark = paint("ok", "green") if one.ok else paint("!!", "red")
-            say(f"{mark}  {one.name:12} {one.text}" + (f" ({one.hint})" if one.hint else ""))
-    if as_json:
-        say_json([as_dict(one) for one in done])
-    return 0 if all(one.ok for one in done) else 1
-
-
-def fields_of(item: object, *names: str) -> dict[str, Any]:
-    """Return some fields of a record for JSON."""
-    return {name: getattr(item, name) for name in names}
 
 
 def name_of(memory: Memory) -> str:
@@ -164,11 +85,10 @@ def bracketed(status: str) -> str:
 
 def say_written(ids: Sequence[str], as_json: bool) -> None:
     """Print the ids of written memories; used when the index failed after the write."""
-    say_either(
-        as_json,
-        {"written": list(ids)},
-        "\n".join(f"{paint('written', 'green')}  {id}" for id in ids),
-    )
+    if as_json:
+        say_json({"written": list(ids)})
+    for id in () if as_json else ids:
+        say(f"written  {id}")
     sys.stdout.flush()
 
 
@@ -201,20 +121,6 @@ def wide() -> int:
         return max(MIN_COLUMNS, int(said) if said.isdecimal() else os.get_terminal_size().columns)
     except OSError:
         return DEFAULT_COLUMNS
-
-
-def shortened(as_json: bool, rows: Sequence[T], limit: int) -> Sequence[T]:
-    """Return the first rows, and print how to see all of them. 0 means no limit."""
-    if not limit or len(rows) <= limit:
-        return rows
-    if not as_json:
-        note(f"showing {limit} of {len(rows)}: -n 0 shows all")
-    return rows[:limit]
-
-
-def is_table() -> bool:
-    """Return whether to align the columns of a list: only on a terminal, so that pipes get no padding."""
-    return sys.stdout.isatty()
 
 
 def draws() -> bool:

@@ -1,64 +1,66 @@
-"""Implement `rawkomem trace`, `brief` and `episode`: recorded tasks, what they teach, and periods of
-work.
-"""
+"""Implement `rawkomem trace`: recorded tasks, what they teach, and periods of work."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-import click
-from click import Choice, Context, IntRange, argument, group, pass_context
-
 from ...files.append import Written
 from ...files.layout import read_stdin
 from ...format.entries import entry_from_text
-from ...format.fields import EXPERIENCE_NUMBER
 from ...git.runner import user_name
 from ...learn.traces import ToldExperience, ToldTrace
-from ...model.entries import Memory
 from ...model.errors import BadInput
-from ...model.filters import READABLE, Filter
-from ...model.values import RECORDED, as_dict, iso, read_time
+from ...model.filters import READABLE
+from ...model.values import RECORDED
 from ...recall.earlier_tasks import PatternMatch
-from ...recall.signals import MAX_SIMILAR, MIN_SIMILARITY
+from ...recall.signals import MAX_SIMILAR, MIN_SIMILARITY, filter_of
 from ...repository import Repository
-from ...state.digests import SUMMARY_WORDS, Episode
+from ...state.digests import SUMMARY_WORDS
 from ...state.runs import OUTCOMES, first_value, outcome_of, tools_of
 from ...state.trust import sources_in
-from ...text.chunks import counted
-from ...text.clean import one_line
-from .commands import pass_repository
-from .declarations import Verbs, flag, list_option, text_option
+from .answers import Fields
+from .declarations import answer, prints_json, verbs
 from .importing import project_command
 from .opening import open_personal, open_repository
-from .options import ALL, JSON, LIMIT
-from .searching import result_json as found_json
-from .searching import say_result as show_found
-from .terminal import (
-    day,
-    done_line,
-    fields_of,
-    name_of,
-    note,
-    paint,
-    say,
-    say_either,
-    say_fact,
-    say_json,
-    say_rows,
-    shortened,
-    wide,
-)
+from .options import ALL, LIMIT
+from .searching import RESULT, say_result
+from .terminal import note
 
 # Implement `rawkomem trace`: record tasks and how they went.
 
-MAX_PROJECT_CHARS = 40
-STATUS = Choice(OUTCOMES)
-OUTCOME_COLORS = {"success": "green", "success_with_recovery": "green", "partial": "yellow"}
+OUTCOME = "|".join(OUTCOMES)
+TRACE = Fields(
+    "trace_id=id timestamp:iso=created goal=title agent=by status tools_used path archived",
+    "{timestamp:day}  {status:~unknown|<21|hue} {goal:wide 90}  {trace_id:dim}{0.status:mark|dim}",
+    "no trace found: 'rawkomem trace add' records one",
+    status=outcome_of,
+    tools_used=tools_of,
+    archived=lambda memory: memory.status == "archived",
+)
+WHOLE_TRACE = TRACE.but(
+    "*extra depended_on body",
+    f"{TRACE.line}\n{{0.extra:facts}}\n{{depended_on:?depended on   %}}\nfile          {{path}}\n\n{{body:text}}",
+)
+MATCH = Fields(
+    of=PatternMatch,
+    line="{similarity:.2f}  {goal:200}  {success:yes succeeded/failed}{tools_used:?  with %}  {trace_id}\n      {suggested_approach:300}",
+    nothing="no earlier task is similar",
+)
+NEW_ENTRY = Fields(
+    "id=entry.id path=entry.path redacted",
+    "{0:=recorded|green}  {id}  {path:dim}",
+)
+LOG_ENTRY = Fields(
+    "id timestamp:iso=created goal=title agent=by project outcome path",
+    "{timestamp:day}  {outcome:~unknown|<21|hue} {goal:wide 90}  {id:dim}{0.status:mark|dim}{project:40|?  in %|dim}",
+    "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand",
+    project=lambda memory: first_value(memory, ("project_name",)),
+    outcome=outcome_of,
+)
 
 
-@group("trace", cls=Verbs, bare="list")
+@verbs("trace", bare="list")
 def trace_command() -> None:
     """Record tasks and how they went; group them in episodes.
 
@@ -71,36 +73,23 @@ def trace_command() -> None:
     """
 
 
-@trace_command.command("add")
-@click.option("--goal", required=True, help="The goal of the task.")
-@click.option("--status", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
-@list_option("--tool", "tools", help="A tool that was used; may be repeated.")
-@list_option("--file", "files", help="A file that was created; may be repeated.")
-@text_option("--agent", help="Who did the task. Default: you.")
-@text_option("--error", help="The error message.")
-@text_option("--plan", help="The plan.")
-@list_option(
-    "--step",
-    "--steps",
-    "steps",
-    help="A step, optionally followed by ' - status'; may be repeated.",
+@trace_command.verb(
+    "add",
+    "--goal TEXT!: The goal of the task.",
+    f"--status {OUTCOME} ={OUTCOMES[0]}: The outcome.",
+    "--duration-ms 0.. =0: The duration in milliseconds.",
+    "--tool TEXT... >tools: A tool that was used; may be repeated.",
+    "--file TEXT... >files: A file that was created; may be repeated.",
+    "--agent TEXT: Who did the task. Default: you.",
+    "--error TEXT: The error message.",
+    "--plan TEXT: The plan.",
+    "--step --steps TEXT... >steps: A step, optionally followed by ' - status'; may be repeated.",
+    "--results TEXT: The results.",
+    "--learning --learnings TEXT... >learnings: What to repeat or to avoid next time; may be repeated.",
+    "--parent TEXT: The trace of the parent task.",
+    "--depends-on TEXT...: A trace that this task depends on; may be repeated.",
+    NEW_ENTRY,
 )
-@text_option("--results", help="The results.")
-@list_option(
-    "--learning",
-    "--learnings",
-    "learnings",
-    help="What to repeat or to avoid next time; may be repeated.",
-)
-@text_option("--parent", help="The trace of the parent task.")
-@list_option(
-    "--depends-on",
-    "depends_on",
-    help="A trace that this task depends on; may be repeated.",
-)
-@JSON
-@pass_repository
 def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Record a task.
 
@@ -112,93 +101,44 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
-    told = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
-    _report_recorded(repository.traces.add(told), as_json)
-    repository.core.follow()
+    trace = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
+    _answer_recorded(repository, repository.traces.add(trace))
 
 
-@trace_command.command("list")
-@click.option(
-    "--status", type=STATUS, multiple=True, help="Only traces with this outcome; may be repeated."
+@trace_command.verb(
+    "list",
+    f"--status {OUTCOME}...: Only traces with this outcome; may be repeated.",
+    "--archived: Include archived traces.",
+    "--in-order: Sort by execution: a trace follows its parent and its dependencies.",
+    ALL,
+    [TRACE],
 )
-@flag("--archived", help="Include archived traces.")
-@flag(
-    "--in-order",
-    help="Sort by execution: a trace follows its parent and its dependencies.",
-)
-@ALL
-@JSON
-@pass_repository
 def trace_list(
-    repository: Repository,
-    status: tuple[str, ...],
-    archived: bool,
-    in_order: bool,
-    limit: int,
-    as_json: bool,
-) -> None:
+    repository: Repository, status: tuple[str, ...], archived: bool, in_order: bool
+) -> Any:
     """List recorded tasks, latest first.
 
     Examples:
       rawkomem trace list
       rawkomem trace list --status failure -n 5
     """
-    statuses = (*READABLE, "archived") if archived else READABLE
-    found = repository.traces.list(statuses)
+    traces = repository.traces.list((*READABLE, "archived") if archived else READABLE)
     if not in_order:
-        found = sorted(found, key=lambda memory: (-memory.created, memory.id))
-    found = [memory for memory in found if not status or outcome_of(memory) in status]
-    say_rows(
-        as_json,
-        shortened(as_json, found, limit),
-        _trace_json,
-        _trace_line,
-        "no trace found: 'rawkomem trace add' records one",
-    )
+        traces = sorted(traces, key=lambda memory: (-memory.created, memory.id))
+    return [memory for memory in traces if not status or outcome_of(memory) in status]
 
 
-def _trace_line(memory: Memory) -> str:
-    outcome = outcome_of(memory) or "unknown"
-    away = " [archived]" if memory.status == "archived" else ""
-    title = one_line(memory.title, max(20, wide() - len(memory.id) - len(away) - 36))
-    shown = paint(f"{outcome:21}", OUTCOME_COLORS.get(outcome, "red"))
-    return f"{day(memory.created)}  {shown} {title}  {paint(memory.id + away, 'dim')}"
-
-
-def _trace_json(memory: Memory) -> dict[str, Any]:
-    return {
-        "trace_id": memory.id,
-        "timestamp": iso(memory.created),
-        "goal": memory.title,
-        "agent": memory.by,
-        "status": outcome_of(memory),
-        "tools_used": list(tools_of(memory)),
-        "path": memory.path,
-        "archived": memory.status == "archived",
-    }
-
-
-@trace_command.command("search")
-@argument("task", nargs=-1, required=True)
-@LIMIT.but(default=MAX_SIMILAR)
-@click.option(
-    "--min-similarity",
-    default=MIN_SIMILARITY,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Minimum similarity.",
+@trace_command.verb(
+    "search",
+    "TASK...",
+    LIMIT.but(default=MAX_SIMILAR),
+    f"--min-similarity 0.0..1.0 ={MIN_SIMILARITY}: Minimum similarity.",
+    "--since TEXT: Only tasks since this date, time or age, such as 30d.",
+    [MATCH],
 )
-@text_option("--since", help="Only tasks since this date, time or age, such as 30d.")
-@JSON
-@pass_repository
 def trace_search(
-    repository: Repository,
-    task: tuple[str, ...],
-    limit: int,
-    min_similarity: float,
-    since: str,
-    as_json: bool,
-) -> None:
+    repository: Repository, task: tuple[str, ...], limit: int, min_similarity: float, since: str
+) -> Any:
     """Find earlier tasks that resemble a task.
 
     Each line has the similarity, the goal, the outcome, the tools and the steps.
@@ -206,23 +146,11 @@ def trace_search(
     Examples:
       rawkomem trace search 'release a new version'
     """
-    found = repository.traces.search(" ".join(task), limit, min_similarity, since)
-    say_rows(as_json, found, as_dict, _match_line, "no earlier task is similar")
+    return repository.traces.search(" ".join(task), limit, min_similarity, since)
 
 
-def _match_line(match: PatternMatch) -> str:
-    how = "succeeded" if match.success else "failed"
-    tools = f"  with {', '.join(match.tools_used)}" if match.tools_used else ""
-    head = f"{match.similarity:.2f}  {match.goal}  {how}{tools}  {match.trace_id}"
-    steps = one_line(match.suggested_approach.replace("\n", "; "), 300)
-    return f"{one_line(head, 300)}\n      {steps}" if steps else one_line(head, 300)
-
-
-@trace_command.command("show")
-@argument("id")
-@JSON
-@pass_repository
-def trace_show(repository: Repository, id: str, as_json: bool) -> None:
+@trace_command.verb("show", "ID", WHOLE_TRACE)
+def trace_show(repository: Repository, id: str) -> Any:
     """Show one recorded task and its dependencies.
 
     Examples:
@@ -234,33 +162,11 @@ def trace_show(repository: Repository, id: str, as_json: bool) -> None:
             f"{memory.id} is a {memory.kind}, not a trace", f"'rawkomem show {memory.id}' shows it"
         )
     needed = repository.traces.needed_by(memory.id)
-    if as_json:
-        say_json(
-            {
-                **_trace_json(memory),
-                **memory.extra,
-                "depended_on": list(needed),
-                "body": memory.body,
-            }
-        )
-        return
-    say(_trace_line(memory))
-    for name, value in memory.extra.items():
-        text = ", ".join(str(item) for item in value) if isinstance(value, list) else str(value)
-        say_fact(name, one_line(text, 400), 13)
-    if needed:
-        say_fact("depended on", ", ".join(needed), 13)
-    say_fact("file", f"{memory.path}:{memory.line}", 13)
-    say()
-    say(memory.body)
+    return answer(memory, depended_on=needed)
 
 
-@trace_command.group("log", invoke_without_command=True)
-@flag("--personal", help="Show the log of your personal repository: all your projects.")
-@LIMIT
-@JSON
-@pass_context
-def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None:
+@trace_command.verbs("log", bare="list", default="list")
+def log_command() -> None:
     """Show the work log: one line for each task.
 
     Hooks add an entry for each session in which files were written or commands were run. If you have a personal
@@ -270,53 +176,36 @@ def log_command(ctx: Context, personal: bool, limit: int, as_json: bool) -> None
       rawkomem trace log
       rawkomem trace log add --goal 'Release 1.2' --summary 'Done in an hour'
     """
-    if ctx.invoked_subcommand:
-        return
-    repository = open_personal() if personal else open_repository(ctx.obj)
-    found = repository.traces.experiences()[:limit]
-    say_rows(
-        as_json,
-        found,
-        _log_json,
-        _log_line,
-        "the log is empty: hooks add an entry for each session, 'rawkomem trace log add' adds one by hand",
-    )
 
 
-def _log_json(memory: Memory) -> dict[str, Any]:
-    return {
-        "id": memory.id,
-        "timestamp": iso(memory.created),
-        "goal": memory.title,
-        "agent": memory.by,
-        "project": first_value(memory, ("project_name",)),
-        "outcome": outcome_of(memory),
-        "path": memory.path,
-    }
-
-
-def _log_line(memory: Memory) -> str:
-    project = first_value(memory, ("project_name",))
-    return _trace_line(memory) + (
-        paint(f"  in {one_line(project, MAX_PROJECT_CHARS)}", "dim") if project else ""
-    )
-
-
-@log_command.command("add")
-@click.option("--goal", required=True, help="The goal of the task.")
-@click.option("--outcome", type=STATUS, default=OUTCOMES[0], show_default=True, help="The outcome.")
-@text_option("--project", help="The name of the project.")
-@list_option(
-    "--component",
-    "components",
-    help="An agent or a tool that was used; may be repeated.",
+@log_command.verb(
+    "list",
+    "--personal: Show the log of your personal repository: all your projects.",
+    LIMIT,
+    [LOG_ENTRY],
 )
-@click.option("--files", type=IntRange(0), default=0, help="The number of files that were created.")
-@text_option("--summary", help="A short summary of the results.")
-@click.option("--duration-ms", type=IntRange(0), default=0, help="The duration in milliseconds.")
-@text_option("--learnings", help="What was learned or went wrong; '-' reads standard input.")
-@JSON
-@pass_repository
+def log_list(folder: str, personal: bool, limit: int) -> Any:
+    """Show the work log, latest first.
+
+    Examples:
+      rawkomem trace log list -n 5
+    """
+    repository = open_personal() if personal else open_repository(folder)
+    return repository.traces.experiences()[:limit]
+
+
+@log_command.verb(
+    "add",
+    "--goal TEXT!: The goal of the task.",
+    f"--outcome {OUTCOME} ={OUTCOMES[0]}: The outcome.",
+    "--project TEXT: The name of the project.",
+    "--component TEXT... >components: An agent or a tool that was used; may be repeated.",
+    "--files 0.. =0: The number of files that were created.",
+    "--summary TEXT: A short summary of the results.",
+    "--duration-ms 0.. =0: The duration in milliseconds.",
+    "--learnings TEXT: What was learned or went wrong; '-' reads standard input.",
+    NEW_ENTRY,
+)
 def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """Add an entry to the work log.
 
@@ -327,32 +216,41 @@ def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
-    _report_recorded(repository.traces.log(ToldExperience(**given), user_name()), as_json)
-    repository.core.follow()
+    _answer_recorded(repository, repository.traces.log(ToldExperience(**given), user_name()))
 
 
-def _report_recorded(written: Written, as_json: bool) -> None:
-    entry = written.entry
-    data = {"id": entry.id, "path": entry.path, "redacted": written.redacted}
-    number = f"exp_{entry.extra[EXPERIENCE_NUMBER]}  " if EXPERIENCE_NUMBER in entry.extra else ""
-    say_either(
-        as_json,
-        data,
-        done_line("recorded", f"{number}{entry.id}", entry.path),
-    )
+def _answer_recorded(repository: Repository, written: Written) -> None:
+    answer(written)
     if written.redacted:
         note("secrets in the text were redacted before it was written")
-
-
-# Implement `rawkomem context --goal QUERY`: print what earlier work teaches about a goal.
+    repository.core.follow()
 
 
 # Implement `rawkomem trace episode`: group memories that belong to one period of work.
 
-TAGS = list_option("--tag", "-t", "tags", help="A tag of the episode; may be repeated.")
+TAGS = "--tag -t TEXT... >tags: A tag of the episode; may be repeated."
+EPISODE = Fields(
+    "id=memory.id name=memory.title summary=memory.body tags=memory.tags start:iso end:iso by path=memory.path"
+    " members=members.id missing",
+    "{start:day}…{end:day}  {name:80|bold}  {members:n memory}  {id:dim}",
+    "no episodes yet: 'rawkomem trace episode capture --since 2026-01-23' creates one",
+)
+MEMBER = Fields(
+    "id title status created:iso by", "  {created:day}  {title:80}{status:mark}  {id:dim}"
+)
+WHOLE_EPISODE = EPISODE.but(
+    "memories=members",
+    f"{EPISODE.line}\n\n{{summary:text}}\n\n{{memories_lines:text}}",
+    memories=[MEMBER],
+)
+SUMMARY = Fields("id summary kept", "{summary:text}")
+DIGEST = Fields(
+    "id=entry.id path=entry.path summary=entry.body derivedFrom archived",
+    "{0:=stored|green}  {id}  {path:dim}\nfrom {derivedFrom:n memory}, {archived} of them archived",
+)
 
 
-@trace_command.group("episode", cls=Verbs, bare="list")
+@trace_command.verbs("episode", bare="list")
 def episode_command() -> None:
     """Group memories that belong to one period of work.
 
@@ -365,23 +263,16 @@ def episode_command() -> None:
     """
 
 
-@episode_command.command("create")
-@argument("name")
-@argument("ids", nargs=-1, required=True)
-@TAGS
-@text_option(
-    "--text",
-    help="A description. 'rawkomem trace episode summarize ID --keep' can write it later.",
+@episode_command.verb(
+    "create",
+    "NAME",
+    "IDS...",
+    TAGS,
+    "--text TEXT: A description. 'rawkomem trace episode summarize ID --keep' can write it later.",
+    EPISODE,
 )
-@JSON
-@pass_repository
 def create_episode(
-    repository: Repository,
-    name: str,
-    ids: tuple[str, ...],
-    tags: tuple[str, ...],
-    text: str,
-    as_json: bool,
+    repository: Repository, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str
 ) -> None:
     """Create an episode from these memories.
 
@@ -389,22 +280,23 @@ def create_episode(
       rawkomem trace episode create 'Release week' ID OTHER
     """
     made = repository.episodes.create(name, ids, tags, text, user_name())
-    _tell_episode(made, "created", as_json)
+    answer(made, EPISODE.done("created"))
 
 
-@episode_command.command("capture")
-@argument("name", required=False, default="")
-@text_option("--since", help="Only memories from this time on (ISO 8601).")
-@text_option("--until", help="Only memories before this time (ISO 8601).")
-@text_option("--by", "discoverer", help="Only memories that this agent or person discovered.")
-@list_option("--kind", "-k", "kinds", help="Only this kind; may be repeated.")
-@list_option("--with-tag", "wanted", help="Only memories with this tag; may be repeated.")
-@TAGS
-@JSON
-@pass_repository
+@episode_command.verb(
+    "capture",
+    "[NAME]",
+    "--since TEXT: Only memories from this time on (ISO 8601).",
+    "--until TEXT: Only memories before this time (ISO 8601).",
+    "--by TEXT >discoverer: Only memories that this agent or person discovered.",
+    "--kind -k TEXT... >kinds: Only this kind; may be repeated.",
+    "--with-tag TEXT... >wanted: Only memories with this tag; may be repeated.",
+    TAGS,
+    EPISODE,
+)
 def capture_episode(
     repository: Repository, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...],
-    wanted: tuple[str, ...], tags: tuple[str, ...], as_json: bool,
+    wanted: tuple[str, ...], tags: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Create an episode from the memories of a time span or a filter.
 
@@ -415,137 +307,79 @@ def capture_episode(
     """
     if not (since or until or discoverer or kinds or wanted):
         raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
-    only = Filter(
-        kinds=kinds,
-        tags=wanted,
-        since=_time_given("--since", since),
-        until=_time_given("--until", until),
-    )
+    only = filter_of(kind=kinds, tag=wanted, since=since, until=until)
     made = repository.episodes.capture(name, only, discoverer, tags, user_name())
-    _tell_episode(made, "captured", as_json)
+    answer(made, EPISODE.done("captured"))
 
 
-@episode_command.command("add")
-@argument("id")
-@argument("ids", nargs=-1, required=True)
-@JSON
-@pass_repository
-def add_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+@episode_command.verb("add", "ID", "IDS...", EPISODE)
+def add_members(repository: Repository, id: str, ids: tuple[str, ...]) -> None:
     """Add memories to an episode.
 
     Examples:
       rawkomem trace episode add EPISODE ID
     """
-    _tell_episode(repository.episodes.add(id, ids, user_name()), "extended", as_json)
+    answer(repository.episodes.add(id, ids, user_name()), EPISODE.done("extended"))
 
 
-@episode_command.command("remove")
-@argument("id")
-@argument("ids", nargs=-1, required=True)
-@JSON
-@pass_repository
-def remove_members(repository: Repository, id: str, ids: tuple[str, ...], as_json: bool) -> None:
+@episode_command.verb("remove", "ID", "IDS...", EPISODE)
+def remove_members(repository: Repository, id: str, ids: tuple[str, ...]) -> None:
     """Remove memories from an episode; the memories stay.
 
     Examples:
       rawkomem trace episode remove EPISODE ID
     """
-    _tell_episode(repository.episodes.remove(id, ids, user_name()), "reduced", as_json)
+    answer(repository.episodes.remove(id, ids, user_name()), EPISODE.done("reduced"))
 
 
-@episode_command.command("list")
-@ALL
-@JSON
-@pass_repository
-def list_episodes(repository: Repository, limit: int, as_json: bool) -> None:
+@episode_command.verb("list", ALL, [EPISODE])
+def list_episodes(repository: Repository) -> Any:
     """List episodes, latest first.
 
     Examples:
       rawkomem trace episode list
     """
-    say_rows(
-        as_json,
-        shortened(as_json, repository.episodes.list(), limit),
-        _episode_json,
-        _episode_line,
-        "no episodes yet: 'rawkomem trace episode capture --since 2026-01-23' creates one",
-    )
+    return repository.episodes.list()
 
 
-@episode_command.command("show")
-@argument("id")
-@JSON
-@pass_repository
-def show_episode(repository: Repository, id: str, as_json: bool) -> None:
+@episode_command.verb("show", "ID", WHOLE_EPISODE)
+def show_episode(repository: Repository, id: str) -> None:
     """Show an episode and its members, oldest first.
 
     Examples:
       rawkomem trace episode show EPISODE
     """
     episode = repository.episodes.get(id)
-    if as_json:
-        say_json(
-            {
-                **_episode_json(episode),
-                "memories": [
-                    {
-                        **fields_of(memory, "id", "title", "status"),
-                        "created": iso(memory.created),
-                        "by": memory.by,
-                    }
-                    for memory in episode.members
-                ],
-            }
-        )
-        return
-    say(_episode_line(episode))
-    if episode.memory.body:
-        say(f"\n{episode.memory.body}\n")
-    for memory in episode.members:
-        say(f"  {day(memory.created)}  {name_of(memory)}")
+    answer(episode)
     for name in episode.missing:
-        note(f"member {one_line(name, 60)!r} no longer exists")
+        note(f"member {name!r} no longer exists")
 
 
-@episode_command.command("search")
-@argument("id")
-@argument("query", nargs=-1, required=True)
-@LIMIT
-@JSON
-@pass_repository
-def search_episode(
-    repository: Repository, id: str, query: tuple[str, ...], limit: int, as_json: bool
-) -> None:
+@episode_command.verb("search", "ID", "QUERY...", LIMIT, [RESULT])
+def search_episode(repository: Repository, id: str, query: tuple[str, ...], limit: int) -> None:
     """Find the members of an episode that match a question.
 
     Examples:
       rawkomem trace episode search EPISODE 'what failed'
     """
-    found = repository.episodes.search(id, " ".join(query), limit)
-    if as_json:
-        say_json([found_json(item) for item in found])
+    results = repository.episodes.search(id, " ".join(query), limit)
+    if prints_json():
+        answer(results)
         return
-    for number, item in enumerate(found, 1):
-        show_found(number, item)
-    if not found:
+    for number, item in enumerate(results, 1):
+        say_result(number, item)
+    if not results:
         note("no member matches")
 
 
-@episode_command.command("summarize")
-@argument("id")
-@click.option(
-    "--words",
-    default=SUMMARY_WORDS,
-    show_default=True,
-    type=IntRange(1, 2_000),
-    help="The maximum number of words.",
+@episode_command.verb(
+    "summarize",
+    "ID",
+    f"--words 1..2000 ={SUMMARY_WORDS}: The maximum number of words.",
+    "--keep: Store the summary as the text of the episode.",
+    SUMMARY,
 )
-@flag("--keep", help="Store the summary as the text of the episode.")
-@JSON
-@pass_repository
-def summarize_episode(
-    repository: Repository, id: str, words: int, keep: bool, as_json: bool
-) -> None:
+def summarize_episode(repository: Repository, id: str, words: int, keep: bool) -> None:
     """Summarize an episode in sentences of its members.
 
     No language model is used: the same members always give the same summary.
@@ -557,26 +391,20 @@ def summarize_episode(
     if keep:
         repository.episodes.keep_summary(id, summary, user_name())
         repository.core.follow()
-    if as_json:
-        say_json({"id": repository.episodes.get(id).memory.id, "summary": summary, "kept": keep})
-        return
-    say(summary)
+    whole = repository.episodes.get(id).memory.id
+    answer({"id": whole, "summary": summary, "kept": keep})
     if not summary:
         note("no active member has any text")
 
 
-@episode_command.command("compress")
-@argument("id")
-@text_option(
-    "--title",
-    help="The title of the digest. Default: 'Digest: ' and the name of the episode.",
+@episode_command.verb(
+    "compress",
+    "ID",
+    "--title TEXT: The title of the digest. Default: 'Digest: ' and the name of the episode.",
+    "--archive: Archive members that the digest covers completely.",
+    DIGEST,
 )
-@flag("--archive", help="Archive members that the digest covers completely.")
-@JSON
-@pass_repository
-def compress_episode(
-    repository: Repository, id: str, title: str, archive: bool, as_json: bool
-) -> None:
+def compress_episode(repository: Repository, id: str, title: str, archive: bool) -> None:
     """Write one memory that sums up the members of an episode.
 
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
@@ -584,52 +412,12 @@ def compress_episode(
     Examples:
       rawkomem trace episode compress EPISODE
     """
-    (digest, *archived), staying = repository.episodes.compress(id, title, archive, user_name())
+    digest, archived, staying = repository.episodes.compress(id, title, archive, user_name())
     repository.core.follow()
-    entry, sources = digest.entry, list(sources_in(digest.entry.extra))
-    if as_json:
-        say_json({"id": entry.id, "path": entry.path, "summary": entry.body, "derivedFrom": sources,
-                  "archived": len(archived)})  # fmt: skip
-        return
-    say(done_line("stored", entry.id, entry.path))
-    say(f"from {counted(len(sources), 'memory')}, {len(archived)} of them archived")
+    sources = sources_in(digest.entry.extra)
+    answer(digest, derivedFrom=sources, archived=len(archived))
     for id, why in staying.items():
         note(f"{id} stays active: {why}")
-
-
-def _time_given(option: str, text: str) -> int:
-    at = read_time(text)[0] if text else 0
-    if at is None:
-        raise BadInput(
-            f"{option} {text!r} is not an ISO 8601 time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
-        )
-    return at
-
-
-def _episode_json(episode: Episode) -> dict[str, Any]:
-    memory = episode.memory
-    return {"id": memory.id, "name": memory.title, "summary": memory.body, "tags": list(memory.tags),
-            "start": iso(episode.start), "end": iso(episode.end), "by": list(episode.by), "path": memory.path,
-            "members": [member.id for member in episode.members], "missing": list(episode.missing)}  # fmt: skip
-
-
-def _episode_line(episode: Episode) -> str:
-    memory = episode.memory
-    span = (
-        day(episode.start)
-        if day(episode.start) == day(episode.end)
-        else f"{day(episode.start)}…{day(episode.end)}"
-    )
-    name = paint(one_line(memory.title, 80), "bold")
-    return f"{span}  {name}  {counted(len(episode.members), 'memory')}  {paint(memory.id, 'dim')}"
-
-
-def _tell_episode(episode: Episode, done: str, as_json: bool) -> None:
-    say_either(
-        as_json,
-        _episode_json(episode),
-        done_line(done, _episode_line(episode), episode.memory.path),
-    )
 
 
 trace_command.add_command(project_command)

@@ -28,25 +28,7 @@ from ...state.fold import fold
 from ...text.conditions import match_condition
 from .positions import Span, fronts, lines_of, names_in
 
-# Run requests in one thread, so that the server can read messages, such as cancellations,
-# meanwhile.
-
 T = TypeVar("T")
-
-
-class Worker:
-    """Runs one call at a time, in order: a Repository is not thread-safe."""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "rawkomem")
-
-    async def run(self, call: Callable[..., T], *given: Any) -> T:
-        """Run a call in the thread and return its result; cancelling this coroutine drops a waiting call."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call, *given)
-
-    def end(self) -> None:
-        """Drop waiting calls."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 # Cache the memories of one repository for an editor; reload them when files change.
@@ -191,9 +173,20 @@ class Documents:
     def __init__(self, editor: LanguageServer, folder: str = ""):
         self.editor = editor
         self.folder = folder
-        self.worker = Worker()
+        self._worker = ThreadPoolExecutor(1, "rawkomem")
         self.edits: dict[str, int] = {}  # URI → number of the last check that was started
         self._shelves: dict[str, Shelf] = {}
+
+    async def run(self, call: Callable[..., T], *arguments: Any) -> T:
+        """Run a call in the one worker thread, in order: a Repository is not thread-safe.
+
+        The server reads messages meanwhile; cancelling this coroutine drops a waiting call.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._worker, call, *arguments)
+
+    def end(self) -> None:
+        """Drop waiting calls."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def supports(self, path: str) -> Any:
         """Return the capability of the editor at a dotted path, or None if the editor does not mention it."""

@@ -56,7 +56,7 @@ async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
         raise BadInput("a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]')
     if kind not in NEW_KINDS:
         raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(NEW_KINDS))
-    id, uri, text = await documents.worker.run(_filled_template, documents, kind, title)
+    id, uri, text = await documents.run(_filled_template, documents, kind, title)
     await _create_file(documents, uri, text)
     await show_document(documents, uri)
     return {"id": id, "uri": uri}
@@ -75,33 +75,18 @@ def _filled_template(documents: Documents, kind: str, title: str) -> tuple[str, 
 
 
 async def _create_file(documents: Documents, uri: str, text: str) -> None:
-    """Create a file in the best way that the editor supports.
-
-    1. One edit creates the file and writes the text.
-    2. The server creates an empty file, which is no memory, and an edit writes the text.
-    3. The server writes the file with its text.
-    """
-    filling = lsp.TextEdit(line_start(1), text)
+    """Create a file with one edit of the editor, or else on the disk if the editor cannot create files."""
     operations = documents.supports("workspace.workspace_edit.resource_operations") or ()
-    creates_files = lsp.ResourceOperationKind.Create in operations
-    if creates_files and documents.supports("workspace.workspace_edit.document_changes"):
+    if lsp.ResourceOperationKind.Create in operations:
         document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
-        filled = lsp.TextDocumentEdit(document, [filling])
-        await _apply_edit(
-            documents, lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled]), NEW_TITLE
-        )
+        filled = lsp.TextDocumentEdit(document, [lsp.TextEdit(line_start(1), text)])
+        edit = lsp.WorkspaceEdit(document_changes=[lsp.CreateFile(uri), filled])
+        await _apply_edit(documents, edit, NEW_TITLE)
         return
     file = to_fs_path(uri) or ""
-    edits = documents.supports(APPLY_EDIT)
     os.makedirs(os.path.dirname(file), exist_ok=True)
     with open(file, "x", encoding="utf-8") as stream:
-        stream.write("" if edits else text)
-    if edits:
-        try:
-            await _apply_edit(documents, lsp.WorkspaceEdit(changes={uri: [filling]}), NEW_TITLE)
-        except Refused:
-            os.unlink(file)
-            raise
+        stream.write(text)
 
 
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
@@ -120,7 +105,7 @@ async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
     Takes a URI and a line counted from 0.
     """
     uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
-    id, end, added = await documents.worker.run(_amendment, documents, uri, line)
+    id, end, added = await documents.run(_amendment, documents, uri, line)
     await _apply_edit(
         documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE
     )

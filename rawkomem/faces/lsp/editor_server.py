@@ -33,14 +33,8 @@ async def check_edited(
     await _check_uris(documents, [params.text_document.uri])
 
 
-async def check_saved(documents: Documents, params: lsp.DidSaveTextDocumentParams) -> None:
-    """Check every open document again, because others may refer to the saved one."""
-    if documents.is_memory_file(params.text_document.uri):
-        await check_all(documents)
-
-
-async def check_all(documents: Documents) -> None:
-    """Check every open document, and ask the editor to refresh its code lenses."""
+async def check_all(documents: Documents, params: object = None) -> None:
+    """Check every open document, because others may refer to a saved one; ask the editor to refresh code lenses."""
     await _check_uris(documents, documents.open_uris())
     if documents.supports("workspace.code_lens.refresh_support"):
         await documents.editor.workspace_code_lens_refresh_async(None)
@@ -56,7 +50,7 @@ async def _check_uris(documents: Documents, uris: Iterable[str]) -> None:
     """Check documents and publish the results. A result is dropped if the document was changed meanwhile."""
     for uri in uris:
         number = documents.edits[uri] = documents.edits.get(uri, 0) + 1
-        found = await documents.worker.run(_diagnostics, documents, uri, number)
+        found = await documents.run(_diagnostics, documents, uri, number)
         if found is not None and documents.edits.get(uri) == number:
             _publish(documents, uri, found)
 
@@ -105,16 +99,11 @@ async def start_watching(documents: Documents, params: lsp.InitializedParams) ->
     await documents.editor.client_register_capability_async(lsp.RegistrationParams([wanted]))
 
 
-async def files_changed(documents: Documents, params: lsp.DidChangeWatchedFilesParams) -> None:
-    """Check the open documents again after the editor reported changed files."""
-    await check_all(documents)
-
-
 async def _look_at_intervals(documents: Documents) -> None:
     known = 0
     while True:
         await asyncio.sleep(INTERVAL_S)
-        version = await documents.worker.run(documents.refresh)
+        version = await documents.run(documents.refresh)
         if version != known:
             known = version
             await check_all(documents)
@@ -124,10 +113,10 @@ async def _look_at_intervals(documents: Documents) -> None:
 
 NOTIFICATIONS: dict[str, Callable[[Documents, Any], Awaitable[None]]] = {
     lsp.INITIALIZED: start_watching,
-    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: files_changed,
+    lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: check_all,
     lsp.TEXT_DOCUMENT_DID_OPEN: check_edited,
     lsp.TEXT_DOCUMENT_DID_CHANGE: check_edited,
-    lsp.TEXT_DOCUMENT_DID_SAVE: check_saved,
+    lsp.TEXT_DOCUMENT_DID_SAVE: check_all,
     lsp.TEXT_DOCUMENT_DID_CLOSE: forget_closed,
 }
 FEATURES: tuple[tuple[str, Callable[[Documents, Any], Any], Any], ...] = (
@@ -167,9 +156,8 @@ class EditorServer:
         self._background: set[asyncio.Future[Any]] = set()
         self._was_shut_down = False
         self._exit_code = 0
-        worker = self.documents.worker
         for name, handler, options in FEATURES:
-            self.editor.feature(name, options)(self._guarded(partial(worker.run, handler)))
+            self.editor.feature(name, options)(self._guarded(partial(self.documents.run, handler)))
         for name, noted in NOTIFICATIONS.items():
             self.editor.feature(name)(self._in_background(self._guarded(noted)))
         for name, command in COMMANDS.items():
@@ -183,7 +171,7 @@ class EditorServer:
         The protocol library closes the stream that it writes to, so it gets a copy of stdout.
         """
         self.editor.start_io(stdout=os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
-        self.documents.worker.end()
+        self.documents.end()
         return self._exit_code
 
     def _shut_down(self) -> None:

@@ -366,7 +366,7 @@ async def search_memories(documents: Documents, *given: Any) -> list[dict[str, o
     query = str(given[0]).strip() if given else ""
     if not query:
         raise BadInput("a search needs a query", f'run {SEARCH_COMMAND} with ["how do we retry"]')
-    return await documents.worker.run(_search_shelves, documents, query)
+    return await documents.run(_search_shelves, documents, query)
 
 
 def _search_shelves(documents: Documents, query: str) -> list[dict[str, object]]:
@@ -401,7 +401,7 @@ async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
             f"{WHY_COMMAND} needs a document, a line and a task",
             f'run {WHY_COMMAND} with [uri, line, "add a retry"]',
         )
-    return await documents.worker.run(_why_at, documents, str(uri), int(line), str(task).strip())
+    return await documents.run(_why_at, documents, str(uri), int(line), str(task).strip())
 
 
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:

@@ -6,12 +6,13 @@ Lines end at \\n, \\r\\n or \\r; Python's splitlines also ends them at U+2028 an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+
+import yaml
 
 from ...format.blocks import split_blocks
 from ...format.body import WIKILINK
-from ...format.fields import Unreadable
-from ...format.frontmatter import read_frontmatter
 from ...model.values import Problem, record
 from ...state.schema import frontmatter_keys
 from ...text.prose import without_code
@@ -25,15 +26,10 @@ def lines_of(text: str) -> list[str]:
 # Find frontmatter, keys, names of memories and conditions in the text of a memory file.
 
 KEY_LINE = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
-LIST_ITEM = re.compile(r"^[ \t]*-(?:[ \t]+|$)")
-# An item of a list in brackets: quoted, or up to the next comma or bracket.
-FLOW_ITEM = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s,\[\]"'{}][^,\[\]\n]*?(?=\s*(?:[,\]]|$|\s#))"""
-)
-PLAIN_VALUE = re.compile(r"[\w./-]+(?: [\w./-]+)*")  # values that YAML reads without quoting
-BLOCK_SCALAR = ("|", ">")  # the value is on the lines below
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
-WHEN_KEY = "whenToUse"
+QUOTED, BLOCK_SCALAR = ("'", '"'), ("|", ">")  # styles of YAML
+WHEN_KEY, ID_KEY, TITLE_KEY = "whenToUse", "id", "title"
+PATTERN_KEY = "pattern"  # of a condition that is written as a mapping
 
 
 @record
@@ -92,80 +88,69 @@ def key_of(lines: Sequence[str], front: Front, line: int) -> str:
     return ""
 
 
-def values_in(lines: Sequence[str], line: int) -> Iterator[Span]:
-    """Return the values on one line of a frontmatter: each item of a bracketed list, or the rest of the line."""
-    head = KEY_LINE.match(lines[line]) or LIST_ITEM.match(lines[line])
-    text = lines[line].rstrip()
-    start = head.end() if head else 0
-    start += len(text[start:]) - len(text[start:].lstrip())
-    if head and not text.startswith("[", start):
-        pieces = [(start, text[start:])] if not text.startswith(BLOCK_SCALAR, start) else []
-    else:
-        pieces = [(item.start(), item[0]) for item in FLOW_ITEM.finditer(text, start)]
-    for at, piece in pieces:
-        value = _parsed_value(piece)
-        if value:
-            quoted = len(piece) > 1 and piece[0] in "\"'" and piece[-1] == piece[0]
-            yield Span(line, at + quoted, at + len(piece) - quoted, value)
+def values_in(lines: Sequence[str], keys: Collection[str]) -> list[Span]:
+    """Return the texts that some keys of the frontmatters hold; nothing of one that cannot be parsed yet."""
+    spans = []
+    for front in fronts(lines):
+        first = front.first + 1
+        for key, line, start, end, text in _scalars_of("\n".join(lines[first : front.last])):
+            if key in keys:
+                spans.append(Span(first + line, start, end, text))
+    return spans
 
 
-def _parsed_value(piece: str) -> str:
-    """Return the parsed value, or the raw text if it cannot be parsed."""
-    if PLAIN_VALUE.fullmatch(piece):
-        return piece
+@lru_cache(maxsize=256)
+def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
+    """Return top-level key, line, start, end and text of every text in a frontmatter."""
     try:
-        fields, _ = read_frontmatter(f"value:\n  {piece}")
-    except Unreadable:
-        return piece.strip("\"'")
-    value = fields["value"].value
-    if isinstance(value, dict):  # {pattern: …}, which the reader takes, too
-        value = value.get("pattern", "")
-    return value.strip() if isinstance(value, str) else ""
+        root = yaml.compose(frontmatter, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return []
+    found = []
+    for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+        for scalar in _scalars_in(value):
+            text, mark = scalar.value.strip(), scalar.start_mark
+            if text and scalar.style not in BLOCK_SCALAR:
+                inside = scalar.style in QUOTED
+                end = (
+                    scalar.end_mark.column if scalar.end_mark.line == mark.line else mark.column + 1
+                )
+                found.append((str(key.value), mark.line, mark.column + inside, end - inside, text))
+    return found
+
+
+def _scalars_in(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+    """Yield a text, the items of a list, and the pattern of a condition."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _scalars_in(item)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == PATTERN_KEY:
+                yield from _scalars_in(value)
 
 
 def names_in(lines: Sequence[str]) -> list[Span]:
-    """Return every reference to another memory: [[name]] in a body, and values of keys that name memories."""
-    refers = {name for name, key in frontmatter_keys().items() if key.refers}
-    heads = fronts(lines)
-    inside = {
-        at: front for front in heads for at in range(front.first, min(front.last + 1, len(lines)))
-    }
-    found: list[Span] = []
+    """Return every reference to another memory: values of keys that name memories, and [[name]] in a body."""
+    spans = values_in(lines, [name for name, key in frontmatter_keys().items() if key.refers])
+    heads = {at for front in fronts(lines) for at in range(front.first, front.last + 1)}
     code = False
     for at, text in enumerate(lines):
-        front = inside.get(at)
-        if front is None:
-            code ^= bool(FENCE.match(text))
-            found += [] if code else _links_in(at, text)
-        elif front.holds(at) and key_of(lines, front, at) in refers:
-            found += values_in(lines, at)
-    return found
+        if at in heads:
+            continue
+        code ^= bool(FENCE.match(text))
+        if not code and "[[" in text:
+            shown = set(WIKILINK.findall(without_code(text)))  # text between backticks is no link
+            links = [link for link in WIKILINK.finditer(text) if link[1] in shown]
+            spans += [Span(at, link.start(1), link.end(1), link[1]) for link in links]
+    return spans
 
 
 def conditions_in(lines: Sequence[str]) -> list[Span]:
     """Return every condition of whenToUse."""
-    return [
-        span
-        for front in fronts(lines)
-        for at in range(front.first + 1, front.last)
-        if key_of(lines, front, at) == WHEN_KEY
-        for span in values_in(lines, at)
-    ]
-
-
-def _links_in(at: int, text: str) -> Iterator[Span]:
-    if "[[" not in text:
-        return
-    shown = set(WIKILINK.findall(without_code(text)))
-    for link in WIKILINK.finditer(text):
-        if link[1] in shown:  # text between backticks is no link
-            yield Span(at, link.start(1), link.end(1), link[1])
-
-
-# Find the part of a document that a Problem is about.
-
-ID_KEY = "id"
-TITLE_KEY = "title"
+    return values_in(lines, [WHEN_KEY])
 
 
 def locate_problem(lines: Sequence[str], problem: Problem) -> Span:
@@ -174,29 +159,18 @@ def locate_problem(lines: Sequence[str], problem: Problem) -> Span:
     A Problem of a whole entry has the line of the entry's `---`; return the line of its title instead.
     """
     line = min(max(problem.line, 1), len(lines)) - 1
-    heads = fronts(lines)
     quote = problem.quote.strip()
-    if quote:
-        ids = (at for front in heads for at in _key_lines(lines, front, ID_KEY))
-        spans = (
-            *names_in(lines),
-            *conditions_in(lines),
-            *(s for at in ids for s in values_in(lines, at)),
-        )
-        quoting = [span for span in spans if span.text.strip() == quote]
-        if quoting:  # the first one at or after the line, or else the first one
-            return min(quoting, key=lambda span: (span.line < line, span.line, span.start))
-    for front in heads:
-        if front.first == line:
-            below = min(line + 1, len(lines) - 1)
-            line = next(_key_lines(lines, front, TITLE_KEY), below)
-            break
+    spans = [*names_in(lines), *values_in(lines, [WHEN_KEY, ID_KEY])] if quote else []
+    quoting = [span for span in spans if span.text.strip() == quote]
+    if quoting:  # the first one at or after the line, or else the first one
+        return min(quoting, key=lambda span: (span.line < line, span.line, span.start))
+    front = next((front for front in fronts(lines) if front.first == line), None)
+    if front:
+        titles = [
+            at
+            for at in range(front.first + 1, front.last)
+            if (key := KEY_LINE.match(lines[at])) and key[1] == TITLE_KEY
+        ]
+        line = titles[0] if titles else min(line + 1, len(lines) - 1)
     text = lines[line]
     return Span(line, len(text) - len(text.lstrip()), len(text.rstrip()), text.strip())
-
-
-def _key_lines(lines: Sequence[str], front: Front, key: str) -> Iterator[int]:
-    for line in range(front.first + 1, front.last):
-        found = KEY_LINE.match(lines[line])
-        if found and found[1] == key:
-            yield line

@@ -30,7 +30,6 @@ from .replies import complaint
 from .tools import DEFAULT_AUTHOR, PROMPTS, VERBS, Caller, get
 
 Answer = TypeVar("Answer")
-T = TypeVar("T")
 
 
 # Run the calls of several requests at once, each with its own Repository.
@@ -45,9 +44,8 @@ class Pool:
         self._model = repository
         self._idle = [repository]
         self._calls = anyio.CapacityLimiter(MAX_CALLS)
-        self._writes = anyio.CapacityLimiter(
-            1
-        )  # of its own, so that a write that waits for a lock blocks no reader
+        # of its own, so that a write that waits for a lock blocks no reader
+        self._writes = anyio.CapacityLimiter(1)
 
     async def run(self, call: Callable[[Repository], Answer], writes: bool = False) -> Answer:
         """Run a call in a thread and return its result. No other call uses its Repository meanwhile."""
@@ -67,12 +65,6 @@ class Pool:
             self._idle.append(repository)
 
 
-# Serve tools, resources and prompts with the MCP SDK, over a pool of Repositories.
-#
-# Uses the SDK's low-level Server, so that the list of tools is exactly that of tools.py and every
-# mistake of a caller is answered with one line. Threads run the calls, several at once,
-# so the event loop stays free.
-
 INSTRUCTIONS = """\
 Project memory: decisions, conventions, corrections and lessons from earlier sessions, stored as Markdown in .rawko/.
 - Before non-trivial work, call `recall` with the task in one sentence. `search` finds other memories, `get` returns \
@@ -85,7 +77,6 @@ SCHEME = "memory://"
 TEMPLATE = SCHEME + "{id}"
 MARKDOWN = "text/markdown"
 RESOURCES_PER_PAGE = 100
-MAX_COMPLETIONS = 100  # the protocol's limit
 MAX_CLIENT_NAME_CHARS = 64
 
 
@@ -108,7 +99,6 @@ class MemoryServer:
             on_read_resource=self._read_resource,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
         )
 
     async def serve_stdio(self) -> None:
@@ -127,23 +117,25 @@ class MemoryServer:
         try:
             arguments = checked_arguments(params.name, params.arguments or {})
             verb, caller = VERBS[params.name], self._caller(context)
-            called = self._pool.run(
+            text = await self._pool.run(
                 lambda repository: verb.does(repository, caller, **arguments), not verb.reads
             )
-            return _tool_result(await called)
+            is_error = False
         except RawkoError as failure:
-            return _tool_result(complaint(failure), wrong=failure.exit_code != 0)
+            text, is_error = complaint(failure), failure.exit_code != 0
         except Exception as failure:
-            said = f"{params.name} failed: {type(failure).__name__}: {one_line(str(failure), 200)}"
-            print(f"rawkomem: {said}", file=sys.stderr)  # the server keeps running
-            return _tool_result(said, wrong=True)
+            problem = f"{type(failure).__name__}: {one_line(str(failure), 200)}"
+            text, is_error = f"{params.name} failed: {problem}", True
+            print(f"rawkomem: {text}", file=sys.stderr)  # the server keeps running
+        return wire.CallToolResult(
+            content=[wire.TextContent(type="text", text=text)], is_error=is_error
+        )
 
     def _caller(self, context: Any) -> Caller:
         """Return the client, with its own name or DEFAULT_AUTHOR."""
         client = getattr(context.session.client_params, "client_info", None)
-        return Caller(
-            one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR, self.session
-        )
+        name = one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR
+        return Caller(name, self.session)
 
     # Resources
 
@@ -151,16 +143,14 @@ class MemoryServer:
         self, context: Any, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
         start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
+        end = start + RESOURCES_PER_PAGE
         rows = await self._protocol_call(lambda repository: repository.list())
-        found = [
-            wire.Resource(
-                name=row.id, title=redact(safe_title(row.title or row.id)), uri=SCHEME + quote(row.id, safe=""),
-                mime_type=MARKDOWN,
-            )
-            for row in rows[start : start + RESOURCES_PER_PAGE]
-        ]  # fmt: skip
-        more = str(start + RESOURCES_PER_PAGE) if start + RESOURCES_PER_PAGE < len(rows) else None
-        return wire.ListResourcesResult(resources=found, next_cursor=more)
+        resources = []
+        for row in rows[start:end]:
+            title, uri = redact(safe_title(row.title or row.id)), SCHEME + quote(row.id, safe="")
+            resources.append(wire.Resource(name=row.id, title=title, uri=uri, mime_type=MARKDOWN))
+        more = str(end) if end < len(rows) else None
+        return wire.ListResourcesResult(resources=resources, next_cursor=more)
 
     async def _list_templates(self, context: Any, params: Any) -> wire.ListResourceTemplatesResult:
         template = wire.ResourceTemplate(
@@ -176,9 +166,7 @@ class MemoryServer:
         self, context: Any, params: wire.ReadResourceRequestParams
     ) -> wire.ReadResourceResult:
         if not params.uri.startswith(SCHEME):
-            raise MCPError(
-                wire.INVALID_PARAMS, f"no resource {one_line(params.uri, 200)!r}: use {TEMPLATE}"
-            )
+            raise _invalid(f"no resource {one_line(params.uri, 200)!r}: use {TEMPLATE}")
         id, caller = unquote(params.uri.removeprefix(SCHEME)), self._caller(context)
         text = await self._protocol_call(lambda repository: get(repository, caller, id))
         contents = wire.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
@@ -197,43 +185,30 @@ class MemoryServer:
         self, context: Any, params: wire.GetPromptRequestParams
     ) -> wire.GetPromptResult:
         prompt = PROMPTS.get(params.name)
-        given = (params.arguments or {}).get(prompt.takes, "") if prompt else ""
         if prompt is None:
-            raise MCPError(
-                wire.INVALID_PARAMS,
-                f"no prompt {one_line(params.name, 80)!r}: {', '.join(PROMPTS)}",
-            )
-        if prompt.takes and not given.strip():
-            raise MCPError(wire.INVALID_PARAMS, f"{params.name} needs {prompt.takes!r}")
+            raise _invalid(f"no prompt {one_line(params.name, 80)!r}: {', '.join(PROMPTS)}")
+        argument = (params.arguments or {}).get(prompt.takes, "")
+        if prompt.takes and not argument.strip():
+            raise _invalid(f"{params.name} needs {prompt.takes!r}")
         caller = self._caller(context)
         text = await self._protocol_call(
-            lambda repository: prompt.writes(repository, caller, given)
+            lambda repository: prompt.writes(repository, caller, argument)
         )
         message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
         return wire.GetPromptResult(description=prompt.says, messages=[message])
 
-    async def _complete(
-        self, context: Any, params: wire.CompleteRequestParams
-    ) -> wire.CompleteResult:
-        """Complete ids of memories; arguments of prompts are free text and have no completions."""
-        ids: list[str] = []
-        if isinstance(params.ref, wire.ResourceTemplateReference) and params.argument.name == "id":
-            rows = await self._protocol_call(lambda repository: repository.list())
-            typed = params.argument.value.casefold()
-            ids = [row.id for row in rows if typed in f"{row.id} {row.title}".casefold()]
-        completion = wire.Completion(
-            values=ids[:MAX_COMPLETIONS], total=len(ids), has_more=len(ids) > MAX_COMPLETIONS
-        )
-        return wire.CompleteResult(completion=completion)
-
-    async def _protocol_call(self, call: Callable[[Repository], T]) -> T:
+    async def _protocol_call(self, call: Callable[[Repository], Answer]) -> Answer:
         """Run a library call and raise its failure as a protocol error: only results of tools can hold errors."""
         try:
             return await self._pool.run(call)
         except (NotFound, BadInput) as failure:
-            raise MCPError(wire.INVALID_PARAMS, complaint(failure)) from None
+            raise _invalid(complaint(failure)) from None
         except RawkoError as failure:
             raise MCPError(wire.INTERNAL_ERROR, complaint(failure)) from None
+
+
+def _invalid(message: str) -> MCPError:
+    return MCPError(wire.INVALID_PARAMS, message)
 
 
 def list_tools() -> list[wire.Tool]:
@@ -249,7 +224,6 @@ def list_tools() -> list[wire.Tool]:
             annotations=wire.ToolAnnotations(
                 read_only_hint=verb.reads or None,
                 destructive_hint=None if verb.reads else False,
-                idempotent_hint=True if verb.again and not verb.reads else None,
                 open_world_hint=False,
             ),
         )
@@ -262,20 +236,12 @@ def checked_arguments(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     verb = VERBS.get(name)
     if verb is None:
         raise BadInput(f"no tool {name[:80]!r}", "one of " + ", ".join(VERBS))
-    unknown = [key for key in arguments if key not in verb.takes]
-    if unknown:
-        raise BadInput(f"{name} takes no {unknown[0][:80]!r}", "it takes " + ", ".join(verb.takes))
-    for wrong in Draft202012Validator(verb.schema).iter_errors(arguments):
-        place = ".".join(map(str, wrong.path))
-        raise BadInput(
-            f"{name}: {place + ': ' if place else ''}{one_line(wrong.message, 200)}",
-            "correct the argument",
-        )
+    hint = f"{name} takes " + ", ".join(verb.takes)
+    schema = {**verb.schema, "additionalProperties": False}
+    for wrong in Draft202012Validator(schema).iter_errors(arguments):
+        place = ".".join(map(str, (name, *wrong.path)))
+        raise BadInput(f"{place}: {one_line(wrong.message, 200)}", hint)
     for key in verb.needs:
         if not arguments[key].strip():
             raise BadInput(f"{name}: {key} is empty", f"pass a text as {key}")
     return arguments
-
-
-def _tool_result(text: str, wrong: bool = False) -> wire.CallToolResult:
-    return wire.CallToolResult(content=[wire.TextContent(type="text", text=text)], is_error=wrong)

@@ -48,8 +48,8 @@ def _found_row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
     facts = {
         "id": safe_item_id(row.id),
         "title": safe_title(row.title) if row.title else "",
-        "kind": _unless_usual(row.kind, "memory"),
-        "status": _unless_usual(row.status, "active"),
+        "kind": row.kind if row.kind != "memory" else "",
+        "status": row.status if row.status != "active" else "",
         "importance": ", ".join((row.importance, *labels)),
         "found": iso(row.created)[:10],
     }
@@ -84,11 +84,7 @@ def _facts_of_memory(memory: Memory, trust: Trust, labels: Labels) -> dict[str, 
         "trust": ", ".join((f"{trust.value:.2f}", *labels)),
         "when": "; ".join(memory.when),
         "tags": ", ".join(memory.tags),
-        "found": " ".join(
-            part
-            for part in (iso(memory.created)[:10], f"by {memory.by}" if memory.by else "")
-            if part
-        ),
+        "found": f"{iso(memory.created)[:10]}{f' by {memory.by}' if memory.by else ''}".strip(),
         "votes": votes,
         "superseded_by": memory.superseded_by,
         "proposed": "a change is proposed" if memory.proposed else "",
@@ -101,34 +97,30 @@ def _facts_of_memory(memory: Memory, trust: Trust, labels: Labels) -> dict[str, 
 def what_was_stored(stored: Stored) -> str:
     """Return one line about the outcome of adding a memory."""
     outcome = stored.outcome
-    said = f"{outcome.what} {outcome.id}"
-    if outcome.others:
-        said += f" (concerns {', '.join(outcome.others)})"
-    if outcome.reason:
-        said += f": {one_line(outcome.reason, 200)}"
-    return said + _redacted_note(stored.written)
+    others = f" (concerns {', '.join(outcome.others)})" if outcome.others else ""
+    reason = f": {one_line(outcome.reason, 200)}" if outcome.reason else ""
+    return f"{outcome.what} {outcome.id}{others}{reason}{_redacted_note(stored.written)}"
 
 
 def what_was_remembered(done: Remembered) -> str:
     """Return one line about the outcome of storing a memory with a person's quote."""
     if done.stored is None:
         return f"known already as {done.id}: confirmed"
-    said = f"stored {done.id}: a person said so"
+    text = f"stored {done.id}: a person said so"
     if done.others:
-        said += f". It contradicts {', '.join(done.others)} and replaces them"
-        said += "; a memory that a person vouches for stays in use until a person decides"
-    return said + _redacted_note(done.stored.written)
+        text += (
+            f". It contradicts {', '.join(done.others)} and replaces them; a memory that a person"
+            " vouches for stays in use until a person decides"
+        )
+    return text + _redacted_note(done.stored.written)
 
 
 def what_was_amended(written: Written, memory: Memory) -> str:
     """Return one line that says whether the memory was amended or the change waits for a person."""
-    waits = written.entry.id in memory.proposed
-    said = (
-        f"proposed a change of {memory.id}: a person must accept it"
-        if waits
-        else f"amended {memory.id}"
-    )
-    return said + _redacted_note([written])
+    text = f"amended {memory.id}"
+    if written.entry.id in memory.proposed:
+        text = f"proposed a change of {memory.id}: a person must accept it"
+    return text + _redacted_note([written])
 
 
 def _redacted_note(written: Sequence[Written]) -> str:
@@ -137,12 +129,14 @@ def _redacted_note(written: Sequence[Written]) -> str:
 
 def listed_waiting(items: Sequence[Waiting]) -> str:
     """Return what waits: drafts with their exchange, and a line about all else, which only a person decides."""
+    if not items:
+        return ""
     rows = [
         _draft_row(item.draft) if item.draft else _held_row(item) for item in items[:MAX_WAITING]
     ]
     more = len(items) - len(rows)
-    said = f"{more} more are not shown: run 'rawkomem review'.\n" if more else ""
-    return said + fenced(WAITING_NOTE, rows) if rows else ""
+    note = f"{more} more are not shown: run 'rawkomem review'.\n" if more else ""
+    return note + fenced(WAITING_NOTE, rows)
 
 
 def _held_row(item: Waiting) -> tuple[dict[str, str], str]:
@@ -171,7 +165,3 @@ def _draft_row(draft: Draft) -> tuple[dict[str, str], str]:
 def complaint(failure: RawkoError) -> str:
     """Return an error as one redacted line."""
     return redact(one_line(failure.in_full, 600), pii=False)
-
-
-def _unless_usual(value: str, usual: str) -> str:
-    return "" if value == usual else value

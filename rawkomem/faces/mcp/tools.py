@@ -16,7 +16,7 @@ from ...learn.cues import with_condition
 from ...model.entries import Entry, Task
 from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS
-from ...model.values import IMPORTANCE, record
+from ...model.values import IMPORTANCE, TYPES, record
 from ...recall.earlier_tasks import NO_BRIEF
 from ...recall.signals import cut_note, filter_of
 from ...repository import Repository
@@ -31,12 +31,6 @@ from .replies import (
     what_was_stored,
     whole_memory,
 )
-
-# Define the tools of the server. They are few and short, because the list costs every agent
-# tokens.
-#
-# Each tool makes the library call of the command that its docstring names. What it writes counts
-# as an agent's word.
 
 DEFAULT_AUTHOR = "agent"  # the author of a memory if the client does not send its name
 TEXT = {"type": "string"}
@@ -64,7 +58,6 @@ class Verb:
     needs: tuple[str, ...]  # required arguments
     does: Callable[..., str]
     reads: bool = True  # whether it changes no memory; counting a use in a local file is no change
-    again: bool = True  # whether a second call with the same arguments changes nothing more
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -126,13 +119,17 @@ def remember(
     **flags: Any,
 ) -> str:
     """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
+    if flags.get("type", TYPES[0]) not in TYPES:
+        raise BadInput(
+            f"remember: unknown type {flags['type'][:80]!r}", "one of " + ", ".join(TYPES)
+        )
     because = f"Reason: {reason.strip()}" if reason.strip() else ""
     body = "\n\n".join(filter(None, (text.strip("\n"), because)))
     entry = compose_entry(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
     if amends:
         owner, own = repository.layers.owner(amends)
         if quote:
-            owner.remembering.check_quote(quote)
+            owner.learning.check_quote(quote)
         _refuse_doubtful(owner, entry, own)
         written = owner.amend(own, entry)
         return what_was_amended(written, owner.get(written.entry.about))
@@ -141,8 +138,8 @@ def remember(
     says_so = bool(quote.strip())
     _refuse_doubtful(project, entry, says_so=says_so)
     if says_so:
-        return what_was_remembered(project.remembering.remember(entry, quote, caller.name))
-    project.remembering.refuse_planted(entry)
+        return what_was_remembered(project.learning.remember(entry, quote, caller.name))
+    project.learning.refuse_planted(entry)
     return what_was_stored(project.add(entry))
 
 
@@ -194,7 +191,7 @@ def drafts(
         )
     changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
     if action == "keep":
-        return what_was_stored(repository.remembering.keep_draft(id, caller.name, **changes))
+        return what_was_stored(repository.learning.keep_draft(id, caller.name, **changes))
     if action == "edit":
         return f"edited {safe_item_id(wing.edit(id, **changes).id)}"
     return f"dropped {safe_item_id(wing.drop(id).id)}"
@@ -242,13 +239,13 @@ VERBS = {
             "when": TEXTS,
             "tags": TEXTS,
             "type": TEXT,
+            "entities": TEXTS,
             "importance": {"enum": [*IMPORTANCE]},
             "amends": TEXT,
         },
         ("title", "text"),
         remember,
         reads=False,
-        again=False,
     ),
     "feedback": Verb(
         "Report that a memory helped or misled you.",
@@ -256,7 +253,6 @@ VERBS = {
         ("id", "signal"),
         feedback,
         reads=False,
-        again=False,
     ),
     "drafts": Verb(
         "List what waits for a decision. Keep, edit or drop drafts: statements of people "
@@ -271,13 +267,11 @@ VERBS = {
         (),
         drafts,
         reads=False,
-        again=False,
     ),
 }
 
 
-# Define the prompts that a person picks in the host: memories for a task, a brief, the end of a
-# session.
+# The prompts that a person picks in the host.
 
 CLOSING = """\
 Look back over this session. For each decision, correction, convention, limit or cause of a fault that a later session

@@ -7,20 +7,18 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from threading import Lock
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from threading import Lock, Thread
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
-from ...files.append import Written
 from ...files.installation import plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, read_stream
 from ...files.session_records import accesses, note_use
 from ...format.mesh_fields import LessonContext as Lesson
 from ...format.mesh_fields import extra_from_metadata
-from ...model.entries import LESSON, Memory, Plan
+from ...model.entries import LESSON, Memory
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
@@ -30,10 +28,8 @@ from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.core import MAX_ANSWERS, TIME_TO_LIVE_S, AnswerCache
 from ...repository.experience import DRAFTED, WAITING
 from ...repository.settings import Settings
-from ...repository.writing import Writer
 from ...state.changes import MAX_LEVELS, plan_heritage
 from ...state.changes import HeritageChain as Heritage
 from ...state.fold import new_memory
@@ -115,14 +111,48 @@ PROVIDERS = {
 SKILL_FILES = (".yamo", ".md")
 
 
-class Unwritten(Writer):
-    """A repository that refuses every write, for a mesh with `enable_memory` off."""
+# Cache answers in a long-lived process: in memory only, and only while the index does not change.
 
-    def write_decided(
-        self, decide: Callable[[], Plan], via: str = "", given_ids: object = None
-    ) -> Sequence[Written]:
-        """Raise Refused."""
-        raise Refused("memory is switched off", "open the mesh with enable_memory=True")
+TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
+MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped
+
+
+class AnswerCache:
+    """An LRU cache with an absolute time to live. It is emptied when the index changes."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self.clock = clock
+        self._made_from: object = None
+        self._kept: dict[Hashable, tuple[float, object]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def clear(self) -> None:
+        """Remove every answer."""
+        self._kept.clear()
+
+    def get(self, key: Hashable, made_from: object = None) -> Any:
+        """Return the cached answer; None if there is none or it is too old. A new `made_from` empties the cache."""
+        if made_from != self._made_from:
+            self.clear()
+            self._made_from = made_from
+        made, answer = self._kept.pop(key, (0.0, None))
+        if answer is None or self.clock() - made >= TIME_TO_LIVE_S:
+            return None
+        self._kept[key] = (made, answer)
+        return answer
+
+    def put(self, key: Hashable, answer: object) -> None:
+        """Cache an answer. It must come from the index state that was passed to the last `get`."""
+        if len(self._kept) >= MAX_ANSWERS:
+            self._kept.pop(next(iter(self._kept)), None)
+        self._kept[key] = (self.clock(), answer)
+
+
+def refuse_write(*options: object) -> NoReturn:
+    """Raise Refused: every write of a mesh with `enable_memory` off does this."""
+    raise Refused("memory is switched off", "open the mesh with enable_memory=True")
 
 
 def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
@@ -150,7 +180,7 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     )
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
-        repository.core.writer = Unwritten(repository.core)
+        repository.core.write = refuse_write  # type: ignore[method-assign,assignment]
         return repository
     try:
         for folder in folders:
@@ -230,20 +260,19 @@ ONLY_MEMORIES = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if 
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC requires (§8.2)
 
 
-def _publishes(method: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a method so that the tables of RFC-0011 hold its writes and recalls when it returns."""
+def _publishes(
+    method: Callable[Concatenate[SyncMemoryMesh, P], T],
+) -> Callable[Concatenate[SyncMemoryMesh, P], T]:
+    """Wrap a method so that the tables of RFC-0011 hold its writes when it returns."""
 
     @wraps(method)
-    def followed(*given: P.args, **named: P.kwargs) -> T:
-        answer = method(*given, **named)
-        mesh = given[0]
-        assert isinstance(mesh, SyncMemoryMesh)
-        if mesh.options.enable_memory:
-            mesh.repository.core.follow_tables(*mesh.recalled)
-            mesh.recalled = ()
+    def published(self: SyncMemoryMesh, /, *arguments: P.args, **named: P.kwargs) -> T:
+        answer = method(self, *arguments, **named)
+        if self.options.enable_memory:
+            self.repository.core.follow_tables()
         return answer
 
-    return followed
+    return published
 
 
 class SyncMemoryMesh:
@@ -252,7 +281,7 @@ class SyncMemoryMesh:
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = checked_options(read_options(MemoryMeshOptions, options, named))
         self._repository: Repository | None = None
-        self.recalled: tuple[str, ...] = ()  # ids that the running search found, for _publishes
+        self._answers = AnswerCache()
 
     # Lifecycle
 
@@ -334,7 +363,6 @@ class SyncMemoryMesh:
             raise NotFound(f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids")
         self.repository.delete(memory.id, by=self._by)
 
-    @_publishes
     def search(
         self, /, query: str, options: SearchOptions | Given | None = None, **named: Any
     ) -> list[SearchResult]:
@@ -342,18 +370,26 @@ class SyncMemoryMesh:
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
         only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
-        found = self.repository.core.look(
-            [query], CANDIDATES_PER_RESULT * limit, only, cached=asked.use_cache
-        )[0].found
+        question = (query, CANDIDATES_PER_RESULT * limit, only)
+        found = self._answers.get(question, self._version()) if asked.use_cache else None
+        if found is None:
+            found = self.repository.core.look([query], *question[1:])[0].found
+            self._answers.put(question, found)
         ranked = best_results(
             sorted(found, key=lambda item: item.row.id), limit, lambda item: item.signals.ranks
         )
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
         if ranked and self.options.enable_memory:
-            self.recalled = tuple(item.row.id for item in ranked)
-            note_use(self.repository.layout, now(), "", 0, self.recalled)
+            ids = tuple(item.row.id for item in ranked)
+            note_use(self.repository.layout, now(), "", 0, ids)
+            self.repository.core.follow_tables(*ids)
         return self._results(ranked)
+
+    def _version(self) -> object:
+        """Return a value that changes whenever memories change."""
+        core = self.repository.core
+        return core.read(lambda: core.index.catalogue.meta().get("listing"))
 
     def likeness(self, content: str) -> float:
         """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
@@ -522,87 +558,55 @@ class SyncMemoryMesh:
         skills = sum(row.kind == "skill" for row in rows)
         return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
 
-    def version(self) -> object:
-        """Return a value that changes whenever memories change."""
-        repository = self.repository
-        return repository.core.read(lambda: repository.core.index.catalogue.meta().get("listing"))
-
     def clear_cache(self) -> None:
         """Clear the cache of answers."""
-        if self._repository is not None:
-            self._repository.core.answers.clear()
+        self._answers.clear()
 
     def get_cache_stats(self) -> CacheStats:
         """Return how many answers are cached."""
-        kept = len(self._repository.core.answers) if self._repository is not None else 0
-        return CacheStats(kept, MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
+        return CacheStats(len(self._answers), MAX_ANSWERS, int(TIME_TO_LIVE_S * 1000))
 
     def format_results(self, results: Sequence[SearchResult]) -> str:
         """Return results as text for a prompt (§9.2)."""
         return format_results(results)
 
 
-# Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in one
-# thread.
-
-Params = ParamSpec("Params")
-Result = TypeVar("Result")
+# Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in threads.
 
 
 def _awaited(
-    call: Callable[Concatenate[SyncMemoryMesh, Params], Result],
-) -> Callable[Concatenate[MemoryMesh, Params], Coroutine[Any, Any, Result]]:
-    """Return a method of MemoryMesh that runs a method of SyncMemoryMesh in the thread of the mesh."""
+    call: Callable[Concatenate[SyncMemoryMesh, P], T],
+) -> Callable[Concatenate[MemoryMesh, P], Coroutine[Any, Any, T]]:
+    """Return a method of MemoryMesh that runs a method of SyncMemoryMesh in a thread."""
 
     @wraps(call)
-    async def method(
-        self: MemoryMesh, /, *arguments: Params.args, **named: Params.kwargs
-    ) -> Result:
-        return await asyncio.wrap_future(self._submit(lambda: call(self.sync, *arguments, **named)))
+    async def method(self: MemoryMesh, /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await asyncio.to_thread(self.alone, lambda: call(self.sync, *arguments, **named))
 
     return method
 
 
 class MemoryMesh:
-    """A memory mesh over the repository of a project; see SyncMemoryMesh for each method."""
+    """A memory mesh over the repository of a project; see SyncMemoryMesh for each method.
+
+    `close` waits for the call that is running. A call after `close` opens the repository again.
+    """
 
     def __init__(self, options: MemoryMeshOptions | Mapping[str, Any] | None = None, **named: Any):
         self.sync = SyncMemoryMesh(options, **named)
-        self._thread: ThreadPoolExecutor | None = (
-            None  # None before the first call and after `close`
-        )
-        self._one = (
-            Lock()
-        )  # after `close`, a call starts a new thread while the old thread may still be closing
+        self._lock = Lock()
 
-    def _submit(self, call: Callable[[], Result]) -> Future[Result]:
-        def alone() -> Result:
-            with self._one:
-                return call()
-
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memory-mesh")
-        return self._thread.submit(alone)
-
-    init = _awaited(SyncMemoryMesh.init)
-
-    async def close(self) -> None:
-        """Wait for all earlier calls, then close as SyncMemoryMesh.close does."""
-        if self._thread is not None:
-            await asyncio.shield(asyncio.wrap_future(self._close_behind()))
+    def alone(self, call: Callable[[], T]) -> T:
+        """Run a call while no other call of this mesh runs."""
+        with self._lock:
+            return call()
 
     def dispose(self) -> None:
         """Start closing, and return without waiting."""
-        if self._thread is not None:
-            self._close_behind()
+        Thread(target=self.alone, args=(self.sync.close,), name="memory-mesh").start()
 
-    def _close_behind(self) -> Future[None]:
-        closed = self._submit(self.sync.close)
-        assert self._thread is not None
-        self._thread.shutdown(wait=False)
-        self._thread = None
-        return closed
-
+    init = _awaited(SyncMemoryMesh.init)
+    close = _awaited(SyncMemoryMesh.close)
     add = _awaited(SyncMemoryMesh.add)
     ingest = _awaited(SyncMemoryMesh.ingest)
     get = _awaited(SyncMemoryMesh.get)
@@ -622,9 +626,8 @@ class MemoryMesh:
     update_skill_reliability = _awaited(SyncMemoryMesh.update_skill_reliability)
     prune_skills = _awaited(SyncMemoryMesh.prune_skills)
     stats = _awaited(SyncMemoryMesh.stats)
-    version = _awaited(SyncMemoryMesh.version)
 
-    # Not awaitable (RFC-0011 §4.1): these three do not run in the thread.
+    # Not awaitable (RFC-0011 §4.1): these three do not wait for a running call.
 
     def clear_cache(self) -> None:
         """Clear the cache of answers."""
@@ -642,17 +645,9 @@ class MemoryMesh:
 # Provide MemoryContextManager (RFC-0011 §4.3): it stores exchanges of a conversation and recalls
 # memories.
 
-Options = Mapping[str, Any]
 MAX_RESPONSE_CHARS = 500  # of a response that are stored
-MAX_CACHED_RECALLS, CACHE_LIFE_S = 100, 120.0
-FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = (
-    1000,
-    0.3,
-)  # importance by length: chars / FULL_LENGTH_CHARS, up to the share
-ACTION_SHARES = {
-    "tools_used": 0.1,
-    "files_involved": 0.1,
-}  # added to the importance if tools or files are named
+FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # importance by length, up to the share
+ACTION_SHARE = 0.1  # added to the importance if tools are named, and if files are named
 
 
 @value
@@ -667,24 +662,18 @@ class ContextManagerConfig:
 
 def importance_of(content: str, context: InteractionContext) -> float:
     """Return the importance of an exchange from 0 to 1, by its length and by whether it names tools or files."""
-    done = sum(amount for name, amount in ACTION_SHARES.items() if getattr(context, name))
-    return round(min(MAX_LENGTH_SHARE, len(content) / FULL_LENGTH_CHARS) + done, 3)
+    length = min(MAX_LENGTH_SHARE, len(content) / FULL_LENGTH_CHARS)
+    actions = bool(context.tools_used) + bool(context.files_involved)
+    return round(length + ACTION_SHARE * actions, 3)
 
 
 class MemoryContextManager:
     """Stores exchanges of a conversation and recalls relevant memories."""
 
-    def __init__(
-        self,
-        config: ContextManagerConfig | Options | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        **named: Any,
-    ):
+    def __init__(self, config: ContextManagerConfig | Given | None = None, **named: Any):
         self.config = read_options(ContextManagerConfig, config, named)
         own = {"agent_id": self.config.agent_id, "db_dir": self.config.db_dir}
         self._mesh = self.config.mesh or MemoryMesh(own)
-        self._kept = AnswerCache(clock, MAX_CACHED_RECALLS, CACHE_LIFE_S)
         self._disposed = False
 
     @property
@@ -700,7 +689,7 @@ class MemoryContextManager:
         await self.mesh.init()
 
     async def capture_interaction(
-        self, prompt: str, response: str, context: InteractionContext | Options | None = None
+        self, prompt: str, response: str, context: InteractionContext | Given | None = None
     ) -> MemoryRecord | None:
         """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
         known = read_options(InteractionContext, context)
@@ -709,44 +698,37 @@ class MemoryContextManager:
             return None
         if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
             return None
-        told = {"interaction_type": known.interaction_type, "tools_used": list(known.tools_used)}
-        files = {"files_involved": list(known.files_involved)}
-        about = {"type": "event", "tags": list(known.tags), "session_id": known.session_id}
-        return await self.mesh.add(
-            content, {key: value for key, value in {**about, **told, **files}.items() if value}
-        )
+        metadata = {
+            "type": "event",
+            "tags": [*known.tags],
+            "session_id": known.session_id,
+            "interaction_type": known.interaction_type,
+            "tools_used": [*known.tools_used],
+            "files_involved": [*known.files_involved],
+        }
+        return await self.mesh.add(content, {key: one for key, one in metadata.items() if one})
 
     async def recall_memories(
-        self, query: str, options: RecallOptions | Options | None = None
+        self, query: str, options: RecallOptions | Given | None = None
     ) -> list[MemoryRecord]:
         """Return the memories that are relevant to a question; with `include_lessons`, also lessons."""
         wanted = read_options(RecallOptions, options)
-        key = (
-            query,
-            wanted,
-            await self.mesh.version(),
-        )  # a cached answer is valid until a memory changes
-        kept = self._kept.get(key)
-        if wanted.use_cache and kept is not None:
-            return [*cast("Sequence[MemoryRecord]", kept)]
-        found = await self.mesh.search(
-            query, limit=wanted.limit, filter=_condition(wanted), use_cache=wanted.use_cache
-        )
-        memories: list[MemoryRecord] = [*found]
+        columns = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
+        condition = " AND ".join(f"{key} = {_quoted(one)}" for key, one in columns.items() if one)
+        memories: list[MemoryRecord] = [
+            *await self.mesh.search(
+                query, limit=wanted.limit, filter=condition, use_cache=wanted.use_cache
+            )
+        ]
         if wanted.include_lessons:
-            memories += await self._lessons(query, wanted.limit, {memory.id for memory in memories})
-        self._kept.put(key, tuple(memories))
+            known = {memory.id for memory in memories}
+            for block in await self.mesh.query_lessons(query, limit=wanted.limit):
+                lesson = None if block.lesson_id in known else await self.mesh.get(block.lesson_id)
+                memories += [lesson] if lesson else []
         return memories
 
-    async def _lessons(self, query: str, limit: int, known: set[str]) -> list[MemoryRecord]:
-        blocks = await self.mesh.query_lessons(query, limit=limit)
-        found = [
-            await self.mesh.get(block.lesson_id) for block in blocks if block.lesson_id not in known
-        ]
-        return [record for record in found if record]
-
     def format_memories_for_prompt(
-        self, memories: Sequence[MemoryRecord], options: FormatOptions | Options | None = None
+        self, memories: Sequence[MemoryRecord], options: FormatOptions | Given | None = None
     ) -> str:
         """Return memories as a list for a prompt, marked as data."""
         longest = read_options(FormatOptions, options).max_length
@@ -760,26 +742,21 @@ class MemoryContextManager:
 
     async def health_check(self) -> HealthStatus:
         """Return whether memories can be read. Creates no repository, and opens none after dispose()."""
-        cache = CacheStats(len(self._kept), MAX_CACHED_RECALLS, int(CACHE_LIFE_S * 1000))
+        cache, problem, count = self._mesh.get_cache_stats(), "", 0
         try:
             stats = await self.mesh.stats()
+            count = stats.count
+            if not stats.is_connected:
+                problem = f"no repository at {stats.uri}"
         except RawkoError as failure:
-            return HealthStatus("unhealthy", 0, cache, failure.message)
-        if not stats.is_connected:
-            return HealthStatus("unhealthy", 0, cache, f"no repository at {stats.uri}")
-        return HealthStatus("healthy", stats.count, cache)
+            problem = failure.message
+        return HealthStatus("unhealthy" if problem else "healthy", count, cache, problem)
 
     def dispose(self) -> None:
-        """Clear the cache, and close the mesh unless the caller passed it in."""
-        self._kept.clear()
+        """Close the mesh unless the caller passed it in."""
         self._disposed = True
         if self.config.mesh is None:
             self._mesh.dispose()
-
-
-def _condition(wanted: RecallOptions) -> str:
-    asked = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
-    return " AND ".join(f"{name} = {_quoted(value)}" for name, value in asked.items() if value)
 
 
 def _quoted(value: str) -> str:

@@ -29,7 +29,7 @@ from click import (
 )
 
 from ...model.errors import BadInput, NotFound, RawkoError
-from ..cli.declarations import flag, text_option
+from ..cli.declarations import parameter
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
 from .values import DEFAULT_AGENT
@@ -37,6 +37,7 @@ from .values import DEFAULT_AGENT
 TAG = "[MemoryMesh]"
 EXTENSION = ".md"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
+ID = option("--id", required=True, help="Id of the memory or skill.")
 METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
@@ -89,9 +90,9 @@ def main(context: Context) -> None:
 @option(
     "--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word."
 )
-@text_option("--rationale", help="Why it is stored.")
-@text_option("--hypothesis", help="What it may be useful for.")
-@text_option("--metadata", help="More metadata, as a JSON object.")
+@parameter("--rationale TEXT: Why it is stored.")
+@parameter("--hypothesis TEXT: What it may be useful for.")
+@parameter("--metadata TEXT: More metadata, as a JSON object.")
 @pass_obj
 def store(
     mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str
@@ -116,10 +117,8 @@ def _metadata(text: str) -> dict[str, Any]:
 @main.command()
 @argument("query")
 @LIMIT
-@text_option(
-    "--filter",
-    "condition",
-    help="Only memories that match, such as \"memory_type = 'lesson'\".",
+@parameter(
+    "--filter TEXT >condition: Only memories that match, such as \"memory_type = 'lesson'\"."
 )
 @pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
@@ -136,7 +135,7 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 @option(
     "--type", "kind", default="document", show_default=True, help="Type of the memories: one word."
 )
-@flag("--recursive", help="Include subfolders.")
+@parameter("--recursive: Include subfolders.")
 @pass_obj
 def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
     """Store each file of a folder as a memory."""
@@ -174,10 +173,7 @@ def stats(mesh: SyncMemoryMesh) -> None:
 
 
 @main.command()
-@text_option(
-    "--topic",
-    help="Reflect on memories about this topic; default: the newest memories.",
-)
+@parameter("--topic TEXT: Reflect on memories about this topic; default: the newest memories.")
 @option("--lookback", type=IntRange(1), default=10, show_default=True, help="Number of memories.")
 @pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
@@ -190,7 +186,7 @@ def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
 
 
 @main.command()
-@option("--id", required=True, help="Id of the memory.")
+@ID
 @pass_obj
 def get(mesh: SyncMemoryMesh, id: str) -> None:
     """Show a memory."""
@@ -204,7 +200,7 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@option("--id", required=True, help="Id of the memory.")
+@ID
 @pass_obj
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
@@ -216,7 +212,7 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
 
 
 @main.command()
-@text_option("--topic", help="Topic of the skill.")
+@parameter("--topic TEXT: Topic of the skill.")
 @pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from learnings."""
@@ -237,7 +233,7 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     type=Path(exists=True, dir_okay=False),
     help="The skill's file.",
 )
-@text_option("--type", "kind", help="Type of the skill: one word.")
+@parameter("--type TEXT >kind: Type of the skill: one word.")
 @pass_obj
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
@@ -272,7 +268,7 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
 
 
 @main.command("skill-feedback")
-@option("--id", required=True, help="Id of the skill.")
+@ID
 @option(
     "--success",
     required=True,

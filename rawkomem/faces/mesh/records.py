@@ -44,6 +44,7 @@ from .values import (
     SearchResult,
     SkillRecord,
     SkillResult,
+    read_options,
 )
 
 # Convert between memories (frontmatter and body) and the RFC's records (content and metadata).
@@ -179,16 +180,9 @@ def lesson_id_of(memory_id: str) -> str:
 
 def reflection_of(shape: Mapping[str, Any]) -> ReflectionResult:
     """Return a reflection, or the prompt for one, as the RFC's result."""
-    if "reflection" not in shape:
-        return ReflectionResult(shape["topic"], shape["count"], shape["context"], shape["prompt"])
-    return ReflectionResult(
-        shape["topic"],
-        shape["sourceMemoryCount"],
-        id=shape["id"],
-        reflection=shape["reflection"],
-        confidence=shape["confidence"],
-        yamo_block=shape["yamoBlock"],
-        created_at=shape["createdAt"],
+    names = {"count": "source_memory_count"}
+    return read_options(
+        ReflectionResult, {names.get(name, name): one for name, one in shape.items()}
     )
 
 

@@ -1,6 +1,6 @@
-"""Declare the arguments and results of the API of RFC-0011.
+"""Declare the arguments and results of the API of RFC-0011 §4.2 and §4.3.
 
-The fields have Python names; `RFC_NAMES` maps the RFC's names to them.
+The fields have Python names; `our_name` turns the RFC's names into them. Both are accepted everywhere.
 """
 
 from __future__ import annotations
@@ -12,25 +12,16 @@ from typing import Any, TypeVar, dataclass_transform
 
 from ...model.errors import BadInput
 
-# Read the options of RFC-0011 §4.2 and §4.3 from a dataclass, a mapping or keywords.
-#
-# The fields have Python names; `RFC_NAMES` maps the RFC's names to them.
-
-_NAMES = """
-    enableYamo enableLLM enableMemory agentId llmProvider llmModel llmApiKey llmMaxTokens skill_directories dbDir
-    enableWisdomDistillation lessonMinConfidence lessonRetentionDays enableHeritageTracking maxHeritageDepth useCache
-    orderBy memoryType skillName includeLessons errorPattern preventativeRule applicableScope inverseLesson intentChain
-    minImportance maxLength sessionId toolsUsed filesInvolved interactionType
-"""
-# The RFC's name → ours. Both are accepted everywhere.
-RFC_NAMES = {
-    name: re.sub("(?<=[a-z])[A-Z]+", lambda part: "_" + part[0].lower(), name)
-    for name in _NAMES.split()
-}
+CAPITALS = re.compile("(?<=[a-z])[A-Z]+")
 DEFAULT_AGENT = "YAMO_AGENT"  # the agent id of callers that pass none
 DEFAULT_LIMIT = 10  # results
 
 T = TypeVar("T")
+
+
+def our_name(name: str) -> str:
+    """Return the Python name of an option: agent_id for agentId."""
+    return CAPITALS.sub(lambda part: "_" + part[0].lower(), name)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -144,10 +135,17 @@ class FormatOptions:
 
 def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
     """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option."""
+    if isinstance(given, kind):
+        given = vars(given)
+    if not isinstance(given, Mapping | None):
+        raise BadInput(
+            f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}",
+            'example: {"limit": 5}',
+        )
     known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
-    for key, value in {**_as_mapping(kind, given), **(named or {})}.items():
-        name = RFC_NAMES.get(key, key)
+    for key, value in {**(given or {}), **(named or {})}.items():
+        name = our_name(key)
         if name not in known:
             raise BadInput(f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known))
         if value is not None:
@@ -158,19 +156,6 @@ def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] |
     return kind(**values)
 
 
-def _as_mapping(kind: type, given: object) -> Mapping[str, Any]:
-    if given is None:
-        return {}
-    if isinstance(given, kind):
-        return vars(given)
-    if not isinstance(given, Mapping):
-        raise BadInput(
-            f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}",
-            'example: {"limit": 5}',
-        )
-    return given
-
-
 def checked_limit(limit: object, least: int = 1) -> int:
     """Validate and return a number of results. Raises BadInput if it is not a whole number of at least `least`."""
     if not isinstance(limit, int) or limit < least:
@@ -178,8 +163,7 @@ def checked_limit(limit: object, least: int = 1) -> int:
     return limit
 
 
-# Define the types of RFC-0011 §4.2: results of the API, and two arguments (LessonContext,
-# HeritageChain).
+# Results, and two arguments: LessonContext and HeritageChain.
 
 
 @value

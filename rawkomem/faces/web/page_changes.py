@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -28,23 +27,22 @@ Facts = dict[str, Any]
 
 MAX_WORDS = 8_000  # and spaces of one text; longer texts are not compared: both are shown in full
 WORD_PATTERN = re.compile(r"\w+|[^\w\s]|\s+")
-MIN_SHARED = 0.4  # least common share of the shorter text; below it, both texts are shown in full
+MIN_ALIKE = (
+    0.55  # least share of words and spaces in common; below it, both texts are shown in full
+)
 SAME, OLD, NEW = "same", "old", "new"
 
 
 def difference(old: str, new: str) -> list[tuple[str, str]]:
     """Return the parts of both texts in reading order, each marked as SAME, OLD (removed) or NEW (added)."""
     one, other = WORD_PATTERN.findall(old), WORD_PATTERN.findall(new)
-    parts: list[tuple[str, str]] = []
-    if max(len(one), len(other)) <= MAX_WORDS:
-        for what, i, j, k, m in SequenceMatcher(None, one, other).get_opcodes():
-            if what == "equal":
-                parts.append((SAME, "".join(one[i:j])))
-            else:
-                parts += [(OLD, "".join(one[i:j])), (NEW, "".join(other[k:m]))]
-    shared = sum(len(text) for what, text in parts if what == SAME)
-    if shared < MIN_SHARED * min(len(old), len(new)):
-        parts = [(OLD, old), (NEW, new)]
+    matcher = SequenceMatcher(None, one, other)
+    parts = [(OLD, old), (NEW, new)]
+    if max(len(one), len(other)) <= MAX_WORDS and matcher.ratio() >= MIN_ALIKE:
+        parts = []
+        for what, i, j, k, m in matcher.get_opcodes():
+            before, after = "".join(one[i:j]), "".join(other[k:m])
+            parts += [(SAME, before)] if what == "equal" else [(OLD, before), (NEW, after)]
     return [part for part in parts if part[1]]
 
 
@@ -263,34 +261,23 @@ def act(repository: Repository, said: Said) -> Facts:
         or not all(isinstance(one, dict) for one in items)
     ):
         raise BadInput(f"choose 1 to {MAX_CHOSEN} items", "choose fewer of them")
-    run = ACTIONS.get(action) or partial(_decide, action, _waiting(repository, items))
+    is_decision = action in DECISIONS
+    waiting = _waiting(repository, items) if is_decision else {}
     entries: list[str] = []
     failed = []
     for item in items:
         try:
-            entries += run(repository, item, reason)
+            if is_decision:
+                entries += _decide(action, waiting, repository, item, reason)
+            else:
+                id = text_of(item, "id")
+                entries += _ids(ACTIONS[action](repository, id, reason, user_name()))
         except RawkoError as failure:
             error = redact(failure.message, pii=False)
             failed.append(
                 {"id": str(item.get("id", ""))[:200], "error": error, "hint": failure.hint}
             )
     return {"done": len(items) - len(failed), "failed": failed, "entries": entries}
-
-
-def _archive(repository: Repository, item: Said, reason: str) -> list[str]:
-    return _ids([repository.beliefs.archive(text_of(item, "id"), reason, user_name())])
-
-
-def _restore(repository: Repository, item: Said, reason: str) -> list[str]:
-    return _ids(repository.beliefs.restore(text_of(item, "id"), "", reason, user_name()))
-
-
-def _delete(repository: Repository, item: Said, reason: str) -> list[str]:
-    return _ids([repository.delete(text_of(item, "id"), reason, user_name())])
-
-
-def _vouch(repository: Repository, item: Said, reason: str) -> list[str]:
-    return _ids(repository.beliefs.review(text_of(item, "id"), ACTIVATE, "", reason, user_name()))
 
 
 def key_of(item: Waiting) -> str:
@@ -339,28 +326,29 @@ def _decide(
     return _ids([*written, *edited]) or [item.id]  # of a dropped draft, undo gets its own id
 
 
-ACTIONS: dict[str, Callable[[Repository, Said, str], list[str]]] = {
-    "archive": _archive,
-    "restore": _restore,
-    "delete": _delete,
-    "vouch": _vouch,
+ACTIONS: dict[str, Callable[[Repository, str, str, str], Sequence[Written]]] = {
+    "archive": lambda repository, id, reason, by: [repository.beliefs.archive(id, reason, by)],
+    "restore": lambda repository, id, reason, by: repository.beliefs.restore(id, "", reason, by),
+    "delete": lambda repository, id, reason, by: [repository.delete(id, reason, by)],
+    "vouch": lambda repository, id, reason, by: repository.beliefs.review(
+        id, ACTIVATE, "", reason, by
+    ),
 }
 
 
 def undo_action(repository: Repository, said: Said) -> Facts:
     """Undo an action of the page, the latest change first."""
     entries = texts_of(said, "entries", MAX_UNDONE, MAX_REASON_CHARS)
-    reopened = repository.drafts.store.reopen(entries)
     changes = [
         change
         for change, _ in repository.undoing.changes(MAX_CHANGES)
         if not change.ids.isdisjoint(entries)
     ]
-    if not changes and not reopened:
+    if not changes:
         raise Refused(
             "this action can no longer be undone",
             "run 'rawkomem undo --list' to see what can be undone",
         )
     for change in changes:
         repository.undoing.undo(change.name, everything=True, by=user_name())
-    return {"undone": len(changes) + len(reopened)}
+    return {"undone": len(changes)}

@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from email.message import Message
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl
@@ -29,16 +28,15 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.settings import Settings
 from ...text.clean import one_line
+from ..loopback import FORBIDDEN, HOST, UNAUTHORIZED, Door, Refusal
 from . import page_changes, page_views
 from .page_markdown import open_renderer
 
-HOST = "127.0.0.1"
-HOST_NAMES = (HOST, "localhost")
 WRITE_HEADER = (
     "X-Rawkomem"  # required for a write: forms cannot set it, and other origins are not allowed to
 )
 JSON = "application/json"
-MISDIRECTED, FORBIDDEN, UNAUTHORIZED, UNSUPPORTED = 421, 403, 401, 415
+OPEN_HINT = "open the address that 'rawkomem browse' printed"
 
 # Headers of every answer.
 SECURITY_HEADERS: Mapping[str, str] = {
@@ -54,57 +52,6 @@ SECURITY_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-
-
-@record
-class Door:
-    """The port and the token of a running server."""
-
-    port: int
-    token: str
-
-    @property
-    def address(self) -> str:
-        """Return the address of the page. The token follows #, so the browser does not send it and no log holds it."""
-        return f"http://{HOST}:{self.port}/#token={self.token}"
-
-    @property
-    def hosts(self) -> tuple[str, ...]:
-        """Return the allowed Host headers."""
-        return tuple(f"{name}:{self.port}" for name in HOST_NAMES)
-
-    def refusal(self, headers: Message) -> tuple[int, str] | None:
-        """Return the status and reason of a refusal, or None if Host and Origin are right."""
-        if headers.get_all("Host") not in [[host] for host in self.hosts]:
-            return MISDIRECTED, f"wrong Host: this server is {self.hosts[0]}"
-        origins = headers.get_all("Origin", [])
-        if any(origin not in [f"http://{host}" for host in self.hosts] for origin in origins):
-            return FORBIDDEN, "wrong Origin: requests from other pages are refused"
-        return None
-
-    def refusal_of_data(self, headers: Message) -> tuple[int, str] | None:
-        """Return the status and reason why a request gets no repository data, or None if its token is right."""
-        scheme, _, given = headers.get("Authorization", "").partition(" ")
-        right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self.token.encode())
-        if scheme != "Bearer" or not right:
-            return (
-                UNAUTHORIZED,
-                "the token is missing or wrong: open the address that 'rawkomem browse' printed",
-            )
-        return None
-
-    def refusal_of_write(self, headers: Message) -> tuple[int, str] | None:
-        """Return the status and reason why a write is refused, or None if it comes from the page itself."""
-        if headers.get_content_type() != JSON or "Content-Type" not in headers:
-            return UNSUPPORTED, f"a write needs the Content-Type {JSON}"
-        if headers.get(WRITE_HEADER) != "1":
-            return FORBIDDEN, f"a write needs the header '{WRITE_HEADER}: 1'"
-        return None
-
-
-def new_token() -> str:
-    """Return a new random token."""
-    return secrets.token_urlsafe(32)
 
 
 PAGE_FOLDER = os.path.join(os.path.dirname(__file__), "page")
@@ -160,7 +107,7 @@ def open_for_page(folder: str, via: str) -> Repository:
 
 
 class PageServer(socketserver.ThreadingTCPServer):
-    """Listens on the loopback address; `door.address` is the address of the page."""
+    """Listens on the loopback address."""
 
     daemon_threads = True
     allow_reuse_address = (
@@ -179,8 +126,13 @@ class PageServer(socketserver.ThreadingTCPServer):
                 f"cannot listen on port {port}: {failure.strerror}",
                 "use another --port, or none for a free one",
             ) from None
-        self.door = Door(self.server_address[1], new_token())
+        self.door = Door(self.server_address[1], secrets.token_urlsafe(32))
         self._entrance = ("", 0.0)  # a code, and when it expires
+
+    @property
+    def address(self) -> str:
+        """Return the address of the page. The token follows #, so the browser does not send it and no log holds it."""
+        return f"http://{HOST}:{self.door.port}/#token={self.door.token}"
 
     def server_close(self) -> None:
         """Close the server and, after the request that is being answered, the repository."""
@@ -188,29 +140,28 @@ class PageServer(socketserver.ThreadingTCPServer):
         with self._one_at_a_time:
             self.repository.close()
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a browser that closes its connection early; print other errors."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
     def new_entrance(self) -> str:
         """Return an address that works once, within ENTRANCE_S.
 
         `browse` passes it to the browser: other users could read the token in the browser's command line.
         """
-        self._entrance = (new_token(), time.monotonic() + ENTRANCE_S)
+        self._entrance = (secrets.token_urlsafe(32), time.monotonic() + ENTRANCE_S)
         return f"http://{HOST}:{self.door.port}/#once={self._entrance[0]}"
 
-    def enter(self, said: Mapping[str, Any]) -> Reply:
+    def enter(self, fields: Mapping[str, Any]) -> Reply:
         """Return the token for the code of the last new_entrance(), once; else 401."""
         with self._one_at_a_time:
             code, until = self._entrance
-            given = str(said.get("code", "")).encode("utf-8", "replace")
-            if (
-                not code
-                or time.monotonic() > until
-                or not hmac.compare_digest(given, code.encode())
-            ):
-                return _error_reply(
-                    UNAUTHORIZED,
-                    "this address was used or has expired",
-                    "open the address that 'rawkomem browse' printed",
-                )
+            is_right = hmac.compare_digest(
+                str(fields.get("code", "")).encode("utf-8", "replace"), code.encode()
+            )
+            if not code or not is_right or time.monotonic() > until:
+                return _error_reply(UNAUTHORIZED, "this address was used or has expired", OPEN_HINT)
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
@@ -252,14 +203,28 @@ class Handler(BaseHTTPRequestHandler):
         """Serve the files of the page; answer requests with the token."""
         path, _, query = self.path.partition("?")
         file = self.server.files.get(path)
+        refusal = self._refusal(is_public=file is not None)
+        if refusal:
+            self._send(_error_reply(*refusal))
+        else:
+            self._send(file or self._answer(path, query))
+
+    def _refusal(self, is_public: bool = False, writes: bool = False) -> Refusal:
+        """Return the status and reason of a refusal, or None. Files are public; a write must come from the page."""
+
+        def headers(name: str) -> list[str]:
+            return self.headers.get_all(name, [])
+
         door = self.server.door
-        refused = door.refusal(self.headers) or (
-            None if file else door.refusal_of_data(self.headers)
-        )
-        if refused:
-            self._send(_error_reply(*refused))
-            return
-        self._send(file or self._answer(path, query))
+        refusal = door.refusal(headers)
+        if refusal is None and not is_public:
+            refusal = door.refusal_of_data(headers, OPEN_HINT)
+        if refusal is None and writes:
+            if self.headers.get_content_type() != JSON or not headers("Content-Type"):
+                return 415, f"a write needs the Content-Type {JSON}"
+            if headers(WRITE_HEADER) != ["1"]:
+                return FORBIDDEN, f"a write needs the header '{WRITE_HEADER}: 1'"
+        return refusal
 
     def _answer(self, path: str, query: str) -> Reply:
         try:
@@ -270,43 +235,30 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Carry out a decision, or send the token to a browser that was opened with a code."""
-        door, entering = self.server.door, self.path == "/api/enter"
-        known = None if entering else door.refusal_of_data(self.headers)
-        refused = door.refusal(self.headers) or known or door.refusal_of_write(self.headers)
-        said = _error_reply(*refused) if refused else self._said()
-        if isinstance(said, Reply):
-            self._send(said)
+        entering = self.path == "/api/enter"
+        refusal = self._refusal(is_public=entering, writes=True)
+        fields = _error_reply(*refusal) if refusal else self._fields()
+        if isinstance(fields, Reply):
+            self._send(fields)
+        elif entering:
+            self._send(self.server.enter(fields))
         else:
-            self._send(self.server.enter(said) if entering else self.server.decide(self.path, said))
+            self._send(self.server.decide(self.path, fields))
 
-    def _said(self) -> dict[str, Any] | Reply:
-        """Return the parsed body, or a Reply with the error."""
+    def _fields(self) -> dict[str, Any] | Reply:
+        """Return the fields of the body, or a Reply with the error."""
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdecimal():
             return _error_reply(411, "a write needs the header Content-Length")
         if int(length) > MAX_DECISION_BYTES:
             return _error_reply(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
         try:
-            said = json.loads(self.rfile.read(int(length)))
+            fields = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            return _error_reply(400, "the body is not JSON")
-        return (
-            said if isinstance(said, dict) else _error_reply(400, "the body must be a JSON object")
-        )
-
-    def handle(self) -> None:
-        """Serve the connection. If the browser closes it early, that is no error."""
-        try:
-            super().handle()
-        except (ConnectionError, TimeoutError):
-            self.close_connection = True
-
-    def finish(self) -> None:
-        """Close the connection. Output that a closed pipe did not take is dropped."""
-        try:
-            super().finish()
-        except (ConnectionError, TimeoutError):
-            pass
+            fields = None
+        if not isinstance(fields, dict):
+            return _error_reply(400, "the body is not a JSON object")
+        return fields
 
     def _send(self, reply: Reply) -> None:
         self.send_response(reply.status)

@@ -15,6 +15,7 @@ import apsw
 
 from ...files.layout import Layout, user_cache
 from ...files.private import check_private, make_private_folder, open_private
+from ...files.records import SUFFIXES, UNSAFE_FILE_SYSTEMS, file_system
 from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
 
@@ -31,22 +32,7 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
 CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
 DATABASE_NAME = "index.db"
-SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
 MEMORY_PREFIX = "file:/rawkomem-"  # start of the names of databases in memory
-# Network and shared file systems without the shared memory that WAL needs.
-UNSAFE_FILE_SYSTEMS = {
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "afs",
-    "ceph",
-    "vboxsf",
-    "drvfs",
-}
-UNSAFE_FILE_SYSTEMS |= {"fuse.sshfs", "fuse.glusterfs"}
 DatabaseError = apsw.Error  # any error of SQLite
 # Errors after which a database must be rebuilt. Other errors are temporary: a full disk, another writer.
 BROKEN = (
@@ -95,22 +81,6 @@ def _unwritable(layout: Layout) -> bool:
     except OSError:
         return True
     return not os.access(layout.local, os.W_OK)
-
-
-def file_system(path: str) -> str:
-    """Return the type of a path's file system; empty (WAL is assumed safe) if the system does not tell."""
-    try:
-        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as stream:
-            mounts = [line.split(" ")[1:3] for line in stream]
-    except OSError:
-        return ""
-    path = os.path.realpath(path)
-    holding = [
-        (mount, kind)
-        for mount, kind in mounts
-        if path == mount or path.startswith(mount.rstrip("/") + "/")
-    ]
-    return max(holding, default=("", ""))[1]
 
 
 def memory_path() -> str:
@@ -199,8 +169,8 @@ def has_tables(connection: apsw.Connection) -> bool:
 
 
 def remove_database(path: str) -> None:
-    """Delete a database and the files that SQLite keeps beside it."""
-    for suffix in SUFFIXES:
+    """Delete a database, after the files that SQLite keeps beside it: it would replay them into a new one."""
+    for suffix in reversed(SUFFIXES):
         try:
             os.unlink(path + suffix)
         except FileNotFoundError:

@@ -16,7 +16,7 @@ from .protocol import (
     OutsideStore,
     Row,
     StorePlugin,
-    lance_message,
+    lance_errors,
 )
 
 # The LanceDB store as a plug-in, which needs the extra `lancedb`.
@@ -52,7 +52,7 @@ class LancePlugin(StorePlugin):
         """Fill the tables of RFC-0011 with the data that the search store does not hold."""
         from .lance.tables import publish
 
-        with self._writing(self.place(home)) as place:
+        with lance_errors(self.place(home)) as place:
             return publish(place, dims, memories, blocks, skills)
 
     def publish_new(
@@ -66,17 +66,8 @@ class LancePlugin(StorePlugin):
         """Add new rows to the tables of RFC-0011; StorePlugin documents the parameters."""
         from .lance.tables import publish_new
 
-        with self._writing(self.place(home)) as place:
+        with lance_errors(self.place(home)) as place:
             return publish_new(place, dims, memories, missing, skills)
-
-    @contextmanager
-    def _writing(self, place: str) -> Iterator[str]:
-        """Turn errors of LanceDB into IndexBroken."""
-        try:
-            yield place
-        except (ValueError, OSError, RuntimeError) as failure:
-            message = f"the LanceDB tables cannot be written: {lance_message(failure, place)}"
-            raise IndexBroken(message, "check the folder or url, then try again") from None
 
     def migrate(self, place: str) -> Migrated:
         """Migrate memory_entries from V1 to V2."""
@@ -94,20 +85,17 @@ class LancePlugin(StorePlugin):
 
     @contextmanager
     def _connected(self, place: str) -> Iterator[Any]:
-        """Open a database; turn errors of LanceDB into BadInput."""
+        """Open a database that the user named; turn errors of LanceDB into BadInput."""
         try:
             import lancedb
         except ModuleNotFoundError:
-            raise BadInput(
-                "this needs the package lancedb", f"run: {self.how_to_install()}"
-            ) from None
+            hint = f"run: {self.how_to_install()}"
+            raise BadInput("this needs the package lancedb", hint) from None
         try:
-            yield lancedb.connect(place)
-        except (ValueError, OSError, RuntimeError) as failure:
-            raise BadInput(
-                f"the LanceDB cannot be used: {lance_message(failure, place)}",
-                "check its folder or url",
-            ) from None
+            with lance_errors(place):
+                yield lancedb.connect(place)
+        except IndexBroken as failure:
+            raise BadInput(failure.message, "check its folder or url") from None
 
 
 LANCEDB = LancePlugin()

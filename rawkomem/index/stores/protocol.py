@@ -1,32 +1,35 @@
-"""The interfaces of a search store and of a package that provides one, and what stores without FTS5
-share: its tokens, its BM25, short errors.
+"""Stores of vectors outside the index's database: what they must do, how a search uses one, and the
+package that provides one.
+
+Documents, words and texts are always in the index's own database, so that words are found and ranked alike with every
+store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any, Protocol, cast
-
-import apsw
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...model.errors import IndexBroken
-from ...model.filters import Filter
+from ...model.filters import Filter, asked
 from ...model.installed import how_to_add
 from ...model.values import record
-from .database import StoreHome
-from .sqlite import CATEGORIES, FIRST, Compared, Document, Hit, Holders, searched
+from .database import StoreHome, rows
+from .sqlite import DEEP, FIRST, REST, Compared, Document, Hit, SqliteStore, filter_sql
 
-# The interfaces of a search store, and of a package that provides one. The same tests run on all
-# stores.
+if TYPE_CHECKING:
+    import apsw
 
+SearchStore = SqliteStore  # what a search asks: with vectors inside, or outside (SplitStore)
 Row = dict[str, Any]
 Missing = Callable[[int], tuple[str, list[Row]] | None]
 
 
-class SearchStore(Protocol):
-    """Holds passages with their vectors. All data comes from files, so it may be lost at any time.
+class OutsideStore(Protocol):
+    """Holds the vectors of passages. All data comes from files, so it may be lost at any time.
 
+    Changes are visible after `commit`. The same tests run on all stores.
     `columns` names the facets that it can filter by (state/trust.py); a filter on another facet is passed as ids.
     `tells`: whether it keeps `Document.told` for other programs.
     """
@@ -38,46 +41,13 @@ class SearchStore(Protocol):
     def tells(self) -> bool: ...
 
     def put(self, documents: Sequence[Document]) -> None:
-        """Store these memories, replacing their old documents."""
+        """Store these memories, replacing their old documents and contextual vectors."""
 
     def drop(self, ids: Sequence[str]) -> None:
         """Remove these memories; ignore unknown ids."""
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
-        """Return the passages closest to a vector of this tier, best first, with their cosine."""
-
-    def matching(
-        self, words: Sequence[str], limit: int, only: Filter, around: bool = False
-    ) -> list[Hit]:
-        """Return the passages that contain any of these words, with `around` also in surroundings; best BM25 first."""
-
-    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
-        """Prepare for `matching` with these arguments; a search calls this before `nearest`."""
-
-    def compared(
-        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
-    ) -> Sequence[Sequence[Compared]]:
-        """Return for each vector its cosines with up to `most` passages of these memories, unsorted."""
-
-    def holders(
-        self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
-    ) -> dict[str, Holders]:
-        """Return for each word how many memories contain it (at most `most`), and which of these are in `among`."""
-
-    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        """Return (id, vector) of every body passage, sorted by id and number, as int8 in the scale of the store."""
-
-    def passage(self, id: str, number: int) -> str:
-        """Return the text of one passage; empty when unknown."""
-
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
         """Store the second tier's vectors of these memories' passages, in order; ignore unknown ids."""
-
-    def shallow(self, limit: int) -> list[str]:
-        """Return up to `limit` memories that the second tier does not hold."""
-
-    def depth(self) -> tuple[int, int]:
-        """Return how many memories the second tier holds, and how many there are."""
 
     def flatten(self) -> None:
         """Empty the second tier."""
@@ -85,51 +55,110 @@ class SearchStore(Protocol):
     def erase(self) -> None:
         """Remove everything."""
 
-
-class OutsideStore(SearchStore, Protocol):
-    """A store outside the index's own database, with its own lifetime and transactions."""
-
-    def generation(self) -> str:
-        """Return a name that changes after `erase`, and when the store has lost its data."""
-
-    def held(self) -> dict[str, str]:
-        """Return the memories that it holds, with the digests of their documents."""
-
-    def served(self) -> int:
-        """Return the bytes that a server keeps for all its users; 0 if there is no server."""
-
     def commit(self) -> None:
         """Commit all changes to disk; the catalogue commits after it."""
 
     def close(self) -> None:
         """Close everything; discard changes that were not committed."""
 
+    def generation(self) -> str:
+        """Return a name that changes after `erase`, and when the store has lost its data. Every question asks it first."""
+
+    def held(self) -> dict[str, str]:
+        """Return the memories that it holds, with the digests of their documents."""
+
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        """Return the passages closest to a vector of a tier (FIRST or DEEP), best first; the score is the cosine."""
+
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        """Return (id, vector) of every body passage, sorted by id and number, as int8 in the scale of the store."""
+
+    def served(self) -> int:
+        """Return the bytes that a server keeps for all its users; 0 if there is no server."""
+
 
 class BaseStore(OutsideStore):
-    """Subclass it to write a store: it answers the questions for which most engines have no faster way."""
+    """Subclass it to write a store."""
 
     tells = False
-
-    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
-        """Do nothing."""
-
-    def compared(
-        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
-    ) -> Sequence[Sequence[Compared]]:
-        """Ask for the nearest passages of these memories, once for each vector."""
-        hits = (self.nearest(vector, most, Filter(ids=tuple(ids)), tier) for vector in vectors)
-        return [[(hit.id, hit.passage, hit.field, hit.score) for hit in own] for own in hits]
-
-    def holders(
-        self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
-    ) -> dict[str, Holders]:
-        """Ask for the matching passages of each word."""
-        found = {word: {hit.id for hit in self.matching([word], most, only)} for word in words}
-        return {word: (len(ids), frozenset(ids.intersection(among))) for word, ids in found.items()}
 
     def served(self) -> int:
         """Return 0: there is no server."""
         return 0
+
+
+class SplitStore(SqliteStore):
+    """Keeps documents and words in the index's database, and vectors in a store outside."""
+
+    def __init__(self, connection: apsw.Connection, outside: OutsideStore):
+        super().__init__(connection, 0)
+        self.outside = outside
+        self.tells = outside.tells
+
+    def erase(self) -> None:
+        """Create the tables in a new database, and empty the store outside."""
+        super().erase()
+        self.outside.erase()
+
+    def put(self, documents: Sequence[Document]) -> None:
+        super().put(documents)
+        self.outside.put(documents)
+
+    def drop(self, ids: Sequence[str]) -> None:
+        super().drop(ids)
+        self.outside.drop(ids)
+
+    def _put_vectors(
+        self, numbers: Sequence[int], vectors: Sequence[bytes], prefix: str = ""
+    ) -> None:
+        """Do nothing: the store outside has the vectors."""
+
+    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        super().deepen(vectors)
+        self.outside.deepen(vectors)
+
+    def flatten(self) -> None:
+        super().flatten()
+        self.outside.flatten()
+
+    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+        if tier == REST or not {field.column for field, _ in asked(only)} <= {
+            *self.outside.columns
+        }:
+            only = Filter(ids=self._inside_ids(only, tier) or ("",))
+        hits = self.outside.nearest(vector, limit, only, DEEP if tier == DEEP else FIRST)
+        ids = list({hit.id for hit in hits})
+        sql = "SELECT d.id, p.number, p.field, p.alone FROM documents d JOIN passages p ON p.document = d.n"
+        places = {
+            (id, number): (field, bool(alone))
+            for id, number, field, alone in rows(
+                self.db, f"{sql} WHERE d.id IN ({', '.join('?' * len(ids))})", ids
+            )
+        }
+        return [
+            Hit(hit.id, hit.passage, hit.score, *places[hit.id, hit.passage])
+            for hit in hits
+            if (hit.id, hit.passage) in places
+        ]
+
+    def _inside_ids(self, only: Filter, tier: str) -> tuple[str, ...]:
+        where, values = filter_sql(only)
+        sql = f"SELECT id FROM documents d WHERE {where or 'true'}"
+        if tier == REST:
+            sql += " AND n IN (SELECT document FROM shallow)"
+        return tuple(id for (id,) in rows(self.db, sql, values))
+
+    def compared(
+        self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int
+    ) -> list[list[Compared]]:
+        only = Filter(ids=tuple(ids))
+        hits = (self.nearest(vector, most, only, tier) for vector in vectors)
+        return [[(hit.id, hit.passage, hit.field, hit.score) for hit in own] for own in hits]
+
+    def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        if not {field.column for field, _ in asked(only)} <= {*self.outside.columns}:
+            only = Filter(ids=self._inside_ids(only, FIRST) or ("",))
+        return self.outside.vectors(only)
 
 
 class StorePlugin:
@@ -202,62 +231,6 @@ class Migrated:
     removed_backup: bool = False
 
 
-# Computes the tokens and BM25 scores of SQLite's FTS5 for stores that have no FTS5.
-#
-# Texts are split by the tokenizer of the SQLite store, so that every store finds and ranks the
-# same words.
-
-K1, B = 1.2, 0.75  # fixed in FTS5's bm25()
-MAX_TOKEN_BYTES = 32_768  # FTS5 ignores the rest of a longer token
-BREAK = ""  # separates the columns of a row; no term equals it, so that no phrase matches across columns
-
-
-@cache
-def _tokenizer() -> apsw.FTS5Tokenizer:
-    return apsw.Connection(":memory:").fts5_tokenizer(
-        "porter", ["unicode61", "categories", CATEGORIES]
-    )
-
-
-def terms_of_text(text: str) -> list[str]:
-    """Return the stems of a text, in order, as the tokenizer of the SQLite store makes them."""
-    options = {"include_offsets": False, "include_colocated": False}
-    text = searched(text)
-    found = cast(
-        "list[str]", _tokenizer()(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **options)
-    )
-    if 4 * len(text) <= MAX_TOKEN_BYTES:
-        return found
-    return [term.encode()[:MAX_TOKEN_BYTES].decode(errors="ignore") for term in found]
-
-
-def row_terms(*columns: str) -> list[str]:
-    """Return the terms of all columns of a row, with a BREAK between two columns."""
-    joined = terms_of_text(columns[0])
-    for column in columns[1:]:
-        joined += [BREAK, *terms_of_text(column)]
-    return joined
-
-
-def token_count(row: Sequence[str]) -> int:
-    """Return how many tokens a row has."""
-    return len(row) - row.count(BREAK)
-
-
-def phrases_of(words: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the phrases of a query: a word is one term, or several where the tokenizer splits it."""
-    return [phrase for word in words if (phrase := tuple(terms_of_text(word.replace('"', ""))))]
-
-
-def occurrences(phrase: Sequence[str], row: Sequence[str]) -> int:
-    """Return how often a phrase occurs in a row of terms."""
-    if len(phrase) == 1:
-        return row.count(phrase[0])
-    wanted = list(phrase)
-    starts = (at for at, term in enumerate(row) if term == wanted[0])
-    return sum(1 for at in starts if list(row[at : at + len(wanted)]) == wanted)
-
-
 # Shortens error messages of LanceDB: they quote the url, which can hold a key.
 
 MAX_MESSAGE_CHARS = 200  # characters of LanceDB's message that are shown
@@ -276,6 +249,17 @@ def lance_message(failure: Exception, place: str) -> str:
     return (said.replace(place, "your url") if is_url(place) else said)[:MAX_MESSAGE_CHARS]
 
 
+@contextmanager
+def lance_errors(place: str) -> Iterator[str]:
+    """Turn errors of LanceDB into IndexBroken errors of one line."""
+    try:
+        yield place
+    except (RuntimeError, ValueError, OSError) as failure:
+        message = f"the lancedb store failed: {lance_message(failure, place)}"
+        hint = "check its folder or url, try again, or run 'rawkomem index rebuild'"
+        raise IndexBroken(message, hint) from None
+
+
 class OneLineErrors:
     """Wraps a LanceDB store: errors of its engine become IndexBroken errors of one line."""
 
@@ -284,13 +268,5 @@ class OneLineErrors:
         self._place = place
 
     def __getattr__(self, name: str) -> Any:
-        call = getattr(self._store, name)
-
-        def guarded(*arguments: Any, **named: Any) -> Any:
-            try:
-                return call(*arguments, **named)
-            except (RuntimeError, ValueError, OSError) as failure:
-                said = f"the lancedb store failed: {lance_message(failure, self._place)}"
-                raise IndexBroken(said, "try again, or run 'rawkomem index rebuild'") from None
-
-        return guarded if callable(call) else call
+        value = getattr(self._store, name)
+        return lance_errors(self._place)(value) if callable(value) else value

@@ -26,6 +26,7 @@ from math import log
 from ...model.entries import Memory
 from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
 from ...model.values import TYPE_CHECKING, record, unchecked
+from ...text.clean import late_regex
 from ...text.language import hump_parts
 from .database import first, rows
 
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
     from .bits import SqliteBits
 
-    T = TypeVar("T", str, int, list[int])
+    T = TypeVar("T", str, int)
+    Key = TypeVar("Key")
 
 Placed = tuple[int, int, int, str, "Passage"]
 
@@ -62,7 +64,7 @@ class Passage:
     """A piece of a memory that is matched and embedded on its own. `vector`: float32 bytes, normalized."""
 
     text: str
-    vector: bytes
+    vector: bytes = b""
     field: str = BODY
     heading: str = ""
     line: int = 1
@@ -120,6 +122,9 @@ TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
 
 FTS5 = f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
 UNVOUCHED = "unvouched_"  # prefix of table names
+HAS_HUMP = late_regex(
+    "[a-z0-9][A-Z]|[A-Z][A-Z][a-z]"
+)  # a name with inner capitals: see `hump_parts`
 
 COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 LOWERED = {field.column for field in FILTER_FIELDS if field.any_case}
@@ -144,16 +149,6 @@ CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
 PLACES = "passages p INDEXED BY passages_place"  # this index has an eighth of the table's pages, which hold the texts
 WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
-STORE_TABLES = (
-    "documents",
-    "passages",
-    *WORD_TABLES,
-    "fine",
-    "coarse",
-    "deep_fine",
-    "deep_coarse",
-    "shallow",
-)
 
 
 class SqliteStore:
@@ -174,15 +169,12 @@ class SqliteStore:
         )
 
     def erase(self) -> None:
-        """Drop the tables and create empty ones."""
-        self._outside.clear()
-        for table in STORE_TABLES:
-            self.db.execute(f"DROP TABLE IF EXISTS {table}")
+        """Create the tables in a new database."""
         self.db.execute(STORE_SCHEMA)
 
     def put(self, documents: Sequence[Document]) -> None:
         self._outside.clear()
-        self.drop([document.id for document in documents])
+        SqliteStore.drop(self, [document.id for document in documents])
         (last,) = first(self.db, "SELECT max(n) FROM passages")
         numbers = count((last or 0) + 1)
         placed: dict[str, list[Placed]] = {"": [], UNVOUCHED: []}
@@ -206,7 +198,6 @@ class SqliteStore:
 
     def _put_passages(self, placed: list[Placed], prefix: str) -> None:
         """Insert table by table: repeating one statement is faster than alternating several."""
-        packed = pack_all([passage.vector for *_, passage in placed])
         fill = self.db.executemany
         passages = [
             (n, owner, at, p.field, not p.around, p.heading, p.line, p.text)
@@ -219,16 +210,13 @@ class SqliteStore:
             (n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around
         ]
         fill(f"INSERT INTO {prefix}around (rowid, head, text) VALUES (?, ?, ?)", around)
-        self._put_vectors([row[0] for row in placed], packed)
+        self._put_vectors([row[0] for row in placed], [passage.vector for *_, passage in placed])
 
     def _put_vectors(
-        self, numbers: Sequence[int], packed: list[tuple[bytes, bytes]], prefix: str = ""
+        self, numbers: Sequence[int], vectors: Sequence[bytes], prefix: str = ""
     ) -> None:
-        known = [
-            (n, fine, coarse)
-            for n, (fine, coarse) in zip(numbers, packed, strict=True)
-            if any(fine)
-        ]
+        packed = zip(numbers, pack_all(vectors), strict=True)
+        known = [(n, fine, coarse) for n, (fine, coarse) in packed if any(fine)]
         fill = self.db.executemany
         fill(
             f"INSERT OR REPLACE INTO {prefix}fine (n, vector) VALUES (?, ?)",
@@ -273,7 +261,7 @@ class SqliteStore:
                     "DELETE FROM shallow WHERE document = (SELECT n FROM documents WHERE id = ?)",
                     (id,),
                 )
-        self._put_vectors(placed, pack_all(given), "deep_")
+        self._put_vectors(placed, given, "deep_")
 
     def shallow(self, limit: int) -> list[str]:
         sql = "SELECT d.id FROM shallow s JOIN documents d ON d.n = s.document ORDER BY s.document LIMIT ?"
@@ -352,24 +340,19 @@ class SqliteStore:
 
         If the filter asks for vouched or unvouched memories, count only their passages.
         """
-        (count,) = first(
-            self.db, f"SELECT count(*) FROM (SELECT 1 FROM coarse LIMIT {MAX_EXACT_PASSAGES + 1})"
-        )
-        if (
-            count > MAX_EXACT_PASSAGES
-            and (only.vouched or only.unvouched)
-            and self._has_unvouched()
-        ):
-            return self._exceeds("" if only.vouched else UNVOUCHED, MAX_EXACT_PASSAGES)
-        return bool(count > MAX_EXACT_PASSAGES)
+        if not self._exceeds("coarse", MAX_EXACT_PASSAGES):
+            return False
+        if not (only.vouched or only.unvouched) or not self._has_unvouched():
+            return True
+        prefix = "" if only.vouched else UNVOUCHED
+        return self._exceeds(f"{prefix}words_docsize", MAX_EXACT_PASSAGES)
 
-    def _exceeds(self, prefix: str, most: int) -> bool:
-        """Tell whether a full-text table holds more than `most` passages."""
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {prefix}words_docsize LIMIT {most + 1})"
-        return bool(first(self.db, sql)[0] > most)
+    def _exceeds(self, rows: str, most: int) -> bool:
+        """Tell whether there are more than `most` rows."""
+        return first(self.db, f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {most}") is not None
 
     def _has_unvouched(self) -> bool:
-        return first(self.db, "SELECT 1 FROM documents WHERE vouched = 0 LIMIT 1") is not None
+        return self._exceeds("documents WHERE vouched = 0", 0)
 
     def _prefixes(self, only: Filter) -> list[str]:
         """Return the prefixes of the full-text tables that hold the memories inside a filter."""
@@ -394,10 +377,9 @@ class SqliteStore:
     ) -> list[Scored]:
         """Return the best rows of a full-text table."""
         name = prefix + table
-        huge = self._is_huge() and (
-            not self._has_unvouched() or self._exceeds(prefix, HUGE_PASSAGES)
-        )
-        if huge:  # ranking by a frequent word takes time
+        if self._is_huge() and (
+            not self._has_unvouched() or self._exceeds(f"{prefix}words_docsize", HUGE_PASSAGES)
+        ):  # ranking by a frequent word takes time
             held = zip(self._holding(name, quoted), quoted, strict=True)
             quoted = rarest(held, MAX_RANKED_PASSAGES)
         query = " OR ".join(quoted)
@@ -415,20 +397,15 @@ class SqliteStore:
 
         Without it, FTS5 would take any word of a table with three rows for a common word.
         """
-        own_rows, own = self._counted(UNVOUCHED + table, quoted)
-        vouched_rows, vouched = self._counted(table, quoted)
-        pairs = [
-            (idf(own_rows + vouched_rows, mine + others), idf(own_rows, mine))
-            for mine, others in zip(own, vouched, strict=True)
-            if mine
-        ]
-        return sum(of_all for of_all, _ in pairs) / sum(mine for _, mine in pairs) if pairs else 1.0
-
-    def _counted(self, table: str, quoted: Iterable[str]) -> tuple[int, list[int]]:
-        """Return how many rows a full-text table has, and how many contain each word."""
-        return first(self.db, f"SELECT count(*) FROM {table}_docsize")[0], self._holding(
-            table, quoted
-        )
+        sql = f"SELECT (SELECT count(*) FROM {UNVOUCHED}{table}_docsize), (SELECT count(*) FROM {table}_docsize)"
+        own_rows, vouched_rows = first(self.db, sql)
+        held = [self._holding(name, quoted) for name in (UNVOUCHED + table, table)]
+        of_all = of_own = 0.0
+        for own, vouched in zip(*held, strict=True):
+            if own:
+                of_all += idf(own_rows + vouched_rows, own + vouched)
+                of_own += idf(own_rows, own)
+        return of_all / of_own if of_own else 1.0
 
     def _holding(self, table: str, quoted: Iterable[str]) -> list[int]:
         """Return how many rows contain each word; the count stops at MAX_RANKED_PASSAGES."""
@@ -436,14 +413,11 @@ class SqliteStore:
         return [first(self.db, sql, (word,))[0] for word in quoted]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        where, values = _filter_sql(only)
+        where, values = filter_sql(only)
         tables = "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
         inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
         return rows(self.db, sql, values)
-
-    def expect(self, words: Sequence[str], limit: int, only: Filter) -> None:
-        """Do nothing: SQLite searches in this process."""
 
     def holders(
         self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
@@ -496,7 +470,7 @@ class SqliteStore:
 
     def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
         """Return an SQL condition that keeps a query inside the filter; empty if nothing is outside."""
-        where, values = _filter_sql(only)
+        where, values = filter_sql(only)
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
             outside, count = first(self.db, sql, values)
@@ -527,8 +501,8 @@ def head_of(document: Document, passage: Passage) -> str:
 
 def searched(text: str) -> str:
     """Return a text for the tokenizer: scripts without spaces sign by sign, compound names with their parts."""
-    parts: list[str] = []
-    if text != text.lower():
+    parts: Sequence[str] = ()
+    if text != text.lower() and HAS_HUMP.search(text):  # most words of a question need no regex
         parts = hump_parts(text)
     if not text.isascii():
         from ...text.scripts import spread_signs  # tables that most texts do not need
@@ -565,8 +539,8 @@ def lined(names: Sequence[str]) -> str:
 
 
 def with_ties(
-    ask: Callable[[int], list[Scored]], limit: int, spare: int = SPARE_ROWS
-) -> list[Scored]:
+    ask: Callable[[int], list[tuple[Key, float]]], limit: int, spare: int = SPARE_ROWS
+) -> list[tuple[Key, float]]:
     """Return the best rows and all ties with the last one: a query with LIMIT would choose ties by row number."""
     most = limit + spare
     found = ask(most)
@@ -589,7 +563,7 @@ def rarest(counted: Iterable[tuple[int, T]], most: int) -> list[T]:
     return kept
 
 
-def _filter_sql(only: Filter) -> tuple[str, list[str | int | bytes]]:
+def filter_sql(only: Filter) -> tuple[str, list[str | int | bytes]]:
     """Return a filter as SQL over `d`, and the values it takes."""
     where: list[str] = []
     values: list[str | int | bytes] = []

@@ -8,7 +8,7 @@ import apsw
 import pytest
 import yaml
 from rawkomem.exchange.memory_lane import lane_id
-from rawkomem.model.errors import BadInput, RawkoError
+from rawkomem.model.errors import BadInput
 from rawkomem.model.values import read_time
 from rawkomem.recall.scoring import score_before
 from rawkomem.state.trust import type_of
@@ -80,23 +80,11 @@ def test_long_values_are_kept_below_the_text(repository, tmp_path):
     assert memory.status == "quarantined"  # the memory that superseded it was not imported
 
 
-def test_a_second_import_adds_nothing(repository, database):
-    repository.exchange.import_from(database)
-    again = repository.exchange.import_from(database)
-    assert not again.news and len(again.decided) == 4 and again.unreadable == 0
-
-
 def test_the_summary_counts_what_was_kept(project, database, rawkomem):
     told = json.loads(rawkomem("import", database, "--json").stdout)["sources"][0]["summary"]
     assert (told["read"], told["added"], told["known"], told["skipped"]) == (4, 4, 0, 0)
     assert told["held"] == {"review": 3, "superseded": 1} and told["kept_fields"]["mood"] == 1
     assert told["kept_fields"]["lane_version"] == 4
-
-
-def test_the_summary_for_people(project, database, rawkomem):
-    said = rawkomem("import", database).stderr
-    assert "4 read, 4 added, 0 known, 0 skipped" in said and "1 held back: superseded" in said
-    assert "lane_version (4)" in said and "3 memories wait for your review" in said
 
 
 @pytest.mark.parametrize(
@@ -153,13 +141,6 @@ def test_nothing_is_written_to_the_database(repository, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-def test_a_text_file_called_memories_db_is_refused(repository, tmp_path):
-    file = tmp_path / "memories.db"
-    file.write_text("not a database")
-    with pytest.raises(RawkoError):
-        repository.exchange.import_from(str(file), "memory-lane")
-
-
 @pytest.mark.parametrize("change", ["delete", "archive", "review"])
 def test_fields_of_a_row_make_no_change_of_another_memory(repository, tmp_path, change):
     repository.add("Push to main.", title="How we deploy", id="mem_1_aaaaaa")
@@ -173,12 +154,6 @@ def test_fields_of_a_row_make_no_change_of_another_memory(repository, tmp_path, 
     new = repository.get(item.entry.id)
     assert (new.kind, new.status, new.title, new.importance) == ("memory", "quarantined", "A text.", "high")
     assert new.extra["original_kind"] == change and new.extra["original_about"] == "mem_1_aaaaaa"
-
-
-@pytest.mark.parametrize("key", ["about", "kind", "id", "at"])
-def test_further_keys_of_a_new_memory_do_not_take_the_place_of_ours(repository, key):
-    with pytest.raises(BadInput, match=f"{key} cannot be an extra key of a memory"):
-        repository.add("Text.", title="New", extra={key: "delete"})
 
 
 def test_a_virtual_table_is_no_table_also_with_a_forged_page(repository, tmp_path):

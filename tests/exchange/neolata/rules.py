@@ -13,23 +13,9 @@ from random import Random
 BASES = {"user_explicit": 1.0, "system": 0.95, "tool_output": 0.85, "user_implicit": 0.7, "document": 0.6}
 FILES = {"graph": "memories", "archived": "archived", "episodes": "episodes", "pending-conflicts": "conflicts", "clusters": "clusters"}  # fmt: skip
 WORDS = [
-    "redis",
-    "port",
-    "budget",
-    "deploy",
-    "friday",
-    "canary",
-    "postgres",
-    "index",
-    "cache",
-    "token",
-    "queue",
-    "latency",
-    "owner",
-    "review",
-    "branch",
-    "tag",
-]
+    "redis", "port", "budget", "deploy", "friday", "canary", "postgres", "index", "cache", "token", "queue",
+    "latency", "owner", "review", "branch", "tag",
+]  # fmt: skip
 NAMES = ("kuro", "agent-2", "ci.bot", "Ana B")
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -167,5 +167,5 @@ def test_a_closed_pipe_is_no_error(project, memories):
 def test_purge_without_a_question_takes_no_word_of_a_title(rawkomem, project):
     rawkomem("add", "--title", "Login flow of the shop", "--body", "It asks twice.")
     told = rawkomem("purge", "login", "--yes", check=2)
-    assert "matches only the title" in told.stderr and "rawkomem purge mem_" in told.stderr
+    assert "is not the id of a memory" in told.stderr and "rawkomem purge mem_" in told.stderr
     rawkomem("purge", "login-flow-of-the-shop", "--yes")

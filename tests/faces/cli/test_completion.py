@@ -66,7 +66,7 @@ def test_completion_is_printed_and_installed(rawkomem, shell, own_home):
     assert "_RAWKOMEM_COMPLETE" in script and "rawko" in script
     written = [line.split()[-1] for line in rawkomem("completion", shell, "--install").stdout.splitlines()]
     assert len(written) == 2 and all(os.path.getsize(path) > 100 for path in written)
-    assert "names no supported shell" in rawkomem("completion", check=2, env={"SHELL": ""}).stderr
+    assert "is no supported shell" in rawkomem("completion", check=2, env={"SHELL": ""}).stderr
 
 
 # Real shells

@@ -152,11 +152,6 @@ def test_a_driver_that_cannot_run_leaves_both_sides(breakage, diverged, hooked):
     assert hooked("diff", "--name-only", "--diff-filter=U") == ".rawko/memories/a.md"
 
 
-def test_a_driver_that_runs_is_not_followed_by_another_merge(diverged, hooked):
-    hooked("merge", "-q", "--no-edit", "side")
-    assert "<<<<" not in diverged.read_text() and not list(hooked.folder.glob(".rawkomem-*"))
-
-
 def test_git_runs_no_module_of_the_work_tree(diverged, hooked, project):
     """Whoever can commit a file could otherwise have it run in every clone."""
     for module in ("rawkomem.py", "apsw.py", "shlex.py"):
@@ -296,28 +291,6 @@ def test_husky_is_told_lines_that_stop_nobody(git, project, rawkomem):
     assert len(lines) == 2
 
 
-def test_advice_for_a_merge_is_to_sync(git, project, rawkomem, tmp_path_factory):
-    hooks = project / ".git" / "hooks"
-    (hooks / "post-merge").write_text("#!/usr/bin/env python3\n")
-    told = rawkomem("connect", "git", "--post-merge").stdout
-    assert "post-merge is not a shell script: make it run 'rawkomem index sync'" in told
-    git("config", "core.hooksPath", str(tmp_path_factory.mktemp("hooks")))
-    assert "'rawkomem index sync' to its post-merge" in rawkomem("connect", "git", "--post-merge").stdout
-
-
-def test_an_older_hook_after_merges_is_replaced(git, project, rawkomem):
-    """A later run keeps the hook although it does not repeat --post-merge, and writes the present command into it."""
-    hook = project / ".git" / "hooks" / "post-merge"
-    rawkomem("connect", "git")
-    assert not hook.exists()
-    rawkomem("connect", "git", "--post-merge")
-    wanted = hook.read_bytes()
-    assert b" index sync >/dev/null" in wanted
-    hook.write_bytes(wanted.replace(b" index sync", b" sync"))
-    rawkomem("connect", "git")
-    assert hook.read_bytes() == wanted
-
-
 def test_a_committed_hook_folder_names_the_program_and_not_this_machine(git, project, rawkomem):
     git("config", "core.hooksPath", ".githooks")
     rawkomem("connect", "git")
@@ -392,7 +365,7 @@ def test_a_hook_at_the_top_checks_repositories_below(git, project, rawkomem, tmp
         assert told.startswith(f"{below}/.rawko/memories/b.md:12: duplicates: c says exactly what b says")
     assert top("diff", "--name-only") == "" and "?? " not in top("status", "--porcelain"), "nothing is written"
     told = rawkomem("consolidate", "--staged", "--apply", cwd=top.folder, check=1).stderr
-    assert f"1 entry written: review, run 'git add {below}/.rawko', and commit again" in told
+    assert f"review the entries, run 'git add {below}/.rawko', and commit again" in told
     assert "?? " in top("status", "--porcelain"), "nothing was added for them"
     top("add", "-A")
     rawkomem("consolidate", "--staged", cwd=top.folder)

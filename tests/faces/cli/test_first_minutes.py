@@ -12,8 +12,8 @@ from importlib.util import find_spec
 
 import pytest
 from rawkomem.faces.cli import manual
-from rawkomem.faces.cli.terminal import sparkline
-from rawkomem.files.layout import user_cache, user_config
+from rawkomem.files.layout import find_layout, user_cache, user_config
+from rawkomem.files.records import read
 from rawkomem.files.session_records import Drafts
 from rawkomem.model.entries import Draft
 from rawkomem.model.values import now
@@ -47,9 +47,7 @@ def test_the_demo_shows_every_step_as_a_person_typed_it(rawkomem, tmp_path):
         assert real in told
     folder = done.stderr.strip().rpartition("look around in ")[2]
     assert "Payments" in rawkomem("list", cwd=folder).stdout
-    with open(os.path.join(folder, ".rawko", "local", "arrivals.tsv"), encoding="utf-8") as stream:
-        ways = {line.split("\t")[1] for line in stream.readlines()[1:]}
-    assert ways == {"person"}
+    assert read(find_layout(folder), "SELECT DISTINCT how FROM arrivals") == [("person",)]
 
 
 def test_the_demo_cleans_up(rawkomem, tmp_path, monkeypatch):
@@ -134,11 +132,6 @@ def test_every_page_is_in_the_index_of_docs():
 # Statistics
 
 
-def test_sparklines():
-    assert sparkline([0, 1, 4, 8], "week") == "·▁▄█  8 in the busiest week"
-    assert sparkline([0, 0], "day") == "··  0 in the busiest day" and sparkline([], "day").startswith("  0")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_stats_draw_on_a_terminal_only(project, rawkomem):
     rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
@@ -147,7 +140,7 @@ def test_stats_draw_on_a_terminal_only(project, rawkomem):
     assert told["weeks"][-1] == 1 and sum(told["weeks"]) == 1 and len(told["weeks"]) == 26
     assert told["days"][-1] == 1 and len(told["days"]) == 30
     assert "by week" not in rawkomem("stats").stdout
-    assert "█  1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
+    assert "█ 1 in the busiest week" in on_terminal([sys.executable, "-m", "rawkomem", "stats"], project)
 
 
 def on_terminal(words: list[str], folder) -> str:
@@ -169,16 +162,6 @@ def on_terminal(words: list[str], folder) -> str:
         process.wait(60)
     os.close(host)
     return told.decode()
-
-
-def test_a_memory_is_most_used_or_least_used(project, rawkomem):
-    rawkomem("add", "--title", "Payments", "--when", "payment", "--body", "Three tries.")
-    rawkomem("add", "--title", "Logo", "--when", "logo", "--body", "It is blue.")
-    rawkomem("inject", "fix the payment")
-    lines = rawkomem("stats").stdout.splitlines()
-    assert [line.split()[-1] for line in lines if "used  " in line] == ["Payments", "Logo"]
-    assert "1 use in total" in lines[0]
-    assert "1 time, last" in rawkomem("show", "payments").stdout
 
 
 # Leaving

@@ -141,7 +141,7 @@ def test_entities(rawkomem):
         (["clusters", "--similar", "2"], 2, "--similar"),
         (["links", "cache", "--include", "lost"], 2, "'lost' is not known"),
         (["episode", "capture"], 2, "capture needs a filter"),
-        (["episode", "capture", "x", "--since", "soon"], 2, "--since 'soon' is not an ISO 8601 time"),
+        (["episode", "capture", "x", "--since", "soon"], 2, "--since: 'soon' is not a time"),
         (["episode", "capture", "x", "--since", "2999-01-01"], 1, "no memory matches"),
         (["episode", "show", "cache"], 2, "is a memory, not an episode"),
         (["episode", "create", "x"], 2, "Missing argument"),

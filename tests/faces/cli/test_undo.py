@@ -34,8 +34,7 @@ def test_undo_twice_goes_back_twice_and_rewrites_nothing(rawkomem, memory, memor
     now = show(rawkomem, memory)
     assert (now["title"], now["body"], now["tags"]) == ("Queue jobs", "Use one queue.", ["ops"])
     assert all(file.read_bytes().startswith(data) for file, data in before.items())
-    told = rawkomem("undo").stdout
-    assert "created → deleted" in told
+    assert "created → deleted" in rawkomem("undo").stdout
     assert show(rawkomem, memory)["status"] == "deleted"
     assert "there is no change to undo" in rawkomem("undo", check=1).stderr
     rawkomem("restore", memory)
@@ -45,7 +44,7 @@ def test_undo_twice_goes_back_twice_and_rewrites_nothing(rawkomem, memory, memor
 def test_a_dry_run_writes_nothing_and_says_what_would_happen(rawkomem, memory, memories):
     rawkomem("feedback", memory, "--harmful")
     before = {file: file.read_bytes() for file in memories.rglob("*.md")}
-    assert "would undo  voted harmful → took back: harmful" in rawkomem("undo", "--dry-run").stdout
+    assert "would undo  voted harmful → undid feedback_" in rawkomem("undo", "--dry-run").stdout
     assert before == {file: file.read_bytes() for file in memories.rglob("*.md")}
     assert show(rawkomem, memory)["harmful"] == 1
     rawkomem("undo")
@@ -76,8 +75,8 @@ def test_a_change_of_several_memories_is_one_change(repository):
     old = repository.add("Port 80", claim=claim)
     new = repository.add("Port 81", claim={**claim, "value": "81"})
     assert repository.get(old.id).status == "superseded"
-    repository.undoing.undo()
-    assert (repository.get(old.id).status, repository.get(new.id).status) == ("active", "deleted")
+    assert repository.undoing.undo().removed == (new.id,)
+    assert repository.get(old.id).status == "active" and not repository.core.holds(new.id)
 
 
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
@@ -93,7 +92,7 @@ def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_pa
     with pytest.raises(Refused, match=f"wrote {count} memories"):
         repository.undoing.undo()
     repository.undoing.undo(everything=True)
-    assert {memory.status for memory in repository.core.all()} == {"deleted"}
+    assert not repository.core.all()
 
 
 def test_the_list_names_memories_by_their_titles(rawkomem, memory, project):
@@ -121,8 +120,7 @@ def test_a_change_of_a_memory_that_was_purged_since_is_undone_for_the_others(raw
     rawkomem("purge", names["Alerts"], "--yes")
     first = rawkomem("undo", "--list").stdout.split()[0]
     told = rawkomem("undo", first).stdout
-    assert "Pages" in told and "Alerts" not in told
-    assert show(rawkomem, names["Pages"])["status"] == "deleted"
+    assert names["Pages"] in told and names["Alerts"] not in told
 
 
 def test_what_only_a_person_may_undo_is_called_proposed(rawkomem, memory, git):
@@ -173,13 +171,13 @@ def test_restore_leaves_what_waits_for_a_review(repository):
         repository.beliefs.restore(held.id)
 
 
-@pytest.mark.parametrize("away", [("delete", "--yes"), ("archive",), ("undo",)])
+@pytest.mark.parametrize("away", [("delete", "--yes"), ("archive",)])
 def test_restore_lets_nothing_pass_a_review(rawkomem, project, away):
     (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
     rawkomem("import", "note.md")
     (waiting,) = json.loads(rawkomem("review", "--json").stdout)["quarantined"]
     command, *more = away
-    rawkomem(command, *([] if command == "undo" else [waiting["id"]]), *more)
+    rawkomem(command, waiting["id"], *more)
     told = rawkomem("restore", waiting["id"])
     assert f"rawkomem review {waiting['id']}" in told.stderr
     now = show(rawkomem, waiting["id"])
@@ -193,7 +191,7 @@ def test_an_import_names_what_was_deleted_here(rawkomem, project):
     rawkomem("import", "notes")
     again = rawkomem("import", "notes")
     assert "1 known" in again.stderr and "deleted" not in again.stdout + again.stderr
-    rawkomem("undo")
+    rawkomem("delete", json.loads(rawkomem("review", "--json").stdout)["quarantined"][0]["id"], "--yes")
     again = rawkomem("import", "notes")
     assert "deleted here: mem_" in again.stdout and "rawkomem restore ID" in again.stderr
 
@@ -207,3 +205,14 @@ def test_delete_asks_at_a_terminal_with_the_title(project, rawkomem, memory, ter
     (project / "ended").unlink()
     detached(terminal, typed(f"{line} --yes", shown), project, env)
     assert show(rawkomem, memory)["status"] == "deleted"
+
+
+def test_without_git_the_file_of_an_added_memory_is_removed(rawkomem, memory, memories, project):
+    """A repository without git has nothing else to keep: the same text can be added again under the same file name."""
+    (file,) = memories.glob("queue-*.md")
+    text = file.read_bytes()
+    told = json.loads(rawkomem("undo", "--json").stdout)
+    assert told["removed"] == [memory] and not file.exists()
+    assert (project / ".rawko" / told["copies"][0]).read_bytes() == text
+    rawkomem("add", "--title", "Queue jobs", "--body", "Use one queue.")
+    assert file.exists()

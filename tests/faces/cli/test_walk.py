@@ -59,6 +59,12 @@ def test_drop_later_and_the_end(walk, drafts, project):
     assert "1 dropped, 1 left for later" in told and waiting(project) == ["drf_jest"]
 
 
+def test_undo_after_the_walk_brings_a_dropped_draft_back(walk, drafts, project, rawkomem):
+    walk("d", "q")
+    assert "dropped → waits again  drf_tabs" in rawkomem("undo").stdout
+    assert waiting(project) == ["drf_tabs", "drf_jest"]
+
+
 def test_undo_brings_the_last_decision_back(walk, drafts, project):
     told = walk("d", "u", "k", "u", "q")
     assert "undone: dropped" in told and "undone: kept" in told

@@ -22,15 +22,14 @@ async def a_new_memory(editor):
     return await editor.run("rawkomem.new", TITLE), editor.edits, editor.messages
 
 
-def test_an_editor_without_document_changes_fills_an_empty_file(stored):
-    """Neovim 0.12 announces that it creates files, but not `documentChanges`."""
+def test_an_editor_that_creates_files_is_asked_to(stored):
+    """Neovim 0.12 announces that it creates files, but not `documentChanges`, in which it takes them."""
     edits = lsp.WorkspaceEditClientCapabilities(resource_operations=[lsp.ResourceOperationKind.Create])
     workspace = lsp.WorkspaceClientCapabilities(apply_edit=True, workspace_edit=edits)
     made, (asked,), messages = edit(stored, a_new_memory, workspace=workspace)
-    (change,) = asked.edit.changes[made["uri"]]
-    assert asked.edit.document_changes is None and messages == []
-    assert f"title: {TITLE}" in change.new_text and made["id"] in change.new_text
-    assert Path(made["uri"].removeprefix("file://")).read_text() == ""
+    created, filled = asked.edit.document_changes
+    assert created.uri == made["uri"] and f"title: {TITLE}" in filled.edits[0].new_text and messages == []
+    assert not Path(made["uri"].removeprefix("file://")).exists()
 
 
 def test_an_editor_that_applies_no_edits_gets_a_file_with_the_template(stored):

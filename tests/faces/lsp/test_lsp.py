@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types as lsp
-from rawkomem.files.installation import plan_start, write_start
-from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES, CREATES, IMPORTANCE
-from rawkomem.repository import Repository
 
-from tests.cpu import cpu_seconds
 from tests.faces.lsp.editor import edit, place
 from tests.faces.lsp.sample import LIMITS
 
@@ -34,7 +30,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
 
     first, broken, mended, dangling, twice, closed = edit(stored, story)
     (link,) = [item for item in first if "no such memory" in item.message]
-    assert not mended, "editors report no problem in a short memory"
+    assert not mended, "a short memory has no problem"
     assert "related link to 'nobody'" in link.message and link.source == "rawkomem"
     assert link.severity == lsp.DiagnosticSeverity.Information
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
@@ -55,42 +51,6 @@ def test_saving_one_file_mends_another(stored):
     before, after = edit(stored, story)
     assert any("'nobody'" in item.message for item in before)
     assert not any("'nobody'" in item.message for item in after)
-
-
-def test_what_git_pulled_is_known_when_a_file_is_opened_or_typed_in(stored):
-    async def story(editor):
-        await editor.open("retry-with-jitter.md")  # the memories are loaded
-        editor.file("nobody.md").write_text("---\ntitle: Somebody now\n---\n\nText.\n", encoding="utf-8")
-        opened = await editor.open("queue-limits.md")
-        editor.file("later.md").write_text("---\ntitle: Later\n---\n\nText.\n", encoding="utf-8")
-        return opened, await editor.type("queue-limits.md", LIMITS.replace("nobody", "later"))
-
-    for said in edit(stored, story):
-        assert not any("no such memory" in item.message for item in said)
-
-
-def test_links_to_deleted_memories_are_told_as_check_tells_them(stored):
-    repository = Repository.open(str(stored))
-    for title in ("Old one", "Older"):
-        repository.add(Entry(title=title, body="Text."))
-    text = (
-        "---\ntitle: New one\nwhenToUse: [new]\nsupersedes: [old-one]\nderivedFrom: [older]\n"
-        "relatedMemories: [older]\n---\n\nSee [[old-one]].\n"
-    )
-    (stored / ".rawko" / "memories" / "new-one.md").write_text(text, encoding="utf-8")
-    for name in ("old-one", "older"):
-        repository.delete(name)
-
-    async def story(editor):
-        return await editor.open("new-one.md"), await editor.define("new-one.md", *place(text, "old-one"))
-
-    said, defined = edit(stored, story)
-    (checked,) = [item for item in repository.check() if item.file == "memories/new-one.md"]
-    told = [f"{p.message} ({p.hint})" for p in checked.problems if "are ideal" not in p.message]  # not in editors
-    assert sorted(item.message for item in said) == sorted(told)
-    assert len([item for item in said if "which is deleted" in item.message]) == 2
-    assert not any("no such memory" in item.message for item in said)
-    assert defined == [("old-one.md", 0)]
 
 
 def test_other_files_are_left_alone_and_build_no_index(stored):
@@ -126,7 +86,7 @@ def test_completion_of_keys_words_tags_and_ids(stored):
         assert "title" in await offered("---\ntitle: x\n---\n", 1, 3)  # the key that is being typed
         assert [*await offered("---\nkind: \n---\n", 1, 6)] == [*CREATES, *CHANGES]
         assert [*await offered("---\ntitle: x\nimportance: h\n---\n", 2, 13)] == [*IMPORTANCE]
-        assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful", "none"]
+        assert [*await offered("---\nkind: feedback\nsignal: \n---\n", 2, 8)] == ["helpful", "harmful"]
         tags = await offered("---\ntitle: x\ntags: [a, q\n---\n", 2, 11)  # YAML that cannot be read just now
         assert [*tags] == ["queue", "network"] and tags["queue"].detail == "2 memories"
         assert tags["queue"].text_edit.range.start.character == 10
@@ -189,40 +149,6 @@ def test_symbols_of_the_workspace(stored):
         assert await named("nothing like it") == []
 
     edit(stored, story)
-
-
-def test_symbols_come_from_every_folder_that_has_memories(stored, tmp_path_factory):
-    plain, second = tmp_path_factory.mktemp("plain"), tmp_path_factory.mktemp("second")
-    write_start(plan_start(str(second)))
-    (second / ".rawko" / "memories" / "other.md").write_text("---\ntitle: Of another\n---\n\nText.\n")
-
-    async def story(editor):
-        return await editor.symbols(""), editor.messages
-
-    found, messages = edit(stored, story, folders=[plain, stored, second])
-    assert {name for name, _ in found} == {"Retry with jitter", "Queue limits", "Of another"} and messages == []
-    assert edit(stored, story, folders=[plain]) == ([], [])
-
-
-def test_diagnostics_take_200_ms_on_2000_memories(memories, project):
-    for number in range(2_000):
-        text = f"---\nid: mem_{number}\ntitle: Note {number}\nwhenToUse: ['topic {number}']\ntags: [t{number % 50}]\n---\n\n"
-        body = f"About service {number}, see [[note-{(number + 1) % 2000}]]. " + "It needs care with limits. " * 30
-        (memories / f"note-{number}.md").write_text(text + body + "\n")
-    Repository.open(str(project)).sync()
-
-    def typing(edits: int):
-        async def story(editor) -> None:
-            text = editor.file("note-7.md").read_text()
-            assert not [item for item in await editor.open("note-7.md") if "link" in item.message]
-            for number in range(edits):
-                said = await editor.type("note-7.md", text + f"\nSee [[missing-{number}]].\n")
-                assert any(f"missing-{number}" in item.message for item in said)
-
-        return story
-
-    few, many = (cpu_seconds(lambda edits=edits: edit(project, typing(edits))) for edits in (1, 21))
-    assert (many - few) / 20 < 0.2
 
 
 def test_odd_documents_harm_nobody(stored):

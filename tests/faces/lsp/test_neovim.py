@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from rawkomem.model.entries import Task
-from rawkomem.model.errors import NotFound
 from rawkomem.repository import Repository
 
 from tests.faces.lsp.neovim import edit_in_neovim, find, keys_on_page, start_old_neovim
@@ -61,18 +60,6 @@ def test_diagnostics_are_shown_and_mark_their_cause(edited):
     """)
     assert said["found"]["broken-link"] == "nobody"
     assert "no such memory" in said["shown"]
-
-
-def test_what_you_type_is_checked_before_you_save_it(edited):
-    said = edited("""
-      wait('diagnostics', function() return #vim.diagnostic.get(0) > 0 end)
-      keys('GoSee [[nowhere]].<Esc>')
-      wait('the new one', function()
-        return vim.iter(vim.diagnostic.get(0)):any(function(one) return one.message:find('nowhere', 1, true) end)
-      end)
-      return { saved = not vim.bo.modified }
-    """)
-    assert not said["saved"]
 
 
 @pytest.mark.parametrize("typed, offered, line", [
@@ -216,18 +203,6 @@ def test_a_new_memory_is_a_buffer_that_is_stored_when_it_is_saved(edited, stored
     assert Repository.open(str(stored)).get("why-we-pin-apsw").title == "Why we pin apsw"
 
 
-def test_a_new_memory_that_is_not_saved_is_lost(edited, stored):
-    edited("""
-      vim.cmd.RawkoNew('Why we pin apsw')
-      wait('the new file', function() return name() == 'why-we-pin-apsw.md' and text():find('title: ') end)
-      return { modified = vim.bo.modified }
-    """)
-    repository = Repository.open(str(stored))
-    repository.sync()
-    with pytest.raises(NotFound):
-        repository.get("why-we-pin-apsw")
-
-
 def test_search_fills_the_quickfix_list(edited):
     said = edited("""
       vim.cmd.RawkoSearch('jitter of retries')
@@ -246,41 +221,6 @@ def test_why_tells_whether_a_memory_is_recalled(edited):
       return { shown = floating() }
     """)
     assert said["shown"].startswith("Queue limits: recalled for this task")
-
-
-def test_files_that_change_outside_are_noticed(edited, stored):
-    said = edited("""
-      local function broken()
-        return #vim.tbl_filter(function(one) return one.code == 'broken-link' end, vim.diagnostic.get(0))
-      end
-      wait('diagnostics', function() return broken() == 1 end)
-      vim.fn.writefile({ '---', 'title: Somebody', '---', '', 'Text.' }, vim.fn.expand('%:p:h') .. '/nobody.md')
-      wait('the link to be good', function() return broken() == 0 end)
-      return { fine = true }
-    """)
-    assert said["fine"]
-
-
-def test_the_server_ends_with_neovim_and_without_a_word(edited):
-    said = edited("""
-      local client = vim.lsp.get_clients({ name = 'rawkomem' })[1]
-      client:stop()
-      wait('the end', function() return client:is_stopped() and #vim.lsp.get_clients() == 0 end)
-      return { messages = messages, log = vim.fn.readfile(vim.lsp.log.get_filename()) }
-    """)
-    assert not said["messages"] and not [line for line in said["log"] if "Traceback" in line or "exit code" in line]
-
-
-def test_a_project_without_memories_gets_no_server(edited, tmp_path_factory):
-    file = tmp_path_factory.mktemp("plain") / "README.md"
-    file.write_text("# Read me\n")
-    story = """
-      vim.wait(1000)
-      vim.cmd.RawkoSearch('jitter')
-      return { messages = messages, servers = #vim.lsp.get_clients({ _uninitialized = true }) }
-    """
-    said = edited(story, file)
-    assert said["servers"] == 0 and ["rawkomem is not running" in message for message in said["messages"]] == [True]
 
 
 def test_a_command_goes_to_the_server_of_the_project_of_the_buffer(edited, stored, tmp_path_factory):

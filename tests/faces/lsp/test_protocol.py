@@ -66,17 +66,6 @@ def test_shutdown_and_exit_end_it_with_code_0_and_no_traceback(stored):
     assert Wire(stored).end() == (1, b"")
 
 
-def test_ending_while_it_works_is_silent_too(stored):
-    Repository.open(str(stored)).sync()  # making an index is told
-    wire = Wire(stored)
-    uri = (stored / ".rawko" / "memories" / "queue-limits.md").as_uri()
-    wire.tell(
-        "textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "markdown", "version": 1, "text": ""}}
-    )
-    wire.ask("shutdown")
-    assert wire.end() == (0, b"")
-
-
 def test_code_actions_are_literals_of_the_kind_that_is_asked_for(stored):
     uri = (stored / ".rawko" / "memories" / "queue-limits.md").as_uri()
     start = {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 0}}
@@ -142,31 +131,6 @@ def many(memories):
     project = memories.parent.parent
     Repository.open(str(project)).sync()
     return project
-
-
-def test_completions_of_memories_are_those_that_fit_and_not_too_many(many):
-    async def story(editor):
-        await editor.open("new.md", "")
-
-        async def offered(typed):
-            text = f"---\ntitle: x\n---\n\nSee [[{typed}"
-            await editor.type("new.md", text)
-            params = lsp.CompletionParams(**editor.at("new.md", 4, 6 + len(typed)))
-            found = await editor.client.text_document_completion_async(params)
-            return [item.label for item in found.items], found.is_incomplete
-
-        everything, cut = await offered("")
-        assert len(everything) == 50 and cut
-        ones, cut = await offered("mem-1")
-        assert len(ones) == 50 and cut and all(id.startswith("mem-1") for id in ones)
-        few, cut = await offered("mem-12")
-        assert {*few[:11]} == {"mem-12", *(f"mem-12{last}" for last in range(10))} and not cut
-        assert {*few[11:]} == {"mem-112", "mem-212"}  # those that only hold the text come last
-        assert await offered("note 299") == (["mem-299"], False)
-        assert await offered("NOTE_299") == (["mem-299"], False)
-        assert await offered("nothing like it") == ([], False)
-
-    edit(many, story)
 
 
 def test_cancelled_requests_end_at_once_and_later_ones_are_answered(many):

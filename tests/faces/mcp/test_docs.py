@@ -26,9 +26,8 @@ HOSTS = {
 def test_every_host_has_a_snippet(host):
     text = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     file, section = HOSTS[host]
-    where, language, snippet = re.search(
-        rf"^\*\*{host}\*\*: ([^\n]*)\n\n```(json|toml)\n(.*?)```", text, re.MULTILINE | re.DOTALL
-    ).groups()
+    blocks = re.findall(r"((?:^[^\n]+\n)+)\n```(json|toml)\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+    where, language, snippet = next(block for block in blocks if f"**{host}**" in block[0])
     entry = (json if language == "json" else tomllib).loads(snippet)[section]["rawkomem"]
     command = entry["command"]
     assert (command if isinstance(command, list) else [command, *entry["args"]]) == ["rawkomem", "mcp"]

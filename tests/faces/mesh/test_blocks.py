@@ -12,7 +12,7 @@ from rawkomem.model.values import iso, replace
 
 from tests.embed.server import Server
 from tests.embed.test_endpoint import free_port
-from tests.faces.mesh.conftest import SKILL, write_user_config
+from tests.faces.mesh.conftest import write_user_config
 from tests.learn.llm.models import says_json
 
 
@@ -58,13 +58,6 @@ def test_a_retain_block(mesh, metadata, type):
     )
 
 
-def test_the_retain_block_of_a_skill(mesh):
-    """§3.2: {type} is what the caller says."""
-    mesh.ingest_skill(SKILL, {"type": "ops"})
-    ((_, block),) = blocks(mesh, "retain")
-    assert block.value("context", "memory_type") == "ops"
-
-
 def test_a_recall_block(mesh):
     """§3.3, to the byte: the limit that was asked for, the results that were given, the best score by ranks."""
     for number in range(4):
@@ -92,12 +85,6 @@ def test_a_recall_block(mesh):
     )
     assert float(score) == pytest.approx(2 / 61, abs=0.001)  # k = 60, first or nearly so in both lists
     assert float(confidence) == pytest.approx(found[0].relevance, abs=0.0001)
-
-
-def test_who_asks_for_lessons_and_skills_is_named(mesh):
-    mesh.query_lessons("login")
-    mesh.search_skills("keys")
-    assert {row.agent_id for row, _ in blocks(mesh, "recall")} == {"Tester"}
 
 
 def test_a_reflect_block(project):

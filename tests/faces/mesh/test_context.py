@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from rawkomem.faces.mesh.api import ContextManagerConfig, MemoryContextManager, MemoryMesh, importance_of
-from rawkomem.faces.mesh.values import FormatOptions, InteractionContext, RecallOptions
+from rawkomem.faces.mesh.api import MemoryContextManager, importance_of
+from rawkomem.faces.mesh.values import InteractionContext
 from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
 
@@ -48,43 +48,6 @@ def test_importance(case):
     content = "y" * 500 if case["input"]["content"].startswith("'y'") else case["input"]["content"]
     kind = case["input"]["metadata"].get("interaction_type", "llm_response")
     assert importance_of(content, InteractionContext(interaction_type=kind)) == case["expected"]
-
-
-def test_options_are_dataclasses_too(project):
-    async def talk() -> None:
-        manager = MemoryContextManager(ContextManagerConfig(db_dir=str(project), agent_id="Talker"))
-        record = await manager.capture_interaction(PROMPT, ANSWER, InteractionContext(session_id="s1", tags=("login",)))
-        assert (record.metadata["session_id"], record.metadata["tags"]) == ("s1", ["login"])
-        found = await manager.recall_memories("release the login", RecallOptions(limit=1))
-        assert manager.format_memories_for_prompt(found, FormatOptions(max_length=20)).endswith("…\n")
-        manager.dispose()
-
-    asyncio.run(talk())
-
-
-def test_what_was_recalled_is_kept_for_two_minutes(project):
-    clock = [0.0]
-
-    async def talk() -> None:
-        manager = MemoryContextManager(db_dir=str(project), clock=lambda: clock[0])
-        await manager.capture_interaction(PROMPT, ANSWER)
-        await asyncio.sleep(0.2)  # a file that was written a moment ago is read once more
-        asked = []
-        search = manager.mesh.search
-        manager.mesh.search = lambda *given, **named: (asked.append(given), search(*given, **named))[1]
-        found = await manager.recall_memories("release the login")
-        found.clear()  # what a caller does with its list is its own business
-        assert len(await manager.recall_memories("release the login")) == 1 and len(asked) == 1
-        assert len(await manager.recall_memories("release the login", {"useCache": False})) == 1 and len(asked) == 2
-        clock[0] = 121.0
-        assert len(await manager.recall_memories("release the login")) == 1 and len(asked) == 3
-        for number in range(101):
-            await manager.recall_memories(f"question {number}")
-        cache = (await manager.health_check()).cache
-        assert (cache.size, cache.max_size, cache.ttl_ms) == (100, 100, 120_000)
-        manager.dispose()
-
-    asyncio.run(talk())
 
 
 def test_what_was_deleted_is_not_recalled(project):
@@ -145,16 +108,3 @@ def test_a_health_check_makes_no_repository(tmp_path):
     health = asyncio.run(manager.health_check())
     assert health.status == "unhealthy" and "no repository" in health.problem and not (tmp_path / ".rawko").exists()
     manager.dispose()
-
-
-def test_a_mesh_that_was_handed_in_stays_open(project):
-    async def talk() -> None:
-        mesh = MemoryMesh(db_dir=str(project))
-        manager = MemoryContextManager(mesh=mesh)
-        await manager.capture_interaction(PROMPT, ANSWER)
-        manager.dispose()
-        assert mesh.sync._repository is not None
-        await mesh.close()
-
-    asyncio.run(talk())
-    assert no_thread_is_left()

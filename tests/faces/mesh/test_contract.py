@@ -6,7 +6,6 @@ import re
 
 import pytest
 from rawkomem.faces.mesh.api import SyncMemoryMesh
-from rawkomem.model.errors import BadInput
 
 from tests.faces.mesh.conftest import LESSON
 from tests.faces.mesh.test_scrubbed import listen
@@ -95,12 +94,6 @@ def test_a_score_has_a_word_and_stays(mesh, score, word):
     assert mesh.get(record.id).metadata["importance_score"] == (0.85 if word != "high" else 0.4)
 
 
-@pytest.mark.parametrize("given", [{"importance_score": 1.2}, {"importance_score": "much"}, {"memory_type": "banana"}])
-def test_impossible_columns_are_refused(mesh, given):
-    with pytest.raises(BadInput, match=next(iter(given))):
-        mesh.add("Text", given)
-
-
 MARKUP = """\
 # Mooring <em>rules</em>
 
@@ -127,19 +120,6 @@ def test_all_stages_run_before_a_vector_is_made(mesh):
     assert memory.body == record.content == MARKUP.strip()
     with open(mesh.repository.layout.path(memory.path), encoding="utf-8") as stream:
         assert MARKUP.strip() in stream.read()
-
-
-def test_what_the_scrubber_empties_is_stored_and_found(mesh):
-    record = mesh.add("<!-- keel 4711 -->")
-    assert mesh.get(record.id).content == "<!-- keel 4711 -->"
-    assert record.id in [item.id for item in mesh.search("keel 4711")]
-
-
-def test_other_memories_are_embedded_as_they_are(mesh):
-    heard = listen(mesh)
-    mesh.repository.add("Use **outer** buoys only, says the `harbour.toml`.", title="Buoys")
-    mesh.repository.sync()
-    assert any("**outer**" in text for text in heard)
 
 
 def test_ids_are_as_specified(mesh):

@@ -51,26 +51,6 @@ def test_closing_waits_for_what_was_asked_before(project):
     asyncio.run(live())
 
 
-def test_the_cache_is_asked_without_waiting_and_without_opening(project, tmp_path):
-    """§4.1: clearCache and getCacheStats are no promises: they must not hold up the loop."""
-
-    async def live() -> None:
-        mesh = MemoryMesh(db_dir=str(tmp_path / "nowhere"))
-        mesh.clear_cache()
-        assert mesh.get_cache_stats().size == 0 and not (tmp_path / "nowhere").exists()
-        busy = MemoryMesh(db_dir=str(project))
-        done = threading.Event()
-        waiting = asyncio.wrap_future(busy._submit(lambda: done.wait(60)))
-        await asyncio.sleep(0)
-        busy.clear_cache()
-        assert busy.get_cache_stats().size == 0
-        done.set()
-        await waiting
-        await busy.close()
-
-    asyncio.run(live())
-
-
 def test_half_an_init_is_none(project, tmp_path):
     mesh = SyncMemoryMesh(db_dir=str(project), skill_directories=[str(tmp_path / "missing")])
     for _ in range(2):

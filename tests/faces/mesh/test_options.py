@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 
 import pytest
 from rawkomem.faces import mesh as package
 from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
 from rawkomem.faces.mesh.values import (
-    RFC_NAMES,
     HeritageChain,
     LessonContext,
     MemoryMeshOptions,
@@ -19,6 +17,7 @@ from rawkomem.faces.mesh.values import (
     SearchOptions,
     SkillOptions,
     SynthesisOptions,
+    our_name,
 )
 from rawkomem.model.errors import BadInput
 
@@ -33,11 +32,10 @@ def test_options_by_the_names_of_the_rfc(project):
         agent_id="A", db_dir=str(project), enable_yamo=False, lesson_min_confidence=0.9
     )
     assert SyncMemoryMesh(mesh.sync.options).options == mesh.sync.options
-    with pytest.raises(BadInput, match="unknown option 'agentID'"):
-        MemoryMesh({"agentID": "A"})
+    with pytest.raises(BadInput, match="unknown option 'agentName'"):
+        MemoryMesh({"agentName": "A"})
     with pytest.raises(BadInput, match="unknown provider"):
         MemoryMesh(llmProvider="nobody")
-    assert len(set(RFC_NAMES.values())) == len(RFC_NAMES)
 
 
 def test_every_type_is_a_dataclass():
@@ -64,21 +62,10 @@ def test_each_form_says_the_same(mesh):
     assert mesh.synthesize({"topic": "ports"}) == mesh.synthesize(SynthesisOptions("ports"))
     mesh.ingest_skill(SKILL)
     assert mesh.search_skills("rotate keys", {"limit": 1}) == mesh.search_skills("rotate keys", SkillOptions(1))
-    named = {RFC_NAMES.get(key, key): value for key, value in LESSON.items()}
+    named = {our_name(key): value for key, value in LESSON.items()}
     assert mesh.distill_lesson(LESSON) == mesh.distill_lesson(LessonContext(**named))
     assert mesh.query_lessons("login", {"limit": 5, "orderBy": "severity DESC"}) == mesh.query_lessons("login", limit=5)
     assert mesh.query_lessons("login", QueryOptions(limit=5)) == mesh.query_lessons("login", limit=5)
-
-
-def test_the_same_to_await(project):
-    async def ask() -> None:
-        mesh = MemoryMesh(db_dir=str(project))
-        await mesh.add("The service alpha listens")
-        assert await mesh.search("service", {"limit": 5}) == await mesh.search("service", SearchOptions(limit=5))
-        assert (await mesh.reflect({"topic": "service"})).topic == "service"
-        await mesh.close()
-
-    asyncio.run(ask())
 
 
 @pytest.mark.parametrize(

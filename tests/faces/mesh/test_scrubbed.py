@@ -47,30 +47,11 @@ def test_nothing_personal_reaches_the_embedder(mesh, secret):
     assert "[REDACTED_" in record.content and secret not in str(record)
 
 
-def test_markup_does_not_reach_the_embedder_as_content(mesh):
-    """§6.1: what is embedded went through the stages; the file keeps the text as it is."""
-    heard = listen(mesh)
-    record = mesh.add("The engine\u200b room\x07 is below deck")
-    assert any("The engine room is below deck" in text for text in heard)
-    assert not any("\u200b" in text or "\x07" in text for text in heard) and "engine" in record.content
-
-
 def test_nothing_personal_is_stored(mesh, project):
     """§6.3 MUST: nor does it reach the store."""
     mesh.add(f"Write to {MAIL} about the engine")
     for file in (project / ".rawko").rglob("*"):
         assert not file.is_file() or MAIL.encode() not in file.read_bytes(), file
-
-
-def test_a_title_is_not_cut_through_a_secret(mesh):
-    record = mesh.add(f"{'The engine needs steam and much more of it, says who writes to ' * 1} {MAIL} every day")
-    memory = mesh.repository.get(record.id)
-    assert MAIL[:8] not in memory.title
-
-
-def test_the_same_text_with_an_address_is_the_same(mesh):
-    text = f"Write to {MAIL} about the engine"
-    assert mesh.add(text).id == mesh.add(text).id and len(mesh.get_all()) == 1
 
 
 def test_an_exchange_is_scrubbed_before_it_is_compared(project):
@@ -93,3 +74,17 @@ def test_the_patterns_are_documented():
     page = (ROOT / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert all(f"{word}" in page for word in ("email", "phone", "card", "Keys with a known beginning"))
     assert "redaction.md" in (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
+
+
+def test_markup_does_not_reach_the_embedder_as_content(mesh):
+    """§6.1: what is embedded went through the stages; the file keeps the text as it is."""
+    heard = listen(mesh)
+    record = mesh.add("The engine\u200b room\x07 is below deck")
+    assert any("The engine room is below deck" in text for text in heard)
+    assert not any("\u200b" in text or "\x07" in text for text in heard) and "engine" in record.content
+
+
+def test_a_title_is_not_cut_through_a_secret(mesh):
+    record = mesh.add(f"{'The engine needs steam and much more of it, says who writes to ' * 1} {MAIL} every day")
+    memory = mesh.repository.get(record.id)
+    assert MAIL[:8] not in memory.title

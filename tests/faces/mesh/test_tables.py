@@ -13,7 +13,6 @@ import lancedb
 from rawkomem.faces.mesh.api import SyncMemoryMesh
 from rawkomem.format.yamo import read_yamo_block, verify_blocks
 
-from tests.commands import Command
 from tests.faces.mesh.conftest import LESSON, write_user_config
 
 pytestmark = pytest.mark.stores
@@ -88,22 +87,3 @@ def test_a_skill_is_its_own_text(mesh):
     mesh.update_skill_reliability(skill.id, False)
     mesh.prune_skills()
     assert rows(mesh, "synthesized_skills") == []
-
-
-def test_a_command_fills_the_tables_too(mesh, project):
-    Command(project)("add", "The crane lifts four tons", "--title", "Crane")
-    assert [row["metadata"]["title"] for row in rows(mesh, "memory_entries")] == ["Crane"]
-    assert [row["operation_type"] for row in rows(mesh, "yamo_blocks")] == ["retain"]
-
-
-def test_blocks_that_do_not_go_on_are_written_anew(mesh):
-    mesh.add("The crane lifts four tons")
-    mesh.add("The barge carries sand")
-    place = os.path.join(mesh.repository.layout.local, "lancedb")
-    table = lancedb.connect(place).open_table("yamo_blocks")
-    table.delete(f"id = '{table.to_arrow().to_pylist()[-1]['id']}'")
-    table.add([{**table.to_arrow().to_pylist()[0], "id": "yamo_retain_1_ffffff"}])
-    mesh.add("The pilot boards at dawn")
-    blocks = rows(mesh, "yamo_blocks")
-    assert [row.id for row in mesh.repository.ledger.blocks()] == [row["id"] for row in blocks]
-    assert verify_blocks(blocks).problems == ()

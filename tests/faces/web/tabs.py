@@ -24,7 +24,7 @@ class Tab:
         self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
 
     def open(self, view: str = ""):
-        self.page.goto(self.server.door.address)
+        self.page.goto(self.server.address)
         self.page.wait_for_selector(".list a, .list .state:not(.loading)")
         if view:
             self.go(view)

@@ -55,14 +55,6 @@ def test_a_preview_does_not_repeat_the_title(title, body, excerpt, client, repos
     assert item["excerpt"] == excerpt
 
 
-def test_a_long_title_is_whole_where_it_is_edited(client, repository):
-    title, tag, when = "Title " * 49 + "end", "t" * 55, "condition " * 24 + "end"
-    id = repository.add(Entry(title=title, body="Text.", tags=(tag,), when=(when,))).id
-    told = client.get(f"/api/memory?id={id}")
-    assert told["form"] == {"title": title, "text": "Text.", "when": [when], "importance": "medium", "tags": [tag]}
-    assert told["title"] == title
-
-
 def test_one_memory(client, held):
     answer = client.get("/api/memory?id=prices-are-rounded-once")
     assert answer["importance"] == "high" and answer["path"] == "memories/lessons/prices-are-rounded-once.md"
@@ -82,33 +74,6 @@ def test_links_in_a_text_mean_what_they_mean_in_files(client, repository):
     assert html.count(f'href="#/memory/{target}"') == html.count(">Why apsw</a>") == 2
     assert ">nowhere</a>" in html
     assert client.get("/api/memory?id=why-apsw%23reasons")["id"] == target
-
-
-def test_a_text_of_thousands_of_links_asks_as_often_as_one(client, repository, monkeypatch):
-    asked = []
-
-    def counting(name):
-        asked.append(name)
-        return type(client.server.repository).get(client.server.repository, name)
-
-    links = " ".join(f"[[{number:x}]]" for number in range(1_000))
-    written = repository.add(Entry(title="Unsure", body=links))
-    repository.beliefs.quarantine(written.entry.id, "from outside")
-    monkeypatch.setattr(client.server.repository, "get", counting)
-    assert client.get("/api/memory?id=unsure")["html"].count("<a ") > 900
-    assert client.get("/api/waiting")["item"]["html"].count("<a ") > 900
-    assert len(asked) < 10
-
-
-def test_the_first_number_is_what_the_list_shows(client, repository, held):
-    repository.add(Entry(title="Over", body="It was so.", kind="skill"))
-    repository.beliefs.validity("over", end="2020-01-01")
-    repository.beliefs.archive("why-apsw")
-    told = client.get("/api/overview")
-    assert told["memories"] == client.get("/api/memories")["total"] == 1
-    assert told["kinds"] == {"lesson": 1}
-    assert told["others"] == {"quarantined": 1, "archived": 1, "expired": 1}
-    assert told["filters"]["kind"] == ["memory", "lesson", "skill"]  # what is not in use can still be looked for
 
 
 def test_why_and_why_not(client, held):
@@ -157,13 +122,6 @@ def test_looking_around_leaves_no_trace(client, held, project):
     ):
         client.get(f"/api/{path}")
     assert everything() == before
-
-
-def test_graph_and_timeline(client, held):
-    graph = client.get("/api/graph")
-    assert graph["total"] == len(graph["nodes"]) == 2
-    assert [edge["type"] for edge in graph["edges"]] == ["mentions"]
-    assert len(client.get("/api/timeline")["items"]) == 3
 
 
 def test_a_long_timeline_tells_the_newest_and_counts_the_rest(client, repository, monkeypatch):

@@ -297,7 +297,7 @@ def test_the_last_of_many_memories_is_reached(browser, tmp_path):
 def test_a_message_covers_no_button_and_waiting_is_shown(tab):
     page = tab.page
     lists = tab.hold("memories")
-    page.goto(tab.server.door.address)
+    page.goto(tab.server.address)
     tab.until_asked(lists)
     page.wait_for_selector(".list .loading >> text=Loading")
     tab.let_go(lists)

@@ -251,7 +251,7 @@ def test_every_view_is_accessible_and_pictured(browser, sample, tmp_path):
             found[name] = wrong
 
     folder = Path(os.environ.get("RAWKOMEM_PICTURES") or tmp_path)
-    taken = take_all(browser, server.door.address, folder, look)
+    taken = take_all(browser, server.address, folder, look)
     stop(server)
     assert found == {}
     assert len(taken) == len(VIEWS) * len(SIZES) * len(SCHEMES) and all(file.stat().st_size > 5_000 for file in taken)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands import spread
 from tests.conftest import ROOT
-from tests.hosts.connect.test_merge import FILES, TOML
+from tests.hosts.connect.test_merge import FILES
 
 HOSTS = ("claude", "codex", "opencode", "cursor", "copilot", "gemini")
 SETTINGS = {
@@ -56,31 +56,6 @@ def test_connect_and_remove_leave_nothing(host, project, rawkomem, home):
     assert f"{host} is not connected" in rawkomem("connect", host, "--remove").stderr and tree(project) == before
 
 
-@pytest.mark.parametrize(("host", "name"), spread([*SETTINGS], ODD))
-def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawkomem, home):
-    file = project / SETTINGS[host]
-    file.parent.mkdir(parents=True)
-    file.write_bytes(FILES[name].encode())
-    file.chmod(0o600)
-    before = tree(project)
-    rawkomem("connect", host)
-    assert b"rawkomem hook" in file.read_bytes() and file.stat().st_mode & 0o777 == 0o600
-    rawkomem("connect", host, "--remove")
-    if "version" not in file.read_text():
-        assert tree(project) == before
-
-
-def test_codex_without_a_hooks_file(project, rawkomem, home):
-    file = project / ".codex" / "config.toml"
-    file.parent.mkdir()
-    file.write_bytes(TOML["comments"].encode())
-    before = tree(project)
-    rawkomem("connect", "codex")
-    assert b"[[hooks.UserPromptSubmit]]" in file.read_bytes()
-    rawkomem("connect", "codex", "--remove")
-    assert tree(project) == before
-
-
 @pytest.mark.parametrize(
     ("host", "text"), spread([*SETTINGS], [b'{"hooks": ', b"\xff\xfe{}", b"hello", b'{"hooks": 3}'])
 )
@@ -92,16 +67,6 @@ def test_settings_that_cannot_be_read_are_refused(text, host, project, rawkomem,
     told = rawkomem("connect", host, check=2).stderr
     assert told.count("\n") == 1 and str(file) in told and "nothing was changed" in told
     assert tree(project) == before
-
-
-def test_codex_moves_when_a_hooks_file_appears(project, rawkomem, home):
-    rawkomem("connect", "codex")
-    (project / ".codex" / "hooks.json").write_text("{}")
-    rawkomem("connect", "codex")
-    assert not (project / ".codex" / "config.toml").exists()
-    assert "rawkomem hook codex prompt" in (project / ".codex" / "hooks.json").read_text()
-    rawkomem("connect", "codex", "--remove")
-    assert not (project / ".codex").exists()
 
 
 def test_a_skill_that_several_hosts_read_goes_with_the_last(project, rawkomem, home):
@@ -138,23 +103,6 @@ def test_what_a_person_made_of_our_files_stays(host, project, rawkomem, home):
     told = rawkomem("connect", host, "--remove").stderr
     assert all(f"{file.relative_to(project)} stays as it is" in told for file in ours)
     assert all(file.read_text().endswith("// Mine.\n") for file in ours)
-
-
-def test_our_files_with_other_line_ends_are_ours(project, rawkomem, home):
-    file = project / ".opencode" / "plugins" / "rawkomem.js"
-    rawkomem("connect", "opencode")
-    assert "(checksum " in file.read_text().partition("\n")[0]
-    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    rawkomem("connect", "opencode", "--remove")
-    assert not file.exists()
-
-
-def test_broken_settings_of_one_host_do_not_hold_another(project, rawkomem, home):
-    rawkomem("connect", "codex")
-    (project / ".gemini").mkdir()
-    (project / ".gemini" / "settings.json").write_text("{broken")
-    rawkomem("connect", "codex", "--remove")
-    assert not (project / ".codex").exists() and (project / ".gemini" / "settings.json").read_text() == "{broken"
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -206,3 +154,25 @@ def test_the_command_that_settings_name_works(project, rawkomem, home):
     env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, shell=True, input=told, capture_output=True, text=True, env=env, check=True)
     assert "Use pnpm" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize(("host", "name"), spread([*SETTINGS], ODD))
+def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawkomem, home):
+    file = project / SETTINGS[host]
+    file.parent.mkdir(parents=True)
+    file.write_bytes(FILES[name].encode())
+    file.chmod(0o600)
+    before = tree(project)
+    rawkomem("connect", host)
+    assert b"rawkomem hook" in file.read_bytes() and file.stat().st_mode & 0o777 == 0o600
+    rawkomem("connect", host, "--remove")
+    if "version" not in file.read_text():
+        assert tree(project) == before
+
+
+def test_broken_settings_of_one_host_do_not_hold_another(project, rawkomem, home):
+    rawkomem("connect", "codex")
+    (project / ".gemini").mkdir()
+    (project / ".gemini" / "settings.json").write_text("{broken")
+    rawkomem("connect", "codex", "--remove")
+    assert not (project / ".codex").exists() and (project / ".gemini" / "settings.json").read_text() == "{broken"

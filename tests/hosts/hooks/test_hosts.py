@@ -53,25 +53,11 @@ def test_every_host_and_event(host, event, hook, remembered, log):
     assert log() == []
 
 
-@pytest.mark.parametrize(
-    ("host", "native"),
-    [("claude", "UserPromptSubmit"), ("cursor", "beforeSubmitPrompt"), ("gemini", "BeforeAgent"),
-     ("copilot", "userPromptTransformed")],
-)  # fmt: skip
-def test_the_hosts_own_names_of_events(host, native, hook, remembered):
-    assert "Use pnpm" in hook(host, native, CALLS[host, "prompt"][0])
-
-
 def test_cursor_is_answered_in_its_dialect_also_by_a_hook_of_claude(hook, remembered):
     assert list(json.loads(hook("claude", "prompt", cursor("beforeSubmitPrompt", prompt=ASK)))) == [
         "continue",
         "additional_context",
     ]
-
-
-def test_copilot_with_the_events_of_claude_gets_the_envelope_of_claude(hook, remembered):
-    said = json.loads(hook("copilot", "prompt", claude("UserPromptSubmit", prompt=ASK)))
-    assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
 
 
 def test_copilot_drops_what_is_said_to_a_plain_prompt(hook, remembered):
@@ -101,15 +87,7 @@ def test_lessons_and_conflicts_at_the_start(hook, rawkomem, repository):
     )  # one side waits in quarantine: not even its title is told
 
 
-def test_a_conflict_between_two_memories_in_use_is_named(hook, repository):
-    repository.add(Entry(title="Timeout is 30 s", body="x", extra={"claim": claim("30 s")}), via="person")
-    other = Entry(title="Timeout is 90 s", body="x", extra={"claim": claim("90 s")})
-    repository.add(other, via="agent", on_conflict="keep_active")
-    text = hook("claude", "session-start", claude("SessionStart", source="startup"))
-    assert "Timeout is 90 s" in text and "against Timeout is 30 s" in text
-
-
-@pytest.mark.parametrize(("room", "items"), [(9_500, 2), (1_000, 2), (120, 1), (90, 0)])
+@pytest.mark.parametrize(("room", "items"), [(9_500, 2), (1_000, 2), (110, 1), (80, 0)])
 def test_never_more_than_the_host_takes(room, items, repository, memories):
     for number in range(3):
         body = f"{number} npm " + chr(0x1F600 + number) * 600  # four bytes each

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from rawkomem.hosts.hook_prompt import MAX_SAID_CHARS, MAX_TAIL_BYTES, MAX_TOUCHED, lately, recalled
+from rawkomem.hosts.hook_prompt import MAX_SAID_CHARS, MAX_TOUCHED, lately, recalled
 from rawkomem.hosts.known_hosts import PROMPT, Call
-
-from tests.cpu import cpu_seconds, start_seconds
 
 PROJECT = "/home/ann/shop"
 
@@ -98,17 +96,6 @@ def test_what_is_not_understood_is_empty(tmp_path, data):
     found = lately(str(file), PROJECT)
     assert (found.said, found.asked, found.touched) == ("", "", ())
     assert lately(str(tmp_path), PROJECT) == lately(str(tmp_path / "none"), PROJECT) == found
-
-
-@pytest.mark.time
-def test_only_the_tail_of_a_long_transcript_is_read(transcript):
-    filler = said("user", {"type": "tool_result", "content": "word " * 2_000})
-    calls = [said("assistant", "On it.", used(file_path=f"src/f{number % 5}.py")) for number in range(40)]
-    records = [said("user", "the very first"), *[filler] * 100, *calls, said("assistant", "Done?")]
-    file = transcript(*records)
-    assert lately(file, PROJECT).asked == "" and lately(file, PROJECT).said == "Done?"
-    assert MAX_TAIL_BYTES <= 256 * 1024
-    assert cpu_seconds(lambda: [lately(file, PROJECT) for _ in range(10)]) < 10 * start_seconds()
 
 
 def test_the_prompt_hook_passes_them_on(repository, remembered, transcript, monkeypatch):

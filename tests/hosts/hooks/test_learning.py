@@ -6,7 +6,9 @@ import io
 import json
 
 import pytest
-from rawkomem.files.machine_records import open_transcript
+from rawkomem.files.layout import find_layout
+from rawkomem.files.machine_records import known_transcripts
+from rawkomem.files.records import read
 from rawkomem.hosts import hook_sessions
 from rawkomem.hosts.known_hosts import LEARN, Call
 
@@ -22,8 +24,8 @@ RELEASE = "From now on we always deploy with make release, never by hand."
 @pytest.fixture
 def drafts(project):
     """What the drafts of the project hold, as text."""
-    file = project / ".rawko" / "local" / "drafts.tsv"
-    return lambda: file.read_text("utf-8") if file.exists() else ""
+    layout = find_layout(str(project))
+    return lambda: "".join(text for (text,) in read(layout, "SELECT draft FROM drafts"))
 
 
 def test_claude_learns_and_the_next_prompt_asks(hook, memories, drafts, tmp_path_factory, log):
@@ -89,21 +91,12 @@ def test_what_is_told_with_the_call_needs_no_file(hook, drafts):
 
 
 @pytest.mark.usefixtures("at_once")
-def test_turns_that_end_shortly_after_each_other_are_both_learned(hook, drafts):
-    """OpenCode's plugin tells no transcript and no reply: the messages tell turns apart."""
-    told = {"session_id": "oc", "cwd": "FOLDER", "messages": [{"role": "user", "content": "Hello."}]}
-    hook("opencode", "turn-end", told)
-    hook("opencode", "turn-end", {**told, "messages": json.loads(opencode_session())["messages"]})
-    assert "Postgres" in drafts()
-
-
-@pytest.mark.usefixtures("at_once")
 def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, drafts, project, tmp_path_factory):
     """Copilot names it at the end of a turn, and no longer at the end of the session."""
     transcript = tmp_path_factory.mktemp("copilot") / "events.jsonl"
     transcript.write_bytes(b"")
     hook("copilot", "agentStop", copilot(transcriptPath="TRANSCRIPT"), transcript=str(transcript))
-    assert (project / ".rawko" / "local" / "transcripts.tsv").exists()
+    assert known_transcripts(find_layout(str(project))) == [str(transcript)]
     transcript.write_bytes(copilot_session())
     hook("copilot", "sessionEnd", {**copilot(reason="complete"), "sessionId": "another"})
     hook("copilot", "sessionEnd", copilot(reason="complete"))
@@ -124,17 +117,6 @@ def test_a_growing_transcript_is_read_to_its_last_whole_line(repository, tmp_pat
 
     first = hear(b"".join(lines[:2]) + lines[2][:20])  # the last line is still being written
     assert len(first) == 1 and first < hear(whole) and len(hear(whole)) == 3
-
-
-def test_of_a_long_transcript_the_end_is_read(tmp_path, monkeypatch):
-    from rawkomem.files import machine_records
-
-    monkeypatch.setattr(machine_records, "MAX_READ_BYTES", 50)
-    file = tmp_path / "t.jsonl"
-    file.write_bytes(b'{"session": 1}\n' + b"".join(b"%03d x\n" % number for number in range(100)) + b"torn")
-    lines = open_transcript(str(file)).read().split(b"\n")
-    assert lines[0] == b'{"session": 1}' and lines[-2] == b"099 x" and len(lines) < 12
-    assert all(line.endswith(b" x") for line in lines[1:-1])
 
 
 @pytest.mark.usefixtures("at_once")

@@ -6,8 +6,8 @@ import io
 import json
 
 import pytest
+from rawkomem.files.records import note, read
 from rawkomem.hosts import hook_calls, hook_sessions
-from rawkomem.hosts.hook_calls import NEWS_FILE
 from rawkomem.hosts.known_hosts import LEARN, Call
 from rawkomem.model.values import now
 
@@ -34,15 +34,14 @@ def test_a_person_sees_what_was_learned_once(hook, repository, monkeypatch):
 
 
 def test_a_host_that_shows_nothing_takes_nothing(hook, repository, project):
-    hook_calls.LineFile(hook_calls.local_path(repository.layout, NEWS_FILE)).append("1 new draft")
+    note(repository.layout, "news", "1 new draft")
     hook("cursor", "prompt", cursor("beforeSubmitPrompt", prompt="Who won the cup?"))
-    assert (project / ".rawko" / "local" / NEWS_FILE).read_text() == "1 new draft\n"
+    assert read(repository.layout, "SELECT line FROM news") == [("1 new draft",)]
 
 
 @pytest.mark.parametrize("event", ["prompt", "session-start"])
 def test_a_call_that_the_host_stopped_is_told_next_time(event, hook, repository):
-    line = f"{now() - 60_000}\tbegan\tclaude\tprompt\t1"
-    hook_calls.LineFile(hook_calls.local_path(repository.layout, hook_calls.CALLS_FILE)).append(line)
+    note(repository.layout, "calls", now() - 60_000, "claude", "prompt", -1, 0)
     told = {
         "prompt": claude("UserPromptSubmit", prompt="Who won?"),
         "session-start": claude("SessionStart", source="startup"),
@@ -56,24 +55,3 @@ def test_each_call_is_noted(hook, remembered, repository):
     hook("claude", "prompt", claude("UserPromptSubmit", prompt=ASK))
     (call,) = hook_calls.logged_calls(repository.layout)
     assert (call.host, call.event) == ("claude", "prompt") and call.took_ms >= 0
-
-
-def test_a_stopped_call_is_told_although_others_came_after_it(hook, repository):
-    """A host that stops the prompt hook runs the hook at the turn's end before the next prompt."""
-    line = f"{now() - 60_000}\tbegan\tclaude\tprompt\t1"
-    hook_calls.LineFile(hook_calls.local_path(repository.layout, hook_calls.CALLS_FILE)).append(line)
-    for _ in range(3):
-        hook_calls.note_end(
-            repository.layout, "claude", "turn-end", hook_calls.note_begin(repository.layout, "claude", "turn-end")
-        )
-    assert "took longer than claude waits" in shown(
-        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
-    )
-
-
-def test_a_long_call_is_told(hook, repository):
-    hook_calls.note_begin(repository.layout, "claude", "prompt")
-    hook_calls.note_call(repository.layout, hook_calls.ENDED, "claude", "prompt", "6100")
-    assert "took longer than claude waits" in shown(
-        hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won?"))
-    )

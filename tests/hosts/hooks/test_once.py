@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from rawkomem.files.records import read
 from rawkomem.hosts import hook_calls
 
 from tests.hosts.hooks.payloads import ASK, claude, copilot, vscode
@@ -65,11 +66,11 @@ def test_it_is_forgotten_after_a_while(repository, monkeypatch):
     assert hook_calls.is_first_call(repository.layout, "a", "b")
 
 
-def test_its_file_stays_small_and_may_hold_anything(repository, project):
-    file = project / ".rawko" / "local" / "hooks.seen"
+def test_old_calls_are_forgotten(repository, monkeypatch):
+    at = 1_000_000.0
+    monkeypatch.setattr(hook_calls.time, "time", lambda: at)
     for number in range(500):
+        at += 1.0
         assert hook_calls.is_first_call(repository.layout, str(number))
-    assert hook_calls.MAX_SEEN_BYTES // 3 < file.stat().st_size <= hook_calls.MAX_SEEN_BYTES
     assert not hook_calls.is_first_call(repository.layout, "499")
-    file.write_bytes(b"\xff\x00 nonsense\n1e400 x\n-\n")
-    assert hook_calls.is_first_call(repository.layout, "x") and not hook_calls.is_first_call(repository.layout, "x")
+    assert read(repository.layout, "SELECT count(*) FROM seen")[0][0] <= hook_calls.WINDOW_S + 1

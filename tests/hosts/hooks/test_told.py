@@ -7,7 +7,6 @@ import json
 import pytest
 from rawkomem.hosts import hook_calls, hook_prompt
 from rawkomem.model import values
-from rawkomem.model.entries import Task
 
 from tests.hosts.hooks.conftest import MEMORY
 from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini
@@ -78,13 +77,6 @@ def test_a_memory_that_changed_is_told_again(hook, remembered, repository, chang
     assert "pnpm" in hook("claude", "prompt", prompt(OTHER))
 
 
-def test_a_critical_memory_is_not_repeated_either(hook, remembered, repository):
-    (remembered / "use-pnpm.md").write_text(MEMORY.replace("importance: high", "importance: critical"))
-    repository.sync()
-    assert "Use pnpm" in hook("claude", "prompt", prompt(ASK))
-    assert hook("claude", "prompt", prompt(OTHER)) == ""
-
-
 def test_a_prompt_that_was_cancelled_gets_its_memories_again(hook, remembered, later):
     assert "Use pnpm" in hook("claude", "prompt", prompt(ASK))
     later(0.4)
@@ -153,26 +145,6 @@ def test_the_place_of_what_was_told_is_free_for_others(repository, memories):
     assert len(repository.inject("run npm").items) == 2  # no session, nothing to repeat
 
 
-def test_a_copy_of_what_was_told_says_nothing_new(repository, memories):
-    body = "The lock file belongs to pnpm, and any other installer breaks the build of the page."
-    for name in ("one", "two"):
-        (memories / f"{name}.md").write_text(f"---\nid: {name}\ntitle: {name}\nwhenToUse: [npm]\n---\n{body}\n")
-    first = repository.inject("npm", session="s")
-    repository.note_use(first, "s")
-    again = repository.inject("npm", session="s")
-    assert len(first.items) == 1 and not again.items
-    assert {item.out.code for item in again.left_out} == {"told", "twin"}
-
-
-def test_a_linked_memory_is_not_repeated(repository, memories):
-    (memories / "a.md").write_text("---\nid: a\ntitle: A\nwhenToUse: [npm]\nrelatedMemories: [b]\n---\nalpha\n")
-    (memories / "b.md").write_text("---\nid: b\ntitle: B\nwhenToUse: [yarn]\n---\nbeta\n")
-    repository.note_use(repository.inject("yarn", session="s"), "s")
-    injection = repository.inject("npm", session="s")
-    assert [item.memory.id for item in injection.items] == ["a"]
-    assert ("b", "told") in [(item.memory.id, item.out.code) for item in injection.left_out]
-
-
 def test_a_session_has_a_budget_of_its_own(repository, memories):
     for number in range(12):
         text = f"---\nid: m{number}\ntitle: Rule {number}\nwhenToUse: [word{number}]\n---\n{f'Fact {number} holds. ' * 40}\n"
@@ -196,19 +168,3 @@ def test_people_see_why_and_what_was_saved(rawkomem, remembered):
     (row,) = json.loads(rawkomem("stats", "--tokens", "--json").stdout)
     assert (row["injections"], row["memories"]) == (1, 1) and row["saved"] > 0
     assert "saved by not repeating" in rawkomem("stats", "--tokens").stdout
-
-
-def test_an_agent_that_asks_again_hears_what_it_was_given(repository, remembered):
-    from rawkomem.faces.mcp.tools import Caller, recall
-
-    caller = Caller("agent", "mcp-1")
-    assert "npm breaks CI" in recall(repository, caller, ASK)
-    again = recall(repository, caller, ASK)
-    assert "npm breaks CI" not in again and "mem_1769164200000_3fa9c1" in again and "'get'" in again
-
-
-def test_the_prompt_hook_counts_a_task_without_a_session_as_new(repository, remembered):
-    for _ in range(2):
-        injection = repository.inject(Task(ASK))
-        repository.note_use(injection)
-        assert injection.items

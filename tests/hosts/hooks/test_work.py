@@ -117,19 +117,6 @@ def test_a_session_without_an_end_is_recorded_after_a_while(repository, project,
     assert [trace.title for trace in repository.traces.list()] == [GOALS[0]]
 
 
-def test_a_resumed_session_has_one_trace(repository, project, recorded):
-    file = recorded("s-1", GOALS[0])
-    note_transcript(repository.layout, "s-1", file)
-    _work(repository, file, ended=True)
-    recorded("s-1", GOALS[0], reaction="no, that is wrong: it still fails")
-    _work(repository, file, ended=True)
-    _work(repository, file, ended=True)
-    (trace,) = repository.traces.list()
-    assert outcome_of(trace) == "failure" and len(files(project)) == 1
-    assert [outcome_of(line) for line in repository.traces.experiences()] == ["failure"]
-    assert len(repository.history(trace.id)) == 2
-
-
 def test_messages_of_a_host_without_transcripts(repository, project):
     did = {"type": "tool", "tool": "bash", "callID": "c1",
            "state": {"status": "completed", "input": {"command": "make db"}, "output": "ok", "metadata": {"exit": 0}}}  # fmt: skip

@@ -8,9 +8,11 @@ import json
 
 import pytest
 
+from tests.commands import START
 from tests.hosts.real.hosts import ALL, Seat
 from tests.hosts.real.model import Model, remember, say, shell
 from tests.hosts.real.waiting import drafts, quotes, wait_for
+from tests.terminals import converse, scrubbed
 
 pytestmark = pytest.mark.hosts
 
@@ -59,6 +61,21 @@ def test_a_correction(host, home, seat, model, project, rawkomem):
     wait_for(lambda: len(quotes(project)) > 2)
     assert quotes(project) == {"", NO_VITEST, f"run the tests {LINT}"}
     assert drafts(project) == []
+
+
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
+def test_a_day(host, home, seat, model, project, terminal):
+    """Show a person's day: a correction becomes a draft, one key keeps it, and the next session gets it."""
+    at = seat(host)
+    first = _asked(at, model, "run the tests", say("I ran the tests with vitest. All of them pass."))
+    assert not any("jest" in body for body in first)
+    _asked(at, model, NO_VITEST, say("Understood, jest it is."), again=True)
+    wait_for(lambda: drafts(project))
+    shown = converse(terminal, [*START, "drafts"], [(r"q.{0,8} quit", "k")], project, scrubbed(NO_COLOR="1"))
+    assert NO_VITEST in shown and "1 kept" in shown, shown
+    assert quotes(project) == {NO_VITEST} and drafts(project) == []
+    later = _asked(at, model, "run the tests", say("I ran the tests with jest."))
+    assert NO_VITEST in later[0], "the text of the memory, not only its title"
 
 
 def _asked(at: Seat, model: Model, prompt: str, *steps, again: bool = False) -> list[str]:

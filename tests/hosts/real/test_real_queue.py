@@ -12,7 +12,9 @@ import time
 import urllib.request
 
 import pytest
+from rawkomem.files.layout import Layout
 from rawkomem.files.machine_records import LINE_ENDING, known_transcripts
+from rawkomem.files.records import read
 from rawkomem.repository import Repository
 
 from tests.hosts.real.hosts import ALL, CLAUDE, PATIENCE, Seat
@@ -119,8 +121,7 @@ def _is_learned_once(at: Seat, model: Model, project) -> None:
 
 def _noted(project) -> tuple[str, str]:
     """Return the transcript that the hooks noted, and its session."""
-    line = (project / ".rawko" / "local" / "transcripts.tsv").read_text().strip()
-    file, _, session = line.partition("\t")
+    ((file, session),) = read(Layout(str(project / ".rawko")), "SELECT path, session FROM transcripts")
     assert file.endswith(LINE_ENDING)
     return file, session
 

@@ -151,15 +151,14 @@ def test_sqlite_misses_next_to_nothing(tmp_path, real):
 def test_lancedb_misses_next_to_nothing(tmp_path, real, monkeypatch):
     """With an index that is made when half is there, and for what comes after that."""
     pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
-    from rawkomem.index.stores.lance import tables
-    from rawkomem.index.stores.lance.store import LanceStore
+    from rawkomem.index.stores.lance import store as lance_store
 
-    for name, value in (("SETTLE_PASSAGES", 4_000), ("MAX_FILL_PASSAGES", 4_000), ("MAX_EXACT_PASSAGES", 2_000),
-                        ("PARTITION_PASSAGES", 1_000)):  # fmt: skip
-        monkeypatch.setattr(tables, name, value)
-    store = LanceStore(str(tmp_path / "lance"), real[0].shape[1])
+    monkeypatch.setattr(lance_store, "MAX_EXACT_PASSAGES", 2_000)
+    monkeypatch.setattr(lance_store, "PARTITION_PASSAGES", 1_000)
+    monkeypatch.setattr(lance_store, "BATCH_FILES", 1_001)  # each batch counts as the last of a sync
+    store = lance_store.LanceStore(str(tmp_path / "lance"), real[0].shape[1])
     put_all(store, real[0])
-    assert [index for index in store._tables["passages"].list_indices() if "vector" in index.columns]
+    assert [index for index in store._table.list_indices() if "vector" in index.columns]
     check_found(store, real)
 
 

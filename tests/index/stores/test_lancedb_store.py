@@ -16,21 +16,19 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.speed import queries
 from rawkomem.index.stores import sqlite as sqlite_store
-from rawkomem.index.stores.lance import store as view
-from rawkomem.index.stores.lance import tables
-from rawkomem.index.stores.lance import tables as words_module
+from rawkomem.index.stores.lance import store as lance_store
 from rawkomem.index.stores.lance.store import LanceStore
-from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
 from tests.index.stores.store_contract import (
     ANY,
-    CONTRACT,
     DIMS,
     OUTSIDE,
+    VECTORS,
+    Committing,
     document,
-    ids,
+    vector,
     writers_at_once_lose_nothing,
 )
 
@@ -52,9 +50,9 @@ def beside(store: LanceStore) -> LanceStore:
     return LanceStore(store.place, DIMS)
 
 
-@pytest.mark.parametrize("rule", CONTRACT, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", VECTORS, ids=lambda rule: rule.__name__)
 def test_contract(rule, make):
-    rule(make)
+    rule(lambda: Committing(make()))
 
 
 @pytest.mark.parametrize("rule", OUTSIDE, ids=lambda rule: rule.__name__)
@@ -66,57 +64,14 @@ def test_writers_at_once(make):
     writers_at_once_lose_nothing(make, beside)
 
 
-def test_segments_are_merged_and_answer_the_same(make, monkeypatch):
-    monkeypatch.setattr(words_module, "SEGMENTS_PER_LEVEL", 2)
-    store, fresh = make(), make()
-    documents = [document(f"m{n}", f"word{n % 3} common", f"other {n}") for n in range(12)]
-    for item in documents:
-        store.put([item])
-        store.commit()
-    store.drop(["m3"])
-    store.commit()
-    fresh.put([item for item in documents if item.id != "m3"])
-    for words in (["common"], ["word1", "other"], ["3"]):
-        assert store.matching(words, 10, ANY) == fresh.matching(words, 10, ANY)
-    assert store._tables["postings"].count_rows("term = 'common'") <= 4
-
-
-@pytest.mark.parametrize("vouched", [0, 1])
-def test_a_huge_index_leaves_frequent_words_out(make, monkeypatch, vouched):
-    store = make()
-    store.put([document(f"m{n}", "common" if n else "common rare", vouched=vouched) for n in range(30)])
-    store.commit()
-    monkeypatch.setattr(view, "MAX_RANKED_PASSAGES", 20)
-    assert len(store.matching(["common", "rare"], 50, ANY)) == 30
-    monkeypatch.setattr(view, "HUGE_PASSAGES", 10)
-    store = again(store)
-    assert ids(store.matching(["common", "rare", "nowhere"], 50, ANY)) == ["m0"]
-    assert len(store.matching(["common"], 50, ANY)) == 30
-
-
-def test_in_a_huge_index_unvouched_memories_change_no_vouched_rank(make, monkeypatch):
-    monkeypatch.setattr(view, "MAX_RANKED_PASSAGES", 20)
-    monkeypatch.setattr(view, "HUGE_PASSAGES", 10)
-    texts = ["common rare", "common", *["common medium"] * 12, *["common other"] * 10]
-    vouched = [document(f"m{n:02}", text, vouched=1) for n, text in enumerate(texts)]
-    flood = [document(f"z{n:02}", "rare medium" if n % 2 else "spam rare", vouched=0) for n in range(60)]
-    alone, together = make(), make()
-    alone.put(vouched)
-    together.put([*vouched, *flood])
-    for words in (["common", "rare"], ["medium", "rare"], ["common"], ["medium", "other"]):
-        wanted = alone.matching(words, 200, ANY)
-        assert wanted and [hit for hit in together.matching(words, 200, ANY) if hit.id[0] == "m"] == wanted
-    assert ids(together.matching(["spam", "common"], 200, Filter(unvouched=1)))
-
-
 def test_many_small_commits_leave_few_files(make, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_LOOSE_COMMITS", 4)
+    monkeypatch.setattr(lance_store, "COMPACTED_VERSIONS", 4)
     store = make()
     for n in range(9):
         store.put([document(f"m{n}", f"text {n}")])
         store.commit()
-    assert store._tables["passages"].stats()["fragment_stats"]["num_fragments"] < 6
-    assert len(store.matching(["text"], 20, ANY)) == 9
+    assert store._table.stats()["fragment_stats"]["num_fragments"] < 6
+    assert len(store.nearest(vector("text 1"), 20, ANY)) == 9
 
 
 def test_a_store_that_was_lost_begins_another_life(make):
@@ -171,7 +126,7 @@ def test_a_sync_that_is_killed_is_redone(tmp_path, commits, monkeypatch):
     """Killed after so many commits of the store, wherever the catalogue is then: the next sync ends as if it never was."""
     monkeypatch.setattr(sqlite_store, "MAX_EXACT_PASSAGES", 10_000)  # passages: SQLite compares all of them too
     make_repository(str(tmp_path), 1_100)
-    versions = tmp_path / ".rawko" / "local" / "lancedb" / "commits.lance" / "_versions"
+    versions = tmp_path / ".rawko" / "local" / "lancedb" / "passages.lance" / "_versions"
     process = subprocess.Popen([sys.executable, "-c", SYNC, str(tmp_path)], env={**os.environ, "PYTHONPATH": str(ROOT)})
     while process.poll() is None and not (versions.is_dir() and len(list(versions.iterdir())) >= commits):
         time.sleep(0.005)

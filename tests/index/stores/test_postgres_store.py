@@ -9,18 +9,18 @@ from threading import enumerate as enumerate_threads
 
 import pytest
 from rawkomem.index.stores.database import open_database
-from rawkomem.index.stores.sqlite import FIRST, Passage, SqliteStore
+from rawkomem.index.stores.sqlite import DEEP, FIRST, SqliteStore
 from rawkomem.model.errors import Busy, RawkoError
 from rawkomem.model.filters import Filter
 from rawkomem.model.values import replace
 
 from tests.index.stores.store_contract import (
     ANY,
-    CONTRACT,
     DIMS,
     OUTSIDE,
+    VECTORS,
+    Committing,
     document,
-    ids,
     mixed,
     vector,
     writers_at_once_lose_nothing,
@@ -52,15 +52,12 @@ def rows(store, sql: str) -> list[tuple]:
 
 
 def counted(store) -> tuple[int, ...]:
-    """What is there of a repository: versions, passages, vectors, words, surroundings, deep vectors, holdings."""
+    """What is there of a repository: versions, passages, vectors, deep vectors, holdings."""
     us = store._us.repository
     versions = f"SELECT n FROM versions WHERE repository = {us}"
     told = [rows(store, f"SELECT count(*) FROM versions WHERE repository = {us}")]
     told += [rows(store, f"SELECT count(*) FROM passages WHERE version IN ({versions})")]
-    told += [
-        rows(store, f"SELECT count(*) FROM {table} WHERE owner IN ({versions})")
-        for table in ("vectors", "words", "arounds")
-    ]
+    told += [rows(store, f"SELECT count(*) FROM vectors WHERE owner IN ({versions})")]
     told += [rows(store, f"SELECT count(*) FROM deep_vectors WHERE repository = {us}")]
     told += [rows(store, f"SELECT count(*) FROM holdings WHERE version IN ({versions})")]
     return tuple(found[0][0] for found in told)
@@ -68,19 +65,14 @@ def counted(store) -> tuple[int, ...]:
 
 def assert_counts_are_right(store) -> None:
     """The counts that triggers keep are those of what is held."""
-    columns = ("passages", "tokens", "arounds", "around_tokens")
-    doubted = [f"unvouched_{name}" for name in columns]
-    kept = rows(store, f"SELECT n, memories, deep, {', '.join((*columns, *doubted))} FROM clones ORDER BY n")
-    counts = [f"coalesce(sum(v.{name}), 0)" for name in columns]
-    counts += [f"coalesce(sum(v.{name}) FILTER (WHERE v.vouched = 0), 0)" for name in columns]
-    sums = f"SELECT c.n, count(h.id), count(h.deep), {', '.join(counts)} FROM clones c"
-    sums += " LEFT JOIN holdings h ON h.clone = c.n LEFT JOIN versions v ON v.n = h.version GROUP BY c.n ORDER BY c.n"
-    assert kept == rows(store, sums)
+    kept = rows(store, "SELECT n, passages FROM clones ORDER BY n")
+    sums = "SELECT c.n, coalesce(sum(v.passages), 0) FROM clones c LEFT JOIN holdings h ON h.clone = c.n"
+    assert kept == rows(store, f"{sums} LEFT JOIN versions v ON v.n = h.version GROUP BY c.n ORDER BY c.n")
 
 
-@pytest.mark.parametrize("rule", CONTRACT, ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("rule", VECTORS, ids=lambda rule: rule.__name__)
 def test_contract(rule, stores):
-    rule(stores)
+    rule(lambda: Committing(stores()))
 
 
 @pytest.fixture
@@ -105,50 +97,36 @@ def test_each_clone_is_answered_from_its_own_files(stores):
     ours, theirs = stores("team", "ours"), stores("team", "theirs")
     ours.put([document("a", "apple pie", digest="1"), document("b", "banana", digest="2")])
     ours.commit()
-    assert theirs.held() == {} and theirs.matching(["apple"], 5, ANY) == []
+    assert theirs.held() == {} and theirs.nearest(vector("apple pie"), 5, ANY) == []
     theirs.put([document("a", "apricot cake", digest="3"), document("b", "banana", digest="2")])
     theirs.commit()
-    assert ids(ours.matching(["apple"], 5, ANY)) == ["a"] and ours.matching(["apricot"], 5, ANY) == []
-    assert ids(theirs.matching(["apricot"], 5, ANY)) == ["a"] and theirs.matching(["apple"], 5, ANY) == []
-    assert (ours.passage("a", 0), theirs.passage("a", 0)) == ("apple pie", "apricot cake")
+    for store, text in ((ours, "apple pie"), (theirs, "apricot cake")):
+        best, other = store.nearest(vector(text), 5, ANY)
+        assert best.id == "a" and best.score > 0.9 > other.score
     assert (ours.held(), theirs.held()) == ({"a": "1", "b": "2"}, {"a": "3", "b": "2"})
-    assert counted(ours) == (3, 3, 3, 3, 0, 0, 4)  # the banana is there once, held twice
+    assert counted(ours) == (3, 3, 3, 0, 4)  # the banana is there once, held twice
     theirs.erase()
     theirs.commit()
     assert theirs.held() == {} and len(ours.nearest(vector("banana"), 5, ANY)) == 2
-    assert counted(ours) == (2, 2, 2, 2, 0, 0, 2)
+    assert counted(ours) == (2, 2, 2, 0, 2)
     assert_counts_are_right(ours)
-
-
-def test_scores_depend_on_no_other_clone(stores):
-    """How rare a word is, and how long passages are, is counted in a clone's own files."""
-    alone, beside = stores(), stores("crowd", "one")
-    crowd = stores("crowd", "other")
-    own = [document(f"m{n}", "the quick fox " * (n % 3 + 1), "a lazy dog") for n in range(9)]
-    crowd.put([document(f"x{n}", "fox fox dog and more") for n in range(40)])
-    crowd.commit()
-    for store in (alone, beside):
-        store.put(own)
-        store.commit()
-    for words in (["fox"], ["lazy", "quick"], ["quick-fox"]):
-        assert alone.matching(words, 20, ANY) == beside.matching(words, 20, ANY) != []
 
 
 def test_what_nobody_holds_is_removed(stores):
     one, other = stores("kept", "one"), stores("kept", "other")
-    around = Passage("text", vector("t"), around="text and more")
-    secret = replace(document("a", "x", digest="1"), passages=(around, Passage("the password", vector("p"))))
+    secret = document("a", "text", "the password", digest="1")
     for store in (one, other):
         store.put([secret])
         store.deepen({"a": [vector("deep 1"), vector("deep 2")]})
         store.commit()
-    assert counted(one) == (1, 2, 2, 2, 1, 2, 2)
+    assert counted(one) == (1, 2, 2, 2, 2)
     one.put([document("a", "nothing to see", digest="2")])
     one.commit()
-    assert counted(one) == (2, 3, 3, 3, 1, 2, 2) and one.depth() == (0, 1) and other.depth() == (1, 1)
+    assert counted(one) == (2, 3, 3, 2, 2)
+    assert not one.nearest(vector("deep 1"), 5, ANY, DEEP) and other.nearest(vector("deep 1"), 5, ANY, DEEP)
     other.drop(["a"])
     other.commit()
-    assert counted(one) == (1, 1, 1, 1, 0, 0, 1)
+    assert counted(one) == (1, 1, 1, 0, 1)
     assert rows(one, "SELECT count(*) FROM passages WHERE text LIKE '%password%'") == [(0,)]
     assert_counts_are_right(one)
 
@@ -168,7 +146,7 @@ def test_repositories_know_nothing_of_each_other(stores):
     one, other = stores("first", "same name"), stores("second", "same name")
     one.put([document("a", "apple")])
     one.commit()
-    assert other.held() == {} and other.matching(["apple"], 5, ANY) == [] == other.nearest(vector("apple"), 5, ANY)
+    assert other.held() == {} and other.nearest(vector("apple"), 5, ANY) == []
 
 
 def test_a_clone_that_was_not_seen_for_long_is_forgotten(stores):
@@ -180,134 +158,30 @@ def test_a_clone_that_was_not_seen_for_long_is_forgotten(stores):
     rows(new, "UPDATE clones SET seen = now() - interval '2 days' WHERE name = 'new' RETURNING n")
     new.put([document("b", "banana")])
     new.commit()
-    assert counted(new) == (1, 1, 1, 1, 0, 0, 1)
+    assert counted(new) == (1, 1, 1, 0, 1)
     assert old.generation() != life and old.held() == {}
 
 
-SUBJECTS = ("deploy", "backup", "login", "cache", "error", "user_id", "retry-after", "schema", "naïve", "Zürich")
-
-
-def sample(size: int) -> list:
-    source = random.Random(7)
-    texts = [" ".join(source.choices(SUBJECTS, k=source.randint(2, 12))) for _ in range(size)]
-    return [
-        replace(
-            document(f"m{n:03}", text, status=source.choice(("active", "draft")), title=source.choice(SUBJECTS)),
-            passages=(
-                Passage(text, mixed(f"s{n % 17}", f"own {n}", 0.7), around=text + " " + texts[n - 1] if n % 3 else ""),
-                Passage(f"number {n}", vector(f"own {n}"), heading=source.choice(SUBJECTS)),
-            ),
-        )
-        for n, text in enumerate(texts)
-    ]
-
-
-def test_answers_are_those_of_sqlite(stores, tmp_path):
+def test_answers_are_those_of_sqlite(stores):
     """The same hits in the same order, and the same scores: one is not tuned on one store and run on another."""
-    postgres, connection = stores(), open_database(str(tmp_path / "index.db"))
-    sqlite = SqliteStore(connection, DIMS)
+    postgres, sqlite = Committing(stores()), SqliteStore(open_database(":memory:"), DIMS)
     sqlite.erase()
+    source = random.Random(7)
+    documents = [
+        document(f"m{n:03}", "text", f"number {n}", status=source.choice(("active", "draft")),
+                 vectors=(mixed(f"s{n % 17}", f"own {n}", 0.7), vector(f"own {n}")))
+        for n in range(300)
+    ]  # fmt: skip
     for store in (postgres, sqlite):
-        store.put(sample(300))
+        store.put(documents)
         store.drop([f"m{n:03}" for n in range(0, 300, 11)])
     for only in (ANY, Filter(statuses=("active",))):
         for name in ("s3", "own 5", "elsewhere"):
-            assert_alike(postgres.nearest(vector(name), 10, only), sqlite.nearest(vector(name), 10, only))
-        for words in (["deploy"], ["user_id", "cache"], ["retry-after"], ["naive", "zurich", "errors"], list(SUBJECTS)):
-            for around in (False, True):
-                assert_alike(postgres.matching(words, 10, only, around), sqlite.matching(words, 10, only, around))
+            ours, theirs = (store.nearest(vector(name), 10, only) for store in (postgres, sqlite))
+            assert [replace(hit, score=0) for hit in ours] == [replace(hit, score=0) for hit in theirs]
+            # SQLite computes distances in single precision
+            assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], abs=1e-6)
         assert postgres.vectors(only) == sqlite.vectors(only)
-
-
-def assert_alike(ours, theirs) -> None:
-    assert [(hit.id, hit.passage, hit.field, hit.alone) for hit in ours] == [
-        (hit.id, hit.passage, hit.field, hit.alone) for hit in theirs
-    ]
-    assert [hit.score for hit in ours] == pytest.approx(
-        [hit.score for hit in theirs], abs=1e-6
-    )  # SQLite reckons distances in single precision
-
-
-def test_a_huge_index_leaves_frequent_words_out(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import store as asking
-    from rawkomem.index.stores.postgres import store as postgres_store
-
-    store = stores()
-    store.put([document(f"m{n}", "common" if n else "common rare") for n in range(30)])
-    store.commit()
-    store.generation()
-    assert len(store.matching(["common", "rare"], 50, ANY)) == 30
-    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
-    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
-    assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0"]
-    assert len(store.matching(["common"], 50, ANY)) == 30
-
-
-def test_of_frequent_words_alone_the_rarest_is_looked_for_in_full(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import store as asking
-    from rawkomem.index.stores.postgres import store as postgres_store
-
-    store = stores()
-    store.put([document(f"m{n:02}", "often always" if n % 4 else "always") for n in range(40)])
-    store.commit()
-    store.generation()
-    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
-    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
-    assert len(store.matching(["often", "always"], 50, ANY)) == 30
-
-
-def test_questions_that_are_expected_are_answered_ahead_and_never_from_the_past(stores, monkeypatch):
-    from rawkomem.index.stores.postgres import store as postgres_store
-
-    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 1)
-    monkeypatch.setattr(postgres_store, "MAX_EXACT_PASSAGES", 1)
-    store = stores()
-    around = Passage("lantern", vector("a"), around="lantern\nharbor")
-    store.put([replace(document(f"m{n}", "lantern"), passages=(around,)) for n in range(5)])
-    store.commit()
-    store.generation()
-    store.expect(["lantern"], 50, ANY)
-    assert not store._ahead  # a process that asks once
-    store.nearest(vector("lantern"), 3, ANY)
-    alone = [store.matching(["lantern"], 50, ANY, around=beside) for beside in (False, True)]
-    assert [len(hits) for hits in alone] == [5, 5]
-    store.expect(["lantern"], 50, ANY)
-    assert len(store._ahead) == 2
-    assert [store.matching(["lantern"], 50, ANY, around=beside) for beside in (False, True)] == alone
-    store.expect(["lantern"], 50, ANY)
-    store.put([document("m9", "lantern")])
-    assert len(store.matching(["lantern"], 50, ANY)) == 6
-
-
-def test_the_server_knows_which_words_are_frequent(stores, monkeypatch):
-    """A frequent word is not even looked for beside a rare one; words beside each other are as rare as the rarer."""
-    from rawkomem.index.stores.postgres import store as asking
-    from rawkomem.index.stores.postgres import store as postgres_store
-    from rawkomem.index.stores.postgres.server import number_of
-
-    monkeypatch.setattr(postgres_store, "HUGE_PASSAGES", 10)
-    monkeypatch.setattr(asking, "MAX_RANKED_PASSAGES", 20)
-    store = stores()
-    store.put([document(f"m{n}", "common" if n % 300 else "common rare") for n in range(1_200)])
-    store.commit()
-    store.put([document("last", "common")])
-    store.commit()  # a small batch ends a sync: statistics are taken
-    frequent = store._frequent_words()["words"]
-    common, rare = (number_of(store._us.repository, word) for word in ("common", "rare"))
-    assert frequent[common] == pytest.approx(1_201, rel=0.01) and frequent.get(rare, 4) in (3, 4, 5)
-    assert (
-        asking._estimated_rows([common, rare], {common: 1_200, rare: 4}) == 4
-        and asking._estimated_rows([rare, common], {common: 9}) == 0
-    )
-    looked_for: list[list[list[int]]] = []
-    ranked = asking._ranked
-    monkeypatch.setattr(
-        asking, "_ranked", lambda *given, **more: (looked_for.append(given[2]), ranked(*given, **more))[1]
-    )
-    assert ids(store.matching(["common", "rare"], 50, ANY)) == ["m0", "m300", "m600", "m900"]
-    assert looked_for == [[[rare]]]
-    assert len(store.matching(["common", "nowhere"], 50, ANY)) == 50  # the rare one is nowhere
-    assert rows(store, postgres_store.SORT_IN) == [(0,), (0,)]  # pages of rows that are not sorted in
 
 
 def test_memories_of_many_passages_are_not_compared_one_by_one(stores, monkeypatch):
@@ -380,17 +254,21 @@ def test_a_store_that_cannot_join_leaves_no_thread(database, monkeypatch):
 
 def test_writers_wait_for_each_other_but_not_for_ever(stores, monkeypatch):
     from rawkomem.index.stores.postgres import server
+    from rawkomem.index.stores.postgres.store import lock_clone
 
     slow = stores("queue", "slow")
     monkeypatch.setitem(server.SETTINGS, "lock_timeout", "200")
     quick = stores("queue", "quick")
-    slow.put([document("a", "apple")])
-    assert ids(slow.matching(["apple"], 1, ANY)) == ["a"]  # written, not committed
-    quick.put([document("b", "banana")])
-    with pytest.raises(Busy):
-        quick.commit()
+
+    def write_meanwhile(connection) -> None:
+        with connection.transaction():
+            lock_clone(connection, "queue", "slow")
+            quick.put([document("b", "banana")])
+            with pytest.raises(Busy):
+                quick.commit()
+
+    slow._connections.run(write_meanwhile)
     assert quick.held() == {}
-    slow.commit()
     quick.put([document("b", "banana", digest="1")])
     quick.commit()
     assert quick.held() == {"b": "1"}

@@ -120,7 +120,7 @@ def test_two_clones_sync_at_once(database, tmp_path):
     for repository in repositories:
         repository.core.index.refresh()
     distinct = {*ours.core.index.outside().held().items(), *theirs.core.index.outside().held().items()}
-    counts = tables(ours, "SELECT count(*), count(DISTINCT hash) FROM versions", "SELECT sum(memories) FROM clones",
+    counts = tables(ours, "SELECT count(*), count(DISTINCT hash) FROM versions", "SELECT count(*) FROM holdings",
                     "SELECT count(*) FROM passages WHERE version NOT IN (SELECT n FROM versions)",
                     "SELECT count(*) FROM vectors WHERE owner NOT IN (SELECT n FROM versions)")  # fmt: skip
     assert counts == [[(len(distinct), len(distinct))], [(1600,)], [(0,)], [(0,)]]

@@ -26,14 +26,12 @@ def test_an_offer_that_was_made_twice_is_about_the_sentence_before_the_second():
     [
         (LINT, "go ahead and fix them"),
         (LINT, "yes"),
-        ("I will analyse the rule description.", "go ahead and modify the rule description"),
         (f"{LIMITS} {OFFER}", "yes, but delete the settings"),
         (f"{LIMITS} {OFFER}", "go ahead and delete the cache"),
         (f"{LIMITS} {OFFER}", "OK, commit the changes."),
         (f"{LIMITS} Should I write the changelog?", "yes"),
         (f"{LIMITS} {OFFER}", "what does that mean?"),
         ("Let me know if you want that.", "yes"),
-        ("I'll look at the page.", "ok, go ahead"),
         ("Would you like me to always use tabs?", "yes"),
     ],
 )

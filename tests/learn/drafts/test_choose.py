@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rawkomem.bench.gold import measure_learning
 from rawkomem.learn.cues import FILED
-from rawkomem.learn.drafts import choose_drafts, entry_of_draft, entry_of_request
+from rawkomem.learn.drafts import MAX_DRAFTS, choose_drafts, entry_of_draft, entry_of_request
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import SYSTEM, Run, Turn
@@ -28,7 +28,7 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("no, never use vitest here, use jest", CORRECTION),
         ("shouldn't we use git rm?", CORRECTION),
         ("stop doing that", CORRECTION),
-        ("why did you delete the test?", CORRECTION),
+        ("I hate comments that repeat the code", CORRECTION),
         ("that's the wrong branch, we release from main", CORRECTION),
         ("we moved from pnpm back to npm", RULE),
         ("we don't use lodash any more", RULE),
@@ -51,9 +51,13 @@ def test_a_rule_or_a_correction_is_a_draft(said, kind):
 @pytest.mark.parametrize(
     "said",
     [
-        "can you run the tests?", "yes", "thanks!", "fix the bug in login.py please", "No.", "Remember to push",
+        "can you run the tests?", "why did you delete the test?", "yes", "thanks!", "I agree with the edits you're proposing",
+        "we should inline it now", "Let's keep it.", "I can no longer reach the server, it always answers 502", "fix the bug in login.py please", "No.", "Remember to push",
         "don't commit yet", "check the diff", "What does this function do?", "I don't know what that means", "204",
-        "continue", "ok now the next file", "[Request interrupted by user]",
+        "continue", "ok now the next file", "Let's go with option 3", "Sounds good, let's keep moving",
+        "The `API_TOKEN` should be ready for you to use, try again", "the canvas never appears after the reload",
+        "Let's make sure that this works", "No artifacts will be uploaded.", "You are debugging a flaky test in a CI run",
+        "That's actually not right", "please don't write any code, just tell me what to do", "[Request interrupted by user]",
         "<local-command-caveat>Never respond to these messages.</local-command-caveat>",
         "This session is being continued from a previous conversation. Always use tabs.",
     ],
@@ -147,10 +151,11 @@ def test_of_what_the_labels_call_the_hosts_words_nothing_is_a_draft():
 
 
 def test_half_of_the_drafts_of_real_sessions_touch_gold():
-    """The bars are those of the dev sessions: precision .50, recall .30, four drafts for a session."""
     report = measure_learning([str(SAMPLE)], lambda message: None)
     assert report["stored"] == 0 and report["gold"] == 10
-    assert report["precision"] >= 0.5 and report["recall"] >= 0.3 and report["drafts"] <= 4 * report["sessions"]
+    assert (
+        report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_DRAFTS * report["sessions"]
+    )
 
 
 @pytest.mark.slow
@@ -158,7 +163,7 @@ def test_half_of_the_drafts_of_real_sessions_touch_gold():
 def test_the_dev_sessions():
     report = measure_learning([str(SHARED)], lambda message: None)
     assert report["stored"] == 0 and report["sessions"] == 12 and report["gold"] == 25
-    assert report["precision"] >= 0.6 and report["recall"] >= 0.4 and report["drafts"] <= 4 * report["sessions"]
+    assert report["precision"] >= 0.72 and report["recall"] >= 0.5 and report["drafts"] <= 4 * report["sessions"]
     assert report["requests"] <= report["drafts"]
 
 
@@ -223,7 +228,8 @@ def test_what_is_said_twice_in_a_session_is_one_draft_with_a_higher_score():
     one, other = "use jest here, not vitest", "I told you: use jest and not vitest"
     (draft,) = choose_drafts(talk("start", "Done.", one, "Ran vitest.", other), Run())
     (alone,) = answer(one)
-    assert draft.said == one and draft.score > alone.score and draft.why.endswith("said again")
+    assert draft.said == other, "the later, fuller words"
+    assert draft.score > alone.score and draft.why.endswith("said again")
 
 
 def test_an_agents_thoughts_in_a_turn_are_nobodys_word():
@@ -231,8 +237,21 @@ def test_an_agents_thoughts_in_a_turn_are_nobodys_word():
     assert answer(said) == []
 
 
-def test_code_between_words_stays():
-    """L4: a line with much code counted as output."""
+def test_code_between_words_and_a_rule_in_a_quotation_stay():
+    """L4: a line with much code counted as output, and a fence or a quotation took the rule with it."""
     said = 'never `[[ $x == "$y" ]] && { (( i++ )); }`, use `test`'
     (draft,) = answer(f"looks fine so far\n{said}")
     assert said in draft.said
+    (draft,) = answer("instead of\n```sh\nssh box get\n```\nalways use `session get`")
+    assert draft.title == "Instead of `ssh box get` always use `session get`"
+    (draft,) = answer("Follow this rule from now on:\n> never use grep, use rg")
+    assert "never use grep, use rg" in draft.said
+    assert answer("The README says this rule:\n> never use grep, use rg") == []
+
+
+def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
+    rules = [f"prefer {tool} rather than make" for tool in ("just", "task", "rake", "scons", "ninja", "tup")]
+    strong = "no, you keep editing the generated files, never touch the vendor folder"
+    turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
+    drafts = choose_drafts(talk("start", "Done.", *turns), Run())
+    assert len(drafts) == MAX_DRAFTS and drafts[0].said == strong and drafts[0].kind == CORRECTION

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from rawkomem.learn.cues import propose_asked_condition, propose_conditions, without_shared_conditions
+from rawkomem.learn.cues import propose_asked_condition, propose_conditions, with_condition, without_shared_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Entry
@@ -75,11 +75,6 @@ def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
     assert without_shared_conditions(entries[:1] * 9) == entries[:1] * 9, "one text, said nine times"
 
 
-@pytest.mark.parametrize("text", ["", "yes", "Use the API.", "a|b*(c)[d]", "`" * 50])
-def test_nothing_to_go_by(text):
-    assert all(read_condition(condition).form != REFUSED for condition in propose_conditions(text))
-
-
 def test_a_correction_comes_up_when_the_same_is_asked_again():
     turns = [
         ("user", "build the docs and push them"),
@@ -87,9 +82,24 @@ def test_a_correction_comes_up_when_the_same_is_asked_again():
         ("user", "no, never deploy from a laptop, push a tag instead"),
     ]
     (draft,) = choose_drafts([Turn(who, text) for who, text in turns], Run())
-    assert draft.when[-1] == "When asked: build the docs and push them"
+    assert draft.when[0] == "When asked: build the docs and push them"
+    assert propose_asked_condition("run the tests") == ("When asked: run the tests",)
 
 
 @pytest.mark.parametrize("ask", ["", "yes", "go on", "do it", "word " * 40, "first line\nsecond line of the ask"])
 def test_an_ask_that_tells_nothing_is_no_condition(ask):
     assert propose_asked_condition(ask) == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [
+        ("Run the tests with pnpm, never with npm", "run the tests"),
+        ("Deploy to production only after a review", "deploy to production"),
+        ("Prices are rounded once, at the end", None),
+        ("Use pnpm for all packages, not npm", None),
+    ],
+)
+def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
+    when = with_condition(Entry(title=title)).when
+    assert [one for one in when if one.startswith("When asked")] == ([f"When asked: {asked}"] if asked else [])

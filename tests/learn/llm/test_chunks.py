@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 from rawkomem.learn.exchanges import find_quote, is_quoted, normalized_quote
-from rawkomem.learn.extraction import MAX_CHUNK_CHARS, chunks_of, first_ask, shortened
+from rawkomem.learn.extraction import MAX_CHUNK_CHARS, chunks_of, first_ask
 from rawkomem.learn.transcripts import Transcript
 from rawkomem.learn.turns import Turn
 
@@ -39,12 +39,7 @@ def test_every_human_turn_is_whole_in_a_chunk_with_the_agents_words_before_it():
         first = next(chunk for chunk, text in zip(chunks, texts, strict=True) if normalized_quote(turn.text) in text)
         assert f"[AGENT] Statement {number}." in first.text and turn in first.turns
     assert not any("output of a tool" in chunk.text for chunk in chunks)
-
-
-def test_chunks_overlap():
-    chunks = chunks_of(long_session())
-    for one, other in pairwise(chunks):
-        assert set(one.turns) & set(other.turns)
+    assert all(set(one.turns) & set(other.turns) for one, other in pairwise(chunks)), "chunks overlap"
 
 
 def test_a_session_that_grows_keeps_its_chunks_but_the_last():
@@ -72,12 +67,6 @@ def test_secrets_are_in_no_chunk():
     key = "ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36]
     (chunk,) = chunks_of([Turn("assistant", f"I use {key} now."), Turn("user", f"No, {key} is old.")])
     assert key not in chunk.text + str(chunk.turns) and "[REDACTED_" in chunk.text
-
-
-def test_shortened():
-    assert shortened("short", 10) == "short"
-    cut = shortened("begin " + "word " * 100 + "end", 50)
-    assert cut.startswith("begin word") and cut.endswith("word end") and " […] " in cut and len(cut) <= 50
 
 
 @pytest.mark.skipif(not SESSIONS.exists(), reason="needs the shared sessions")

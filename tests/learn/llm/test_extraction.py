@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -175,8 +174,3 @@ def test_several_memories_in_one_answer():
     whole = list(read_answer({"shouldCreateMemory": True, "memories": [ONE, other, {"memoryTitle": "half"}, 7]}))
     assert [(item.create, item.title) for item in whole] == [(True, "Use Postgres"), (True, "Use pnpm"), (False, "")]
     assert not any(item.create for item in read_answer({"shouldCreateMemory": False, "memories": [ONE]}))
-
-
-@pytest.mark.parametrize("missing", ["memoryTitle", "frontmatter", "content"])
-def test_an_answer_without_a_part_creates_nothing(missing):
-    assert not parse_extraction(json.dumps({key: value for key, value in ONE.items() if key != missing})).create

@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from rawkomem.learn.llm import CommandLlm, LlmFailure, is_learning
+from rawkomem.learn.llm import CommandLlm, LlmFailure
 from rawkomem.learn.llm_answers import open_llm
 from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 
@@ -17,7 +17,6 @@ from tests.embed.server import Answer, Server
 from tests.learn.llm.models import opened, refuses, says
 
 KEY = "sk-Very-Secret-0123456789"
-SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
 def failing(server: Server, **more) -> str:
@@ -45,12 +44,6 @@ def test_the_request_is_what_the_api_asks(monkeypatch):
         assert llm.name == f"tiny at 127.0.0.1:{server.server_port}"
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_busy_server_is_asked_again(status):
-    with Server(refuses(status), says("at last")) as server:
-        assert opened(server).complete("q") == "at last"
-
-
 @pytest.mark.parametrize(
     ("status", "said"),
     [(429, "answered 429"), (500, "answered 500"), (401, "keys.llm"), (404, "llm.provider and llm.model")],
@@ -60,11 +53,6 @@ def test_a_server_that_does_not_recover_is_told_in_one_line(status, said):
         words = failing(server)
         assert said in words and "\n" not in words
         assert len(server.seen) == (4 if status in (429, 500) else 1)
-
-
-def test_a_slow_server_is_not_waited_for():
-    with Server(Answer({}, delay=30)) as server:
-        assert "did not answer within 0.3 s" in failing(server, timeout=0.3)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +66,6 @@ def test_a_slow_server_is_not_waited_for():
         (says("", finish_reason="content_filter"), "filter"),
         (says("  "), "empty answer"),
         (Answer({"choices": []}), "no chat completion"),
-        (Answer({"error": "?"}), "no chat completion"),
-        (Answer([]), "no chat completion"),
         (
             Answer(b"<html>"),
             "did not answer with JSON | Check llm.provider: it must be the url without /chat/completions.",
@@ -95,11 +81,6 @@ def test_an_error_never_shows_the_key(monkeypatch):
     monkeypatch.setenv("TINY_KEY", KEY)
     with Server(refuses(401, f"bad key {KEY}")) as server:
         assert KEY not in failing(server, key_env="TINY_KEY")
-
-
-def test_an_endpoint_needs_a_model():
-    with pytest.raises(LlmFailure, match="no model"):
-        open_llm(LlmSettings(endpoint="http://localhost:1"))
 
 
 def test_what_is_sent_is_redacted():
@@ -130,11 +111,6 @@ def test_a_command_that_fails_says_its_last_line_without_secrets():
     assert "ended with code 1: no credit" in caught.value.message and "anna.k" not in caught.value.message
 
 
-def test_a_command_that_prints_nothing_is_a_failure():
-    with pytest.raises(LlmFailure, match="printed nothing"):
-        command("pass").complete("q")
-
-
 def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
     """What the command started holds a pipe open for as long as it lives."""
     pipe = tmp_path / "alive"
@@ -157,21 +133,7 @@ def is_held(pipe: int) -> bool:
         return True
 
 
-@pytest.mark.parametrize("line", ["no-such-program-here -p", "'open", "   "])
+@pytest.mark.parametrize("line", ["no-such-program-here -p", "'open", "   ", "true"])
 def test_a_command_that_is_none(line):
     with pytest.raises(LlmFailure):
         CommandLlm(LlmSettings(command=line)).complete("q")
-
-
-# --- which one
-
-
-def test_none_is_configured():
-    assert open_llm(LlmSettings()) is None
-
-
-def test_the_guard(monkeypatch):
-    monkeypatch.delenv(LEARNING_GUARD, raising=False)
-    assert not is_learning()
-    monkeypatch.setitem(os.environ, LEARNING_GUARD, "1")
-    assert is_learning()

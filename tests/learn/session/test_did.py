@@ -9,8 +9,6 @@ import pytest
 from rawkomem.learn.transcripts import Transcript
 from rawkomem.learn.turns import TOOL, Did, Turn, calls_asked, exit_failed
 
-from tests.learn.session.sessions import jsonl
-
 SAMPLES = sorted((Path(__file__).parent / "data" / "tools").iterdir())
 RULE = "- Run `make db` before `make test`."
 SILENT = "cursor"  # records no results
@@ -44,12 +42,6 @@ def test_what_people_say_beside_tools_stays(sample):
         ("user", "Make the tests pass."),
         ("assistant", "They pass."),
     ]
-
-
-def test_the_same_output_of_two_commands_is_two_results():
-    shell = [{"tool_use_id": f"t{number}", "type": "tool_result", "content": "ok"} for number in range(2)]
-    records = [{"type": "user", "uuid": "u", "message": {"content": [part]}} for part in shell]
-    assert [turn.did.id for turn in tools(jsonl(records))] == ["t0", "t1"]
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,6 @@ def learned(text: str) -> list[str]:
     return [draft.said for draft in choose_drafts([Turn("user", text)], Run())]
 
 
-def test_the_memories_would_be_learned_if_they_were_said():
-    assert learned(SAID) and learned(MEMORIES[1].memory.body)
-
-
 @pytest.mark.parametrize("form", EVERY)
 @pytest.mark.parametrize("items", [MEMORIES, MEMORIES[:1], MEMORIES[1:]], ids=["both", "first", "second"])
 def test_a_block_is_cut_out_and_what_stands_before_it_stays(form, items):
@@ -75,11 +71,11 @@ def test_formats_that_do_not_tell_take_the_rest_with_them(form):
     assert SAID not in without_injected(f"{render(MEMORIES[1:], form)}\n\n{SAID}")[0]
 
 
-def test_a_fence_that_was_cut_off_takes_the_rest():
-    fenced = render(MEMORIES, "xml")
-    assert without_injected(f"before {fenced[:200]}")[0].strip() == "before"
-
-
 def test_other_texts_stay_as_they_are():
     for text in (SAID, "## Background", "[1, 2] [{}] [{", '[{"id": 1}]', "<memories>x</memories>", "x (high, five)\n"):
         assert without_injected(text) == (text, 0)
+
+
+def test_a_fence_that_was_cut_off_takes_the_rest():
+    fenced = render(MEMORIES, "xml")
+    assert without_injected(f"before {fenced[:200]}")[0].strip() == "before"

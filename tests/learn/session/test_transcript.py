@@ -7,7 +7,7 @@ import json
 import os
 
 import pytest
-from rawkomem.learn.transcripts import MAX_LINE_BYTES, MAX_TURN_CHARS, Transcript
+from rawkomem.learn.transcripts import MAX_LINE_BYTES, Transcript
 from rawkomem.model.errors import BadInput
 
 from tests.learn.session.sessions import HOSTS, SESSION, TALK, claude_code, codex, jsonl, opencode
@@ -30,14 +30,10 @@ def test_every_host_tells_the_same(host):
     assert spoken == TALK or spoken == [*TALK[:2], TALK[3], TALK[2], TALK[4]]
     assert transcript.host == {"gemini-lines": "gemini", "markdown": "text", "bold": "text"}.get(host, host)
     assert not any(transcript.counts.values())
-
-
-@pytest.mark.parametrize("host", ["claude-code", "codex", "opencode"])
-def test_session_and_time(host):
-    transcript = Transcript(io.BytesIO(HOSTS[host]()))
-    turns = list(transcript.turns())
-    assert transcript.session == SESSION
-    assert turns[-1].at == 1786363200000
+    if host in ("claude-code", "codex", "opencode"):
+        assert (
+            transcript.session == SESSION and [*Transcript(io.BytesIO(HOSTS[host]())).turns()][-1].at == 1786363200000
+        )
 
 
 def test_what_the_host_put_in_is_nobodys_word():
@@ -91,10 +87,6 @@ def test_a_line_of_absurd_length_is_passed_over():
     assert turns[-1] == ("user", "after it") and transcript.counts["too long"] == 1
 
 
-def test_a_long_turn_is_cut():
-    assert len(said(claude_code([("user", "word " * MAX_TURN_CHARS)]))[0][1]) <= MAX_TURN_CHARS
-
-
 def test_a_huge_file_is_read_as_a_stream(tmp_path):
     """40 MB of tool output take a fraction of that in memory."""
     import tracemalloc
@@ -130,11 +122,6 @@ def test_what_is_no_transcript_is_refused(data, hint):
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"{}", b"[]", b'{"messages": []}', b"\xef\xbb\xbf"])
 def test_nothing_is_nothing(data):
     assert said(data) == []
-
-
-def test_a_byte_order_mark_and_blank_lines_before_a_record():
-    assert read(b"\xef\xbb\xbf\n\n" + claude_code())[0] == TALK
-    assert read(b"\xef\xbb\xbf" + claude_code())[0] == TALK
 
 
 def test_a_text_without_roles_is_somebodys():

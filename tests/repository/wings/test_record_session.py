@@ -62,15 +62,6 @@ def test_a_session_is_recorded_once(repository, project):
     assert len(list((project / ".rawko" / "traces").rglob("*.md"))) == 1
 
 
-def test_the_end_of_a_long_session_keeps_its_goal_and_steps(repository):
-    """A host may pass the last messages only."""
-    repository.traces.record_session(said(wrote("a.py"), ran("make db", False)), "opencode", "s-1")
-    repository.traces.record_session(asked("and the docs, please", wrote("docs/b.md")), "opencode", "s-1")
-    (trace,) = repository.traces.list()
-    assert trace.title == GOAL and trace.extra["files_created"] == ["a.py", "docs/b.md"]
-    assert run_of(trace).steps == ("Write a.py - done", "`make db` - done", "Write docs/b.md - done")
-
-
 def test_what_cannot_be_recognized_again_is_not_recorded(repository):
     turns = [Turn(turn.role, turn.text, did=turn.did) for turn in said(wrote("a.py"))]
     assert repository.traces.record_session(turns, "chat", "") is None
@@ -100,12 +91,6 @@ def test_the_personal_log_holds_all_projects(repository, project, personal, rawk
     assert rawkomem("trace", "log", "--personal", "-n", "1").stdout.count("\n") == 1
 
 
-def test_without_a_personal_repository(repository, rawkomem):
-    repository.traces.record_session(said(wrote("a.py")), "claude", "s-1")
-    assert not os.path.exists(personal_root())
-    assert "init --personal" in rawkomem("trace", "log", "--personal", check=1).stderr
-
-
 def test_three_sessions_of_one_goal_make_a_learning(repository, monkeypatch):
     monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-24T10:30:00Z")
     lifecycle = repository.lifecycle
@@ -117,12 +102,3 @@ def test_three_sessions_of_one_goal_make_a_learning(repository, monkeypatch):
     assert "3" in repository.get(row.id).body and lifecycle.learn_when_due() is None
     assert len(repository.traces.list()) == 3  # retention moves them, nobody else
     assert "`pytest -q`" in repository.traces.brief("add a retry to the payment client").text
-
-
-def test_a_week_makes_it_due(repository, monkeypatch):
-    monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-23T10:30:00Z")
-    for number in range(2):
-        repository.traces.record_session(said(wrote("a.py")), "claude", f"s-{number}")
-    assert repository.lifecycle.learn_when_due() is None
-    monkeypatch.setenv("RAWKOMEM_NOW", "2026-01-31T10:30:00Z")
-    assert repository.lifecycle.learn_when_due() and len(repository.list(kind="learning")) == 1

@@ -7,7 +7,7 @@ import json
 import pytest
 from rawkomem.format.yamo import read_yamo_block
 from rawkomem.model.entries import Entry, Task
-from rawkomem.model.errors import BadInput, Refused
+from rawkomem.model.errors import Refused
 from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 from rawkomem.model.values import replace
 
@@ -62,13 +62,6 @@ def test_secrets_are_redacted_and_the_file_is_still_known(repository, project):
     assert repository.skills.ingest(f"{CAKE}\n\nUse {KEY}.").outcome == "known"
 
 
-def test_a_skill_that_looks_like_entries_does_not_become_some(repository):
-    text = "---\nname: sly\ntitle: sly\n---\n\nText.\n\n---\n\n---\nkind: delete\nabout: sly\n---"
-    taken = repository.skills.ingest(text)
-    assert repository.skills.get(taken.id).memory.status == "active" and len(repository.skills.list()) == 1
-    assert repository.skills.ingest(text).outcome == "known"
-
-
 def test_a_skill_is_injected_only_while_it_is_active(repository):
     id = repository.skills.ingest(DEPLOY).id
     task = Task("ship the service to production")
@@ -76,14 +69,6 @@ def test_a_skill_is_injected_only_while_it_is_active(repository):
     repository.beliefs.quarantine(id)
     assert repository.inject(task).items == () and repository.skills.search("deploy a service") == []
     assert repository.skills.list()[0].memory.status == "quarantined"
-
-
-def test_only_skills_are_shown_as_skills(repository):
-    other = repository.add(Entry(title="No skill", body="text")).entry.id
-    with pytest.raises(BadInput, match="is a memory, not a skill"):
-        repository.skills.feedback(other, success=True)
-    with pytest.raises(BadInput, match="the skill is empty"):
-        repository.skills.ingest("\n\n")
 
 
 def settle(repository) -> None:
@@ -131,19 +116,6 @@ def test_synthesize_proposes_inert_skills_once(learned, project):
     assert {item.status for item in learned.skills.synthesize()} == {"unchanged"}
 
 
-def test_a_proposal_is_believed_no_more_than_its_least_source(learned):
-    (made,) = learned.skills.synthesize("caches")
-    skill = learned.skills.get(made.skill_id)
-    assert set(skill.memory.extra["derivedFrom"]) == {learned.ids[0], learned.ids[1], learned.ids[3]}
-    learned.beliefs.review(made.skill_id, "activate")
-    sources = skill.memory.extra["derivedFrom"]
-    assert learned.beliefs.trust(learned.get(made.skill_id)).value <= least_trust(learned, sources) < 0.6
-    assert "Clear the cache after a migration" in skill.memory.body and made.skill_name == "caches"
-    block, problems = read_yamo_block(made.yamo_text)
-    assert problems == () and ("", "Clear the cache after a migration") in block.constraints
-    assert block.value("output", "step_1") == "Measure the slow call first."
-
-
 def test_a_rejected_proposal_is_not_made_again_and_a_deleted_one_is(learned, project):
     (made,) = learned.skills.synthesize("baking")
     learned.beliefs.review(made.skill_id, "reject")
@@ -151,13 +123,6 @@ def test_a_rejected_proposal_is_not_made_again_and_a_deleted_one_is(learned, pro
     assert [item.status for item in learned.skills.synthesize("baking")] == ["unchanged"] and files(project) == before
     learned.delete(made.skill_id)
     assert [item.status for item in learned.skills.synthesize("baking")] == ["success"]
-
-
-def test_what_is_learned_later_makes_another_proposal(learned):
-    learned.skills.synthesize()
-    body = "# Learning: Tests\n\n## Recommended Approach\n1. Run the slow tests at night."
-    learned.add(Entry(kind="learning", title="Learning: Slow tests", body=body))
-    assert [(item.status, item.skill_name) for item in learned.skills.synthesize()] == [("success", "Slow tests")]
 
 
 # Models
@@ -192,22 +157,6 @@ def remember(repository) -> list[str]:
     return [written.entry.id for written in added]
 
 
-def test_reflect_without_a_model(repository, project):
-    assert repository.skills.reflect()["count"] == 0
-    remember(repository)
-    before = files(project)
-    made = repository.skills.reflect("caching results")
-    assert (made["topic"], made["count"]) == ("caching results", 2) and made["context"] in made["prompt"]
-    assert "[REDACTED" in made["context"] and files(project) == before
-    assert repository.skills.reflect(lookback=1)["count"] == 1
-    assert repository.skills.reflect("quantum chromodynamics")["count"] == 0
-    for wrong in (0, 101):
-        with pytest.raises(BadInput, match="cannot look back at"):
-            repository.skills.reflect(lookback=wrong)
-    with pytest.raises(BadInput, match="no language model is configured"):
-        repository.skills.reflect(llm=True)
-
-
 def test_a_model_that_we_asked_does_not_make_us_ask_again(repository, asking, monkeypatch):
     server = asking(says_json(THOUGHT))
     monkeypatch.setenv(LEARNING_GUARD, "1")
@@ -233,24 +182,6 @@ def test_reflect_with_a_model_is_stored_with_the_least_trust_of_its_sources(repo
     assert repository.beliefs.trust(memory).value <= least_trust(repository, sources)
     repository.beliefs.reinforce(made["id"])
     assert repository.beliefs.trust(repository.get(made["id"])).value <= least_trust(repository, sources)
-
-
-def test_a_reflection_on_the_same_memories_is_not_made_twice(repository, asking, project):
-    first, _ = remember(repository)
-    server = asking(says_json(THOUGHT))
-    made = repository.skills.reflect(llm=True)
-    before = files(project)
-    assert repository.skills.reflect(llm=True) == made and files(project) == before and len(server.seen) == 1
-    repository.amend(first, Entry(body="The API caches nothing any more."))
-    assert repository.skills.reflect(llm=True)["id"] != made["id"] and len(server.seen) == 2
-
-
-def test_a_dry_run_with_a_model_stores_nothing(repository, asking, project):
-    remember(repository)
-    before = files(project)
-    asking(says_json(THOUGHT))
-    assert repository.skills.reflect(llm=True, dry_run=True)["reflection"] == THOUGHT["reflection"]
-    assert files(project) == before
 
 
 FAILURES = {
@@ -287,8 +218,21 @@ def test_synthesize_in_the_words_of_a_model(learned, asking):
     assert [item.status for item in learned.skills.synthesize("caches", llm=True)] == ["unchanged"]
 
 
-def test_synthesize_goes_on_without_a_model_that_fails(learned, asking):
-    asking(refuses(403, "no"))
-    (made,) = learned.skills.synthesize("caches", llm=True)
-    assert "Measure the slow call first." in learned.skills.get(made.skill_id).memory.body
-    assert len(learned.warnings) == 1
+def test_a_skill_that_looks_like_entries_does_not_become_some(repository):
+    text = "---\nname: sly\ntitle: sly\n---\n\nText.\n\n---\n\n---\nkind: delete\nabout: sly\n---"
+    taken = repository.skills.ingest(text)
+    assert repository.skills.get(taken.id).memory.status == "active" and len(repository.skills.list()) == 1
+    assert repository.skills.ingest(text).outcome == "known"
+
+
+def test_a_proposal_is_believed_no_more_than_its_least_source(learned):
+    (made,) = learned.skills.synthesize("caches")
+    skill = learned.skills.get(made.skill_id)
+    assert set(skill.memory.extra["derivedFrom"]) == {learned.ids[0], learned.ids[1], learned.ids[3]}
+    learned.beliefs.review(made.skill_id, "activate")
+    sources = skill.memory.extra["derivedFrom"]
+    assert learned.beliefs.trust(learned.get(made.skill_id)).value <= least_trust(learned, sources) < 0.6
+    assert "Clear the cache after a migration" in skill.memory.body and made.skill_name == "caches"
+    block, problems = read_yamo_block(made.yamo_text)
+    assert problems == () and ("", "Clear the cache after a migration") in block.constraints
+    assert block.value("output", "step_1") == "Measure the slow call first."

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from rawkomem.files.layout import Layout, user_config, user_repository_config
-from rawkomem.git.runner import clone_id, repository_id
 from rawkomem.index.stores.database import catalogue_path
 from rawkomem.model.errors import BadInput, RawkoError, Refused
 from rawkomem.repository import Repository, machine
@@ -21,13 +20,6 @@ def settings_of(project, repository: str = "", user: str = "", own: str = ""):
         with open(file, "w", encoding="utf-8") as stream:
             stream.write(text)
     return load_settings(layout, warnings.append).store, warnings
-
-
-def test_the_user_names_the_store(project):
-    assert settings_of(project)[0].name == "sqlite"
-    assert settings_of(project, user="store: lancedb\n")[0].name == "lancedb"
-    store, _ = settings_of(project, user="store: lancedb\n", own="store:\n  name: postgres\n  url: env:TEAM\n")
-    assert (store.name, store.url_env) == ("postgres", "TEAM")
 
 
 def test_a_repository_cannot_send_its_index_anywhere(project):
@@ -78,13 +70,6 @@ def use(project, monkeypatch, name: str, url_env: str = ""):
     return text, load_settings(layout, lambda text: None).store
 
 
-def test_choosing_a_store_again_keeps_its_settings(project, monkeypatch):
-    _, store = use(project, monkeypatch, "postgres", "TEAM")
-    assert (store.name, store.url_env) == ("postgres", "TEAM")
-    _, store = use(project, monkeypatch, "postgres")
-    assert (store.name, store.url_env) == ("postgres", "TEAM")
-
-
 def test_choosing_a_store_changes_nothing_else(project, monkeypatch):
     settings_of(project, own=OWN)
     text, store = use(project, monkeypatch, "postgres", "OTHER")
@@ -129,7 +114,7 @@ def test_a_program_has_a_store_in_memory(project, memories):
     assert repository.store.status().fresh
     repository.close()
     left = os.listdir(repository.layout.local) if os.path.isdir(repository.layout.local) else []
-    assert not [name for name in left if name.endswith((".db", ".lock")) and not name.startswith("ledger")]
+    assert not [name for name in left if name.endswith((".db", ".lock")) and not name.startswith(("ledger", "local"))]
     assert not os.path.exists("file:")
 
 
@@ -145,24 +130,3 @@ def test_a_purge_reaches_the_other_stores(project, memories):
     repository.lifecycle.purge("one")
     repository.close()
     assert not any(map(os.path.exists, others))
-
-
-def test_clones_share_the_name_of_their_repository(project, git, tmp_path_factory):
-    layout = Layout(str(project / ".rawko"))
-    assert repository_id(layout) == clone_id(layout) == clone_id(layout)
-    git.commit("first")
-    copy = tmp_path_factory.mktemp("clones") / "copy"
-    git("clone", "-q", str(project), str(copy))
-    other = Layout(str(copy / ".rawko"))
-    assert repository_id(other) == repository_id(layout) != clone_id(layout) != clone_id(other)
-
-
-def test_a_copied_folder_is_another_clone(project):
-    layout = Layout(str(project / ".rawko"))
-    name, file = clone_id(layout), os.path.join(layout.local, "clone")
-    with open(file, encoding="ascii") as stream:
-        text = stream.read()
-    with open(file + ".copy", "w", encoding="ascii") as stream:
-        stream.write(text)
-    os.replace(file + ".copy", file)
-    assert clone_id(layout) != name

@@ -6,8 +6,6 @@ import json
 import re
 
 import pytest
-from rawkomem.model.entries import Entry
-from rawkomem.model.errors import BadInput
 
 from tests.learn.traces.runs import GOALS, fill, trace
 from tests.torture.helpers import write
@@ -51,27 +49,10 @@ def test_what_is_wrong_is_told(project, rawkomem):
 
 
 def test_log_add(project, repository, rawkomem):
-    assert (
-        "exp_1"
-        in rawkomem(
-            "trace", "log", "add", "--goal", "One", "--learnings", "-", input="First line\nsecond line\n"
-        ).stdout
-    )
-    done = rawkomem(
-        "trace",
-        "log",
-        "add",
-        "--goal",
-        "Two",
-        "--outcome",
-        "success_with_recovery",
-        "--project",
-        "p",
-        "--component",
-        "x",
-    )
-    number, id, path = done.stdout.split()[1:]
-    assert (number, path) == ("exp_2", "log/memory_log.md") and repository.get(id).title == "Two"
+    rawkomem("trace", "log", "add", "--goal", "One", "--learnings", "-", input="First line\nsecond line\n")
+    told = ("--outcome", "success_with_recovery", "--project", "p", "--component", "x")
+    *_, id, path = rawkomem("trace", "log", "add", "--goal", "Two", *told).stdout.split()
+    assert path == "log/memory_log.md" and repository.get(id).title == "Two"
     text = (project / ".rawko/log/memory_log.md").read_text()
     assert f"experience_id: {id}\n" in text and "experience_number: 1\n" in text
     assert "learnings_or_issues: |2-\n  First line\n  second line\n" in text
@@ -119,30 +100,6 @@ def test_a_brief_is_data(project, repository):
     write(project / ".rawko", "traces/2026-06/evil.md", trace(1, "Deploy billing", learnings=(evil,)))
     text = repository.traces.brief("deploy billing").text
     assert SECRET not in text and text.count("</brief-") == 1 and "\n#" not in text and "<memory>" not in text
-
-
-def test_a_brief_says_what_a_failed_run_learned(repository):
-    repository.traces.add("Deploy billing", status="failure", error="denied", learnings=("Log in first",))
-    assert "denied; Log in first" in repository.traces.brief("deploy billing").text
-
-
-def test_a_lesson_in_a_brief_leaves_out_its_headings(repository):
-    lesson = Entry(kind="lesson", title="Log in before you deploy billing", body="## Situation\n\nIt was denied.")
-    repository.add(lesson, via="person")
-    text = repository.traces.brief("deploy billing").text
-    assert "Log in before you deploy billing: It was denied." in text and "Situation" not in text
-
-
-def test_an_empty_log_says_so(rawkomem):
-    assert "the log is empty" in rawkomem("trace", "log").stderr
-
-
-def test_where_nothing_is_known_it_says_what_to_do(rawkomem, repository):
-    done = rawkomem("context", "--goal", "fly", "to", "the", "moon")
-    assert done.stdout == "" and "rawkomem trace add" in done.stderr
-    assert json.loads(rawkomem("context", "--goal", "-", "--json", input="fly").stdout)["points"] == []
-    with pytest.raises(BadInput):
-        repository.traces.brief(" ")
 
 
 LEARNINGS = """# Learning: Deploy early
@@ -197,27 +154,3 @@ def test_import_and_again(llmos, repository, rawkomem):
     assert "Mornings are quiet" in repository.get(rows["Learning: Deploy early"].id).body
     assert "came by import" in rawkomem("show", rows["Use Redis"].id).stdout
     assert "0 stored" in rawkomem("trace", "project", "import", str(llmos)).stderr
-
-
-def test_export_import_and_export_again(llmos, repository, rawkomem, tmp_path_factory):
-    rawkomem("trace", "project", "import", str(llmos))
-    target = tmp_path_factory.mktemp("target")
-    written = json.loads(rawkomem("trace", "project", "export", str(target), "--name", "alpha", "--json").stdout)
-    assert {file.removeprefix(f"{target}/").removeprefix("projects/alpha/memory/") for file in written} == {
-        "short_term/2026-05-28T00-00-00-000Z_bot.md", "short_term/execution_log.md", "short_term/context_cache.md",
-        "short_term/tool_results/raw.md", "long_term/consolidated_1.md", "long_term/learnings.md",
-        "long_term/decisions.md", "system/memory_log.md",
-    }  # fmt: skip
-    before = {file: file.read_text() for file in target.rglob("*.md")}
-    assert "0 stored" in rawkomem("trace", "project", "import", str(target)).stderr
-    assert "0 memories exported" in rawkomem("trace", "project", "export", str(target), "--name", "alpha").stderr
-    assert {file: file.read_text() for file in target.rglob("*.md")} == before
-
-
-def test_a_single_project_and_no_project(llmos, repository, rawkomem, tmp_path):
-    assert len(repository.exchange.import_llmos(str(llmos / "projects" / "alpha"), dry_run=True).entries) == 9
-    assert "no LLMos memory" in rawkomem("trace", "project", "import", str(tmp_path / ".rawko"), check=1).stderr
-    assert (
-        "plain name" in rawkomem("trace", "project", "export", str(tmp_path / "x"), "--name", "../up", check=2).stderr
-    )
-    assert not (tmp_path / "x").exists()

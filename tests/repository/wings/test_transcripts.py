@@ -15,13 +15,13 @@ import pytest
 from rawkomem.files.layout import Layout, user_config
 from rawkomem.files.session_records import DROPPED, Drafts, draft_id
 from rawkomem.learn.turns import Run
-from rawkomem.model.entries import DECISION, Draft, Entry
+from rawkomem.model.entries import DECISION, Draft
 
 from tests.commands import ENVIRONMENT, START
 from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says, says_json
 from tests.learn.llm.test_extraction import NOTHING, ONE
-from tests.learn.session.sessions import HOSTS, SESSION, claude_code
+from tests.learn.session.sessions import SESSION, claude_code
 
 PNPM = {**ONE, "memoryTitle": "Use pnpm", "quote": "use pnpm, not npm", "content": "Packages come by pnpm."}
 BOTH = {"shouldCreateMemory": True, "memories": [ONE, PNPM]}
@@ -70,24 +70,6 @@ def test_what_a_model_finds_becomes_drafts_and_no_memory(answer, project, rawkom
     assert {(draft.session, draft.host) for draft in waiting(project)} == {(SESSION, "claude-code")}
 
 
-@pytest.mark.parametrize("host", ["opencode", "markdown"])
-def test_other_readers(host, project, rawkomem):
-    with Server(says_json(ONE)) as server:
-        configure(server.url)
-        (project / "session").write_bytes(HOSTS[host]())
-        told = rawkomem("learn", "session", "--llm")
-        assert "Oracle" not in str(server.seen), "what tools say is not shown"
-    assert "draft  decision  Use Postgres" in told.stdout and "1 draft" in told.stderr
-    assert "person: We decided to use Postgres instead of MySQL" in told.stdout
-
-
-def test_a_command_can_be_the_model(project, rawkomem):
-    code = f"import sys; assert 'Postgres' in sys.stdin.read(); print({json.dumps(ONE)!r})"
-    configure(shlex.join([sys.executable, "-c", code]), "")
-    rawkomem("learn", "-", "--llm", input=claude_code().decode())
-    assert titles(project) == {"Use Postgres"}
-
-
 def test_a_made_up_quote_is_dropped_and_counted(project, rawkomem):
     with Server(says_json({**ONE, "quote": "the person never said this"})) as server:
         configure(server.url)
@@ -95,33 +77,14 @@ def test_a_made_up_quote_is_dropped_and_counted(project, rawkomem):
     assert waiting(project) == [] and "1 no such quote" in told.stderr
 
 
-def test_existing_memories_are_in_view(repository, project):
-    (project / "one.jsonl").write_bytes(claude_code())
-    with Server(says_json(NOTHING)) as server:
-        configure(server.url)
-        repository.add(Entry(title="Tokens expire", body="After an hour."))
-        repository.transcripts.learn([str(project / "one.jsonl")], ask=True)
-        assert "- Tokens expire (medium)" in str(server.seen[-1][2])
-
-
 def test_the_model_never_sees_a_secret(repository, project):
     made = ["ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36], "kim.k@corp.example.org"]
     (project / "one.jsonl").write_bytes(claude_code([("user", f"the key is {secret}") for secret in made]))
     with Server(says_json(NOTHING)) as server:
         configure(server.url)
-        repository.transcripts.learn([str(project / "one.jsonl")], Run(task=made[0], error=made[1]), ask=True)
+        repository.learning.learn_files([str(project / "one.jsonl")], Run(task=made[0], error=made[1]), ask=True)
         sent = json.dumps(server.seen[-1][2])
     assert "[REDACTED_" in sent and not any(secret in sent for secret in made)
-
-
-def test_a_dry_run_writes_nothing_and_nothing_is_done(project, rawkomem):
-    (project / "one.jsonl").write_bytes(claude_code())
-    with Server(says_json(ONE)) as server:
-        configure(server.url)
-        assert "would draft" in rawkomem("learn", "one.jsonl", "--llm", "--dry-run").stdout
-        assert waiting(project) == []
-        rawkomem("learn", "one.jsonl", "--llm")
-    assert titles(project) == {"Use Postgres"}
 
 
 def test_a_draft_of_the_same_exchange_gets_the_models_words(repository, project):
@@ -133,7 +96,7 @@ def test_a_draft_of_the_same_exchange_gets_the_models_words(repository, project)
     (project / "one.jsonl").write_bytes(claude_code())
     with Server(says_json(BOTH)) as server:
         configure(server.url)
-        gone = repository.transcripts.learn([str(project / "one.jsonl")], ask=True)
+        gone = repository.learning.learn_files([str(project / "one.jsonl")], ask=True)
     (draft,) = store.all()
     assert (draft.id, draft.title, draft.again) == (draft_id(SESSION, said), "Use Postgres", ("other",))
     assert gone.drafts == (draft,)
@@ -205,33 +168,6 @@ def test_without_an_answer_of_the_model_plain_learning_goes_on(project, rawkomem
         configure(server.url)
         rawkomem("learn", "old", "--llm")
         assert len(server.seen) == 8
-
-
-def test_a_server_that_is_gone_leaves_plain_learning(project, rawkomem):
-    with Server(says_json(NOTHING)) as server:
-        configure(server.url)
-    session = claude_code([("user", "start"), *RULES]).decode()
-    told = rawkomem("learn", "-", "--llm", input=session)
-    assert "plain learning read 1 session" in told.stderr and titles(project) == {
-        "Use pnpm, not npm",
-        "Never push to main",
-    }
-
-
-def test_a_file_that_cannot_be_read_does_not_stop_the_rest(project, rawkomem):
-    old_sessions(project, [("user", "No, use pnpm, not npm.")])
-    (project / "old" / "bad.jsonl").write_bytes(b"\0\1\2")
-    with Server(says_json(PNPM)) as server:
-        configure(server.url)
-        told = rawkomem("learn", "old", "--llm")
-    assert "binary" in told.stderr and "1 files that cannot be read" in told.stderr and titles(project) == {"Use pnpm"}
-
-
-def test_offline_a_folder_is_gone_through_once(project, rawkomem):
-    old_sessions(project, [("user", "talk one")], [("user", "talk two")])
-    assert "2 files read" in rawkomem("learn", "old").stderr
-    told = rawkomem("learn", "old", "--json")
-    assert json.loads(told.stdout)["counts"] == {"files done before": 2}
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])

@@ -78,13 +78,18 @@ def test_a_kept_and_committed_draft_comes_back_beside_a_deleted_memory(person, g
     assert person.drafts.all() == [draft] and person.get(written.entry.id).status == "deleted"
 
 
-def test_a_dropped_draft_can_be_reopened(person):
+def test_a_dropped_draft_comes_back_as_often_as_it_is_dropped(person):
     draft = put_draft(person, session="s-1")
-    person.decide(person.waiting()[0], "drop")
-    assert person.drafts.all() == [] and person.drafts.store.decided() == {draft.id}
-    assert person.drafts.store.reopen([draft.id]) == [draft.id]
-    assert person.drafts.all() == person.drafts.store.of_session("s-1") == [draft]
-    assert person.drafts.store.decided() == frozenset()
+    earlier = person.add("Check the licence of each package.").id
+    for _ in range(2):
+        person.decide(person.waiting()[0], "drop")
+        assert person.drafts.all() == [] and person.drafts.store.decided() == {draft.id}
+        assert person.undoing.changes(1)[0][1][0].told == "dropped a draft"
+        assert person.undoing.undo(dry_run=True).reopened == (draft.id,) and person.drafts.all() == []
+        assert person.undoing.undo().reopened == (draft.id,)
+        assert person.drafts.all() == person.drafts.store.of_session("s-1") == [draft]
+        assert person.drafts.store.decided() == frozenset()
+    assert person.undoing.undo().removed == (earlier,)
 
 
 @pytest.mark.parametrize("decision", ["keep", "drop"])

@@ -29,18 +29,6 @@ def test_a_guess_does_not_replace_what_the_user_said(guess, days):
     assert outweighs(user, [new], trust) == (days == 0)
 
 
-@pytest.mark.parametrize("days", [0, 30, 400])
-def test_the_same_class_is_replaced_by_the_newer(days):
-    for source in ("user_explicit", "tool_output", ""):
-        assert outweighs(said(source, "agent"), [said(source, "agent", days)], trust)
-
-
-def test_a_person_replaces_what_an_agent_declares():
-    declared = said("user_explicit", "agent", 10)
-    assert outweighs(said("", "person"), [declared], trust)
-    assert outweighs(said("", "person"), [said("user_explicit", "person", 300)], trust)
-
-
 def test_a_declared_class_lifts_nothing_above_the_cap():
     assert not outweighs(said("user_explicit", "agent"), [said("", "person", 300)], trust)
     assert not outweighs(said("user_explicit", "agent"), [said("", "import")], trust)

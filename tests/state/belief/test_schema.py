@@ -7,15 +7,10 @@ import json
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
-from rawkomem.files.layout import read_bytes
-from rawkomem.files.reading import decode_file
-from rawkomem.format.blocks import split_blocks
 from rawkomem.format.entries import ENTRY_FIELD_KEYS as READ
 from rawkomem.format.entries import read_entries
 from rawkomem.model.values import CHANGES, CREATES, ERROR, IMPORTANCE
 from rawkomem.state.schema import frontmatter_keys, frontmatter_schema
-
-from tests.conftest import ROOT, shared
 
 VALIDATOR = Draft202012Validator(frontmatter_schema())
 
@@ -68,27 +63,6 @@ def test_what_the_reader_refuses_is_not(given):
     _, problems = read_entries(f"---\n{given}\n---\n\ntext\n")
     assert [problem for problem in problems if problem.level == ERROR]
     assert [*VALIDATOR.iter_errors(frontmatter(given))]
-
-
-@pytest.mark.parametrize("given", ["kind: nonsense\ntitle: x", "title: x\nimportance: extreme", "title: x\nclaim: y"])
-def test_what_the_reader_warns_about_is_not_valid_either(given):
-    assert [*VALIDATOR.iter_errors(frontmatter(given))]
-
-
-def test_real_entries_are_valid():
-    """Every frontmatter of this project's memories, of the templates, and of the good ones among the odd files."""
-    files = [*ROOT.glob(".rawko/memories/**/*.md"), *shared("data/odd_md").glob("*.md")]
-    looked = 0
-    for file in files:
-        text, refused, _ = decode_file(read_bytes(str(file)))
-        entries, problems = ([], []) if refused else read_entries(text)
-        if not entries or any(problem.level != "style" for problem in problems):
-            continue
-        for block in split_blocks(text):
-            said = {key: field.value for key, field in block.fields.items() if not field.missing}
-            assert not [error.message for error in VALIDATOR.iter_errors(said)], file
-            looked += 1
-    assert looked >= 5
 
 
 def test_the_command_prints_it(rawkomem):

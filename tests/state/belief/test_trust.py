@@ -59,11 +59,6 @@ def test_a_files_own_word_never_raises(claimed, allowed):
         assert trust_of(says, standing, NOW) == BASE_TRUST[claimed]
 
 
-def test_odd_claims_are_no_claims():
-    for odd in ("user_explicit", ["user_explicit"], {"source": ["system"]}, {"from": "system"}):
-        assert claimed_source({"provenance": odd}) == ""
-
-
 def test_the_parts_add_up():
     memory = Memory("m", created=NOW - 100 * DAY, corroborations=2, reinforcements=1, disputes=3)
     trust = explain_trust(memory, Standing("document", "so"), NOW)
@@ -110,3 +105,8 @@ def test_the_weakest_words_count_and_a_later_review_covers_them():
     assert not standing_of(later, {"m": bad, "amend-5": bad, "review-4": good}).verified
     rejected = folded(about("review", 4, action="activate"), about("review", 6, action="reject"))
     assert rejected.reviewed_in == ()
+
+
+def test_odd_claims_are_no_claims():
+    for odd in ("user_explicit", ["user_explicit"], {"source": ["system"]}, {"from": "system"}):
+        assert claimed_source({"provenance": odd}) == ""

@@ -46,27 +46,6 @@ def test_a_stability_that_is_no_number_of_days_counts_for_nothing(stability):
     assert value(aged(10, extra={"stability": stability})) == 0.495
 
 
-@pytest.mark.parametrize(
-    ("memory", "links", "uses", "expected"),
-    [
-        (aged(0), 0, 0, 0.7),
-        (aged(60), 0, 0, 0.0875),
-        (aged(60, updated=NOW), 0, 0, 0.175),
-        (aged(30, extra={"category": "preference"}), 0, 0, 0.3465),
-        (aged(365), 6, 0, 0.307),
-        (aged(365), 0, 50, 0.207),
-        (aged(0, importance="critical", reinforcements=3), 20, 50, 1.0),
-        (Memory("m", importance="low"), 0, 0, 0.4),  # its file tells no time
-    ],
-)
-def test_by_hand(memory, links, uses, expected):
-    assert value(memory, links, uses) == pytest.approx(expected, abs=1e-4)
-
-
-def test_a_use_touches():
-    assert value(aged(60), last_use=NOW) == pytest.approx(0.175, abs=1e-4)
-
-
 @given(st.floats(0, 3000), st.sampled_from(list(life.IMPORTANCES)), st.integers(0, 12), st.integers(0, 9))
 def test_reinforcing_never_weakens(days, importance, reinforcements, links):
     memory = aged(days, importance=importance, reinforcements=reinforcements)

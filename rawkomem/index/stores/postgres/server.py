@@ -11,8 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from importlib.resources import files
 from struct import pack as packed
 from struct import unpack
@@ -26,9 +25,7 @@ from psycopg.pq import Format
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ....model.errors import BadInput, Busy, RawkoError, Unwritable
-from ....text.scripts import SPREADING
-from ..protocol import BREAK, row_terms, token_count
-from ..sqlite import Document, Passage, head_of, pack_all
+from ..sqlite import Document, pack_all
 
 AnyConnection = psycopg.Connection[Any]
 Work = Callable[[AnyConnection], Any]
@@ -99,52 +96,24 @@ class Connections:
         self.alone(self._prepare)
 
     def run(self, work: Callable[[AnyConnection], T]) -> T:
-        """Return what `work` returns on a connection of the pool; retry if the connection is lost."""
-
-        def once() -> T:
-            connection = self.take()
-            try:
-                return work(connection)
-            finally:
-                self.give_back(connection)
-
-        return self.retried(once)
-
-    def retried(self, work: Callable[[], T], undo: Callable[[], None] | None = None) -> T:
-        """Return what `work` returns. On an error call `undo`; retry after a pause if the connection was lost."""
+        """Return what `work` returns on a connection of the pool; retry after a pause if the connection is lost."""
         for pause in (*RETRY_PAUSES_S, None):
             try:
-                return work()
+                with self._pool.connection(POOL_WAIT_S) as connection:
+                    return work(connection)
             except (psycopg.Error, PoolTimeout) as failure:
-                if undo:
-                    undo()
                 if pause is None or not _is_lost(failure):
                     raise store_error(failure, self.place) from None
             time.sleep(
                 pause * random.uniform(0.8, 1.2)
             )  # random: many clones must not reconnect at once
-            self._reach_again(pause == RETRY_PAUSES_S[-1])
+            try:
+                self.probe()
+                self._pool.check()
+            except RawkoError:
+                if pause == RETRY_PAUSES_S[-1]:
+                    raise
         raise AssertionError("the last pause is None")
-
-    def _reach_again(self, is_last: bool) -> None:
-        try:
-            self.probe()
-            self._pool.check()
-        except RawkoError:
-            if is_last:
-                raise
-
-    def take(self) -> AnyConnection:
-        """Take a connection from the pool; pass it to `give_back` afterwards."""
-        return self._pool.getconn(POOL_WAIT_S)
-
-    def give_back(self, connection: AnyConnection) -> None:
-        """Return a connection to the pool; roll back changes that it did not commit."""
-        try:
-            connection.rollback()
-        except psycopg.Error:
-            connection.close()  # it is lost: the pool replaces it
-        self._pool.putconn(connection)
 
     def alone(self, work: Callable[[AnyConnection], T]) -> T:
         """Return what `work` returns on a connection of its own, outside the pool."""
@@ -227,10 +196,9 @@ def store_error(failure: Exception, place: str) -> RawkoError:
     return StoreFailed(f"{database}: {why or type(failure).__name__}", FILES_ARE_FINE)
 
 
-# Turns documents into the rows that PostgreSQL keeps: hashes, words as numbers, vectors as whole
-# numbers.
+# Turns documents into the rows that PostgreSQL keeps: hashes, vectors as whole numbers.
 
-BIGINT, BIGINTS, VARBIT, JSONB = 20, 1016, 1562, 3802  # oids
+VARBIT, JSONB = 1562, 3802  # oids
 HALVES = [
     packed(">e", number) for number in (*range(128), *range(-128, 0))
 ]  # by the byte of an int8
@@ -272,10 +240,6 @@ def packed_vector(fine: bytes, bits: bytes) -> Vector:
     return vector
 
 
-class Tokens(bytes):
-    """A bigint[] in the server's binary format."""
-
-
 class JsonText(bytes):
     """JSON in the server's encoding."""
 
@@ -304,7 +268,6 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
     """Make a connection send and read our types. The oid of `halfvec` differs between databases."""
     dumpers: list[tuple[type, int, Callable[[Any], Buffer]]] = [
         (Vector, oid, _sent_vector),
-        (Tokens, BIGINTS, bytes),
         (BitString, VARBIT, lambda bits: packed(">i", 8 * len(bits)) + bits),
         (JsonText, JSONB, lambda text: b"\x01" + text),
     ]
@@ -314,26 +277,18 @@ def speak_vectors(connection: Connection[Any], oid: int) -> None:
 
 
 class Version:
-    """One version of a memory. Its words are split on demand, because the database knows most versions."""
+    """One version of a memory."""
 
     def __init__(self, document: Document, vectors: Sequence[Vector]):
         self.document = document
         self.vectors = vectors
-        passages = [(p.text, p.field, p.heading, p.line, p.around) for p in document.passages]
-        said = (SPREADING, document.title, document.facets, passages, document.told)
-        self.hash = sha256(repr(said).encode() + b"".join(vectors)).digest()
+        passages = [(p.text, p.field, p.heading, p.line) for p in document.passages]
+        content = (document.title, document.facets, passages, document.told)
+        self.hash = sha256(repr(content).encode() + b"".join(vectors)).digest()
 
-    def columns(
-        self, words: Sequence[Sequence[str]], arounds: Sequence[Sequence[str]]
-    ) -> tuple[object, ...]:
-        """Return the row of `versions`, without number and repository, from the terms of its passages."""
+    def columns(self) -> tuple[object, ...]:
+        """Return the row of `versions`, without number and repository."""
         d = self.document.facets
-        sizes = (
-            len(words),
-            sum(map(token_count, words)),
-            len(arounds),
-            sum(map(token_count, arounds)),
-        )
         plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
         lower = (
             *lower_names([d.by]),
@@ -344,7 +299,8 @@ class Version:
         )
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
         told = JsonText((self.document.told or "{}").replace("\\u0000", "\\ufffd").encode())
-        return (storable(d.id), self.hash, *plain, *lower, *said, *sizes, d.vouched, told)
+        count = len(self.document.passages)
+        return (storable(d.id), self.hash, *plain, *lower, *said, count, d.vouched, told)
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
@@ -361,34 +317,6 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
 def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
     """Return a hash of a set of vectors."""
     return sha256(b"".join(vectors)).digest()
-
-
-def terms_of(document: Document, passage: Passage) -> tuple[list[str], list[str]]:
-    """Return the terms of a passage, and of its surroundings; an empty list if it has none."""
-    head = head_of(document, passage)
-    return row_terms(head, passage.text), row_terms(head, passage.around) if passage.around else []
-
-
-def tokens_of(repository: int, terms: Sequence[str]) -> Tokens:
-    """Return the numbers of terms as an array for the server."""
-    head = packed(">iiIii", 1, 0, BIGINT, len(terms), 1)
-    return Tokens(head + b"".join([_token(repository, term) for term in terms]))
-
-
-def number_of(repository: int, term: str) -> int:
-    """Return the number of a term."""
-    return int.from_bytes(_token(repository, term)[4:], "big", signed=True)
-
-
-@lru_cache(200_000)  # more than the words of most repositories
-def _token(repository: int, term: str) -> bytes:
-    """Return a term as an array's element: a 64-bit hash, keyed by repository, so that repositories share none."""
-    if term == BREAK:
-        return packed(">iq", 8, 0)
-    return (
-        packed(">i", 8)
-        + blake2b(term.encode(), digest_size=8, key=repository.to_bytes(8, "big")).digest()
-    )
 
 
 def lower_names(given: Sequence[str]) -> list[str]:

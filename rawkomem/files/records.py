@@ -1,0 +1,371 @@
+"""Keep what this machine remembers in one private SQLite file, `.rawko/local/local-….db`: a table for each subject.
+
+A change is one transaction, so a kill leaves either all of it or nothing. The file is used only if it was made
+here: its header holds a seal made of its inode, the folder's secret and the schema. Another file, or a damaged one,
+is set aside. Its name holds a part of the secret, so that no pull can put a -wal or -journal file beside it, which
+SQLite would replay. A process opens the file once. WAL with `synchronous = NORMAL` writes no change twice and survives a
+kill; a power cut may lose the last changes, except those that are `durable`.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+
+import apsw
+
+from ..model.errors import RawkoError, Unwritable
+from ..model.values import TYPE_CHECKING
+from .layout import Layout
+from .private import Lock, check_private, open_private, seal_of, secret_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Cell = str | int | float | bytes | None
+
+RECORDS = "local"  # start of the file's name
+NAME_DIGITS = 16  # of the secret, in the file's name
+SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
+ASIDE = ".aside-"  # between the name of a file that was set aside and its number
+BUSY_TIMEOUT_MS = 5_000  # to wait for another process; a change takes less than a millisecond
+LOCK_WAIT_S = 5.0  # to wait for another process that makes the file
+CHECKPOINT_PAGES = 100  # of the WAL, after which SQLite moves them into the database
+DAMAGED = (apsw.CorruptError, apsw.NotADBError)
+SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE asked (number INTEGER PRIMARY KEY, at INT, session TEXT, prompt TEXT, heard INT);
+CREATE INDEX asked_by_session ON asked (session);
+CREATE TABLE injected (number INTEGER PRIMARY KEY, at INT, session TEXT, asked INT, tokens INT, keys TEXT);
+CREATE INDEX injected_by_session ON injected (session);
+CREATE TABLE usage (number INTEGER PRIMARY KEY, at INT, session TEXT, tokens INT, ids TEXT, saved INT);
+CREATE INDEX usage_by_time ON usage (at);
+CREATE TABLE accesses (id TEXT PRIMARY KEY, count INT, last INT) WITHOUT ROWID;
+CREATE TABLE drafts (
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE, at INT, session TEXT, draft TEXT, asked INT, decision TEXT, entry TEXT
+);
+CREATE TABLE prompts (number INTEGER PRIMARY KEY, at INT, session TEXT, text TEXT);
+CREATE TABLE transcripts (number INTEGER PRIMARY KEY, session TEXT UNIQUE, path TEXT);
+CREATE TABLE recorded (number INTEGER PRIMARY KEY, path TEXT UNIQUE, size INT);
+CREATE TABLE rule_files (number INTEGER PRIMARY KEY, path TEXT UNIQUE, checksum TEXT);
+CREATE TABLE learned (number INTEGER PRIMARY KEY, source TEXT, part TEXT, UNIQUE (source, part));
+CREATE TABLE changes (number INTEGER PRIMARY KEY, name TEXT, undoes TEXT, entry TEXT, memory TEXT);
+CREATE TABLE arrivals (id TEXT, digest TEXT, how TEXT, PRIMARY KEY (id, digest)) WITHOUT ROWID;
+CREATE TABLE purges (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE calls (number INTEGER PRIMARY KEY, at INT, host TEXT, event TEXT, took_ms INT, reported INT);
+CREATE TABLE seen (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
+CREATE TABLE news (number INTEGER PRIMARY KEY, line TEXT);
+CREATE TABLE sink_queue (
+    number INTEGER PRIMARY KEY, key TEXT UNIQUE, memory TEXT, event TEXT, tries INT, again INT, failure TEXT
+);
+CREATE TABLE sink_dropped (number INTEGER PRIMARY KEY, at INT, memory TEXT, event TEXT, failure TEXT);
+CREATE TABLE blocks (
+    number INTEGER PRIMARY KEY, id TEXT, agent_id TEXT, operation_type TEXT, timestamp INT, yamo_text TEXT,
+    prev_hash TEXT, block_hash TEXT
+);
+CREATE INDEX blocks_by_operation ON blocks (operation_type);
+CREATE TABLE chain (blocks INT, last_hash TEXT, follows TEXT);
+CREATE TABLE chain_notes (number INTEGER PRIMARY KEY, note TEXT);
+"""
+MAX_ROWS = {  # of a table; `insert` removes the oldest rows beyond it
+    "asked": 2_000, "injected": 2_000, "prompts": 500, "drafts": 4_000, "transcripts": 100, "recorded": 100,
+    "rule_files": 1_000, "learned": 50_000, "changes": 20_000, "calls": 300, "news": 20, "sink_dropped": 1_000,
+}  # fmt: skip
+# Network and shared file systems without the shared memory that WAL needs.
+UNSAFE_FILE_SYSTEMS = {
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs", "fuse.sshfs", "fuse.glusterfs"
+}  # fmt: skip
+_using = _thread.RLock()  # one thread at a time uses the connections
+_connections: dict[str, tuple[int, int, apsw.Connection]] = {}  # path → process, inode, connection
+_of_parent: list[apsw.Connection] = []  # a forked process must not close what its parent opened
+
+
+def read(layout: Layout, sql: str, *values: Cell) -> list[Any]:
+    """Return the rows of a query; none if there is no file, or if it cannot be read."""
+    with _using:
+        try:
+            connection = _connection(layout, make=False)
+            return connection.execute(sql, values).fetchall() if connection else []
+        except (apsw.Error, OSError, RawkoError) as failure:
+            _look_after(layout, failure)
+            return []
+
+
+class change:
+    """A transaction: `with change(layout) as db`. If it fails, nothing is changed; raise Unwritable.
+
+    With `durable`, the change is on disk when the block ends.
+    """
+
+    def __init__(self, layout: Layout, durable: bool = False):
+        self.layout = layout
+        self.durable = durable
+
+    def __enter__(self) -> apsw.Connection:
+        _using.acquire()
+        try:
+            connection = _connection(self.layout, make=True)
+            if connection is None:
+                raise FileNotFoundError("the folder local/ is gone")
+            if self.durable:
+                connection.execute("PRAGMA synchronous = FULL")
+            connection.__enter__()
+        except BaseException as failure:
+            self._end(failure)
+            raise
+        self.connection = connection
+        return connection
+
+    def __exit__(self, kind: Any, failure: BaseException | None, trace: Any) -> None:
+        try:
+            self.connection.__exit__(kind, failure, trace)
+            if self.durable:
+                self.connection.execute("PRAGMA synchronous = NORMAL")
+        except (apsw.Error, OSError) as later:
+            failure = failure or later
+        self._end(failure)
+
+    def _end(self, failure: BaseException | None) -> None:
+        _using.release()
+        if isinstance(failure, apsw.Error | OSError):
+            _look_after(self.layout, failure)
+            said = getattr(failure, "strerror", "") or str(failure)
+            message = f"cannot use the records in {self.layout.local}: {said}"
+            raise Unwritable(message, "check permissions and free space") from None
+
+
+def note(layout: Layout, table: str, *values: Cell) -> None:
+    """Insert one row in a transaction of its own. Ignore errors: a command must not fail for want of a record."""
+    try:
+        with change(layout) as db:
+            insert(db, table, *values)
+    except RawkoError:
+        pass
+
+
+def insert(db: apsw.Connection, table: str, *values: Cell) -> int:
+    """Insert a row, replace one with the same key, remove rows beyond the table's limit; return the row's number."""
+    texts = [
+        value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for value in values
+    ]
+    marks = ", ?" * len(values)
+    db.execute(f"INSERT OR REPLACE INTO {table} VALUES (NULL{marks})", texts)
+    number = db.last_insert_rowid()
+    if most := MAX_ROWS.get(table):
+        oldest = f"SELECT number FROM {table} ORDER BY number DESC LIMIT 1 OFFSET {most}"
+        db.execute(f"DELETE FROM {table} WHERE number <= ({oldest})")
+    return number
+
+
+def fact(layout: Layout, name: str) -> str:
+    """Return a value that `set_fact` stored; empty if there is none."""
+    return next(
+        (value for (value,) in read(layout, "SELECT value FROM facts WHERE name = ?", name)), ""
+    )
+
+
+def set_fact(layout: Layout, name: str, value: str, replace: bool = True) -> None:
+    """Store a value; without `replace`, a stored value wins. Raise Unwritable."""
+    with change(layout) as db:
+        verb = "REPLACE" if replace else "IGNORE"
+        db.execute(f"INSERT OR {verb} INTO facts VALUES (?, ?)", (name, value))
+
+
+def open_intents(layout: Layout) -> list[str]:
+    """Return the ids of memories whose purge has not finished (machine_records.py); every command asks."""
+    return [id for (id,) in read(layout, "SELECT id FROM purges ORDER BY id")]
+
+
+def records_path(layout: Layout, make: bool = False) -> str:
+    """Return the path of the file; with `make`, create its folder. Raise OSError if there is no folder of ours."""
+    start = os.path.join(layout.local, RECORDS)
+    return f"{start}-{secret_of(start, make)[:NAME_DIGITS]}.db"
+
+
+def close_records() -> None:
+    """Close all connections, for example before a fork: SQLite's connections must not cross it."""
+    with _using:
+        while _connections:
+            process, _, connection = _connections.popitem()[1]
+            if process == os.getpid():
+                connection.close()
+            else:
+                _of_parent.append(connection)
+
+
+def erase_removed(layout: Layout) -> None:
+    """Remove the traces of deleted rows from the disk, after a purge. Raise Unwritable."""
+    try:
+        with _using:
+            connection = _connection(layout, make=False)
+            if connection:
+                connection.execute("VACUUM")
+                done: list[Any] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                if done[0][0]:
+                    raise apsw.BusyError("another process reads it")
+    except (apsw.Error, OSError) as failure:
+        message = f"cannot use the records in {layout.local}: {failure}"
+        raise Unwritable(message, "try again") from None
+
+
+# Open the file, make it, or set it aside.
+
+
+def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
+    """Return the connection of this process; None if there is no file and `make` is False."""
+    try:
+        path = records_path(layout, make)
+    except FileNotFoundError:
+        return None
+    inode = _inode_of(path)
+    known = _connections.get(path)
+    if known:
+        if known[:2] == (os.getpid(), inode):
+            return known[2]
+        close_records()
+    if not inode and not make:
+        return None
+    connection = _open_sealed(path) if inode else None
+    if connection is None:
+        connection = _install(path, make)
+    if connection:
+        _connections[path] = (os.getpid(), _inode_of(path), connection)
+    return connection
+
+
+def _inode_of(path: str) -> int:
+    try:
+        return os.lstat(path).st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def _install(path: str, make: bool) -> apsw.Connection | None:
+    """Set aside a file that is damaged or was not made here; with `make`, make another and open it."""
+    with Lock(f"{path}.lock", LOCK_WAIT_S):
+        connection = _open_sealed(path) if _inode_of(path) else None  # made by another process
+        if connection is None:
+            # A log of another file must not be replayed into a new one.
+            if any(os.path.lexists(path + suffix) for suffix in SUFFIXES):
+                _set_aside(path)
+            if make:
+                _make(path)
+                connection = _open_sealed(path)
+    return connection
+
+
+def _make(path: str) -> None:
+    """Make an empty file and move it to its place."""
+    new = f"{path}.new"
+    open_private(new, "w").close()
+    connection = apsw.Connection(new, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        application, user = _seal(path, os.stat(new).st_ino)
+        connection.execute("PRAGMA journal_mode = MEMORY").fetchall()
+        connection.execute(
+            f"BEGIN; {SCHEMA} INSERT INTO chain VALUES (0, '{'0' * 64}', '{'0' * 64}');"
+            f" PRAGMA application_id = {application}; PRAGMA user_version = {user}; COMMIT"
+        )
+        if file_system(path) not in UNSAFE_FILE_SYSTEMS:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    finally:
+        connection.close()
+    os.replace(new, path)
+
+
+def _open_sealed(path: str) -> apsw.Connection | None:
+    """Return a connection; None if the file is damaged, is a link, or was not made here."""
+    try:
+        check_private(path, SUFFIXES)
+    except OSError:
+        return None
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            stated = _stated_seal(connection)
+        except (
+            apsw.CantOpenError,
+            apsw.ReadOnlyError,
+        ):  # a read-only folder, in which SQLite cannot make its -shm file
+            place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = apsw.Connection(f"file:{place}?immutable=1", flags=flags)
+            stated = _stated_seal(connection)
+    except DAMAGED:
+        return None
+    if stated != _seal(path, os.stat(path).st_ino):
+        connection.close()
+        return None
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.transaction_mode = "IMMEDIATE"  # take the write lock at BEGIN, not later
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    connection.wal_autocheckpoint(CHECKPOINT_PAGES)
+    connection.execute("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
+    return connection
+
+
+def _stated_seal(connection: apsw.Connection) -> tuple[int, int]:
+    """Return the seal in a file's header. This reads no schema, which may be hostile."""
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    stated: list[Any] = connection.execute("PRAGMA application_id").fetchall()
+    stated += connection.execute("PRAGMA user_version").fetchall()
+    return stated[0][0], stated[1][0]
+
+
+def _seal(path: str, inode: int) -> tuple[int, int]:
+    """Return the two numbers that the header of our file at this path with this inode holds."""
+    from binascii import crc32
+
+    data = f"{seal_of(path, inode)} {SCHEMA}".encode()
+    return crc32(data) - 2**31, crc32(data[::-1]) - 2**31
+
+
+def _look_after(layout: Layout, failure: BaseException) -> None:
+    """After a failure, set the file aside if it is damaged, and if no other process has done so."""
+    if isinstance(failure, DAMAGED):
+        with _using:
+            try:
+                path = records_path(layout)
+                inode = _connections[path][1] if path in _connections else _inode_of(path)
+                close_records()
+                with Lock(f"{path}.lock", LOCK_WAIT_S):
+                    if _inode_of(path) == inode:
+                        _set_aside(path)
+            except (OSError, RawkoError):
+                pass
+
+
+def _set_aside(path: str) -> None:
+    """Rename a file, after the files beside it, and say so."""
+    number = 1
+    while os.path.lexists(f"{path}{ASIDE}{number}"):
+        number += 1
+    for suffix in reversed(SUFFIXES):
+        try:
+            os.rename(path + suffix, f"{path}{ASIDE}{number}{suffix}")
+        except FileNotFoundError:
+            continue
+    sys.stderr.write(
+        f"rawkomem: {ascii(path)[1:-1]} is damaged or was not made here, and is not used:"
+        f" it is now {os.path.basename(path)}{ASIDE}{number}; delete it if you do not need it\n"
+    )
+
+
+def file_system(path: str) -> str:
+    """Return the type of a path's file system; empty (WAL is assumed safe) if the system does not tell."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="replace") as stream:
+            mounts = [line.split(" ")[1:3] for line in stream]
+    except OSError:
+        return ""
+    path = os.path.realpath(path)
+    holding = [
+        (mount, kind)
+        for mount, kind in mounts
+        if path == mount or path.startswith(mount.rstrip("/") + "/")
+    ]
+    return max(holding, default=("", ""))[1]
