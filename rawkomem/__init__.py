@@ -28,7 +28,8 @@ The folders, from the lowest layer to the highest; each imports only those above
 
 from __future__ import annotations
 
-__version__ = "0.1.0"  # defined only here; the first section of CHANGELOG.md describes it
+# defined only here; the first section of CHANGELOG.md describes it
+__version__ = "0.1.0"
 
 
 TYPE_CHECKING = False  # importing `typing` takes a third of a bare start
@@ -38,7 +39,15 @@ if TYPE_CHECKING:
     from .index.stores.protocol import BaseStore, OutsideStore, StorePlugin
     from .index.summaries import Stats
     from .model.entries import Entry, Memory, Task
-    from .model.errors import BadInput, Busy, IndexBroken, NotFound, RawkoError, Refused, Unwritable
+    from .model.errors import (
+        BadInput,
+        Busy,
+        IndexBroken,
+        NotFound,
+        RawkoError,
+        Refused,
+        Unwritable,
+    )
     from .model.filters import Filter, asked
     from .recall.earlier_tasks import PatternMatch
     from .recall.inject import Injection, Prompt
@@ -105,7 +114,8 @@ def __getattr__(name: str) -> object:
     """Load a public name when it is first used, so that `import rawkomem` stays fast."""
     if name not in _HOMES:
         raise AttributeError(f"module 'rawkomem' has no attribute {name!r}")
-    from importlib import import_module  # loads other modules that a command does not need
+    # loads other modules that a command does not need
+    from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 

@@ -22,7 +22,8 @@ PROGRAMS = {
     "nvim": '--cmd "set runtimepath+=$here/unpacked/usr/lib/nvim" ',
     "hx": "",
 }  # program → the options that it needs
-SKIPPED = {"gcc-16-base", "libc-gconv-modules-extra"}  # no editor loads files from these
+# no editor loads files from these
+SKIPPED = {"gcc-16-base", "libc-gconv-modules-extra"}
 TIMEOUT_S = 120
 WRAPPER = """#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")/..
@@ -62,7 +63,9 @@ def needed(names: tuple[str, ...], known: dict[str, dict[str, str]]) -> list[str
         found.append(name)
         depends = known[name].get("Depends", "")
         wanted += [
-            re.split(r"[ (:|]", part.strip())[0] for part in depends.split(",") if part.strip()
+            re.split(r"[ (:|]", part.strip())[0]
+            for part in depends.split(",")
+            if part.strip()
         ]
     return found
 
@@ -71,7 +74,9 @@ def unpack(package: dict[str, str], folder: Path) -> None:
     """Download a package, check it and unpack it below a folder; exit if its checksum is wrong."""
     data = fetch(package["Filename"])
     if hashlib.sha256(data).hexdigest() != package["SHA256"]:
-        sys.exit(f"{package['Filename']}: the SHA-256 differs from the index; try again")
+        sys.exit(
+            f"{package['Filename']}: the SHA-256 differs from the index; try again"
+        )
     file = folder / "package.deb"
     file.write_bytes(data)
     subprocess.run(["dpkg-deb", "-x", str(file), str(folder / "unpacked")], check=True)
@@ -90,7 +95,9 @@ def main() -> None:
         unpack(known[name], folder)
     for program, options in PROGRAMS.items():
         script = folder / "bin" / program
-        script.write_text(WRAPPER.replace("{program}", program).replace("{options}", options))
+        script.write_text(
+            WRAPPER.replace("{program}", program).replace("{options}", options)
+        )
         script.chmod(0o755)
 
 

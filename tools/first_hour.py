@@ -85,7 +85,8 @@ def steps() -> list[Step]:
             """,
             [
                 Command(
-                    f"pip download --quiet --no-deps --no-binary prefect prefect=={RELEASE}", ""
+                    f"pip download --quiet --no-deps --no-binary prefect prefect=={RELEASE}",
+                    "",
                 ),
                 Command(f"tar xzf {PROJECT}.tar.gz && cd {PROJECT}", ""),
                 Command(
@@ -116,7 +117,9 @@ def steps() -> list[Step]:
             Code now asks for the same at each prompt.
             """,
             [
-                Command("rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"),
+                Command(
+                    "rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"
+                ),
                 Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
                 Command("rawkomem inject 'what is the weather in Paris today'"),
             ],
@@ -129,7 +132,9 @@ def steps() -> list[Step]:
             undoes it.
             """,
             [
-                Command("rawkomem import --shorten src/prefect/AGENTS.md", keys=("y\n",)),
+                Command(
+                    "rawkomem import --shorten src/prefect/AGENTS.md", keys=("y\n",)
+                ),
             ],
         ),
         Step(
@@ -162,7 +167,9 @@ def steps() -> list[Step]:
                     "rawkomem supersede create-migrations-with-the-cli create-migrations-with-the-cli-and-a-name"
                 ),
                 Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
-                Command("git add . && git commit --quiet -m 'Remember how migrations are made'"),
+                Command(
+                    "git add . && git commit --quiet -m 'Remember how migrations are made'"
+                ),
             ],
         ),
         Step(
@@ -173,7 +180,8 @@ def steps() -> list[Step]:
             """,
             [
                 Command(
-                    f"git clone --quiet {PROJECT} maria && git -C maria config user.name Maria", ""
+                    f"git clone --quiet {PROJECT} maria && git -C maria config user.name Maria",
+                    "",
                 ),
                 Command(
                     "rawkomem amend create-migrations-with-the-cli-and-a-name --importance critical && "
@@ -231,7 +239,11 @@ class Machine:
             "[user]\nname = Alice\nemail = alice@example.org\n[init]\ndefaultBranch = main\n"
         )
         own = ("RAWKOMEM_", "GIT_", "XDG_", "PYTHONPATH", "VIRTUAL_ENV")
-        self.env = {name: value for name, value in scrubbed().items() if not name.startswith(own)}
+        self.env = {
+            name: value
+            for name, value in scrubbed().items()
+            if not name.startswith(own)
+        }
         path = f"{home / 'venv' / 'bin'}:{os.path.dirname(sys.executable)}:/usr/local/bin:/usr/bin:/bin"
         self.env |= {
             "HOME": str(home),
@@ -247,7 +259,9 @@ class Machine:
         """Run a command at the terminal; end the recording if it fails."""
         folder = ROOT if command.folder == "rawkomem" else self.home / command.folder
         scratch = self.home.parent
-        told, shown, ended = (scratch / name for name in ("told.json", "shown", "ended"))
+        told, shown, ended = (
+            scratch / name for name in ("told.json", "shown", "ended")
+        )
         ended.unlink(missing_ok=True)
         replies = [(QUESTION, keys) for keys in command.keys]
         words = ["bash", "-c", command.line]
@@ -258,7 +272,9 @@ class Machine:
             "limit_s": COMMAND_LIMIT_S,
         }
         told.write_text(json.dumps(about))
-        driver = shlex.join([sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)])
+        driver = shlex.join(
+            [sys.executable, str(ROOT / "tests" / "conversing.py"), str(told)]
+        )
         line = f"{driver} > {scratch}/code; mv {scratch}/code {ended}"
         subprocess.run(
             [sys.executable, "-c", STARTER, self.terminal, "-c", line],
@@ -273,16 +289,23 @@ class Machine:
         command.shown = self.plain(shown.read_text(errors="replace"))
         if int(code) != command.check:
             no_index = (
-                command.line.startswith("pip ") and "No matching distribution" in command.shown
+                command.line.startswith("pip ")
+                and "No matching distribution" in command.shown
             )
             sys.stderr.write(f"$ {command.line}\n{command.shown}\nexit code {code}\n")
             raise SystemExit(NO_INDEX_EXIT_CODE if no_index else 1)
 
     def plain(self, text: str) -> str:
         """Return an output without colors, paths of this machine, and warnings about its package index."""
-        text = ESCAPES.sub("", text).replace(str(self.home), "~").replace(str(ROOT), "~/rawkomem")
+        text = (
+            ESCAPES.sub("", text)
+            .replace(str(self.home), "~")
+            .replace(str(ROOT), "~/rawkomem")
+        )
         return "\n".join(
-            line.rstrip("\r ") for line in text.splitlines() if "WARNING: Location" not in line
+            line.rstrip("\r ")
+            for line in text.splitlines()
+            if "WARNING: Location" not in line
         )
 
 
@@ -310,7 +333,12 @@ def _section(step: Step) -> str:
         fence = "~~~~" if "```" in said else "```"
         blocks.append(
             "\n".join(
-                [f"{fence}console", f"{where}$ {command.line}", *([said] if said else []), fence]
+                [
+                    f"{fence}console",
+                    f"{where}$ {command.line}",
+                    *([said] if said else []),
+                    fence,
+                ]
             )
         )
     return "\n\n".join(blocks)

@@ -33,9 +33,12 @@ from rawkomem.recall.relevance import BIAS, SET_WEIGHTS
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import is_sentence
 
-NAMES = tuple(name for name in relevance.WEIGHTS if name not in SET_WEIGHTS and name != BIAS)
+NAMES = tuple(
+    name for name in relevance.WEIGHTS if name not in SET_WEIGHTS and name != BIAS
+)
 RIDGE = 10.0
-RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35  # weight of a relevant memory; label of an acceptable one
+# weight of a relevant memory; label of an acceptable one
+RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35
 HARD_WEIGHT, HARD_MARGIN = (
     12.0,
     0.08,
@@ -57,7 +60,9 @@ def rows_of(file: str, variant: str, deep: bool, sessions: list[Past]) -> list[R
     for part in read_sets(file):
         memories = [changed(one, variant) for one in part["memories"]]
         if variant == "few memories":
-            memories = random.Random(5).sample(memories, min(FEW_MEMORIES, len(memories)))
+            memories = random.Random(5).sample(
+                memories, min(FEW_MEMORIES, len(memories))
+            )
         with tempfile.TemporaryDirectory() as project:
             names = write_repository(project, memories)
             repository = Repository.open(project, warn=lambda text: None)
@@ -69,7 +74,8 @@ def rows_of(file: str, variant: str, deep: bool, sessions: list[Past]) -> list[R
             repository.close()
     total = sum(pair["weight"] for pair in pairs)
     return [
-        {**pair, "weight": pair["weight"] * PAIRS * VARIANTS[variant] / total} for pair in pairs
+        {**pair, "weight": pair["weight"] * PAIRS * VARIANTS[variant] / total}
+        for pair in pairs
     ]
 
 
@@ -85,7 +91,10 @@ def pairs_of(
     repository: Repository, query: Row, names: dict[str, str], sessions: list[Past]
 ) -> list[Row]:
     """Return the pairs of one prompt."""
-    relevant, fine = set(map(str, query["relevant"])), set(map(str, query.get("acceptable", ())))
+    relevant, fine = (
+        set(map(str, query["relevant"])),
+        set(map(str, query.get("acceptable", ()))),
+    )
     injection = repository.inject(
         Task(query["q"], **before(query, sessions)), limit=10, budget=10**9
     )
@@ -98,8 +107,12 @@ def pairs_of(
     pairs = []
     for name, values in items:
         label = 1.0 if name in relevant else ACCEPTABLE if name in fine else 0.0
-        is_hard = not needed and not label and values.get("meaning", 0.0) > top - HARD_MARGIN
-        weight = RELEVANT_WEIGHT if name in relevant else HARD_WEIGHT if is_hard else 1.0
+        is_hard = (
+            not needed and not label and values.get("meaning", 0.0) > top - HARD_MARGIN
+        )
+        weight = (
+            RELEVANT_WEIGHT if name in relevant else HARD_WEIGHT if is_hard else 1.0
+        )
         pairs.append({"values": values, "label": label, "weight": weight})
     return pairs
 
@@ -117,9 +130,15 @@ def before(query: Row, sessions: list[Past]) -> Row:
 def fitted(pairs: list[Row]) -> dict[str, float]:
     """Return the weights of a ridge logistic regression, by Newton's method; the weights set by hand stay."""
     x = np.array([[pair["values"].get(name, 0.0) for name in NAMES] for pair in pairs])
-    y, w = np.array([pair["label"] for pair in pairs]), np.array([pair["weight"] for pair in pairs])
+    y, w = (
+        np.array([pair["label"] for pair in pairs]),
+        np.array([pair["weight"] for pair in pairs]),
+    )
     offset = np.array(
-        [sum(pair["values"].get(k, 0.0) * v for k, v in SET_WEIGHTS.items()) for pair in pairs]
+        [
+            sum(pair["values"].get(k, 0.0) * v for k, v in SET_WEIGHTS.items())
+            for pair in pairs
+        ]
     )
     mean, spread = x.mean(0), x.std(0) + 1e-6
     x = np.c_[(x - mean) / spread, np.ones(len(x))]
@@ -129,7 +148,9 @@ def fitted(pairs: list[Row]) -> dict[str, float]:
     for _ in range(60):
         p = 1 / (1 + np.exp(-np.clip(x @ b + offset, -30, 30)))
         s = w * np.maximum(p * (1 - p), 1e-4)
-        step = np.linalg.solve((x * s[:, None]).T @ x + ridge, x.T @ (w * (p - y)) + ridge @ b)
+        step = np.linalg.solve(
+            (x * s[:, None]).T @ x + ridge, x.T @ (w * (p - y)) + ridge @ b
+        )
         b -= step
         if abs(step).max() < 1e-6:
             break
@@ -141,9 +162,14 @@ def main() -> None:
     """Fit without each project, measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="+")
-    parser.add_argument("--deep", action="store_true", help="also with contextual vectors")
     parser.add_argument(
-        "--sessions", action="append", default=[], help="sessions that prompts name as their source"
+        "--deep", action="store_true", help="also with contextual vectors"
+    )
+    parser.add_argument(
+        "--sessions",
+        action="append",
+        default=[],
+        help="sessions that prompts name as their source",
     )
     parser.add_argument("--weights", action="store_true", help="print only the weights")
     given = parser.parse_args()
@@ -160,10 +186,14 @@ def main() -> None:
     }
     for left in () if given.weights else given.sets:
         relevance.WEIGHTS.update(
-            fitted([pair for file in given.sets if file != left for pair in known[file]])
+            fitted(
+                [pair for file in given.sets if file != left for pair in known[file]]
+            )
         )
         for deep in tiers:
-            figures = measure_recall(left, "", lambda text: None, deep, given.sessions)["injected"]
+            figures = measure_recall(left, "", lambda text: None, deep, given.sessions)[
+                "injected"
+            ]
             print(
                 left,
                 "contextual" if deep else "static",

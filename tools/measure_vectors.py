@@ -52,18 +52,30 @@ def main() -> None:
     given = parser.parse_args()
     if given.keep:
         os.makedirs(given.keep, exist_ok=True)
-    with nullcontext(given.keep) if given.keep else tempfile.TemporaryDirectory() as folder:
+    with (
+        nullcontext(given.keep)
+        if given.keep
+        else tempfile.TemporaryDirectory() as folder
+    ):
         print(
             measure(
-                os.path.abspath(folder), given.store, given.count, given.texts, bool(given.keep)
+                os.path.abspath(folder),
+                given.store,
+                given.count,
+                given.texts,
+                bool(given.keep),
             )
         )
 
 
-def measure(folder: str, name: str, count: int, texts: str = "", keep: bool = False) -> str:
+def measure(
+    folder: str, name: str, count: int, texts: str = "", keep: bool = False
+) -> str:
     """Fill a store unless a kept one is there, and time searches; return the figures as a line."""
     searches = WARM_UP_SEARCHES + SEARCHES
-    vectors = _known_vectors(os.path.join(folder, f"vectors-{count}.npy"), searches + count, texts)
+    vectors = _known_vectors(
+        os.path.join(folder, f"vectors-{count}.npy"), searches + count, texts
+    )
     asked, vectors = vectors[:searches], vectors[searches:]
     layout = Layout(os.path.join(folder, f"vectors-{count}", FOLDER))
     store = open_store(layout, StoreSettings(name), vectors.shape[1])
@@ -108,16 +120,24 @@ def _embedded(count: int, file: str = "") -> Vectors:
     texts = real_texts(file, count) if file else short_texts(count)
     batches = iter(lambda: embedder.embed([*islice(texts, BATCH_VECTORS)]), [])
     return np.concatenate(
-        [np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1) for batch in batches]
+        [
+            np.frombuffer(b"".join(batch), dtype="<f4").reshape(len(batch), -1)
+            for batch in batches
+        ]
     )
 
 
 def _fill(store: OutsideStore, vectors: Vectors) -> None:
     for start in range(0, len(vectors), BATCH_VECTORS):
         numbered = enumerate(vectors[start : start + BATCH_VECTORS], start)
-        passages = ((n, Passage(f"vector {n}", vector.tobytes())) for n, vector in numbered)
+        passages = (
+            (n, Passage(f"vector {n}", vector.tobytes())) for n, vector in numbered
+        )
         store.put(
-            [Document(Facets(f"v{n}"), "", (passage,), digest="1") for n, passage in passages]
+            [
+                Document(Facets(f"v{n}"), "", (passage,), digest="1")
+                for n, passage in passages
+            ]
         )
         store.commit()
 
@@ -130,8 +150,13 @@ def _recall(vectors: Vectors, asked: Vectors, hits_of: list[list[Hit]]) -> float
         batch = _packed(vectors[start : start + BATCH_VECTORS])
         closeness = 2 * batch @ questions.T - (batch * batch).sum(axis=1, keepdims=True)
         for own, column in zip(best, closeness.T, strict=True):
-            own += [(float(column[n]), start + int(n)) for n in np.argsort(-column)[:EXACT_TOP]]
-    exact = [{f"v{n}" for _, n in sorted(own, reverse=True)[:EXACT_TOP]} for own in best]
+            own += [
+                (float(column[n]), start + int(n))
+                for n in np.argsort(-column)[:EXACT_TOP]
+            ]
+    exact = [
+        {f"v{n}" for _, n in sorted(own, reverse=True)[:EXACT_TOP]} for own in best
+    ]
     found = sum(
         len(right & {hit.id for hit in hits[:EXACT_TOP]})
         for right, hits in zip(exact, hits_of, strict=True)
@@ -140,7 +165,9 @@ def _recall(vectors: Vectors, asked: Vectors, hits_of: list[list[Hit]]) -> float
 
 
 def _packed(vectors: Vectors) -> Vectors:
-    fine = b"".join(fine for fine, _ in pack_all([vector.tobytes() for vector in vectors]))
+    fine = b"".join(
+        fine for fine, _ in pack_all([vector.tobytes() for vector in vectors])
+    )
     return np.frombuffer(fine, dtype=np.int8).reshape(vectors.shape).astype(np.float32)
 
 
@@ -148,7 +175,9 @@ def short_texts(count: int) -> Iterator[str]:
     """Yield texts of about 30 words on many subjects, each with its own words; a few texts share a subject."""
     chance = random.Random(SEED)
     prose = Prose()
-    subjects = [chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)]
+    subjects = [
+        chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)
+    ]
     weights = list(accumulate(1 / (rank + 3) for rank in range(SHORT_SUBJECT_WORDS)))
     for _ in range(count):
         subject = chance.choice(subjects)

@@ -33,7 +33,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "vectors", type=Path, help="npz with i8 (tokens x dimensions) and scale (one per token)"
+        "vectors",
+        type=Path,
+        help="npz with i8 (tokens x dimensions) and scale (one per token)",
     )
     parser.add_argument(
         "vocabulary", type=Path, help="one token per line, in the order of the rows"
@@ -57,7 +59,9 @@ def pack(vectors: Path, vocabulary: Path, out: Path) -> int:
         raise SystemExit(
             f"{len(tokens)} tokens, {len(i8)} rows and {len(scale)} scales do not belong together"
         )
-    kept = sorted((token.encode(), row) for row, token in enumerate(tokens) if reachable(token))
+    kept = sorted(
+        (token.encode(), row) for row, token in enumerate(tokens) if reachable(token)
+    )
     rows = np.array([row for _, row in kept])
     weights = np.rint(scale[rows] * (MAX_WEIGHT / scale[rows].max())).astype("<u4")
     out.write_bytes(layout([name for name, _ in kept], weights, i8[rows]))
@@ -71,15 +75,28 @@ def reachable(token: str) -> bool:
     return bert_words(f"a{name}" if inner else name) == [f"a{name}" if inner else name]
 
 
-def layout(names: list[bytes], weights: NDArray[np.uint32], rows: NDArray[np.int8]) -> bytes:
+def layout(
+    names: list[bytes], weights: NDArray[np.uint32], rows: NDArray[np.int8]
+) -> bytes:
     """Return the bytes of the file, as rawkomem/embed/static.py describes them."""
     longest = max(len(name.decode().removeprefix(INNER)) for name in names)
     offsets = np.cumsum([0] + [len(name) + 1 for name in names]).astype("<u4")
     header = VECTORS_HEADER.pack(
-        VECTORS_MAGIC, VECTORS_VERSION, len(names), rows.shape[1], longest, int(offsets[-1])
+        VECTORS_MAGIC,
+        VECTORS_VERSION,
+        len(names),
+        rows.shape[1],
+        longest,
+        int(offsets[-1]),
     )
     return b"".join(
-        (header, offsets.tobytes(), weights.tobytes(), b"\n".join(names) + b"\n", rows.tobytes())
+        (
+            header,
+            offsets.tobytes(),
+            weights.tobytes(),
+            b"\n".join(names) + b"\n",
+            rows.tobytes(),
+        )
     )
 
 

@@ -45,13 +45,18 @@ def visit(page: Page, name: str) -> None:
 
 
 def take_all(
-    browser: Browser, address: str, folder: Path, look: Callable[[Page, str], None] | None = None
+    browser: Browser,
+    address: str,
+    folder: Path,
+    look: Callable[[Page, str], None] | None = None,
 ) -> list[Path]:
     """Take a picture of every view in every size and scheme, and call `look` after each; return the files."""
     taken = []
     for scheme in SCHEMES:
         for width, size in SIZES.items():
-            page = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+            page = browser.new_page(
+                viewport=size, color_scheme=scheme, reduced_motion="reduce"
+            )
             page.goto(address)
             page.wait_for_selector(".list a")
             for name in VIEWS:
@@ -91,7 +96,9 @@ def _memory(page: Page) -> None:
 def _graph(page: Page) -> None:
     visit(page, "graph")
     places = page.evaluate("document.querySelector('.canvas').drawn().nodes")
-    outage = next(place for place in places if place["title"] == "The outage of midsummer")
+    outage = next(
+        place for place in places if place["title"] == "The outage of midsummer"
+    )
     page.locator(".canvas").click(position={"x": outage["x"], "y": outage["y"]})
     page.wait_for_selector(".node-card h2")
 

@@ -17,7 +17,9 @@ import tempfile
 from html import escape
 from pathlib import Path
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
+PICTURE = (
+    Path(__file__).resolve().parent.parent / "docs" / "images" / "first-minutes.svg"
+)
 PROJECT = Path(__file__).resolve().parent.parent
 # A session of an agent in this project. In a connected host, the hooks learn from it after each turn.
 SESSION = (
@@ -44,10 +46,18 @@ LINE, CHARACTER, MARGIN, BAR = (
     18,
     34,
 )  # pixels: line height, character width, margin, title bar
-FIRST_S, BETWEEN_S = 0.6, 2.4  # seconds until the first command, and between two commands
+# seconds until the first command, and between two commands
+FIRST_S, BETWEEN_S = 0.6, 2.4
 SGR = re.compile(r"\x1b\[([0-9;]*)m")
 OTHER_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-ln-z]")
-CLASSES = {"1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan"}
+CLASSES = {
+    "1": "bold",
+    "2": "dim",
+    "31": "red",
+    "32": "green",
+    "33": "yellow",
+    "36": "cyan",
+}
 STYLE = """
 svg { --page: #ffffff; --bar: #f0f1f3; --edge: #d5d8dd; --ink: #24292f; --dim: #6e7781; --green: #1a7f37;
   --yellow: #9a6700; --red: #cf222e; --cyan: #0b7285; }
@@ -68,7 +78,9 @@ def main() -> None:
         prepare(home)
         steps: list[tuple[str, str]] = []
         for command in COMMANDS:
-            drafts = [id for _, output in steps for id in re.findall(r"drf_\w+", output)]
+            drafts = [
+                id for _, output in steps for id in re.findall(r"drf_\w+", output)
+            ]
             typed = command.format(draft=drafts[-1] if drafts else "")
             steps.append((typed, run(typed, home)))
     PICTURE.parent.mkdir(parents=True, exist_ok=True)
@@ -79,7 +91,9 @@ def main() -> None:
 def prepare(home: str) -> None:
     """Make a repository with this project's own memories and the session."""
     project = Path(home, FOLDER)
-    shutil.copytree(PROJECT / ".rawko", project / ".rawko", ignore=shutil.ignore_patterns("local"))
+    shutil.copytree(
+        PROJECT / ".rawko", project / ".rawko", ignore=shutil.ignore_patterns("local")
+    )
     lines = [
         {
             "type": who,
@@ -89,7 +103,9 @@ def prepare(home: str) -> None:
         }
         for number, (who, text) in enumerate(SESSION)
     ]
-    (project / "session.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (project / "session.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in lines)
+    )
     identity = ["-c", "user.name=Alice", "-c", "user.email=alice@example.org"]
     for words in (
         ["init", "-q"],
@@ -104,7 +120,11 @@ def run(command: str, home: str) -> str:
     """Return what a command prints to a terminal in that repository; exit if it fails."""
     project = os.path.join(home, FOLDER)
     around = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("RAWKOMEM_")},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("RAWKOMEM_")
+        },
         "XDG_CONFIG_HOME": os.path.join(home, "config"),
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
         "XDG_DATA_HOME": os.path.join(home, "data"),
@@ -118,7 +138,12 @@ def run(command: str, home: str) -> str:
     host, guest = pty.openpty()
     subprocess.run(["stty", "cols", str(COLUMNS)], stdin=guest, check=False)
     process = subprocess.Popen(
-        ["bash", "-ec", command], cwd=project, env=around, stdin=guest, stdout=guest, stderr=guest
+        ["bash", "-ec", command],
+        cwd=project,
+        env=around,
+        stdin=guest,
+        stdout=guest,
+        stderr=guest,
     )
     os.close(guest)
     told = b""
@@ -143,17 +168,24 @@ def draw(steps: list[tuple[str, str]]) -> str:
     for number, (command, output) in enumerate(steps):
         lines = [
             *prompt(command),
-            *(line for text in output.rstrip("\n").split("\n") for line in wrapped(text)),
+            *(
+                line
+                for text in output.rstrip("\n").split("\n")
+                for line in wrapped(text)
+            ),
             "",
         ]
-        drawn = "\n".join(draw_line(line, row + at) for at, line in enumerate(lines) if line)
+        drawn = "\n".join(
+            draw_line(line, row + at) for at, line in enumerate(lines) if line
+        )
         blocks.append(
             f'<g class="step" style="animation-delay: {FIRST_S + number * BETWEEN_S:g}s">\n{drawn}\n</g>'
         )
         row += len(lines)
     width, height = round(COLUMNS * CHARACTER + 2 * MARGIN), BAR + row * LINE + MARGIN
     dots = "".join(
-        f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>' for n in range(3)
+        f'<circle cx="{MARGIN + 18 * n}" cy="17" r="5.5" fill="var(--edge)"/>'
+        for n in range(3)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img" '
@@ -174,7 +206,10 @@ def prompt(command: str) -> list[str]:
             at = "   "
         at = f"{at} {word}" if at else word
     first, *rest = [*lines, at]
-    return [f"\x1b[32m$\x1b[0m \x1b[1m{first}\x1b[0m", *(f"\x1b[1m{line}\x1b[0m" for line in rest)]
+    return [
+        f"\x1b[32m$\x1b[0m \x1b[1m{first}\x1b[0m",
+        *(f"\x1b[1m{line}\x1b[0m" for line in rest),
+    ]
 
 
 def wrapped(line: str) -> list[str]:
@@ -193,7 +228,9 @@ def draw_line(line: str, row: int) -> str:
             style = CLASSES.get(part, "")
         elif part:
             spans.append(
-                f'<tspan class="{style}">{escape(part)}</tspan>' if style else escape(part)
+                f'<tspan class="{style}">{escape(part)}</tspan>'
+                if style
+                else escape(part)
             )
     y = BAR + MARGIN + row * LINE
     return f'<text x="{MARGIN}" y="{y}" xml:space="preserve">{"".join(spans)}</text>'

@@ -55,16 +55,25 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     modes = parser.add_subparsers(required=True)
-    mode = modes.add_parser("train", help="texts and a teacher → an npz with i8 and scale")
-    mode.add_argument(
-        "--teacher", required=True, help="name or folder of a sentence-transformers model"
+    mode = modes.add_parser(
+        "train", help="texts and a teacher → an npz with i8 and scale"
     )
-    mode.add_argument("--texts", type=Path, required=True, help="one text per line, plain or .xz")
+    mode.add_argument(
+        "--teacher",
+        required=True,
+        help="name or folder of a sentence-transformers model",
+    )
+    mode.add_argument(
+        "--texts", type=Path, required=True, help="one text per line, plain or .xz"
+    )
     mode.add_argument("--out", type=Path, required=True)
     mode.add_argument("--epochs", type=int, default=EPOCHS)
     mode.add_argument("--batch", type=int, default=BATCH)
     mode.add_argument(
-        "--limit", type=int, default=0, help="use only this many texts, from the start of the file"
+        "--limit",
+        type=int,
+        default=0,
+        help="use only this many texts, from the start of the file",
     )
     mode.add_argument("--seed", type=int, default=1)
     mode.set_defaults(call=train)
@@ -99,7 +108,9 @@ def training_items(texts: list[str], seed: int) -> list[str]:
 
 def derived(text: str, rarity: dict[str, float], rng: random.Random) -> Iterator[str]:
     """Yield shorter items from a text: a sentence, spans and a bag of rare words."""
-    sentences = [part for part in re.split(r"(?<=[.!?])\s+", text) if part.count(" ") >= 2]
+    sentences = [
+        part for part in re.split(r"(?<=[.!?])\s+", text) if part.count(" ") >= 2
+    ]
     if sentences:
         yield rng.choice(sentences)
     words = text.split()
@@ -107,7 +118,9 @@ def derived(text: str, rarity: dict[str, float], rng: random.Random) -> Iterator
         length = rng.randint(*SPAN_WORDS)
         start = rng.randint(0, max(0, len(words) - length))
         yield " ".join(words[start : start + length])
-    salient = sorted(set(plain_words(text)), key=lambda word: (-rarity[word], word))[:SALIENT_WORDS]
+    salient = sorted(set(plain_words(text)), key=lambda word: (-rarity[word], word))[
+        :SALIENT_WORDS
+    ]
     yield " ".join(rng.sample(salient, min(len(salient), rng.randint(*BAG_WORDS))))
 
 
@@ -120,7 +133,8 @@ def word_rarity(texts: list[str]) -> dict[str, float]:
     """Return word → inverse document frequency; 0 for a word in one text only, which is a typo or an unusual name."""
     seen = Counter(word for text in texts for word in set(plain_words(text)))
     return {
-        word: math.log(len(texts) / count) if count > 1 else 0.0 for word, count in seen.items()
+        word: math.log(len(texts) / count) if count > 1 else 0.0
+        for word, count in seen.items()
     }
 
 
@@ -202,9 +216,9 @@ class Bags:
 
         sizes = self.sizes[chosen]
         offsets = sizes.cumsum(0) - sizes
-        within = torch.arange(int(sizes.sum()), device=sizes.device) - offsets.repeat_interleave(
-            sizes
-        )
+        within = torch.arange(
+            int(sizes.sum()), device=sizes.device
+        ) - offsets.repeat_interleave(sizes)
         tokens = self.flat[self.starts[chosen].repeat_interleave(sizes) + within]
         return F.normalize(F.embedding_bag(tokens, rows, offsets, mode="sum"), dim=1)
 
@@ -231,19 +245,31 @@ def initial_rows(teacher: Any, bags: Bags) -> torch.Tensor:
 
     tokenizer, size = teacher.tokenizer, len(teacher.tokenizer)
     ids = torch.tensor(
-        [[tokenizer.cls_token_id, token, tokenizer.sep_token_id] for token in range(size)]
+        [
+            [tokenizer.cls_token_id, token, tokenizer.sep_token_id]
+            for token in range(size)
+        ]
     )
     vectors = []
     with torch.inference_mode():
         for part in ids.to(bags.flat.device).split(2048):
-            output = teacher({"input_ids": part, "attention_mask": torch.ones_like(part)})
+            output = teacher(
+                {"input_ids": part, "attention_mask": torch.ones_like(part)}
+            )
             vectors.append(F.normalize(output["sentence_embedding"].float(), dim=1))
     counts = bags.flat.bincount(minlength=size)
-    return (torch.cat(vectors) * (SIF / (SIF + counts / counts.sum())).unsqueeze(1)).clone()
+    return (
+        torch.cat(vectors) * (SIF / (SIF + counts / counts.sum())).unsqueeze(1)
+    ).clone()
 
 
 def fit(
-    rows: torch.Tensor, bags: Bags, targets: torch.Tensor, epochs: int, batch: int, say: Progress
+    rows: torch.Tensor,
+    bags: Bags,
+    targets: torch.Tensor,
+    epochs: int,
+    batch: int,
+    say: Progress,
 ) -> None:
     """Train the rows in place: AdamW with a cosine schedule over shuffled batches."""
     import torch
@@ -286,7 +312,9 @@ def neighbors(vectors: torch.Tensor) -> torch.Tensor:
 
 def save(path: Path, rows: Floats) -> None:
     """Write the rows as int8 with one float16 scale per row."""
-    scale = np.maximum(np.abs(rows).max(1, keepdims=True) / 127, 1e-6).astype(np.float16)
+    scale = np.maximum(np.abs(rows).max(1, keepdims=True) / 127, 1e-6).astype(
+        np.float16
+    )
     i8 = np.clip(np.rint(rows / scale.astype(np.float32)), -127, 127).astype(np.int8)
     np.savez_compressed(path, i8=i8, scale=scale)
 
@@ -318,12 +346,16 @@ def evaluate(given: argparse.Namespace) -> None:
 
 def metatool(data: Any, embed: Any) -> str:
     """Return the recall of the tool whose condition fits a request."""
-    return show(recalls(data["queries"], data["memories"], embed, lambda memory: memory["when"]))
+    return show(
+        recalls(data["queries"], data["memories"], embed, lambda memory: memory["when"])
+    )
 
 
 def cosqa(data: Any, embed: Any) -> str:
     """Return the recall of the function that answers a question."""
-    return show(recalls(data["queries"], data["memories"], embed, lambda memory: memory["text"]))
+    return show(
+        recalls(data["queries"], data["memories"], embed, lambda memory: memory["text"])
+    )
 
 
 def locomo(data: Any, embed: Any) -> str:
@@ -331,7 +363,9 @@ def locomo(data: Any, embed: Any) -> str:
     forms = {
         "text": lambda turn: turn["text"],
         "speaker": lambda turn: f"{turn['speaker']}: {turn['text']}",
-        "speaker+date": lambda turn: f"{turn['date']} {turn['speaker']}: {turn['text']}",
+        "speaker+date": lambda turn: (
+            f"{turn['date']} {turn['speaker']}: {turn['text']}"
+        ),
     }
     found = []
     for name, form in forms.items():
@@ -347,14 +381,17 @@ def locomo(data: Any, embed: Any) -> str:
 def clinc(data: Any, embed: Any) -> str:
     """Return the recall of the right one of 150 memories with four conditions each, and the AUROC of "any fits"."""
     owners = np.repeat(
-        np.arange(len(data["memories"])), [len(memory["when"]) for memory in data["memories"]]
+        np.arange(len(data["memories"])),
+        [len(memory["when"]) for memory in data["memories"]],
     )
     conditions = embed([when for memory in data["memories"] for when in memory["when"]])
     scores = embed([query["q"] for query in data["queries"]]) @ conditions.T
     scores = np.stack(
         [scores[:, owners == owner].max(1) for owner in range(len(data["memories"]))], 1
     )
-    hits = fractions(scores, data["queries"], [memory["id"] for memory in data["memories"]])
+    hits = fractions(
+        scores, data["queries"], [memory["id"] for memory in data["memories"]]
+    )
     answerable = np.array([bool(query["relevant"]) for query in data["queries"]])
     best = scores.max(1)
     return f"{show(hits)}   AUROC {auroc(best[answerable], best[~answerable]):.3f}"
@@ -363,7 +400,8 @@ def clinc(data: Any, embed: Any) -> str:
 def recalls(queries: Any, memories: Any, embed: Any, form: Any) -> list[list[float]]:
     """Return for each query with evidence the fraction of it in the top 1, 5 and 10."""
     scores = (
-        embed([query["q"] for query in queries]) @ embed([form(memory) for memory in memories]).T
+        embed([query["q"] for query in queries])
+        @ embed([form(memory) for memory in memories]).T
     )
     return fractions(scores, queries, [memory["id"] for memory in memories])
 
@@ -376,7 +414,10 @@ def fractions(scores: Floats, queries: Any, ids: list[str]) -> list[list[float]]
         wanted = set(query["relevant"]) & set(ids)
         if wanted:
             found.append(
-                [len(wanted & {ids[at] for at in order[:top]}) / len(wanted) for top in (1, 5, 10)]
+                [
+                    len(wanted & {ids[at] for at in order[:top]}) / len(wanted)
+                    for top in (1, 5, 10)
+                ]
             )
     return found
 
@@ -385,13 +426,17 @@ def auroc(yes: Floats, no: Floats) -> float:
     """Return the probability that an answerable query scores above an unanswerable one."""
     no = np.sort(no)
     return float(
-        (np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")).mean() / 2 / len(no)
+        (np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")).mean()
+        / 2
+        / len(no)
     )
 
 
 def show(rows: list[list[float]]) -> str:
     """Return the means as text: `0.516 0.751 0.811 (rows)`."""
-    return " ".join(f"{value:.3f}" for value in np.mean(rows, axis=0)) + f" ({len(rows)})"
+    return (
+        " ".join(f"{value:.3f}" for value in np.mean(rows, axis=0)) + f" ({len(rows)})"
+    )
 
 
 MEASURES = {"metatool": metatool, "clinc": clinc, "locomo": locomo, "cosqa": cosqa}

@@ -42,11 +42,17 @@ def main() -> None:
     given = parser.parse_args()
     matrix = whitening(second_moment(given.vectors, given.vocabulary, given.texts))
     with np.load(given.vectors) as trained:
-        rows = trained["i8"].astype(np.float64) * trained["scale"].astype(np.float64).reshape(-1, 1)
+        rows = trained["i8"].astype(np.float64) * trained["scale"].astype(
+            np.float64
+        ).reshape(-1, 1)
     rows = rows @ matrix
     scale = np.abs(rows).max(axis=1, keepdims=True) / 127
     scale[scale == 0] = 1
-    np.savez(given.out, i8=np.rint(rows / scale).astype(np.int8), scale=scale.astype(np.float16))
+    np.savez(
+        given.out,
+        i8=np.rint(rows / scale).astype(np.int8),
+        scale=scale.astype(np.float16),
+    )
     print(f"{given.out}: {len(rows)} rows")
 
 

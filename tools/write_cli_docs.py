@@ -58,7 +58,8 @@ def write() -> str:
     """Return the whole page."""
     context = click.Context(cli, info_name="rawkomem", **cli.context_settings)
     overview = "\n".join(
-        f"| [`{name}`](#rawkomem-{name}) | {text} |" for name, (_, text) in COMMANDS.items()
+        f"| [`{name}`](#rawkomem-{name}) | {text} |"
+        for name, (_, text) in COMMANDS.items()
     )
     others = "\n".join(f"| `{name}` | `{path}` |" for name, path in ALIASES.items())
     parts = [HEAD, f"| command | what it does |\n|---|---|\n{overview}\n"]
@@ -66,7 +67,9 @@ def write() -> str:
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        parts.append(_section(command, click.Context(command, info_name=name, parent=context)))
+        parts.append(
+            _section(command, click.Context(command, info_name=name, parent=context))
+        )
     return "\n".join(parts)
 
 
@@ -90,13 +93,19 @@ def _section(
             + "Several of its commands take:\n\n"
             + "".join(f"- {line}\n" for line in shared)
         )
-    above = "" if context.command_path.count(" ") > 1 else COMMANDS[context.info_name or ""][1]
+    above = (
+        ""
+        if context.command_path.count(" ") > 1
+        else COMMANDS[context.info_name or ""][1]
+    )
     rest = summary.removeprefix(above) if usage or lines or inner else summary
     first = ": ".join(part for part in (usage and f"`{usage}`", rest.strip()) if part)
     parts = [f"{first}\n" if first else "", lines]
     head = f"{'#' * (2 + context.command_path.count(' ', 9))} {context.command_path}\n"
     parts += [
-        _section(one, click.Context(one, info_name=name, parent=context), frozenset(shared))
+        _section(
+            one, click.Context(one, info_name=name, parent=context), frozenset(shared)
+        )
         for name, one in inner.items()
     ]
     return "\n".join([head, *(part for part in parts if part)])
@@ -114,7 +123,9 @@ def _arguments(command: click.Command, context: click.Context) -> list[str]:
 
 def _option(option: click.Option) -> str:
     """Return an option as a line; empty if it is one of COMMON or a filter, which other places explain."""
-    if option.name in COMMON or (option.name in FILTER_NAMES and option.help in FILTER_HELP):
+    if option.name in COMMON or (
+        option.name in FILTER_NAMES and option.help in FILTER_HELP
+    ):
         return ""
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     return f"{names}: {' '.join((option.help or '').split())}"
@@ -143,5 +154,7 @@ def _row(field: FilterField) -> str:
 
 
 if __name__ == "__main__":
-    RECALL.write_text(with_filters(RECALL.read_text(encoding="utf-8")), encoding="utf-8")
+    RECALL.write_text(
+        with_filters(RECALL.read_text(encoding="utf-8")), encoding="utf-8"
+    )
     DOCS.write_text(write(), encoding="utf-8")

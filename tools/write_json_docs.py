@@ -40,7 +40,9 @@ def write() -> str:
     for path, command in sorted(commands_with_json(), key=lambda pair: pair[0]):
         after = 0  # the rows of a command keep the order in which it declares them
         for keys, is_list in dict.fromkeys(map(_printed, command.answers)):
-            same = [number for number in range(after, len(rows)) if rows[number][0] == keys]
+            same = [
+                number for number in range(after, len(rows)) if rows[number][0] == keys
+            ]
             if not same:
                 rows.append((keys, []))
             after = same[0] if same else len(rows) - 1

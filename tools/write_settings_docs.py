@@ -92,7 +92,11 @@ def write() -> str:
         for key, (_, words) in RULES.items()
     )
     return (
-        HEAD + "".join(_line(row) for row in settings_table.ROWS) + PREDICATES + rules + VARIABLES
+        HEAD
+        + "".join(_line(row) for row in settings_table.ROWS)
+        + PREDICATES
+        + rules
+        + VARIABLES
     )
 
 

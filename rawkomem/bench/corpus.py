@@ -15,7 +15,8 @@ from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Value
 
 VOCABULARY_WORDS = 8_000  # distinct words; a team's notes have about as many
-MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 1_000, 4_000  # as long as memories of real projects
+# as long as memories of real projects
+MIN_MEMORY_BYTES, MAX_MEMORY_BYTES = 1_000, 4_000
 SUBJECTS, SUBJECT_WORDS = 200, 30  # subjects of memories, and words of each subject
 OWN_WORDS = 15  # words of a memory that its subject does not have
 SHARE_OF_OWN = 0.6  # of the content words; the others are any words, by Zipf's law
@@ -46,7 +47,8 @@ CHANGES = {
 }
 AUTHORS = ("planner", "developer", "tester", "reviewer")
 SEED = 7  # of everything that is made up by chance
-CHANGES_AT_MS = 1_790_000_000_000  # the time of the first changes, later than all memories
+# the time of the first changes, later than all memories
+CHANGES_AT_MS = 1_790_000_000_000
 
 
 class Prose:
@@ -54,14 +56,23 @@ class Prose:
 
     def __init__(self) -> None:
         self.words = vocabulary()
-        self._weights = list(accumulate(1 / (rank + 3) for rank in range(len(self.words))))
+        self._weights = list(
+            accumulate(1 / (rank + 3) for rank in range(len(self.words)))
+        )
         chance = random.Random(SEED)
-        self.subjects = [chance.sample(self.words, SUBJECT_WORDS) for _ in range(SUBJECTS)]
+        self.subjects = [
+            chance.sample(self.words, SUBJECT_WORDS) for _ in range(SUBJECTS)
+        ]
 
-    def some(self, chance: random.Random, count: int, own: Sequence[str] = ()) -> list[str]:
+    def some(
+        self, chance: random.Random, count: int, own: Sequence[str] = ()
+    ) -> list[str]:
         """Return words, most of them from `own`."""
         words = chance.choices(self.words, cum_weights=self._weights, k=count)
-        return [chance.choice(own) if own and chance.random() < SHARE_OF_OWN else w for w in words]
+        return [
+            chance.choice(own) if own and chance.random() < SHARE_OF_OWN else w
+            for w in words
+        ]
 
     def sentence(self, chance: random.Random, own: Sequence[str]) -> str:
         """Return a sentence; most of its content words are from `own`."""
@@ -87,7 +98,9 @@ def make_repository(project: str, files: int, changes: int = 0) -> None:
             stream.write(SEPARATOR.join(entries))
 
 
-def change_text(chance: random.Random, words: list[str], number: int, files: int, nth: int) -> str:
+def change_text(
+    chance: random.Random, words: list[str], number: int, files: int, nth: int
+) -> str:
     """Return one change of a memory, later than the changes before it."""
     kind = chance.choices(list(CHANGES), list(CHANGES.values()))[0]
     other = f"memory-{chance.randrange(files):06d}"
@@ -136,7 +149,8 @@ def memory_text(chance: random.Random, prose: Prose, number: int) -> str:
         "discoveredBy": chance.choice(AUTHORS),
     }
     text = f"---\n{emit_fields(fields)}---\n"
-    wanted = chance.randint(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES - 800)  # a section has about 800
+    # a section has about 800
+    wanted = chance.randint(MIN_MEMORY_BYTES, MAX_MEMORY_BYTES - 800)
     while len(text) < wanted:
         heading = " ".join(prose.some(chance, 3, own)).capitalize()
         sentences = [prose.sentence(chance, own) for _ in range(chance.randint(4, 8))]

@@ -67,7 +67,9 @@ def _measure_session(session: Record) -> dict[str, int]:
     stored: list[str] = []
     with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
         for end in (*people[1:], len(heard.turns)):
-            learned = repository.learning.take(heard, choose_drafts(heard.turns[:end], heard.run))
+            learned = repository.learning.take(
+                heard, choose_drafts(heard.turns[:end], heard.run)
+            )
             stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
             asked = next_request(repository.drafts.all(), since)
             since = 1 if asked else since + 1
@@ -99,13 +101,18 @@ def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
     return {
         number
         for number, quotes in enumerate(gold)
-        if any(quote and len(quote & words) >= TOUCHING_SHARE * len(quote) for quote in quotes)
+        if any(
+            quote and len(quote & words) >= TOUCHING_SHARE * len(quote)
+            for quote in quotes
+        )
     }
 
 
 def _words(text: str) -> frozenset[str]:
     spoken = language()
-    return frozenset(word for word in spoken.words(text.lower()) if not spoken.is_stop(word))
+    return frozenset(
+        word for word in spoken.words(text.lower()) if not spoken.is_stop(word)
+    )
 
 
 # Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories
@@ -152,14 +159,18 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
 def _entry_of_gold(memory: Record) -> Entry:
     title = next(iter(sentences(memory["memory"])), memory["memory"])[:MAX_TITLE_CHARS]
     return Entry(
-        title=title, when=(memory["when"],) if memory.get("when") else (), body=memory["memory"]
+        title=title,
+        when=(memory["when"],) if memory.get("when") else (),
+        body=memory["memory"],
     )
 
 
 def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     """Return how many corrections there are, and how many of each verdict."""
     verdicts = Counter(one.verdict for one in corrections)
-    names = {verdict: verdict.replace(" ", "_") for verdict in (COVERED, SILENT, MISSING)}
+    names = {
+        verdict: verdict.replace(" ", "_") for verdict in (COVERED, SILENT, MISSING)
+    }
     return {
         "corrections": verdicts.total(),
         **{name: verdicts[verdict] for verdict, name in names.items()},

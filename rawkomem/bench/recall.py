@@ -69,7 +69,11 @@ def summary_of(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
         mean = fmean(values)
         margin = DEVIATIONS * pstdev(values) / sqrt(len(values))
         low, high = max(0.0, mean - margin), min(1.0, mean + margin)
-        result[name] = {"mean": round(mean, 4), "low": round(low, 4), "high": round(high, 4)}
+        result[name] = {
+            "mean": round(mean, 4),
+            "low": round(low, 4),
+            "high": round(high, 4),
+        }
     return result
 
 
@@ -78,7 +82,12 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     below = sorted(negative)
     pairs = len(positive) * len(negative)
     # A pair of equal values counts half.
-    wins = sum(bisect_left(below, value) + bisect_right(below, value) for value in positive) / 2
+    wins = (
+        sum(
+            bisect_left(below, value) + bisect_right(below, value) for value in positive
+        )
+        / 2
+    )
     return wins / pairs if pairs else 0.0
 
 
@@ -95,7 +104,9 @@ def injected_of(rows: Sequence[Record]) -> Record:
     wanting = [row for row in rows if row["relevant"]]
     others = [row for row in rows if not row["relevant"]]
     hits = [bool(row["relevant"] & row["injected"]) for row in wanting]
-    named = [bool(row["relevant"] & (row["injected"] | row["pointers"])) for row in wanting]
+    named = [
+        bool(row["relevant"] & (row["injected"] | row["pointers"])) for row in wanting
+    ]
     return {
         "prompts": len(rows),
         "items": len(items),
@@ -103,7 +114,9 @@ def injected_of(rows: Sequence[Record]) -> Record:
         "precision_acceptable": _mean(fitting),
         "hit": _mean(hits),
         "hit_with_pointers": _mean(named),
-        "false_injection": _mean([bool(row["injected"] - row["acceptable"]) for row in others]),
+        "false_injection": _mean(
+            [bool(row["injected"] - row["acceptable"]) for row in others]
+        ),
         "tokens_per_prompt": _mean([row["tokens"] for row in rows], 1),
         "pointers_per_prompt": _mean([len(row["pointers"]) for row in rows], 2),
     }
@@ -145,7 +158,9 @@ def replay_sessions(repository: Repository, pasts: Iterable[Past]) -> Record:
     for past in pasts:
         counts["sessions"] += 1
         injected_before: set[str] = set()
-        for moment, answer in zip(past.moments, past_answers(repository, past), strict=True):
+        for moment, answer in zip(
+            past.moments, past_answers(repository, past), strict=True
+        ):
             if moment.is_fresh:
                 injected_before.clear()
             ids = {memory.id for memory in answer.memories}
@@ -186,12 +201,21 @@ def measure_recall(
     pasts = recorded_pasts(sessions)
     for part in read_sets(file):
         with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
-            names, questions = write_repository(project, part["memories"]), part["queries"]
-            say(f"{os.path.basename(file)}: {len(names)} memories, {len(questions)} questions")
+            names, questions = (
+                write_repository(project, part["memories"]),
+                part["queries"],
+            )
+            say(
+                f"{os.path.basename(file)}: {len(names)} memories, {len(questions)} questions"
+            )
             with _indexed(project, say, deep) as repository:
-                rows += [_ask_question(repository, one, names, profile) for one in questions]
+                rows += [
+                    _ask_question(repository, one, names, profile) for one in questions
+                ]
                 if any("acceptable" in question for question in questions):
-                    prompts += [_ask_hook(repository, one, names, pasts) for one in questions]
+                    prompts += [
+                        _ask_hook(repository, one, names, pasts) for one in questions
+                    ]
                 replayed = replay_sessions(repository, pasts) if pasts else {}
                 embedder = repository.store.status().tier
     return {
@@ -210,7 +234,9 @@ def replay_here(
     """Return the figures of sessions replayed against a copy of a repository, so that nothing in it changes."""
     root = find_layout(folder).root
     with tempfile.TemporaryDirectory(prefix="rawkomem-recall-") as project:
-        shutil.copytree(root, os.path.join(project, FOLDER), ignore=shutil.ignore_patterns("local"))
+        shutil.copytree(
+            root, os.path.join(project, FOLDER), ignore=shutil.ignore_patterns("local")
+        )
         with _indexed(project, say, deep) as repository:
             replayed = replay_sessions(repository, recorded_pasts(sessions))
     return {"file": root, "sessions": replayed}
@@ -220,7 +246,9 @@ def _indexed(project: str, say: Callable[[str], None], deep: bool) -> Repository
     repository = Repository.open(project, warn=lambda text: None)
     repository.sync()
     if deep:
-        repository.store.deepen(lambda done, total: say(f"contextual vectors: {done} of {total}"))
+        repository.store.deepen(
+            lambda done, total: say(f"contextual vectors: {done} of {total}")
+        )
     return repository
 
 
@@ -231,12 +259,16 @@ def read_sets(file: str) -> Sequence[Record]:
             data = json.load(stream)
     except (OSError, ValueError) as failure:
         raise BadInput(
-            f"cannot read {file}: {failure}", "name a JSON file with memories and queries"
+            f"cannot read {file}: {failure}",
+            "name a JSON file with memories and queries",
         ) from None
     sets = data.get("sets", [data]) if isinstance(data, dict) else []
-    if not sets or any("memories" not in part or "queries" not in part for part in sets):
+    if not sets or any(
+        "memories" not in part or "queries" not in part for part in sets
+    ):
         raise BadInput(
-            f"{file} holds no memories and queries", "see 'rawkomem docs recall' for the format"
+            f"{file} holds no memories and queries",
+            "see 'rawkomem docs recall' for the format",
         )
     return sets
 
@@ -251,7 +283,9 @@ def write_repository(project: str, memories: list[Record]) -> dict[str, str]:
         stem = f"{number:06d}-{slug(str(memory['id']))}"
         if memory.get("session") is not None:
             stem = f"session-{memory['session']}"
-        files.setdefault(stem, []).append(emit_entry(_entry_of_memory(f"m{number}", memory)))
+        files.setdefault(stem, []).append(
+            emit_entry(_entry_of_memory(f"m{number}", memory))
+        )
     for stem, entries in files.items():
         file = os.path.join(project, FOLDER, "memories", f"{stem}.md")
         with open(file, "w", encoding="utf-8", newline="\n") as stream:
@@ -266,7 +300,9 @@ def _entry_of_memory(id: str, memory: Record) -> Entry:
     when = memory.get("when") or ()
     conditions = tuple([when] if isinstance(when, str) else when)
     by, body = str(memory.get("speaker") or ""), text.replace("\n---", "\n ---")
-    return Entry(id=id, title=_title_of_memory(memory, text), when=conditions, by=by, body=body)
+    return Entry(
+        id=id, title=_title_of_memory(memory, text), when=conditions, by=by, body=body
+    )
 
 
 def _title_of_memory(memory: Record, text: str) -> str:
@@ -304,12 +340,17 @@ def _ask_question(
 
 
 def _ask_hook(
-    repository: Repository, question: Record, names: dict[str, str], pasts: Sequence[Past]
+    repository: Repository,
+    question: Record,
+    names: dict[str, str],
+    pasts: Sequence[Past],
 ) -> Record:
     """Return what the prompt hook answers to a question in a session of its own."""
     text, source = str(question["q"]), str(question.get("source", ""))
     before = _transcript_of_question(question) or transcript_before(pasts, source, text)
-    injection = rehearsed(repository, text, before, Told(), HOSTS[REPLAYED_HOST].max_context_bytes)
+    injection = rehearsed(
+        repository, text, before, Told(), HOSTS[REPLAYED_HOST].max_context_bytes
+    )
     return {
         "category": str(question.get("category", "")),
         "relevant": _ids(question, "relevant"),
@@ -343,7 +384,8 @@ def _report(rows: Sequence[Record]) -> Record:
     }
     if len(by_category) > 1:
         report["categories"] = {
-            name: summary_of([row["metrics"] for row in own]) for name, own in by_category.items()
+            name: summary_of([row["metrics"] for row in own])
+            for name, own in by_category.items()
         }
     if unanswerable:
         tops = ([row["top"] for row in some] for some in (answerable, unanswerable))
@@ -370,9 +412,13 @@ def _by_category(rows: Iterable[Record]) -> dict[str, list[Record]]:
 
 def _budget_figures(rows: Sequence[Record]) -> dict[str, float | None]:
     """Return how often the first injected memory is relevant, how often any is, and the share of relevant ones."""
-    shares = [len(row["relevant"] & {*row["injected"]}) / len(row["relevant"]) for row in rows]
+    shares = [
+        len(row["relevant"] & {*row["injected"]}) / len(row["relevant"]) for row in rows
+    ]
     return {
-        "hit@1": _mean([bool(row["relevant"] & {*row["injected"][:1]}) for row in rows]),
+        "hit@1": _mean(
+            [bool(row["relevant"] & {*row["injected"][:1]}) for row in rows]
+        ),
         "hit@5": _mean([share > 0 for share in shares]),
         "recall": _mean(shares),
     }

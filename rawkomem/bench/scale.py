@@ -34,22 +34,31 @@ class Scale:
     p95_ms: float
     cpu_ms: float  # CPU time of a search, of the same processes
     mb: float
-    load: float  # of the machine in the last minute, when searches were measured: 1 for each busy core
+    # of the machine in the last minute, when searches were measured: 1 for each busy core
+    load: float
 
 
-def measure_stores(memories: int, stores: Sequence[str], say: Callable[[str], None]) -> list[Scale]:
+def measure_stores(
+    memories: int, stores: Sequence[str], say: Callable[[str], None]
+) -> list[Scale]:
     """Measure all stores on one made-up repository."""
-    with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project, embedder("static"):
+    with (
+        tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project,
+        embedder("static"),
+    ):
         say(f"writing {memories} memories of 1 to 4 kB")
         make_repository(project, memories)
         return [_measure_store(project, memories, store, say) for store in stores]
 
 
-def _measure_store(project: str, memories: int, name: str, say: Callable[[str], None]) -> Scale:
+def _measure_store(
+    project: str, memories: int, name: str, say: Callable[[str], None]
+) -> Scale:
     repository = Repository.open(project, warn=lambda message: None, store=name)
     try:
         index = repository.core.index
-        outside = index.outside()  # opened first: loading packages is not part of indexing
+        # opened first: loading packages is not part of indexing
+        outside = index.outside()
         began, before = time.monotonic(), _cpu_s()
         index.sync(
             lambda done, total: (
@@ -61,7 +70,9 @@ def _measure_store(project: str, memories: int, name: str, say: Callable[[str], 
         before = _cpu_s()
         p50_ms, p95_ms = call_times(repository.search, queries())
         cpu_ms = (_cpu_s() - before) * 1000 / (WARM_UP_CALLS + TIMED_CALLS)
-        stored = store_size(repository.layout, name) + (outside.served() if outside else 0)
+        stored = store_size(repository.layout, name) + (
+            outside.served() if outside else 0
+        )
         row = Scale(
             store=name,
             memories=memories,

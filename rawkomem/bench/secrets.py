@@ -35,9 +35,8 @@ class Row:
     text: str
     span: str = ""
 
-    found: bool = (
-        False  # text is redacted where the secret is, or anywhere if the corpus does not say where
-    )
+    # text is redacted where the secret is, or anywhere if the corpus does not say where
+    found: bool = False
     redacted: str = ""
 
 
@@ -52,7 +51,8 @@ class Figures:
     benign: int
     false_positives: float  # per 1,000 benign texts
     lookalikes: int
-    lookalikes_touched: float  # share of texts that only look like a secret or personal data
+    # share of texts that only look like a secret or personal data
+    lookalikes_touched: float
     spans: int
     spans_removed: float
     pem_blocks: int
@@ -91,16 +91,21 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
     secrets = [row for row in wanted if row.kind.startswith("secret")]
     personal = [row for row in wanted if row.kind.startswith("pii")]
     benign = [row for row in rows if row.kind.startswith("benign")]
-    lookalikes = [row for row in rows if not row.wanted and not row.kind.startswith("benign")]
+    lookalikes = [
+        row for row in rows if not row.wanted and not row.kind.startswith("benign")
+    ]
     spans = [row for row in wanted if row.span and row.found]
-    blocks = [row for row in wanted if "PRIVATE KEY" in row.text and "-----END" in row.text]
+    blocks = [
+        row for row in wanted if "PRIVATE KEY" in row.text and "-----END" in row.text
+    ]
     return Figures(
         secrets=len(secrets),
         secret_recall=_share([row.found for row in secrets]),
         personal=len(personal),
         personal_recall=_share([row.found for row in personal]),
         benign=len(benign),
-        false_positives=1_000 * (1 - _share([row.redacted == row.text for row in benign])),
+        false_positives=1_000
+        * (1 - _share([row.redacted == row.text for row in benign])),
         lookalikes=len(lookalikes),
         lookalikes_touched=1 - _share([row.redacted == row.text for row in lookalikes]),
         spans=len(spans),
@@ -115,7 +120,8 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
 
 def _row(row: dict[str, Any]) -> Row:
     text, span = (
-        b64decode(row.get(key, "")).decode("utf-8", "replace") for key in ("text_b64", "span_b64")
+        b64decode(row.get(key, "")).decode("utf-8", "replace")
+        for key in ("text_b64", "span_b64")
     )
     start = text.find(span)
     end = start + len(span) if span else len(text)
@@ -131,15 +137,21 @@ def _by_kind(wanted: Sequence[Row]) -> tuple[tuple[str, int, float], ...]:
     kinds: dict[str, list[bool]] = {}
     for row in wanted:
         kinds.setdefault(row.kind, []).append(row.found)
-    return tuple((kind, len(found), _share(found)) for kind, found in sorted(kinds.items()))
+    return tuple(
+        (kind, len(found), _share(found)) for kind, found in sorted(kinds.items())
+    )
 
 
 def _ms_per_page(text: str) -> float:
-    pages = [text[at : at + PAGE_CHARS] for at in range(0, len(text), PAGE_CHARS)] or [""]
+    pages = [text[at : at + PAGE_CHARS] for at in range(0, len(text), PAGE_CHARS)] or [
+        ""
+    ]
     rounds = []
     for _ in range(ROUNDS):
         began = time.thread_time()
         for page in pages:
             redact(page)
-        rounds.append((time.thread_time() - began) * 1_000 / max(1.0, len(text) / PAGE_CHARS))
+        rounds.append(
+            (time.thread_time() - began) * 1_000 / max(1.0, len(text) / PAGE_CHARS)
+        )
     return min(rounds)

@@ -52,11 +52,15 @@ def command(*words: str) -> list[str]:
     """Return the command line of the installed console script if there is one, else of the module."""
     script = os.path.join(os.path.dirname(sys.executable), "rawkomem")
     return (
-        [script, *words] if os.path.exists(script) else [sys.executable, "-m", "rawkomem", *words]
+        [script, *words]
+        if os.path.exists(script)
+        else [sys.executable, "-m", "rawkomem", *words]
     )
 
 
-def measure_speed(files: int, say: Callable[[str], None], changes: int = 0) -> list[Measure]:
+def measure_speed(
+    files: int, say: Callable[[str], None], changes: int = 0
+) -> list[Measure]:
     """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 1 to 4 kB, with {changes} changes")
@@ -83,7 +87,10 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     add("no-op sync", _median([command("sync")], project))
     injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
-    add("prompt hook", _median([command("hook", "claude", "prompt")], project, _prompts(project)))
+    add(
+        "prompt hook",
+        _median([command("hook", "claude", "prompt")], project, _prompts(project)),
+    )
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")
@@ -144,20 +151,33 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
 def queries() -> list[str]:
     """Return some questions, each on a subject of the memories."""
     subjects = Prose().subjects
-    return [text.format(*subject) for text, subject in zip(QUESTIONS, subjects, strict=False)]
+    return [
+        text.format(*subject)
+        for text, subject in zip(QUESTIONS, subjects, strict=False)
+    ]
 
 
 def _prompts(project: str) -> list[str]:
     """Return calls of the prompt hook, each in a new session with a long transcript."""
     transcript = os.path.join(project, "transcript.jsonl")
-    message = {"role": "user", "content": "we looked at the deployment and at its retries"}
+    message = {
+        "role": "user",
+        "content": "we looked at the deployment and at its retries",
+    }
     line = json.dumps({"type": "user", "message": message}) + "\n"
     with open(transcript, "w", encoding="utf-8") as stream:
         stream.write(line * (TRANSCRIPT_BYTES // len(line)))
-    call = {"hook_event_name": "UserPromptSubmit", "transcript_path": transcript, "cwd": project}
+    call = {
+        "hook_event_name": "UserPromptSubmit",
+        "transcript_path": transcript,
+        "cwd": project,
+    }
     prompts = queries() * RUNS_PER_COMMAND
     sessions = enumerate(prompts[:RUNS_PER_COMMAND])
-    return [json.dumps({**call, "session_id": f"s{n}", "prompt": text}) for n, text in sessions]
+    return [
+        json.dumps({**call, "session_id": f"s{n}", "prompt": text})
+        for n, text in sessions
+    ]
 
 
 def _settle(project: str) -> None:
@@ -167,7 +187,9 @@ def _settle(project: str) -> None:
     time.sleep(0.5)
 
 
-def _median(commands: list[list[str]], project: str, inputs: Sequence[str] = ("",)) -> float:
+def _median(
+    commands: list[list[str]], project: str, inputs: Sequence[str] = ("",)
+) -> float:
     """Return the median time of many runs, which take the commands and the inputs in turn."""
     pairs = zip(cycle(commands), cycle(inputs), strict=False)
     return statistics.median(
@@ -198,7 +220,11 @@ def _peak(process: subprocess.Popen[bytes]) -> float:
 def _resident(pid: int) -> float:
     try:
         with open(f"/proc/{pid}/status", encoding="utf-8") as stream:
-            return next(int(line.split()[1]) / 1024 for line in stream if line.startswith("VmRSS"))
+            return next(
+                int(line.split()[1]) / 1024
+                for line in stream
+                if line.startswith("VmRSS")
+            )
     except OSError:
         return 0.0
 
@@ -210,7 +236,9 @@ def _saved(project: str, number: int) -> float:
     stem = f"saved-while-watching-{number}"
     time.sleep(0.2)
     begun = time.perf_counter()
-    with open(os.path.join(layout.root, "memories", f"{stem}.md"), "w", encoding="utf-8") as stream:
+    with open(
+        os.path.join(layout.root, "memories", f"{stem}.md"), "w", encoding="utf-8"
+    ) as stream:
         stream.write(f"---\ntitle: Saved while watching {number}\n---\n\nText.\n")
     while Catalogue(database).row(stem) is None:
         if time.perf_counter() - begun > 30:

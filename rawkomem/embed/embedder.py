@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
-AUTO_PROVIDER = "auto"  # static vectors at once; MiniLM's vectors are added in the background
+# static vectors at once; MiniLM's vectors are added in the background
+AUTO_PROVIDER = "auto"
 
 
 class Embedder(Protocol):
     """Turns texts into vectors of one space."""
 
-    name: str  # of the vector space; stored in every index, so that vectors of two models are never compared
+    # of the vector space; stored in every index, so that vectors of two models are never compared
+    name: str
     dims: int
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -34,11 +36,13 @@ class EmbedderSettings:
 
     provider: str = AUTO_PROVIDER
     model: str = ""
-    url: str = ""  # of an OpenAI-compatible API, up to /v1; empty: the provider's default
+    # of an OpenAI-compatible API, up to /v1; empty: the provider's default
+    url: str = ""
     key_env: str = ""  # the NAME of the environment variable that holds the key
     start: str = ""  # a command that starts the local server if it is not running
     dims: int = 0  # 0: the model's default
-    timeout: float = 30.0  # seconds for one request: the server may have to load the model first
+    # seconds for one request: the server may have to load the model first
+    timeout: float = 30.0
 
 
 class EmbedderFailed(RawkoError):

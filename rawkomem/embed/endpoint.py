@@ -38,13 +38,17 @@ def start_server(
         process = subprocess.Popen(
             words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
         )
-    except OSError as error:  # only the first word is shown: the others may hold a secret
+    except (
+        OSError
+    ) as error:  # only the first word is shown: the others may hold a secret
         raise EmbedderFailed(
-            f"cannot run {words[0]}: {type(error).__name__}", "Use a full path in embedder.start."
+            f"cannot run {words[0]}: {type(error).__name__}",
+            "Use a full path in embedder.start.",
         )
     deadline = time.monotonic() + limit
     while not client.listens():
-        if process.poll():  # 0 is no failure: some launchers exit while their server starts
+        # 0 is no failure: some launchers exit while their server starts
+        if process.poll():
             message = f"{words[0]} ended with code {process.returncode}"
             raise EmbedderFailed(message, "Run the command in embedder.start by hand.")
         if time.monotonic() > deadline:
@@ -52,7 +56,8 @@ def start_server(
             place = f"{client.target.host}:{client.target.port}"
             message = f"{words[0]} runs, but {place} did not open within {limit:g} s"
             raise EmbedderFailed(
-                message, "Check that embedder.provider and embedder.start mean the same server."
+                message,
+                "Check that embedder.provider and embedder.start mean the same server.",
             )
         time.sleep(POLL_S)
     return process
@@ -83,29 +88,38 @@ URLS = {  # used when the settings have no url
     "ollama": "http://localhost:11434/v1",
     "lmstudio": "http://localhost:1234/v1",
 }
-MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}  # used when the settings have no model
+# used when the settings have no model
+MODELS = {"lmstudio": "mixedbread-ai/mxbai-embed-large-v1"}
 LARGEST = sys.float_info.max  # of a number in a vector; also false for NaN
-PROBE = "memory"  # any word: its vector shows that the server works, and the number of dimensions
+# any word: its vector shows that the server works, and the number of dimensions
+PROBE = "memory"
 
 
 class EndpointEmbedder:
     """Embeds by HTTP request. Opening it sends one word, so that a server that is down is noticed before any work."""
 
-    def __init__(self, settings: EmbedderSettings, pauses: tuple[float, ...] = RETRY_PAUSES):
+    def __init__(
+        self, settings: EmbedderSettings, pauses: tuple[float, ...] = RETRY_PAUSES
+    ):
         self._model = model_name(settings)
         if not self._model:
             raise EmbedderFailed(
-                "no model is named", "Set embedder.model, for example to text-embedding-3-small."
+                "no model is named",
+                "Set embedder.model, for example to text-embedding-3-small.",
             )
         self._asked = settings.dims
         self.dims = settings.dims
         url = embeddings_url(settings)
         self.server: subprocess.Popen[bytes] | None = None
         with request_errors():
-            self._post = JsonApi(EMBEDDINGS, url, settings.key_env, settings.timeout, pauses)
+            self._post = JsonApi(
+                EMBEDDINGS, url, settings.key_env, settings.timeout, pauses
+            )
             self._probe(settings.start)
         target = self._post.client.target
-        self.name = f"{NAME_PREFIX}{target.host}:{target.port}/{self._model}:{self.dims}"
+        self.name = (
+            f"{NAME_PREFIX}{target.host}:{target.port}/{self._model}:{self.dims}"
+        )
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector per text; blank texts are not sent, because OpenAI rejects them."""
@@ -131,7 +145,11 @@ class EndpointEmbedder:
         self._pack(answer[0])
 
     def _ask(self, texts: list[str]) -> list[object]:
-        body: dict[str, Any] = {"model": self._model, "input": texts, "encoding_format": "float"}
+        body: dict[str, Any] = {
+            "model": self._model,
+            "input": texts,
+            "encoding_format": "float",
+        }
         if self._asked:
             body["dimensions"] = self._asked
         return read_vectors(self._post(body), len(texts))
@@ -139,10 +157,15 @@ class EndpointEmbedder:
     def _pack(self, numbers: object) -> bytes:
         count = len(numbers) if isinstance(numbers, list) else 0
         if not isinstance(numbers, list) or not count or count != self.dims:
-            raise unusable_answer(f"a vector of {count} numbers instead of {self.dims or 'some'}")
-        if not all(type(number) in (int, float) and abs(number) < LARGEST for number in numbers):
+            raise unusable_answer(
+                f"a vector of {count} numbers instead of {self.dims or 'some'}"
+            )
+        if not all(
+            type(number) in (int, float) and abs(number) < LARGEST for number in numbers
+        ):
             raise unusable_answer("a vector with values that are not finite numbers")
-        largest = max(map(abs, numbers)) or 1.0  # squares of large or small numbers would overflow
+        # squares of large or small numbers would overflow
+        largest = max(map(abs, numbers)) or 1.0
         return pack_vector([number / largest for number in numbers])
 
 
@@ -185,5 +208,6 @@ def read_vectors(answer: Any, count: int) -> list[object]:
 def unusable_answer(what: str) -> EmbedderFailed:
     """Return the error for an answer that cannot be used."""
     return EmbedderFailed(
-        f"the endpoint answered with {what}", "Check embedder.provider and embedder.model."
+        f"the endpoint answered with {what}",
+        "Check embedder.provider and embedder.model.",
     )

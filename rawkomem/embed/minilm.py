@@ -75,9 +75,15 @@ class WeightsFile(SortedNames):
         self.places = array_places(self.shape)
         names = self.places["names"]  # the last array
         if names.end != len(data):
-            raise broken_file(f"model {path}", f"its {len(data)} bytes do not fit its header")
+            raise broken_file(
+                f"model {path}", f"its {len(data)} bytes do not fit its header"
+            )
         super().__init__(
-            data, self.shape.pieces, self.places["offsets"].start, names.start, names.end
+            data,
+            self.shape.pieces,
+            self.places["offsets"].start,
+            names.start,
+            names.end,
         )
 
 
@@ -131,7 +137,9 @@ def map_file(path: str) -> mmap.mmap:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise broken_file(f"model {path}", getattr(error, "strerror", None) or str(error))
+        raise broken_file(
+            f"model {path}", getattr(error, "strerror", None) or str(error)
+        )
 
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
@@ -141,7 +149,8 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
         MINILM_VERSION,
     ):
         raise broken_file(
-            f"model {path}", f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}"
+            f"model {path}",
+            f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}",
         )
     return Shape(*MINILM_HEADER.unpack_from(start)[2:])
 
@@ -170,12 +179,17 @@ class Cutter:
         """Return the rows of each text; none for a text without a known word, because such texts would look alike."""
         self._file.expect(texts)
         return [
-            self._framed(self._cutter.rows(text)) if is_embeddable(text) else [] for text in texts
+            self._framed(self._cutter.rows(text)) if is_embeddable(text) else []
+            for text in texts
         ]
 
     def _framed(self, rows: list[int]) -> list[int]:
         kept = rows[: self._file.shape.positions - 2]
-        return [self._start, *kept, self._end] if any(row != self._unknown for row in kept) else []
+        return (
+            [self._start, *kept, self._end]
+            if any(row != self._unknown for row in kept)
+            else []
+        )
 
 
 # The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
@@ -186,7 +200,8 @@ class Cutter:
 
 MINILM_NAME = "minilm-l6-v1"
 MINILM_FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
-BATCH_TOKENS = 768  # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
+# tokens in one pass: larger batches are no faster, smaller ones waste CPU time
+BATCH_TOKENS = 768
 
 
 class MiniLmEmbedder:
@@ -220,9 +235,12 @@ class MiniLmEmbedder:
             return [vector for batch in batches for vector in encoder(batch)]
         pool = ThreadPoolExecutor(threads)
         try:
-            return [vector for vectors in pool.map(encoder, batches) for vector in vectors]
+            return [
+                vector for vectors in pool.map(encoder, batches) for vector in vectors
+            ]
         finally:
-            pool.shutdown(cancel_futures=True)  # after an interrupt, leave the remaining batches
+            # after an interrupt, leave the remaining batches
+            pool.shutdown(cancel_futures=True)
 
 
 def token_batches(texts: list[list[int]]) -> list[list[list[int]]]:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 EPSILON = np.float32(1e-12)  # added to a variance, as in BERT
-INFINITE = 0x7C00  # the bits of float16's infinity: those of positive finite numbers are smaller
+# the bits of float16's infinity: those of positive finite numbers are smaller
+INFINITE = 0x7C00
 NEGATIVE = 0x8000  # the sign bit of float16
 
 
@@ -64,9 +65,12 @@ class Layer:
     def __init__(self, arrays: Arrays, number: int, heads: int, gelu: Floats):
         self._heads, self._gelu = heads, gelu
         self.linears = [
-            Linear(arrays, f"{number}.{name}") for name in ("mix", "join", "widen", "narrow")
+            Linear(arrays, f"{number}.{name}")
+            for name in ("mix", "join", "widen", "narrow")
         ]
-        self._norms = [Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")]
+        self._norms = [
+            Norm(arrays, f"{number}.{name}") for name in ("joined", "narrowed")
+        ]
         mix, width = self.linears[0], len(self.linears[1].bias)
         for part in (mix.scale, mix.bias):  # scale the queries instead of every score
             part[:width] *= np.float32((width // heads) ** -0.5)
@@ -80,7 +84,9 @@ class Layer:
         joined += tokens
         tokens = self._norms[0](joined)
         wide = widen(tokens)
-        np.take(self._gelu, wide.astype(np.float16).view(np.uint16), out=wide, mode="clip")
+        np.take(
+            self._gelu, wide.astype(np.float16).view(np.uint16), out=wide, mode="clip"
+        )
         narrowed = narrow(wide)
         narrowed += tokens
         return self._norms[1](narrowed)
@@ -91,9 +97,9 @@ class Encoder:
 
     def __init__(self, file: WeightsFile):
         arrays: Arrays = {
-            name: np.frombuffer(memoryview(file.map)[place.start : place.end], place.kind).reshape(
-                place.dims
-            )
+            name: np.frombuffer(
+                memoryview(file.map)[place.start : place.end], place.kind
+            ).reshape(place.dims)
             for name, place in file.places.items()
         }
         self._words, self._scales, self._positions = (
@@ -104,7 +110,8 @@ class Encoder:
         self._first = Norm(arrays, "first")
         gelu = gelu_table()
         self._layers = [
-            Layer(arrays, number, file.shape.heads, gelu) for number in range(file.shape.layers)
+            Layer(arrays, number, file.shape.heads, gelu)
+            for number in range(file.shape.layers)
         ]
 
     def __call__(self, texts: Sequence[Sequence[int]]) -> list[bytes]:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from ..model.errors import BadInput, RawkoError
 from ..model.values import TYPE_CHECKING
-from .embedder import AUTO_PROVIDER, AbsentEmbedder, CachedEmbedder, Embedder, EmbedderSettings
+from .embedder import (
+    AUTO_PROVIDER,
+    AbsentEmbedder,
+    CachedEmbedder,
+    Embedder,
+    EmbedderSettings,
+)
 from .static import StaticEmbedder
 
 if TYPE_CHECKING:
@@ -13,7 +19,8 @@ if TYPE_CHECKING:
 
 BUNDLED_PROVIDER = "static"
 MINILM, TRANSFORMERS = "minilm", "sentence-transformers"
-ENDPOINTS = ("openai", "ollama", "lmstudio", "cohere")  # or any server with OpenAI's API
+# or any server with OpenAI's API
+ENDPOINTS = ("openai", "ollama", "lmstudio", "cohere")
 PROVIDERS = (MINILM, TRANSFORMERS, *ENDPOINTS)
 
 
@@ -31,7 +38,9 @@ def open_embedder(
         return bundled_embedder()
     if settings.provider not in PROVIDERS:
         names = ", ".join((AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS))
-        raise BadInput(f"there is no embedder {settings.provider!r}", f"Choose one of: {names}.")
+        raise BadInput(
+            f"there is no embedder {settings.provider!r}", f"Choose one of: {names}."
+        )
     try:
         return configured_embedder(settings)
     except RawkoError as error:
@@ -53,7 +62,8 @@ def open_deep_embedder(settings: EmbedderSettings) -> Embedder | None:
     """Return the embedder of the second tier; None if the user has chosen an embedder."""
     if settings.provider != AUTO_PROVIDER:
         return None
-    from .minilm import MiniLmEmbedder  # needed only when nearly all memories have its vectors
+    # needed only when nearly all memories have its vectors
+    from .minilm import MiniLmEmbedder
 
     return CachedEmbedder(MiniLmEmbedder())
 

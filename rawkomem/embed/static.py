@@ -44,7 +44,8 @@ SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
 MAX_WEIGHT = (
     2**26
 )  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
-INDEX_CHARS = 3_000  # for longer texts, building the index of pieces is faster than searching the map word by word
+# for longer texts, building the index of pieces is faster than searching the map word by word
+INDEX_CHARS = 3_000
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
 
 
@@ -67,7 +68,12 @@ class SortedNames:
         if self._index:
             return self._index.get(piece, -1)
         wanted = piece.encode()
-        data, offsets, names, span = self.map, self._offsets, self._names, SPAN.unpack_from
+        data, offsets, names, span = (
+            self.map,
+            self._offsets,
+            self._names,
+            SPAN.unpack_from,
+        )
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -96,7 +102,9 @@ class TokenVectors(SortedNames):
         self._rows = names + size_of_names
         size = os.fstat(self._file.fileno()).st_size
         if size != self._rows + count * self.dims:
-            raise broken_file(f"token vectors {path}", f"its {size} bytes do not fit its header")
+            raise broken_file(
+                f"token vectors {path}", f"its {size} bytes do not fit its header"
+            )
         # Map only the names: kernels with large folios would count every touched megabyte of rows as our memory.
         searched = mmap.mmap(self._file.fileno(), self._rows, access=mmap.ACCESS_READ)
         super().__init__(searched, count, VECTORS_HEADER.size, names, self._rows)
@@ -116,9 +124,9 @@ class TokenVectors(SortedNames):
 
     def table(self) -> tuple[memoryview, memoryview]:
         """Return all weights and all rows, as bytes."""
-        return memoryview(self.map)[self._weights : self._names], memoryview(self._map_all())[
-            self._rows :
-        ]
+        return memoryview(self.map)[self._weights : self._names], memoryview(
+            self._map_all()
+        )[self._rows :]
 
     def _map_all(self) -> mmap.mmap:
         if len(self.map) == self._rows:
@@ -148,7 +156,8 @@ def open_vectors(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
 def broken_file(file: str, why: str) -> RawkoError:
     """Return the error for a bundled file that cannot be used."""
     return RawkoError(
-        f"cannot use the {file}: {why}", "Install rawkomem again: the file comes with it."
+        f"cannot use the {file}: {why}",
+        "Install rawkomem again: the file comes with it.",
     )
 
 
@@ -158,12 +167,10 @@ def broken_file(file: str, why: str) -> RawkoError:
 # the longest known piece from the left of each word. Special tokens such as `[MASK]` are not
 # recognized, because a text is data.
 
-MAX_WORD_CHARS = (
-    100  # a longer word is unknown, as in BERT; this also limits the work on hashes and base64
-)
-MAX_CACHED_WORDS = (
-    65_536  # about 14 MB; a megabyte of mixed documentation has half as many distinct words
-)
+# a longer word is unknown, as in BERT; this also limits the work on hashes and base64
+MAX_WORD_CHARS = 100
+# about 14 MB; a megabyte of mixed documentation has half as many distinct words
+MAX_CACHED_WORDS = 65_536
 MAX_CACHED_CHARS = 8_192  # about 1 MB; enough for the scripts of one repository
 LOWER_BYTES = bytes(range(256)).lower()  # with CONTROLS and MARKS: plain() for ASCII
 CONTROL_BYTES = bytes(
@@ -195,7 +202,9 @@ CJK_BLOCKS = (
 class WordPiece:
     """Cuts texts into rows. `find` looks a piece up (-1: unknown); `longest`: characters of the longest piece."""
 
-    def __init__(self, find: Callable[[str], int], longest: int, unknown: tuple[int, ...] = ()):
+    def __init__(
+        self, find: Callable[[str], int], longest: int, unknown: tuple[int, ...] = ()
+    ):
         self.find = find
         self._longest = longest
         self._unknown = unknown  # the rows of an unknown word
@@ -242,14 +251,17 @@ class WordPiece:
 def bert_words(text: str) -> list[str]:
     """Return the words of a text: cleaned, lower-cased, without accents, split at punctuation and CJK characters."""
     if not text.isascii():
-        from unicodedata import normalize  # a megabyte of tables that most queries do not need
+        # a megabyte of tables that most queries do not need
+        from unicodedata import normalize
 
         return normalize("NFD", text).translate(PLAIN_CHARACTERS).split()
     simple = text.encode().translate(LOWER_BYTES, CONTROL_BYTES).decode()
     for (
         mark,
         spaced,
-    ) in SPACED_MARKS:  # twice as fast as one translate() to strings of several characters
+    ) in (
+        SPACED_MARKS
+    ):  # twice as fast as one translate() to strings of several characters
         if mark in simple:
             simple = simple.replace(mark, spaced)
     return simple.split()
@@ -262,9 +274,12 @@ def is_embeddable(text: str) -> bool:
     """
     if text.isascii():
         return True
-    from ..text.scripts import is_foreign, is_mostly_foreign  # tables that most texts do not need
+    # tables that most texts do not need
+    from ..text.scripts import is_foreign, is_mostly_foreign
 
-    return not any(map(is_foreign, set(text))) or not is_mostly_foreign(bert_words(text))
+    return not any(map(is_foreign, set(text))) or not is_mostly_foreign(
+        bert_words(text)
+    )
 
 
 def plain_character(code: int) -> str:
@@ -283,7 +298,8 @@ def plain_character(code: int) -> str:
 
 def _stands_alone(char: str, category: str) -> bool:
     if char.isascii():
-        return not char.isalnum()  # also $+<=>^`|~, which are not punctuation in Unicode
+        # also $+<=>^`|~, which are not punctuation in Unicode
+        return not char.isalnum()
     return category[0] == "P" or any(
         low <= ord(char) <= high for low, high in CJK_BLOCKS if len(char) == 1
     )
@@ -317,7 +333,9 @@ def weighted_sum(rows: Sequence[bytes], weights: Sequence[int]) -> list[int]:
     """Return the sum of weight * row, exact; the rows' length is a multiple of LANE_BYTES."""
     size = len(rows[0])
     flip = int.from_bytes(b"\x80" * size, "little")  # turns int8 into uint8 + OFFSET
-    mask = int.from_bytes((b"\xff" + bytes(LANE_BYTES - 1)) * (size // LANE_BYTES), "little")
+    mask = int.from_bytes(
+        (b"\xff" + bytes(LANE_BYTES - 1)) * (size // LANE_BYTES), "little"
+    )
     sums = [0] * LANE_BYTES
     for row, weight in zip(rows, weights, strict=True):
         shifted = int.from_bytes(row, "little") ^ flip
@@ -360,8 +378,12 @@ class StaticEmbedder:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one normalized float32 little-endian vector per text; zeros for a text without known words."""
         self._vectors.expect(texts)
-        rows = [self._cutter.rows(text) if is_embeddable(text) else [] for text in texts]
-        if sum(map(len, rows)) < (LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS):
+        rows = [
+            self._cutter.rows(text) if is_embeddable(text) else [] for text in texts
+        ]
+        if sum(map(len, rows)) < (
+            LOADED_TOKENS if "numpy" in sys.modules else NUMPY_TOKENS
+        ):
             return [self._sum(each) for each in rows]
         return self._bulk_sums(rows)
 
@@ -372,7 +394,9 @@ class StaticEmbedder:
         for row in rows:
             times[row] = times.get(row, 0) + 1
         weights = [number * self._vectors.weight(row) for row, number in times.items()]
-        return pack_vector(weighted_sum([self._vectors.row(row) for row in times], weights))
+        return pack_vector(
+            weighted_sum([self._vectors.row(row) for row in times], weights)
+        )
 
     def _bulk_sums(self, texts: list[list[int]]) -> list[bytes]:
         """Return the same vectors with numpy. Importing it takes a tenth of a second, which pays only for bulk work."""
@@ -427,7 +451,12 @@ class Rarity:
         if row < 0:
             return 1.0
         length = math.sqrt(
-            sum([number * number for number in memoryview(self._vectors.row(row)).cast("b")])
+            sum(
+                [
+                    number * number
+                    for number in memoryview(self._vectors.row(row)).cast("b")
+                ]
+            )
         )
         said = math.log(max(1.0, length * self._vectors.weight(row)))
         return max(MIN_RARITY, min(1.0, (said - COMMONEST) / (RAREST - COMMONEST)))

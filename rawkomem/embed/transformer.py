@@ -14,7 +14,8 @@ from typing import Any
 from ..model.installed import how_to_add
 from .embedder import EmbedderFailed, EmbedderSettings
 
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"  # the teacher of the bundled vectors
+# the teacher of the bundled vectors
+DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 WEIGHTS = (".safetensors", ".bin")
 
 
@@ -39,13 +40,19 @@ class TransformerEmbedder:
         return vectors
 
     def _encode(self, texts: list[str]) -> Any:
-        import numpy as np  # comes with torch; imported here, so that a missing extra is reported first
+        # comes with torch; imported here, so that a missing extra is reported first
+        import numpy as np
 
         try:
-            rows = self._model.encode(texts, normalize_embeddings=True, show_progress_bar=False)
-        except Exception as error:  # torch and the tokenizers raise errors of many kinds
+            rows = self._model.encode(
+                texts, normalize_embeddings=True, show_progress_bar=False
+            )
+        except (
+            Exception
+        ) as error:  # torch and the tokenizers raise errors of many kinds
             raise EmbedderFailed(
-                f"the model failed: {first_line(error)}", "Try a smaller model, or the bundled one."
+                f"the model failed: {first_line(error)}",
+                "Try a smaller model, or the bundled one.",
             )
         if rows.shape != (len(texts), self.dims) or not np.isfinite(rows).all():
             raise EmbedderFailed(
@@ -69,15 +76,21 @@ def load_model(model: str, dims: int) -> Any:
         )
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
-    except Exception as error:  # hub not reachable, folder without a model, wrong weights
+    except (
+        Exception
+    ) as error:  # hub not reachable, folder without a model, wrong weights
         raise EmbedderFailed(
-            f"cannot load {model}: {first_line(error)}", "Check the name or folder in model."
+            f"cannot load {model}: {first_line(error)}",
+            "Check the name or folder in model.",
         )
 
 
 def model_dims(model: Any) -> int:
     """Return the dimensions of a model's vectors; later versions renamed the method."""
-    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    ask = (
+        getattr(model, "get_embedding_dimension", None)
+        or model.get_sentence_embedding_dimension
+    )
     return ask() or len(model.encode(["memory"])[0])  # some models do not tell
 
 

@@ -59,12 +59,10 @@ class Format:
     write: Writer | None = None
     export_name: str = ""  # in `export --format`, if it differs from the name
     one_file: bool = False  # the export is one file, not a folder
-    keeps_decisions: bool = (
-        False  # the import keeps which memory superseded which; both are imported
-    )
-    restores: bool = (
-        False  # it has every id and state: all are written, and a review restores an imported state
-    )
+    # the import keeps which memory superseded which; both are imported
+    keeps_decisions: bool = False
+    # it has every id and state: all are written, and a review restores an imported state
+    restores: bool = False
     usual: tuple[str, ...] = ()  # usual paths in a project
     is_database: bool = False  # the export is a database, not files
     blocks: Blocks | None = None  # reads its log of operations
@@ -92,9 +90,23 @@ ROWS = (
         read_instructions,
         usual=(".cursor/rules", ".cursorrules"),
     ),
-    Format("serena", "memories of Serena", is_serena, read_serena, usual=(".serena/memories",)),
-    Format("claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory),
-    Format("memory-lane", "memories.db of Memory Lane", is_lane, read_lane, keeps_decisions=True),
+    Format(
+        "serena",
+        "memories of Serena",
+        is_serena,
+        read_serena,
+        usual=(".serena/memories",),
+    ),
+    Format(
+        "claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory
+    ),
+    Format(
+        "memory-lane",
+        "memories.db of Memory Lane",
+        is_lane,
+        read_lane,
+        keeps_decisions=True,
+    ),
     Format(
         "neolata",
         "a file, folder or dump of neolata",
@@ -129,7 +141,8 @@ ROWS = (
         markdown_files,
         usual=MEMORY_BANKS,
     ),
-    Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),  # read as Markdown
+    # read as Markdown
+    Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),
 )
 OTHERS_FOLDERS = (
     *SKIPPED_FOLDERS,
@@ -174,7 +187,9 @@ def read_format(name: str, source: Source) -> list[Entry]:
     """Return the entries of a source; raise BadInput if the format is unknown."""
     row = READABLE_FORMATS.get(name)
     if row is None or row.read is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(READABLE_FORMATS))
+        raise BadInput(
+            f"unknown format {name!r}", "use one of " + ", ".join(READABLE_FORMATS)
+        )
     return list(row.read(source))
 
 
@@ -187,13 +202,21 @@ def write_format(
     """Return file name → text of an export; raise BadInput if the format is unknown."""
     row = WRITABLE_FORMATS.get(name)
     if row is None or row.write is None:
-        raise BadInput(f"unknown format {name!r}", "use one of " + ", ".join(WRITABLE_FORMATS))
-    return row.write(memories, project, trust) if row.restores else row.write(memories, project)
+        raise BadInput(
+            f"unknown format {name!r}", "use one of " + ", ".join(WRITABLE_FORMATS)
+        )
+    return (
+        row.write(memories, project, trust)
+        if row.restores
+        else row.write(memories, project)
+    )
 
 
 def usual_sources(project: str, home: str) -> list[str]:
     """Return the existing paths in a project that can be imported, and Claude Code's memory folder of the project."""
-    name = "".join(sign if sign.isalnum() else "-" for sign in os.path.realpath(project))
+    name = "".join(
+        sign if sign.isalnum() else "-" for sign in os.path.realpath(project)
+    )
     auto = os.path.join(home, ".claude", "projects", name, "memory")
     usual = [path for row in FORMATS.values() for path in row.usual]
     paths = [
@@ -210,9 +233,13 @@ def _nested_instructions(project: str) -> Iterator[str]:
         if number == MAX_FOLDERS:
             return
         folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and name not in OTHERS_FOLDERS
+            name
+            for name in folders
+            if not name.startswith(".") and name not in OTHERS_FOLDERS
         )
         if number:
             yield from (
-                os.path.join(folder, name) for name in sorted(names) if name in NESTED_NAMES
+                os.path.join(folder, name)
+                for name in sorted(names)
+                if name in NESTED_NAMES
             )

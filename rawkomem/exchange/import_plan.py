@@ -17,7 +17,13 @@ from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
 from ..redaction.entries import redact_entry, was_redacted
 from ..state.changes import archiving, plan_amend, superseding
-from ..state.fold import IMPORTED_STATE, after, new_memory, plan_quarantined, quarantining
+from ..state.fold import (
+    IMPORTED_STATE,
+    after,
+    new_memory,
+    plan_quarantined,
+    quarantining,
+)
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.conditions import PATHS, read_condition, why_unusable
@@ -41,10 +47,12 @@ Saying = tuple[str, str, frozenset[str]]
 # Find rules that several pages contain: such a rule is imported once and names all places.
 
 INSTRUCTIONS_FORMAT = "instructions"
-RULE_KINDS = (f"{INSTRUCTIONS_FORMAT}:", "cursor:")  # their pages often contain the same rules
+# their pages often contain the same rules
+RULE_KINDS = (f"{INSTRUCTIONS_FORMAT}:", "cursor:")
 MIN_LENGTH_RATIO = 0.7  # length of the shorter copy divided by that of the longer
 MIN_LINE_CHARS = 20  # shorter lines are in many rules
-PART_SHARE = 0.9  # share of a rule's lines that are in another rule of which it is a part
+# share of a rule's lines that are in another rule of which it is a part
+PART_SHARE = 0.9
 
 
 @record
@@ -62,7 +70,8 @@ class KnownRules:
     """The rules that were imported so far."""
 
     def __init__(self) -> None:
-        self._by_facts: dict[Facts, list[KnownRule]] = {}  # facts: numbers and negations
+        # facts: numbers and negations
+        self._by_facts: dict[Facts, list[KnownRule]] = {}
         self._by_line: dict[str, list[KnownRule]] = {}
 
     def add(self, said: Entry | Memory) -> None:
@@ -71,7 +80,9 @@ class KnownRules:
         if place.startswith(RULE_KINDS):
             lines = lines_of(said.body)
             known = KnownRule(said.id, place, said.body, lines, globs_in(said.when))
-            self._by_facts.setdefault(numbers_and_negations(said.body), []).append(known)
+            self._by_facts.setdefault(numbers_and_negations(said.body), []).append(
+                known
+            )
             for line in lines:
                 self._by_line.setdefault(line, []).append(known)
 
@@ -86,9 +97,13 @@ class KnownRules:
         lines = lines_of(entry.body)
         shared = [known for line in lines for known in self._by_line.get(line, ())]
         times = Counter(known.id for known in shared)
-        for known in {known.id: known for known in shared if known.place != place}.values():
+        for known in {
+            known.id: known for known in shared if known.place != place
+        }.values():
             is_part = times[known.id] >= PART_SHARE * len(lines)
-            if known.lines == lines or (is_part and known.paths in (frozenset(), paths)):
+            if known.lines == lines or (
+                is_part and known.paths in (frozenset(), paths)
+            ):
                 return known.id
         rivals = self._by_facts.get(numbers_and_negations(entry.body), ())
         elsewhere = (
@@ -97,7 +112,10 @@ class KnownRules:
             if known.place.partition("#")[0] != place.partition("#")[0]
             and known.paths in (frozenset(), paths)
         )
-        return next((known.id for known in elsewhere if _is_same_text(known.body, entry.body)), "")
+        return next(
+            (known.id for known in elsewhere if _is_same_text(known.body, entry.body)),
+            "",
+        )
 
 
 def lines_of(text: str) -> frozenset[str]:
@@ -129,7 +147,9 @@ def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportD
     if not all(scopes):
         when = tuple(condition for condition in when if condition not in scopes[0])
     else:
-        when = tuple(dict.fromkeys((*when, *sorted(frozenset().union(*scopes)))))[:MAX_PATTERNS]
+        when = tuple(dict.fromkeys((*when, *sorted(frozenset().union(*scopes)))))[
+            :MAX_PATTERNS
+        ]
     extra = {**entry.extra, ALSO_IN: [*dict.fromkeys(also)]}
     entry = replace(entry, when=when, extra=extra)
     written = tuple(entry if one is item.entry else one for one in item.plan.entries)
@@ -146,7 +166,9 @@ def _is_same_text(one: str, other: str) -> bool:
 
 def globs_in(when: Iterable[str]) -> frozenset[str]:
     """Return the conditions that are file globs."""
-    return frozenset(condition for condition in when if read_condition(condition).how == PATHS)
+    return frozenset(
+        condition for condition in when if read_condition(condition).how == PATHS
+    )
 
 
 # Decide what to do with each memory of a source: it is new, a newer version of a memory, or
@@ -164,7 +186,9 @@ HELD_WHY = {
 IDENTITY_FIELDS = ("kind", "id", "about", "title")
 # Decisions of another repository, which are not imported.
 FOREIGN_KEYS = tuple(
-    name for key in ("supersedes", "supersededBy", "conflictsWith") for name in names_of_key(key)
+    name
+    for key in ("supersedes", "supersededBy", "conflictsWith")
+    for name in names_of_key(key)
 )
 
 
@@ -186,7 +210,8 @@ class MemoriesHere:
     """Lookup tables of a repository's memories for an import."""
 
     def __init__(self, memories: Iterable[Memory], is_vouching: bool = False):
-        self.is_vouching = is_vouching  # a change without a person's consent is only a proposal
+        # a change without a person's consent is only a proposal
+        self.is_vouching = is_vouching
         self.ids: set[str] = set()
         self.deleted: set[str] = set()
         self.said: dict[Saying, str] = {}
@@ -204,7 +229,8 @@ class MemoriesHere:
                 for place in reversed(places_of(memory.extra)):
                     self.places[place.partition(":")[2]] = memory
                 self.copies.add(memory)
-        self.left: dict[str, list[Memory]] = {}  # by file: memories whose sections are gone
+        # by file: memories whose sections are gone
+        self.left: dict[str, list[Memory]] = {}
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Find the memories whose sections are no longer in their files; `entries` are all that these files contain."""
@@ -221,13 +247,17 @@ class MemoriesHere:
         said = statement_of(entry.body)
         lost = self.left.get(place.partition("#")[0], [])
         similar = (
-            one for one in lost if shared_words(said, statement_of(one.body)) >= SIMILAR.min_shared
+            one
+            for one in lost
+            if shared_words(said, statement_of(one.body)) >= SIMILAR.min_shared
         )
         return next(similar, None)
 
     def is_old_copy(self, entry: Entry, place: str, older: Memory) -> bool:
         """Tell whether an entry is a copy in another file that was not edited since the memory changed."""
-        is_copy_there = place in self.places and not place_of(older.extra).endswith(f":{place}")
+        is_copy_there = place in self.places and not place_of(older.extra).endswith(
+            f":{place}"
+        )
         return is_copy_there and entry.at <= older.updated
 
     def add(self, new: Entry) -> None:
@@ -242,20 +272,28 @@ class MemoriesHere:
 Read = tuple[Source, str, list[Entry]]  # a source, its kind and its entries
 
 
-def decide_imports(read: Sequence[Read], here: MemoriesHere) -> list[list[ImportDecision]]:
+def decide_imports(
+    read: Sequence[Read], here: MemoriesHere
+) -> list[list[ImportDecision]]:
     """Return the decision about each entry of each source; entries that cannot be stored are reported to `skip`.
 
     Stored memories wait for a review and name their place of origin. A memory of several sources is stored once.
     """
-    everything = [(number, entry) for number, (_, _, found) in enumerate(read) for entry in found]
+    everything = [
+        (number, entry) for number, (_, _, found) in enumerate(read) for entry in found
+    ]
     here.expect(entry for _, entry in everything)
     decided: dict[int, ImportDecision] = {}
     # Long rules come first, so that a part of a rule is found in it.
-    for at in sorted(range(len(everything)), key=lambda at: -_rule_size(read, *everything[at])):
+    for at in sorted(
+        range(len(everything)), key=lambda at: -_rule_size(read, *everything[at])
+    ):
         number, given = everything[at]
         source, kind, _ = read[number]
         try:
-            usable = tuple(pattern for pattern in given.when if not why_unusable(pattern))
+            usable = tuple(
+                pattern for pattern in given.when if not why_unusable(pattern)
+            )
             found = _decide_entry(replace(given, when=usable), kind, here)
         except RawkoError as failure:
             source.skip(given.title or place_of(given.extra), failure.message)
@@ -280,22 +318,30 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
     dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
     said = {key: value for key, value in entry.extra.items() if key not in dropped}
-    entry = replace(entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place})
+    entry = replace(
+        entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place}
+    )
     entry = replace(entry, id=entry.id or _import_id(entry, place))
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
     if row.restores and same in here.added:
-        same = ""  # two memories with the same text stay two, because others refer to them
+        # two memories with the same text stay two, because others refer to them
+        same = ""
     place = place.partition(":")[2]
     older = None if same else here.older_version(entry, place)
     same = same or ("" if older else here.copies.find(entry))
-    if older and (_content(older) == _content(entry) or here.is_old_copy(entry, place, older)):
-        same = older.id  # only its title differs, which depends on the other imported memories
+    if older and (
+        _content(older) == _content(entry) or here.is_old_copy(entry, place, older)
+    ):
+        # only its title differs, which depends on the other imported memories
+        same = older.id
     if same:
         return ImportDecision(
             "known", entry, Plan((), "known"), same, is_deleted=same in here.deleted
         )
     if f"{kind}:" in RULE_KINDS and entry.title.casefold() in here.titles:
-        entry = replace(entry, title=other_title(replace(entry, extra=given.extra), here.titles))
+        entry = replace(
+            entry, title=other_title(replace(entry, extra=given.extra), here.titles)
+        )
     (new,) = plan_add(entry).entries
     _check_readable(new)
     reason = f"imported from {place} ({kind})"
@@ -305,7 +351,10 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     held, away = HELD_REVIEW, None
     if row.keeps_decisions and waiting.superseded_by:
         why = f"{reason}: it is superseded there"
-        held, away = HELD_SUPERSEDED, superseding(waiting, waiting.superseded_by, why, new.by)
+        held, away = (
+            HELD_SUPERSEDED,
+            superseding(waiting, waiting.superseded_by, why, new.by),
+        )
     elif GONE_THERE in new.extra:
         why = f"{reason}: it is {new.extra[GONE_THERE]} there"
         held, away = HELD_ARCHIVED, archiving(waiting, why, new.by)
@@ -338,13 +387,19 @@ def _as_newer_version(
 def _check_readable(new: Entry) -> None:
     """Raise BadInput if an entry would not read back as one entry, so that only this memory is skipped."""
     entries, problems = read_entries(emit_entry(new), advice=False)
-    wrong = next((problem.message for problem in problems if problem.level == ERROR), "")
+    wrong = next(
+        (problem.message for problem in problems if problem.level == ERROR), ""
+    )
     if len(entries) != 1:
         wrong = wrong or "it reads as several"
-    elif any(getattr(entries[0], name) != getattr(new, name) for name in IDENTITY_FIELDS):
+    elif any(
+        getattr(entries[0], name) != getattr(new, name) for name in IDENTITY_FIELDS
+    ):
         wrong = wrong or "its fields would change its kind, id or title"
     if wrong:
-        raise BadInput(f"it cannot be written as one entry: {wrong}", "change it at its source")
+        raise BadInput(
+            f"it cannot be written as one entry: {wrong}", "change it at its source"
+        )
 
 
 def _saying(said: Entry | Memory) -> Saying:
@@ -357,14 +412,16 @@ def _content(said: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
 
 def _import_id(entry: Entry, place: str) -> str:
     """Return an id made from a memory's place and content, so that a repeated import gives the same ids."""
-    said = repr((place, entry.kind, entry.title, entry.body, entry.tags, entry.importance))
-    return (
-        f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    said = repr(
+        (place, entry.kind, entry.title, entry.body, entry.tags, entry.importance)
     )
+    return f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def entries_to_write(
-    decided: Sequence[ImportDecision], at_once: int, about: Callable[[str], Sequence[Entry]]
+    decided: Sequence[ImportDecision],
+    at_once: int,
+    about: Callable[[str], Sequence[Entry]],
 ) -> list[Plan]:
     """Return an import in batches of about `at_once` entries, one lock each; keep a memory with its quarantine.
 
@@ -375,9 +432,17 @@ def entries_to_write(
     for item in decided:
         if len(pieces[-1]) >= at_once:
             pieces.append([])
-        left = {entry.kind for entry in about(item.entry.id)} if item.what == "added" else set()
+        left = (
+            {entry.kind for entry in about(item.entry.id)}
+            if item.what == "added"
+            else set()
+        )
         is_killed = left <= {entry.kind for entry in item.plan.entries}
-        pieces[-1] += [one for one in item.plan.entries if not is_killed or one.kind not in left]
+        pieces[-1] += [
+            one for one in item.plan.entries if not is_killed or one.kind not in left
+        ]
     return [
-        Plan(in_one_change_file(piece), f"import {len(piece)} entries") for piece in pieces if piece
+        Plan(in_one_change_file(piece), f"import {len(piece)} entries")
+        for piece in pieces
+        if piece
     ]

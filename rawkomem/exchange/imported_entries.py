@@ -24,7 +24,12 @@ from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, check_by
 from ..state.trust import IMPORTED
 from ..text.clean import clean, one_line
-from ..text.conditions import LANGUAGE, condition_problems, everyday_hits, read_condition
+from ..text.conditions import (
+    LANGUAGE,
+    condition_problems,
+    everyday_hits,
+    read_condition,
+)
 from ..text.language import language, word_set
 from ..text.paths import split_outside_braces
 from ..text.prose import SENTENCE_END, sentences
@@ -75,7 +80,9 @@ def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     return found
 
 
-def other_title(entry: Entry, taken: Container[str], numbers: Iterator[int] | None = None) -> str:
+def other_title(
+    entry: Entry, taken: Container[str], numbers: Iterator[int] | None = None
+) -> str:
     """Return a more specific title for an entry; `taken` are titles of other entries, case-folded.
 
     `numbers` go on where the last entry of this title ended.
@@ -130,7 +137,9 @@ def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
     """Return conditions from the innermost heading, else from all headings, else from the text; empty if none fits."""
     innermost, path = headings[-1:], headings
     for tried in (innermost, path, (body,)):
-        text = ". ".join(_plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried)
+        text = ". ".join(
+            _plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried
+        )
         if found := propose_conditions(text):
             return found
     return ()
@@ -158,7 +167,11 @@ def _plain_case(heading: str) -> str:
     """Return a heading in sentence case: if Several Words Have Capitals, the capitals do not mark names."""
     words: Iterable[str] = [word for word in heading.split() if word[:1].isalpha()]
     capitals = sum(word[:1].isupper() for word in words)
-    return CAPITALIZED.sub(lambda word: word[0].lower(), heading) if capitals > 1 else heading
+    return (
+        CAPITALIZED.sub(lambda word: word[0].lower(), heading)
+        if capitals > 1
+        else heading
+    )
 
 
 # Make an Entry from the data of a source: with our keys, within our limits, and with its place of
@@ -196,11 +209,15 @@ def entry_from(
     )
 
 
-def _with_proposed(when: tuple[str, ...], headings: tuple[str, ...], body: str) -> tuple[str, ...]:
+def _with_proposed(
+    when: tuple[str, ...], headings: tuple[str, ...], body: str
+) -> tuple[str, ...]:
     """Return the conditions; without a sentence among them, add one from the headings, or for no globs from the text."""
     if any(read_condition(condition).form == LANGUAGE for condition in when):
         return when
-    return (*when, *conditions_from_headings(*headings, body="" if when else body))[:MAX_PATTERNS]
+    return (*when, *conditions_from_headings(*headings, body="" if when else body))[
+        :MAX_PATTERNS
+    ]
 
 
 def as_one_body(text: str) -> str:
@@ -212,7 +229,9 @@ def as_one_body(text: str) -> str:
 
 def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
     """Return the conditions that can match a task and that do not match every task."""
-    lines = dict.fromkeys(" ".join(clean(condition).split()) for condition in conditions)
+    lines = dict.fromkeys(
+        " ".join(clean(condition).split()) for condition in conditions
+    )
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
     sound = [
         line
@@ -302,8 +321,14 @@ def importance_of(value: object) -> str:
         word = value.strip().lower()
         if word in IMPORTANCE_SHARES:
             return word
-        value = float(word) if word.replace(".", "", 1).isdecimal() and len(word) < 8 else None
+        value = (
+            float(word)
+            if word.replace(".", "", 1).isdecimal() and len(word) < 8
+            else None
+        )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return "medium"
     share = value / 10 if value > 1 else value
-    return next(word for word, least in IMPORTANCE_SHARES.items() if share >= least or not least)
+    return next(
+        word for word, least in IMPORTANCE_SHARES.items() if share >= least or not least
+    )

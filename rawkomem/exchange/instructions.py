@@ -44,14 +44,20 @@ INCLUDE = re.compile(
     re.MULTILINE,
 )
 # A line of HTML tags only; `<https://…>` is a link, and four spaces start code.
-TAG_LINE = re.compile(r"^ {0,3}(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>[ \t]*)+$", re.MULTILINE)
+TAG_LINE = re.compile(
+    r"^ {0,3}(?:</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>[ \t]*)+$", re.MULTILINE
+)
 IMAGE = r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)"
-PICTURE = re.compile(rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{IMAGE}|<img\b[^>\n]{{0,500}}>")
+PICTURE = re.compile(
+    rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{IMAGE}|<img\b[^>\n]{{0,500}}>"
+)
 INLINE_LINK = re.compile(r"\[([^\]\[\n]{1,200})\]\([^)\n]{0,500}\)")
 # A line of linked pictures and badges only: they show the state of a build.
 BADGE_IMAGE = r"!\[[^\]\n]{0,200}\]\([^)\n]{0,300}(?:badge|shields\.io)[^)\n]{0,300}\)"
 BADGE = rf"\[[ \t]?{IMAGE}[ \t]?\]\([^)\n]{{0,500}}\)|{BADGE_IMAGE}"
-BADGE_LINE = re.compile(rf"^ {{0,3}}(?:{BADGE})(?:[ \t]*(?:{BADGE}))*[ \t]*$", re.MULTILINE)
+BADGE_LINE = re.compile(
+    rf"^ {{0,3}}(?:{BADGE})(?:[ \t]*(?:{BADGE}))*[ \t]*$", re.MULTILINE
+)
 REFERENCE = re.compile(r"(?<!\S)@[\w./~-]+")
 
 
@@ -59,7 +65,8 @@ def strip_page(text: str) -> str:
     """Return a page without comments and, outside code, without includes, /init's opening, tags and badges."""
     kept: list[str] = []
     text = _without_ours(text)
-    end = text.rfind("-->") + 3  # the search for comments ends here, to keep its time linear
+    # the search for comments ends here, to keep its time linear
+    end = text.rfind("-->") + 3
     text = COMMENT.sub("", text[:end]) + text[end:]
     for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
         part = "\n".join(line for _, line in lines)
@@ -133,13 +140,13 @@ def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
 
 HEADING = re.compile(r"(#{1,6})[ \t]")
 CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
-MAX_SECTION_WORDS = (
-    300  # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
-)
+# longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
+MAX_SECTION_WORDS = 300
 MIN_RULE_WORDS = 12  # a shorter item of a list is not a rule of its own
 MIN_INTRODUCTION_WORDS = 20  # a shorter text above the first heading is no rule
 LIST_ITEM = re.compile(r"[-*+] ")
-MAX_SUBJECT_WORDS = 3  # of a page's title before the title of its section; else its folder is named
+# of a page's title before the title of its section; else its folder is named
+MAX_SUBJECT_WORDS = 3
 
 
 @record
@@ -194,7 +201,8 @@ def _cut_list(section: Section) -> list[Section]:
     if count_words(section.body) <= MAX_SECTION_WORDS or len(parts) <= items // 2:
         return [section]
     return [
-        Section((*section.trail, _first_words(part)), "\n".join(part).strip()) for part in parts
+        Section((*section.trail, _first_words(part)), "\n".join(part).strip())
+        for part in parts
     ]
 
 
@@ -214,7 +222,11 @@ def _belong_together(one: Section, other: Section) -> bool:
     if not is_below and other.trail[:-1] != one.trail[:-1]:
         return False
     words = count_words(one.body)
-    says_little = _is_part(one) or _is_part(other) or (is_below and words < MIN_INTRODUCTION_WORDS)
+    says_little = (
+        _is_part(one)
+        or _is_part(other)
+        or (is_below and words < MIN_INTRODUCTION_WORDS)
+    )
     return says_little and words + count_words(other.body) <= MAX_SECTION_WORDS
 
 
@@ -248,15 +260,21 @@ def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Sect
     said: list[str] = []
     for level, line in heading_lines(text):
         if 0 < level <= deepest:
-            yield from _closed_section(said, (*above, *(name for _, name in trail)), deepest)
-            trail = [(at, name) for at, name in trail if at < level] + [(level, heading_text(line))]
+            yield from _closed_section(
+                said, (*above, *(name for _, name in trail)), deepest
+            )
+            trail = [(at, name) for at, name in trail if at < level] + [
+                (level, heading_text(line))
+            ]
             said = []
         else:
             said.append(line)
     yield from _closed_section(said, (*above, *(name for _, name in trail)), deepest)
 
 
-def _closed_section(said: list[str], trail: tuple[str, ...], deepest: int) -> Iterator[Section]:
+def _closed_section(
+    said: list[str], trail: tuple[str, ...], deepest: int
+) -> Iterator[Section]:
     body = "\n".join(said).strip("\n").rstrip()
     deeper = [level for level, _ in heading_lines(body) if level]
     if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
@@ -278,7 +296,8 @@ INSTRUCTION_NAMES = (
     "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
     "contributing.md", ".clinerules", ".windsurfrules",
 )  # fmt: skip
-NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # any folder may have these files
+# any folder may have these files
+NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 INSTRUCTION_ENDINGS = (".instructions.md",)
 GLOB_KEYS = (
     "paths",
@@ -304,7 +323,9 @@ def is_instructions(source: Source) -> bool:
 def read_instructions(source: Source) -> Iterator[Entry]:
     """Yield the memories of the rules on all pages; all get different titles."""
     pages = source.pages(*RULE_ENDINGS)
-    yield from tidied_entries([entry for page in pages for entry in section_entries(page)])
+    yield from tidied_entries(
+        [entry for page in pages for entry in section_entries(page)]
+    )
 
 
 def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:
@@ -320,7 +341,9 @@ def section_entries(page: Page) -> Iterator[Entry]:
     rules = cut_rules(strip_page(text), is_one_rule)
     found = [rule for rule in rules if count_words(rule.body) >= MIN_SECTION_WORDS]
     description = str(fields.get("description") or "").strip()
-    globs = dict.fromkeys(glob for key in GLOB_KEYS for glob in texts_in(fields.get(key)))
+    globs = dict.fromkeys(
+        glob for key in GLOB_KEYS for glob in texts_in(fields.get(key))
+    )
     when = [*globs] or scope
     named = description if len(description) <= TITLE_SENTENCE_LENGTH else ""
     always = str(fields.get(ALWAYS_KEY, "")).lower() == "true"
@@ -331,13 +354,17 @@ def section_entries(page: Page) -> Iterator[Entry]:
     below = Counter(name for section in found for name in section.trail)
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
-        headings = tuple(name for name in section.trail if below[name] <= MAX_SHARED_CONDITION)
+        headings = tuple(
+            name for name in section.trail if below[name] <= MAX_SHARED_CONDITION
+        )
         title = section.title or named or page.stem.replace("-", " ")
         if scope and section.trail[1:]:
             subject = section.trail[0]
             is_short = len(subject.split()) <= MAX_SUBJECT_WORDS
             subject = subject if is_short else os.path.dirname(page.place)
-            title = title if subject.casefold() in VAGUE_TITLES else f"{subject}: {title}"
+            title = (
+                title if subject.casefold() in VAGUE_TITLES else f"{subject}: {title}"
+            )
         yield entry_from(
             page,
             title,
@@ -357,7 +384,10 @@ def _folder_globs(page: Page) -> list[str]:
     glob = f"{folder}/**"
     return (
         [glob]
-        if folder and name.lower() in INSTRUCTION_NAMES and not hidden and is_file_glob(glob)
+        if folder
+        and name.lower() in INSTRUCTION_NAMES
+        and not hidden
+        and is_file_glob(glob)
         else []
     )
 
@@ -417,7 +447,10 @@ def _claude_note(page: Page) -> Entry:
     fields, body = split_front(page.text)
     about = fields.get("metadata")
     type = about.get("type", "") if isinstance(about, dict) else fields.get("type", "")
-    name, description = str(fields.get("name") or page.stem), str(fields.get("description") or "")
+    name, description = (
+        str(fields.get("name") or page.stem),
+        str(fields.get("description") or ""),
+    )
     extra: dict[str, Value] = {"description": description} if description else {}
     if str(type) in CLAUDE_CATEGORIES:
         extra["category"] = CLAUDE_CATEGORIES[str(type)]

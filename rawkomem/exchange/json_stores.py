@@ -21,7 +21,8 @@ from .sources import GONE_THERE, Page, Source
 Item = dict[str, Any]
 
 
-LIST_KEYS = ("results", "memories", "items", "data")  # keys of the list of memories in a document
+# keys of the list of memories in a document
+LIST_KEYS = ("results", "memories", "items", "data")
 OWN_FORMAT = "rawkomem/1"  # the format of each line of our JSON Lines
 # Key of our JSON Lines → field of a memory.
 JSON_TEXTS = {
@@ -58,10 +59,20 @@ def items_in(value: Any) -> list[Item]:
     """Return the memories of a document: from a list, from a list under a known key, or from one list per agent."""
     if isinstance(value, dict):
         inner = next(
-            (value[name] for name in LIST_KEYS if isinstance(value.get(name), (list, dict))), None
+            (
+                value[name]
+                for name in LIST_KEYS
+                if isinstance(value.get(name), (list, dict))
+            ),
+            None,
         )
         if inner is None:
-            inner = [item for part in value.values() if isinstance(part, list) for item in part]
+            inner = [
+                item
+                for part in value.values()
+                if isinstance(part, list)
+                for item in part
+            ]
         value = list(inner.values()) if isinstance(inner, dict) else inner
     return (
         [item for item in value if isinstance(item, dict) and item_text(item)]
@@ -90,7 +101,9 @@ def read_mem0(source: Source) -> Iterator[Entry]:
         )
         importance = importance_of(about.get("importance"))
         by = str(item.get("agent_id") or "")
-        yield item_entry(item, source.place(source.path), tags=tags, importance=importance, by=by)
+        yield item_entry(
+            item, source.place(source.path), tags=tags, importance=importance, by=by
+        )
 
 
 def read_own_export(source: Source) -> Iterator[Entry]:
@@ -102,7 +115,8 @@ def read_own_export(source: Source) -> Iterator[Entry]:
             item = None
         if not isinstance(item, dict) or item.get("format") != OWN_FORMAT:
             source.skip(
-                f"{source.place(source.path)}:{number}", "this line is not a memory of rawkomem"
+                f"{source.place(source.path)}:{number}",
+                "this line is not a memory of rawkomem",
             )
             continue
         yield _own_line_entry(source, item)
@@ -112,7 +126,9 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
     texts = {field: str(item.get(key) or "") for key, field in JSON_TEXTS.items()}
     lists = {field: texts_in(item.get(key)) for key, field in JSON_LISTS.items()}
     state: Item = item["state"] if isinstance(item.get("state"), dict) else {}
-    extra: dict[str, Value] = {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
+    extra: dict[str, Value] = {
+        key: one_line(str(state[key])) for key in ENDS if state.get(key)
+    }
     if state.get("status") in GONE_STATUSES:
         extra[GONE_THERE] = str(state["status"])
     fields = as_values(item.get("extra"))
@@ -122,14 +138,19 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
     links = state.get("links")
     for link in links if isinstance(links, list) else ():
         if isinstance(link, dict) and link.get("type") == RELATED:
-            lists["related"].append(str(link.get("to", "")))  # other types have no frontmatter key
+            # other types have no frontmatter key
+            lists["related"].append(str(link.get("to", "")))
     memory = Memory(
         texts["id"],
         kind=texts["kind"] if texts["kind"] in CREATES else "memory",
         title=one_line(texts["title"], TITLE_CHARS),
-        when=tuple(one_line(text, CONDITION_LENGTH) for text in lists["when"][:MAX_PATTERNS]),
+        when=tuple(
+            one_line(text, CONDITION_LENGTH) for text in lists["when"][:MAX_PATTERNS]
+        ),
         tags=tuple(lists["tags"]),
-        importance=texts["importance"] if texts["importance"] in IMPORTANCE else "medium",
+        importance=texts["importance"]
+        if texts["importance"] in IMPORTANCE
+        else "medium",
         created=past_time(item.get("discoveredAt")),
         by=texts["by"],
         found_in=one_line(texts["found_in"]),
@@ -159,14 +180,27 @@ def as_values(value: Any, depth: int = 0) -> Value:
 def item_text(item: Item) -> str:
     """Return the text of a memory of another program; empty if it has none."""
     return next(
-        (item[key] for key in ("memory", "text", "content") if isinstance(item.get(key), str)), ""
+        (
+            item[key]
+            for key in ("memory", "text", "content")
+            if isinstance(item.get(key), str)
+        ),
+        "",
     )
 
 
 def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
     """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
-    page = Page(place, "", past_time(item.get("created_at")) or past_time(item.get("updated_at")))
+    page = Page(
+        place,
+        "",
+        past_time(item.get("created_at")) or past_time(item.get("updated_at")),
+    )
     text = item_text(item)
     return entry_from(
-        page, str(title or text.partition("\n")[0]), text, str(item.get("id", "")), **said
+        page,
+        str(title or text.partition("\n")[0]),
+        text,
+        str(item.get("id", "")),
+        **said,
     )

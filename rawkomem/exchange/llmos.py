@@ -46,7 +46,12 @@ def origin_of(extra: Mapping[str, Value]) -> str:
 # Each block or section of a file becomes a memory that stores the file's name. A repeated import
 # adds nothing: traces keep their ids, and other memories get an id made from their content.
 
-SHORT_TERM, LONG_TERM, TRACES, CACHE = "short_term", "long_term", "traces", "context_cache.md"
+SHORT_TERM, LONG_TERM, TRACES, CACHE = (
+    "short_term",
+    "long_term",
+    "traces",
+    "context_cache.md",
+)
 CONTEXT = "context.md"
 ARCHIVED = "archive/llmos/"  # folder of files that are never injected
 OWN_IDS = ("mem_", "trace-", "exp_", "learning_", "lesson_", "skill_")
@@ -59,7 +64,8 @@ SECTIONS: Mapping[str, tuple[str, str, str]] = {
     "patterns.md": ("memory", "pattern", "insight"),
     "decisions.md": ("memory", "decision", "decision"),
 }
-OTHER_SECTIONS = ("learning", "learning", "")  # of consolidated_<ms>.md and all other files
+# of consolidated_<ms>.md and all other files
+OTHER_SECTIONS = ("learning", "learning", "")
 LEARNING_PREFIX = "Learning: "
 
 
@@ -110,7 +116,9 @@ def _memory_files(folder: str) -> dict[str, str]:
         for name in glob(pattern, root_dir=folder, recursive=True):
             file = os.path.join(folder, name)
             home = file if name.endswith(CONTEXT) else ""
-            is_alone = home and not os.path.isdir(os.path.join(os.path.dirname(home), "memory"))
+            is_alone = home and not os.path.isdir(
+                os.path.join(os.path.dirname(home), "memory")
+            )
             if os.path.isfile(file) and not is_alone:
                 found[start + name.replace(os.sep, "/")] = file
     return found
@@ -143,12 +151,18 @@ def _blocks(text: str, path: str, project: str) -> list[Entry]:
         own, extra = "", entry.extra
         if entry.kind == TRACE:
             name = path.rpartition("/")[2]
-            own = trace_path(entry.at, entry.by) if entry.at else f"traces/{project}/{name}"
+            own = (
+                trace_path(entry.at, entry.by)
+                if entry.at
+                else f"traces/{project}/{name}"
+            )
         elif project:
             extra = {"project_name": project, **extra}
         found_in = entry.found_in or (project if entry.kind == TRACE else "")
         id = entry.id if entry.id.startswith(OWN_IDS) else _content_id(entry)
-        found.append(replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra))
+        found.append(
+            replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra)
+        )
     return found
 
 
@@ -175,7 +189,9 @@ def _whole_file(place: str, text: str, project: str) -> Entry:
     """Return a working file (a cache, a tool's output) as a memory in the archive, which is never injected."""
     name = place.removeprefix(f"{PROJECTS}{project}/memory/")
     title = f"{project}: {name}" if project else name
-    path = f"{ARCHIVED}{slug(project or 'system')}/{slug(re.sub('[/._]', ' ', name))}.md"
+    path = (
+        f"{ARCHIVED}{slug(project or 'system')}/{slug(re.sub('[/._]', ' ', name))}.md"
+    )
     return _entry(project, title, text.strip(), "llmos", path=path)
 
 
@@ -228,7 +244,9 @@ def write_llmos(
     """
     memories = sorted(memories, key=lambda memory: (memory.created, memory.id))
     origins = {memory.id: origin_of(memory.extra) for memory in memories}
-    homes = {file.split("/")[1] for file in origins.values() if file.startswith(PROJECTS)}
+    homes = {
+        file.split("/")[1] for file in origins.values() if file.startswith(PROJECTS)
+    }
     home = project if rename or len(homes) != 1 else next(iter(homes))
     files: dict[str, list[Memory]] = {}
     for memory in memories:
@@ -236,7 +254,11 @@ def write_llmos(
         if rename and file.startswith(PROJECTS):
             file = "/".join(["projects", home, *file.split("/")[2:]])
         files.setdefault(file, []).append(memory)
-    return [done for file, held in sorted(files.items()) for done in _append_to(folder, file, held)]
+    return [
+        done
+        for file, held in sorted(files.items())
+        for done in _append_to(folder, file, held)
+    ]
 
 
 def _file_of(memory: Memory, project: str) -> str:
@@ -245,7 +267,9 @@ def _file_of(memory: Memory, project: str) -> str:
         return LOG_FILE
     below = f"{PROJECTS}{project}/memory"
     if memory.kind == TRACE:
-        return f"{below}/{SHORT_TERM}/{os.path.basename(memory.path) or memory.id + '.md'}"
+        return (
+            f"{below}/{SHORT_TERM}/{os.path.basename(memory.path) or memory.id + '.md'}"
+        )
     tags = {tag.lower().rstrip("s") for tag in memory.tags}
     name = "patterns.md"
     if memory.kind in LEARNED_KINDS:
@@ -263,7 +287,8 @@ def _append_to(folder: str, name: str, memories: list[Memory]) -> list[str]:
     texts = [
         _llmos_text(memory)
         for memory in memories
-        if not known or (memory.body.strip() != known.strip() and not holds_id(known, memory.id))
+        if not known
+        or (memory.body.strip() != known.strip() and not holds_id(known, memory.id))
     ]
     if texts:
         os.makedirs(os.path.dirname(file), exist_ok=True)
@@ -277,9 +302,13 @@ def _llmos_text(memory: Memory) -> str:
     if memory.kind in (TRACE, EXPERIENCE):
         extra = {key: value for key, value in memory.extra.items() if key != ORIGIN_KEY}
         body = memory.body if memory.kind == TRACE else ""
-        entry = Entry(memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by)
+        entry = Entry(
+            memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by
+        )
         return emit_entry(replace(entry, body=body, extra=extra))
-    if memory.path.startswith(ARCHIVED) or origin_of(memory.extra).endswith(f"/{CONTEXT}"):
+    if memory.path.startswith(ARCHIVED) or origin_of(memory.extra).endswith(
+        f"/{CONTEXT}"
+    ):
         return f"{memory.body.strip()}\n"  # it is the whole file
     title = one_line(memory.title, TITLE_CHARS)
     first, _, rest = memory.body.partition("\n")

@@ -27,16 +27,20 @@ Row = dict[str, str]
 
 MAGIC = b"SQLite format 3\0"
 MAX_ROWS = 100_000  # of a table; no person has more memories
-MAX_VALUE_CHARS = (
-    1_000_000  # of one value; a longer value is truncated, and the caller skips its row
-)
+# of one value; a longer value is truncated, and the caller skips its row
+MAX_VALUE_CHARS = 1_000_000
 MAX_CHAR_BYTES = 4  # of a character in UTF-8
 MAX_COLUMNS = 100
-MAX_STEPS_AT_ONCE = (
-    100_000  # steps of SQLite's virtual machine between two calls of the progress handler
+# steps of SQLite's virtual machine between two calls of the progress handler
+MAX_STEPS_AT_ONCE = 100_000
+# calls of the progress handler: about two billion steps in all, a minute
+MAX_LOOKS = 20_000
+SWITCHED_OFF = (
+    "ENABLE_TRIGGER",
+    "ENABLE_VIEW",
+    "TRUSTED_SCHEMA",
+    "ENABLE_LOAD_EXTENSION",
 )
-MAX_LOOKS = 20_000  # calls of the progress handler: about two billion steps in all, a minute
-SWITCHED_OFF = ("ENABLE_TRIGGER", "ENABLE_VIEW", "TRUSTED_SCHEMA", "ENABLE_LOAD_EXTENSION")
 
 
 def is_sqlite_file(file: str) -> bool:
@@ -51,7 +55,8 @@ def is_sqlite_file(file: str) -> bool:
 def open_untrusted(file: str) -> apsw.Connection:
     """Open an untrusted database; raise BadInput if that is not possible."""
     failure: Exception | None = None
-    for options in ("mode=ro", "mode=ro&immutable=1"):  # the second works in a read-only folder
+    # the second works in a read-only folder
+    for options in ("mode=ro", "mode=ro&immutable=1"):
         try:
             connection = apsw.Connection(
                 f"file:{quote(file)}?{options}",
@@ -67,7 +72,8 @@ def open_untrusted(file: str) -> apsw.Connection:
         except apsw.Error as error:
             failure = error
     raise BadInput(
-        f"{file} cannot be read as a database: {failure}", "check that it is a complete SQLite file"
+        f"{file} cannot be read as a database: {failure}",
+        "check that it is a complete SQLite file",
     )
 
 
@@ -91,17 +97,23 @@ def columns_of(connection: apsw.Connection, table: str) -> list[str]:
 
 def _is_virtual(connection: apsw.Connection, table: str) -> bool:
     """Tell whether reading a table runs a module's code. The query plan shows it; the schema may be forged."""
-    steps = {row[1] for row in connection.execute(f"EXPLAIN SELECT * FROM {_quoted(table)}")}
+    steps = {
+        row[1] for row in connection.execute(f"EXPLAIN SELECT * FROM {_quoted(table)}")
+    }
     return "VOpen" in steps or "OpenRead" not in steps
 
 
-def rows_of(connection: apsw.Connection, table: str, columns: list[str]) -> Iterator[Row]:
+def rows_of(
+    connection: apsw.Connection, table: str, columns: list[str]
+) -> Iterator[Row]:
     """Yield the rows of a table as texts; raise apsw.Error if the file is damaged."""
     most = MAX_CHAR_BYTES * (MAX_VALUE_CHARS + 1)
     wanted = ", ".join(
         f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns
     )  # a text ends at a NUL
-    for values in connection.execute(f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"):
+    for values in connection.execute(
+        f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"
+    ):
         yield {
             name: value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
             for name, value in zip(columns, values, strict=True)
@@ -159,7 +171,9 @@ def read_lane(source: Source) -> Iterator[Entry]:
     connection, place = open_untrusted(source.path), source.place(source.path)
     try:
         columns = [
-            name for name in columns_of(connection, LANE_TABLE) if name not in SKIPPED_COLUMNS
+            name
+            for name in columns_of(connection, LANE_TABLE)
+            if name not in SKIPPED_COLUMNS
         ]
         if not set(NEEDED_COLUMNS) <= set(columns):
             raise BadInput(
@@ -168,7 +182,9 @@ def read_lane(source: Source) -> Iterator[Entry]:
             )
         for number, row in enumerate(rows_of(connection, LANE_TABLE, columns)):
             if number == MAX_ROWS:
-                source.refuse(place, f"more than {MAX_ROWS:,} memories: the rest is not read")
+                source.refuse(
+                    place, f"more than {MAX_ROWS:,} memories: the rest is not read"
+                )
                 return
             name = f"{place}#{row['id'] or number + 1}"
             if not row["content"].strip():
@@ -192,7 +208,10 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
         )
     about: dict[str, Any] = given if isinstance(given, dict) else {}
     extra, content = with_long_fields(_lane_extra(row, about), row["content"])
-    tags = [*_listed_texts(row.get("tags", "")), *texts_in(as_values(about.get("tags") or []))]
+    tags = [
+        *_listed_texts(row.get("tags", "")),
+        *texts_in(as_values(about.get("tags") or [])),
+    ]
     when = [
         condition
         for key in CONDITION_KEYS
@@ -200,7 +219,11 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
     ]
     type = str(extra.get("type", "")).lower()
     made = entry_from(
-        Page(place, "", past_time(row.get("created_at")) or past_time(row.get("updated_at"))),
+        Page(
+            place,
+            "",
+            past_time(row.get("created_at")) or past_time(row.get("updated_at")),
+        ),
         row["content"].strip().partition("\n")[0],
         content,
         row["id"],
@@ -219,11 +242,17 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     }
     columns |= {key: [*_listed_texts(row[key])] for key in LIST_COLUMNS if row.get(key)}
     fields = as_values(
-        {key: value for key, value in about.items() if key not in ("tags", *CONDITION_KEYS)}
+        {
+            key: value
+            for key, value in about.items()
+            if key not in ("tags", *CONDITION_KEYS)
+        }
     )
     assert isinstance(fields, dict)
     named = {
-        LANE_KEYS.get(key, key): value for key, value in {**fields, **columns}.items() if value
+        LANE_KEYS.get(key, key): value
+        for key, value in {**fields, **columns}.items()
+        if value
     }
     for key in ("supersedes", "supersededBy"):
         if key in named:

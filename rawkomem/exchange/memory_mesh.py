@@ -91,7 +91,9 @@ class MeshDatabase:
             for batch in table.search().select(names).limit(None).to_batches():
                 for row in batch.to_pylist():
                     yield {
-                        key: milliseconds(value) if isinstance(value, datetime) else value
+                        key: milliseconds(value)
+                        if isinstance(value, datetime)
+                        else value
                         for key, value in row.items()
                     }
 
@@ -110,7 +112,8 @@ def open_mesh(path: str) -> MeshDatabase:
     folder = lance_folder(path)
     if not folder:
         raise BadInput(
-            f"{path} is not a LanceDB folder", "name the folder that contains memory_entries.lance"
+            f"{path} is not a LanceDB folder",
+            "name the folder that contains memory_entries.lance",
         )
     db = connect_lance(folder)
     tables: dict[str, list[Any]] = {}
@@ -120,7 +123,12 @@ def open_mesh(path: str) -> MeshDatabase:
             continue
         table = opened_table(db, name, folder)
         what = next(
-            (what for what, known in TABLE_COLUMNS.items() if known <= set(table.schema.names)), ""
+            (
+                what
+                for what, known in TABLE_COLUMNS.items()
+                if known <= set(table.schema.names)
+            ),
+            "",
         )
         if what:
             tables.setdefault(what, []).append(table)
@@ -141,7 +149,8 @@ def connect_lance(folder: str) -> Any:
         import lancedb
     except ModuleNotFoundError:
         raise BadInput(
-            "a memory-mesh database needs the package lancedb", f"run: {how_to_add('lancedb')}"
+            "a memory-mesh database needs the package lancedb",
+            f"run: {how_to_add('lancedb')}",
         ) from None
     return lancedb.connect(folder)
 
@@ -153,7 +162,8 @@ def opened_table(db: Any, name: str, folder: str) -> Any:
     except (ValueError, OSError, RuntimeError) as failure:
         said = str(failure).partition("\n")[0][:200]
         raise BadInput(
-            f"the table {name} in {folder} cannot be read: {said}", "check that it is complete"
+            f"the table {name} in {folder} cannot be read: {said}",
+            "check that it is complete",
         ) from None
 
 
@@ -188,26 +198,39 @@ def own_fields(memory: Memory) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if memory.amended_in or not _is_from_mesh(memory):
         fields[WHEN_KEY] = [*memory.when]
-    return {**fields, **{key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}}
+    return {
+        **fields,
+        **{key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))},
+    }
 
 
 def _is_from_mesh(memory: Memory) -> bool:
     return place_of(memory.extra).startswith("yamo:")
 
 
-def take_own_fields(entry: Entry, metadata: Mapping[str, Any]) -> tuple[Entry, dict[str, Any]]:
+def take_own_fields(
+    entry: Entry, metadata: Mapping[str, Any]
+) -> tuple[Entry, dict[str, Any]]:
     """Return an entry with the conditions and the window that metadata states as we write them, and the other metadata."""
     ends = {key: metadata[key] for key in ENDS if is_own_time(metadata.get(key))}
     entry = replace(entry, extra={**entry.extra, **ends})
     when = metadata.get(WHEN_KEY)
-    if isinstance(when, list) and len(when) <= MAX_PATTERNS and len(texts_in(when)) == len(when):
+    if (
+        isinstance(when, list)
+        and len(when) <= MAX_PATTERNS
+        and len(texts_in(when)) == len(when)
+    ):
         entry = replace(entry, when=tuple(when))
     return entry, {key: value for key, value in metadata.items() if key not in ends}
 
 
 def is_own_time(value: object) -> bool:
     """Tell whether a value is a time in the form that we write."""
-    return isinstance(value, str) and bool(value) and iso(read_time(value)[0] or 0) == value
+    return (
+        isinstance(value, str)
+        and bool(value)
+        and iso(read_time(value)[0] or 0) == value
+    )
 
 
 # Read a database of memory-mesh: memories, lessons and skills as entries, and blocks for the
@@ -216,7 +239,8 @@ def is_own_time(value: object) -> bool:
 # Columns and metadata without a key of their own are kept as JSON, so that an export can write
 # them again.
 
-PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")  # these become parts of an entry
+# these become parts of an entry
+PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")
 GONE_STATES = (
     "superseded",
     "archived",
@@ -258,14 +282,19 @@ def read_blocks(source: Source) -> tuple[list[Row], int]:
     """Return the blocks that the ledger can store, oldest first, and the number of others."""
     rows = [_block_row(row) for row in open_mesh(source.path).rows(BLOCK_ROWS)]
     usable = [
-        row for row in rows if row.operation_type in YAMO_OPERATIONS and row.id and row.yamo_text
+        row
+        for row in rows
+        if row.operation_type in YAMO_OPERATIONS and row.id and row.yamo_text
     ]
-    return sorted(usable, key=lambda row: (row.timestamp, row.id)), len(rows) - len(usable)
+    return sorted(usable, key=lambda row: (row.timestamp, row.id)), len(rows) - len(
+        usable
+    )
 
 
 def _block_row(row: Mapping[str, Any]) -> Row:
     id, agent, operation, text = (
-        str(row.get(name) or "") for name in ("id", "agent_id", "operation_type", "yamo_text")
+        str(row.get(name) or "")
+        for name in ("id", "agent_id", "operation_type", "yamo_text")
     )
     return Row(id, agent, operation, int(row.get("timestamp") or 0), text)
 
@@ -286,7 +315,9 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     id = str(row["id"])
     metadata = _fitting(source, id, _row_metadata(row))
     held = {
-        key: value for key, value in row.items() if key not in PLAIN_COLUMNS and value is not None
+        key: value
+        for key, value in row.items()
+        if key not in PLAIN_COLUMNS and value is not None
     }
     columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
     if "importance_score" in columns:
@@ -294,11 +325,15 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
             columns["importance_score"], 6
         )  # a float32 column returns 0.9300000072
     page = Page(place, "", not_later_than_now(row.get("created_at")))
-    made = _lesson_entry(content, metadata, page, id) or _plain_entry(content, metadata, page, id)
+    made = _lesson_entry(content, metadata, page, id) or _plain_entry(
+        content, metadata, page, id
+    )
     made, metadata = take_own_fields(made, metadata)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
-    state = str(columns.get("state") or ("superseded" if columns.get("superseded_at") else ""))
+    state = str(
+        columns.get("state") or ("superseded" if columns.get("superseded_at") else "")
+    )
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
@@ -314,19 +349,24 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     )
 
 
-def _plain_entry(content: str, metadata: Mapping[str, Any], page: Page, id: str) -> Entry:
+def _plain_entry(
+    content: str, metadata: Mapping[str, Any], page: Page, id: str
+) -> Entry:
     title = str(metadata.get("title") or content.strip().partition("\n")[0])
     return entry_from(page, title, content, id, tags=texts_in(metadata.get("tags")))
 
 
-def _lesson_entry(content: str, metadata: Mapping[str, Any], page: Page, id: str) -> Entry | None:
+def _lesson_entry(
+    content: str, metadata: Mapping[str, Any], page: Page, id: str
+) -> Entry | None:
     """Return the lesson in a memory and its wire block; None if the memory is not a complete lesson."""
     pattern = metadata.get("lesson_pattern_id")
     if metadata.get("type") != LESSON_KIND or not isinstance(pattern, str):
         return None
     block, _ = read_yamo_block(str(metadata.get("yamo_wire_format", "")))
     said = {
-        key: str(metadata.get(key) or "") for key in ("oversight", "preventative_rule", "severity")
+        key: str(metadata.get(key) or "")
+        for key in ("oversight", "preventative_rule", "severity")
     }
     try:
         context = checked_lesson(
@@ -335,7 +375,9 @@ def _lesson_entry(content: str, metadata: Mapping[str, Any], page: Page, id: str
                 if block
                 else said["oversight"],
                 error_pattern=pattern,
-                fix=block.value("meta", "rationale") if block else said["preventative_rule"],
+                fix=block.value("meta", "rationale")
+                if block
+                else said["preventative_rule"],
                 applicable_scope=str(metadata.get("applicable_scope") or ""),
                 inverse_lesson=str(metadata.get("inverse_lesson") or ""),
                 confidence=float(metadata.get("rule_confidence", 0)),
@@ -365,7 +407,9 @@ def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
     said = {"intent": one_line(str(row["intent"])), "description": skill.description}
     extra = {key: text for key, text in said.items() if text}
     name = str(row["name"]) or skill.name
-    made = entry_from(page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra)
+    made = entry_from(
+        page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
+    )
     made, metadata = take_own_fields(made, _fitting(source, id, _row_metadata(row)))
     return replace(
         made,
@@ -380,7 +424,9 @@ def _row_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a row; if it is not an object, keep it as a text."""
     said = row.get("metadata")
     return (
-        json_object(said) if not said or json_object(said) or said == "{}" else {"metadata": said}
+        json_object(said)
+        if not said or json_object(said) or said == "{}"
+        else {"metadata": said}
     )
 
 
@@ -397,7 +443,9 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     tags = metadata.get("tags", [])
     if [*valid_tags(texts_in(tags))] == tags:
         said.add("tags")
-    return extra_from_metadata({key: value for key, value in metadata.items() if key not in said})
+    return extra_from_metadata(
+        {key: value for key, value in metadata.items() if key not in said}
+    )
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
@@ -415,7 +463,8 @@ def _sorted_json(value: Mapping[str, Any]) -> str:
 
 MARKDOWN_FENCE = re.compile(r"\A(`{3,})markdown\n(.*)\n\1\Z", re.DOTALL)
 DEFAULT_TYPE = "event"  # RFC-0011 §9.1: of a memory without a type
-LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")  # these change with use
+# these change with use
+LIVE_COLUMNS = ("importance_score", "access_count", "last_accessed")
 
 
 @record
@@ -433,7 +482,11 @@ def mesh_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[st
     """Return a memory as a row of memory-mesh; an imported memory keeps the columns that it had."""
     row = entry_row(memory, accesses, last_access)
     metadata = {**_written_metadata(memory, row["metadata"]), **own_fields(memory)}
-    row = {**row, "content": _mesh_content(memory, row["content"]), "metadata": metadata}
+    row = {
+        **row,
+        "content": _mesh_content(memory, row["content"]),
+        "metadata": metadata,
+    }
     if COLUMNS_KEY not in memory.extra:
         return row
     kept = json_object(memory.extra[COLUMNS_KEY])
@@ -450,7 +503,9 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
     Raise Refused for any other folder, Unwritable on an I/O error.
     """
     known = lance_folder(folder)
-    is_taken = os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder))
+    is_taken = os.path.lexists(folder) and (
+        not os.path.isdir(folder) or os.listdir(folder)
+    )
     if is_taken and not known:
         what = f"{folder} is not empty and not a memory-mesh database"
         raise Refused(what, "name another folder")
@@ -478,7 +533,9 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
                 if name in names
                 else db.create_table(name, schema=schema_of(name, content.dims))
             )
-            new, same = _put_rows(table, rows, embedded, content, replaces=name != BLOCKS)
+            new, same = _put_rows(
+                table, rows, embedded, content, replaces=name != BLOCKS
+            )
             written += new
             unchanged += same
     except (OSError, RuntimeError) as failure:
@@ -506,12 +563,18 @@ def _put_rows(
         [{key: row.get(key) for key in schema.names} for row in made],
         schema=plain,  # converts values to the types of their columns
     )
-    different = [row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))]
+    different = [
+        row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))
+    ]
     new = [row for row in different if replaces or row["id"] not in known]
     if embedded:
         _add_vectors(new, known, embedded, schema, content)
     if new:
-        merging = table.merge_insert("id").when_matched_update_all().when_not_matched_insert_all()
+        merging = (
+            table.merge_insert("id")
+            .when_matched_update_all()
+            .when_not_matched_insert_all()
+        )
         merging.execute(pa.Table.from_pylist(new, schema=schema))
     ids = {row["id"] for row in new}
     return [*ids], [row["id"] for row in rows if row["id"] not in ids]
@@ -520,26 +583,42 @@ def _put_rows(
 def _same_row(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
     if known is None:
         return False
-    same = all(value == known.get(name) for name, value in row.items() if name != "metadata")
-    return same and _metadata_object(row["metadata"]) == _metadata_object(known["metadata"])
+    same = all(
+        value == known.get(name) for name, value in row.items() if name != "metadata"
+    )
+    return same and _metadata_object(row["metadata"]) == _metadata_object(
+        known["metadata"]
+    )
 
 
 def _metadata_object(metadata: str | None) -> dict[str, Any]:
-    return {key: value for key, value in json_object(metadata).items() if key != STORE_MARK_KEY}
+    return {
+        key: value
+        for key, value in json_object(metadata).items()
+        if key != STORE_MARK_KEY
+    }
 
 
 def _add_vectors(
-    rows: Rows, known: Mapping[str, Any], embedded: str, schema: Any, content: MeshContent
+    rows: Rows,
+    known: Mapping[str, Any],
+    embedded: str,
+    schema: Any,
+    content: MeshContent,
 ) -> None:
     """Add a vector to each row: the table's vector if the text is the same, else a new one.
 
     Raise BadInput if the table's vectors have another length.
     """
-    lacking = [row for row in rows if known.get(row["id"], {}).get(embedded) != row[embedded]]
+    lacking = [
+        row for row in rows if known.get(row["id"], {}).get(embedded) != row[embedded]
+    ]
     size = schema.field("vector").type.list_size
     if lacking and size != content.dims:
         message = f"the vectors in that database have {size} numbers, those of this embedder {content.dims}"
-        raise BadInput(message, "export into a new folder and let memory-mesh embed again")
+        raise BadInput(
+            message, "export into a new folder and let memory-mesh embed again"
+        )
     for row in rows:
         row["vector"] = known.get(row["id"], {}).get("vector")
     vectors = content.embed([row[embedded] for row in lacking])
@@ -559,7 +638,9 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
     """Return the metadata of a row; for an imported memory, its original metadata with later changes."""
     kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
     placed = {
-        key: memory.extra[place] for key, place in METADATA_KEYS.items() if memory.extra.get(place)
+        key: memory.extra[place]
+        for key, place in METADATA_KEYS.items()
+        if memory.extra.get(place)
     }
     own = {
         "tags": _mesh_tags(kept.get("tags"), memory.tags),
@@ -580,7 +661,9 @@ def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
     return [before.get(tag, tag) for tag in tags]
 
 
-def _as_known(row: Mapping[str, Any], known: Mapping[str, Any], embedded: str) -> dict[str, Any]:
+def _as_known(
+    row: Mapping[str, Any], known: Mapping[str, Any], embedded: str
+) -> dict[str, Any]:
     """Return a row with its metadata as JSON, plus keys of the existing row that did not fit into our frontmatter.
 
     A text that differs only in what an import normalizes, such as line ends, stays as it is in the table.
@@ -588,9 +671,13 @@ def _as_known(row: Mapping[str, Any], known: Mapping[str, Any], embedded: str) -
     there = {
         key: value
         for key, value in _metadata_object(known.get("metadata")).items()
-        if key not in ENDS or not is_own_time(value)  # our window may have been removed since
+        # our window may have been removed since
+        if key not in ENDS or not is_own_time(value)
     }
-    made = {**row, "metadata": json.dumps({**there, **row["metadata"]}, ensure_ascii=False)}
+    made = {
+        **row,
+        "metadata": json.dumps({**there, **row["metadata"]}, ensure_ascii=False),
+    }
     text = known.get(embedded)
     if text and as_one_body(text) == as_one_body(row[embedded]):
         made[embedded] = text

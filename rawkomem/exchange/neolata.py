@@ -20,9 +20,26 @@ from ..format.mesh_fields import json_object
 from ..learn.skills import CONDITION_LENGTH, as_read_back
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, NotFound
-from ..model.values import ACTIVE, DAY, KEPT_BOTH, extra_value, iso, now, read_time, record, replace
+from ..model.values import (
+    ACTIVE,
+    DAY,
+    KEPT_BOTH,
+    extra_value,
+    iso,
+    now,
+    read_time,
+    record,
+    replace,
+)
 from ..state.changes import ENDS, kept_both, open_conflicts
-from ..state.claims import MAX_NAME_CHARS, SCOPES, Claim, check_claim, claim_of, read_claim
+from ..state.claims import (
+    MAX_NAME_CHARS,
+    SCOPES,
+    Claim,
+    check_claim,
+    claim_of,
+    read_claim,
+)
 from ..state.fold import IMPORTED_STATE, MAX_VOTES
 from ..state.plans import TITLE_CHARS, time_of
 from ..state.strength import IMPORTANCES
@@ -47,7 +64,8 @@ Item = dict[str, Any]
 
 # Map the fields of neolata's memories to ours, in both directions.
 
-KEPT_KEY = "neolata"  # frontmatter key of the fields without an exact equivalent here, as JSON
+# frontmatter key of the fields without an exact equivalent here, as JSON
+KEPT_KEY = "neolata"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 THEIR_ID = re.compile(
     rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}"
@@ -129,7 +147,10 @@ def claim_in(item: Item) -> dict[str, Value]:
 def _written_claim(claim: Claim | None) -> Item | None:
     if claim is None:
         return None
-    ends = {"validFrom": js_time(claim.valid_from), "validUntil": js_time(claim.valid_until)}
+    ends = {
+        "validFrom": js_time(claim.valid_from),
+        "validUntil": js_time(claim.valid_until),
+    }
     return {
         "subject": claim.subject,
         "predicate": claim.predicate,
@@ -193,7 +214,10 @@ FIELDS = (
         list,
     ),
     Field(
-        "created_at", lambda item: past_time(item.get("created_at")), lambda m: m.created, js_time
+        "created_at",
+        lambda item: past_time(item.get("created_at")),
+        lambda m: m.created,
+        js_time,
     ),
     Field(
         "event_at",
@@ -201,15 +225,26 @@ FIELDS = (
         lambda memory: str(extra_value(memory.extra, EVENT_TIME)),
         lambda text: text or None,
     ),
-    Field("claim", lambda item: read_claim({"claim": claim_in(item)}), claim_of, _written_claim),
+    Field(
+        "claim",
+        lambda item: read_claim({"claim": claim_in(item)}),
+        claim_of,
+        _written_claim,
+    ),
     Field(
         "status",
         neolata_status,
         lambda memory: THEIR_STATUSES.get(memory.status, memory.status),
     ),
-    Field("validFrom", lambda item: _end_in(item, "validFrom"), lambda m: _end_of(m, "validFrom")),
     Field(
-        "validUntil", lambda item: _end_in(item, "validUntil"), lambda m: _end_of(m, "validUntil")
+        "validFrom",
+        lambda item: _end_in(item, "validFrom"),
+        lambda m: _end_of(m, "validFrom"),
+    ),
+    Field(
+        "validUntil",
+        lambda item: _end_in(item, "validUntil"),
+        lambda m: _end_of(m, "validUntil"),
     ),
 )
 
@@ -240,7 +275,8 @@ def neolata_entry(item: Item, place: str) -> Entry:
     if "whenToUse" not in item:
         return made
     conditions = [
-        one_line(condition, CONDITION_LENGTH) for condition in texts_in(item["whenToUse"])
+        one_line(condition, CONDITION_LENGTH)
+        for condition in texts_in(item["whenToUse"])
     ]  # of our export
     return replace(
         made,
@@ -251,8 +287,15 @@ def neolata_entry(item: Item, place: str) -> Entry:
 
 def kept_text(item: Item, source: Source) -> str:
     """Return an item as JSON, as it is kept with its entry: without its vector, and without the text if it is ours."""
-    unkept = {"embedding", *(("memory",) if item.get("memory") == text_of(item) else ())}
-    kept = {key: value for key, value in item.items() if value is not None and key not in unkept}
+    unkept = {
+        "embedding",
+        *(("memory",) if item.get("memory") == text_of(item) else ()),
+    }
+    kept = {
+        key: value
+        for key, value in item.items()
+        if value is not None and key not in unkept
+    }
     fitting = fitting_values(source, str(item["id"]), kept, MAX_KEPT_CHARS)
     return json.dumps(fitting, ensure_ascii=False)
 
@@ -271,7 +314,9 @@ JSON_COLUMNS = (
     "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
     "disputes", "similarity", "strength", "new_trust", "existing_trust",
 )  # fmt: skip
-SQL_TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?")
+SQL_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?"
+)
 
 
 def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
@@ -281,7 +326,10 @@ def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
         line = raw.rstrip("\n").removesuffix("\r")
         if not table:
             if found := COPY_HEAD.match(line):
-                table, columns = found[1], [name.strip(' "') for name in found[2].split(",")]
+                table, columns = (
+                    found[1],
+                    [name.strip(' "') for name in found[2].split(",")],
+                )
         elif line == COPY_END:
             table = ""
         else:
@@ -299,7 +347,9 @@ def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
 def _column_value(column: str, text: str) -> Any:
     if text == COPY_NULL:
         return None
-    text = text.encode("latin-1", "backslashreplace").decode("unicode_escape", "replace")
+    text = text.encode("latin-1", "backslashreplace").decode(
+        "unicode_escape", "replace"
+    )
     try:
         if column in JSON_COLUMNS:
             return json.loads(text)
@@ -308,7 +358,9 @@ def _column_value(column: str, text: str) -> Any:
             return next(csv.reader([inner], escapechar="\\", doublequote=False), [])
     except (ValueError, csv.Error):
         return text
-    if column.endswith(("_at", "_start", "_end")) and (found := SQL_TIME.fullmatch(text)):
+    if column.endswith(("_at", "_start", "_end")) and (
+        found := SQL_TIME.fullmatch(text)
+    ):
         return f"{found[1]}T{found[2]}{found[3]}:{found[4] or '00'}"
     return text
 
@@ -425,12 +477,15 @@ def _store_parts(source: Source) -> Iterator[tuple[str, list[Item]]]:
 def _rows_in(source: Source, rows: Any, file: str) -> list[Item]:
     if not isinstance(rows, list):
         raise BadInput(
-            f"{file} is not a list of objects", "name a file or folder that neolata wrote"
+            f"{file} is not a list of objects",
+            "name a file or folder that neolata wrote",
         )
     sound = [row for row in dicts_in(rows) if row.get("id") or row.get("source_id")]
     if len(sound) < len(rows):
         lost = len(rows) - len(sound)
-        source.skip(source.place(file), f"{lost} of its items are not objects with an id")
+        source.skip(
+            source.place(file), f"{lost} of its items are not objects with an id"
+        )
     return [_from_row(row) for row in sound]
 
 
@@ -460,7 +515,11 @@ def _dumped(file: str) -> Iterator[tuple[str, list[Item]]]:
 
 def _from_row(row: Item) -> Item:
     """Return a row of Supabase with the field names of the JSON files; items of JSON files do not change."""
-    item = {COLUMNS.get(name, name): value for name, value in row.items() if value is not None}
+    item = {
+        COLUMNS.get(name, name): value
+        for name, value in row.items()
+        if value is not None
+    }
     start, end = item.pop("time_range_start", None), item.pop("time_range_end", None)
     if start or end:
         item["timeRange"] = {"start": start, "end": end}
@@ -496,15 +555,26 @@ def read_neolata(source: Source) -> Iterator[Entry]:
         else:
             wanted[id] = dict(item)
     known = set(map(our_id, wanted))
-    states = {id: _state_there(item, parts[CONFLICTS], known) for id, item in wanted.items()}
-    for name, rows in ((CONFLICTS_KEPT, parts[CONFLICTS]), (CLUSTERS_KEPT, parts[CLUSTERS])):
+    states = {
+        id: _state_there(item, parts[CONFLICTS], known) for id, item in wanted.items()
+    }
+    for name, rows in (
+        (CONFLICTS_KEPT, parts[CONFLICTS]),
+        (CLUSTERS_KEPT, parts[CLUSTERS]),
+    ):
         for row in rows:  # kept with the first of its members that is imported
-            members = [row.get("newId"), row.get("existingId"), *list_of(row.get("memoryIds"))]
+            members = [
+                row.get("newId"),
+                row.get("existingId"),
+                *list_of(row.get("memoryIds")),
+            ]
             holder = next((str(id) for id in members if str(id) in wanted), "")
             if holder:
                 wanted[holder][name] = [*dicts_in(wanted[holder].get(name)), row]
             else:
-                source.skip(str(row["id"]), f"none of the memories of these {name} is imported")
+                source.skip(
+                    str(row["id"]), f"none of the memories of these {name} is imported"
+                )
     for id, item in wanted.items():
         made = neolata_entry(item, ARCHIVE if item.get(ARCHIVED_AT) else GRAPH)
         state = {IMPORTED_STATE: states[id], KEPT_KEY: kept_text(item, source)}
@@ -513,7 +583,9 @@ def read_neolata(source: Source) -> Iterator[Entry]:
         yield _episode_entry(item, known, source)
 
 
-def _state_there(item: Item, conflicts: Sequence[Item], known: Container[str]) -> dict[str, Value]:
+def _state_there(
+    item: Item, conflicts: Sequence[Item], known: Container[str]
+) -> dict[str, Value]:
     """Return the state of an item in neolata, for the review that restores it."""
     status, newer = neolata_status(item), item.get("superseded_by")
     reason = item.get(ARCHIVED_WHY) if status == "archived" else None
@@ -530,7 +602,10 @@ def _state_there(item: Item, conflicts: Sequence[Item], known: Container[str]) -
         "reason": one_line(reason) if isinstance(reason, str) else "",
         "supersededBy": our_id(newer) if newer else "",
         "conflictsWith": _known_ids(rivals, known),
-        **{name: str(min(count_of(item, name), MAX_VOTES) or "") for name in VOTE_COUNTS},
+        **{
+            name: str(min(count_of(item, name), MAX_VOTES) or "")
+            for name in VOTE_COUNTS
+        },
         "links": links_of(item, known),
     }
     return {key: value for key, value in state.items() if value}
@@ -539,7 +614,11 @@ def _state_there(item: Item, conflicts: Sequence[Item], known: Container[str]) -
 def count_of(item: Item, name: str) -> int:
     """Return a count, at least 0; 0 if the value is not a number."""
     value = item.get(name)
-    return max(0, int(value)) if isinstance(value, (int, float)) and math.isfinite(value) else 0
+    return (
+        max(0, int(value))
+        if isinstance(value, (int, float)) and math.isfinite(value)
+        else 0
+    )
 
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
@@ -618,9 +697,15 @@ class Leaving:
 def _as_superseded(memory: Memory) -> Memory:
     """Return a memory that neolata superseded as superseded, also if the other memory is not in use here."""
     state = _imported_state(memory)
-    if memory.status != ACTIVE or not memory.superseded_at or state.get("status") != "superseded":
+    if (
+        memory.status != ACTIVE
+        or not memory.superseded_at
+        or state.get("status") != "superseded"
+    ):
         return memory
-    return replace(memory, status="superseded", superseded_by=str(state.get("supersededBy", "")))
+    return replace(
+        memory, status="superseded", superseded_by=str(state.get("supersededBy", ""))
+    )
 
 
 def neolata_files(
@@ -646,7 +731,8 @@ def neolata_files(
         files[CLUSTERS] += list_of(kept[memory.id].get(CLUSTERS_KEPT))
     files[CONFLICTS] = _conflicts(leaving, items)
     return {
-        name: json.dumps(own, ensure_ascii=False, indent=2) + "\n" for name, own in files.items()
+        name: json.dumps(own, ensure_ascii=False, indent=2) + "\n"
+        for name, own in files.items()
     }
 
 
@@ -657,7 +743,8 @@ def _memory_item(memory: Memory, leaving: Leaving) -> Item:
     item = dict(known)
     for field in FIELDS:
         ours = field.ours(memory)
-        if not kept or field.read(known) not in (ours, 0):  # 0: an unreadable time was not changed
+        # 0: an unreadable time was not changed
+        if not kept or field.read(known) not in (ours, 0):
             item[field.name] = field.write(ours)
     if memory.amended_in or not kept:
         item |= {"title": memory.title, "whenToUse": [*memory.when]}
@@ -680,7 +767,10 @@ def _memory_item(memory: Memory, leaving: Leaving) -> Item:
         CONFLICTS_KEPT: None,
         CLUSTERS_KEPT: None,
     }
-    return {**{name: value for name, value in item.items() if value is not None}, "embedding": None}
+    return {
+        **{name: value for name, value in item.items() if value is not None},
+        "embedding": None,
+    }
 
 
 def _imported_state(memory: Memory) -> dict[str, Value]:
@@ -699,15 +789,22 @@ def _trusted(memory: Memory, leaving: Leaving) -> Item:
     for name in VOTE_COUNTS:
         brought = int(str(state.get(name) or 0)) if memory.reviewed_in else 0
         votes[name] = count_of(kept, name) + max(0, getattr(memory, name) - brought)
-    voted = {name: n for name, n in votes.items() if n != count_of(kept, name) or not kept}
+    voted = {
+        name: n for name, n in votes.items() if n != count_of(kept, name) or not kept
+    }
     if memory.amended_in or not kept:
         trust = leaving.trust(memory)
-        provenance = {"source": trust.source, "corroboration": memory.corroborations + 1}
+        provenance = {
+            "source": trust.source,
+            "corroboration": memory.corroborations + 1,
+        }
         value = trust.value
     elif voted or memory.corroborations:
         there = kept.get("provenance")
         provenance = there if isinstance(there, dict) else {"source": "inference"}
-        corroboration = max(1, count_of(provenance, "corroboration")) + memory.corroborations
+        corroboration = (
+            max(1, count_of(provenance, "corroboration")) + memory.corroborations
+        )
         provenance = {**provenance, "corroboration": corroboration}
         age = max(0, now() - memory.created) / DAY
         source = str(provenance.get("source"))
@@ -731,7 +828,8 @@ def _standing(memory: Memory, leaving: Leaving) -> Item:
         quarantine = {**quarantine, "resolved_at": at, "resolution": resolution}
     is_archived = memory.status == "archived"
     return {
-        "superseded_by": leaving.names.get(memory.superseded_by, memory.superseded_by) or None,
+        "superseded_by": leaving.names.get(memory.superseded_by, memory.superseded_by)
+        or None,
         "quarantine": quarantine,
         ARCHIVED_AT: at if is_archived else None,
         ARCHIVED_WHY: memory.reason or "archived" if is_archived else None,
@@ -804,11 +902,15 @@ def _conflicts(leaving: Leaving, items: Mapping[str, Item]) -> list[Item]:
         for row in dicts_in(fields.get(CONFLICTS_KEPT)):
             ends = [ours.get(str(row.get(end)), "") for end in ("newId", "existingId")]
             rows.append({**row, **_settled(row, *map(held.get, ends))})
-    known = {frozenset((str(row.get("newId")), str(row.get("existingId")))) for row in rows}
+    known = {
+        frozenset((str(row.get("newId")), str(row.get("existingId")))) for row in rows
+    }
     unknown = []
     for memory in held.values():
         own = names[memory.id]
-        ids = [id for id in memory.conflicts_with if {own, names.get(id, id)} not in known]
+        ids = [
+            id for id in memory.conflicts_with if {own, names.get(id, id)} not in known
+        ]
         unknown.append(replace(memory, conflicts_with=tuple(ids)))
     for found in open_conflicts(unknown, held.get):
         one, other = found.memory, found.other
@@ -839,4 +941,7 @@ def _settled(conflict: Item, new: Memory | None, existing: Memory | None) -> Ite
         how = "keep_both"
     else:
         return {}
-    return {"resolved_at": js_time(max(new.updated, existing.updated)), "resolution": how}
+    return {
+        "resolved_at": js_time(max(new.updated, existing.updated)),
+        "resolution": how,
+    }

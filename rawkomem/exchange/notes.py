@@ -21,7 +21,14 @@ from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS
 from ..learn.skills import FLAT_FIELD, in_fence
 from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
-from ..model.values import CREATES, IMPORTANCE, KEY_NAMES, is_empty_value, record, replace
+from ..model.values import (
+    CREATES,
+    IMPORTANCE,
+    KEY_NAMES,
+    is_empty_value,
+    record,
+    replace,
+)
 from ..state.fold import fold
 from ..state.trust import IMPORTED
 from ..text.clean import clean
@@ -54,7 +61,8 @@ MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
 MAX_DEPTH = 6
 MAX_KEY_CHARS = 100
-MAX_KEY_DOTS = 200  # of a TOML key: the parser's time grows with the square of their number
+# of a TOML key: the parser's time grows with the square of their number
+MAX_KEY_DOTS = 200
 # Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
 YAML_FRONT = re.compile(
     r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
@@ -84,7 +92,9 @@ class NoteHandler(BaseHandler):
         if text.startswith("{"):
             end = json.JSONDecoder().raw_decode(text)[1]
             return text[:end], text[end:]
-        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(text, 0, MAX_FRONT_CHARS)
+        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(
+            text, 0, MAX_FRONT_CHARS
+        )
         if not found:
             raise ValueError
         return text[0] + found[1], text[found.end() :]
@@ -92,8 +102,12 @@ class NoteHandler(BaseHandler):
     def load(self, fm: str) -> Any:
         """Return the values of a frontmatter; raise _TooMuch if it exceeds a limit."""
         sign, head = fm[0], fm[1:]
-        dots = max(part.count(".") for line in head.split("\n") for part in line.split("="))
-        if head.count("[") + head.count("{") > MAX_NODES or (sign == "+" and dots > MAX_KEY_DOTS):
+        dots = max(
+            part.count(".") for line in head.split("\n") for part in line.split("=")
+        )
+        if head.count("[") + head.count("{") > MAX_NODES or (
+            sign == "+" and dots > MAX_KEY_DOTS
+        ):
             raise _TooMuch
         if sign == "{":
             values = json.loads(fm)
@@ -149,7 +163,9 @@ def _bounded_value(value: Any, depth: int, left: Any) -> Value:
     if next(left, None) is None or depth > MAX_DEPTH:
         raise _TooMuch
     if isinstance(value, dict):
-        return {key: _bounded_value(item, depth + 1, left) for key, item in _named(value)}
+        return {
+            key: _bounded_value(item, depth + 1, left) for key, item in _named(value)
+        }
     if isinstance(value, (list, tuple)):
         return [_bounded_value(item, depth + 1, left) for item in value]
     if value is None:
@@ -178,16 +194,18 @@ READ_KEYS = {
 WIKI_SIGNS = ("[[", "> [!")  # a text with these signs may contain inline tags
 HASHTAG = re.compile(r"(?:^|(?<=[\s(]))#([^\W\d_][\w/-]*)")
 DATED_NAME = re.compile(r"(\d{4}-\d\d-\d\d)-(.+)")
-MAX_KEPT_CHARS = (
-    20_000  # of all fields that stay in the frontmatter; longer ones are put below the text
-)
+# of all fields that stay in the frontmatter; longer ones are put below the text
+MAX_KEPT_CHARS = 20_000
 LONG_FIELDS_HEADING = "## Other fields"
 RENAMED_FIELD = "original_{}"  # new name of a field whose name has another meaning here
 
 
 def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[str, Any]:
     """Return the arguments for entry_from from a note's fields and text."""
-    ours = {key.lower(): key for key in (*READ_KEYS, *TIME_KEYS, "description", "importance")}
+    ours = {
+        key.lower(): key
+        for key in (*READ_KEYS, *TIME_KEYS, "description", "importance")
+    }
     fields = {ours.get(key.lower(), key): value for key, value in fields.items()}
     when = _texts_under(fields, ("whenToUse", *KEY_NAMES["whenToUse"]))
     if not when:
@@ -234,19 +252,27 @@ def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def with_long_fields(extra: Mapping[str, Value], body: str) -> tuple[dict[str, Value], str]:
+def with_long_fields(
+    extra: Mapping[str, Value], body: str
+) -> tuple[dict[str, Value], str]:
     """Return the fields that fit into a frontmatter, and the text with all other fields below it, as YAML."""
     short, long = split_by_size(extra, MAX_KEPT_CHARS)
     if long:
-        written = yaml.safe_dump(long, allow_unicode=True, sort_keys=False, width=float("inf"))
-        body = f"{body}\n\n{LONG_FIELDS_HEADING}\n\n{in_fence(written.rstrip(), 'yaml')}"
+        written = yaml.safe_dump(
+            long, allow_unicode=True, sort_keys=False, width=float("inf")
+        )
+        body = (
+            f"{body}\n\n{LONG_FIELDS_HEADING}\n\n{in_fence(written.rstrip(), 'yaml')}"
+        )
     return short, body
 
 
 def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
     if not any(sign in body for sign in WIKI_SIGNS) and "aliases" not in fields:
         return []  # in other Markdown, `#word` may be anything
-    return [tag.rstrip("/-") for line in prose_lines(body) for tag in HASHTAG.findall(line)]
+    return [
+        tag.rstrip("/-") for line in prose_lines(body) for tag in HASHTAG.findall(line)
+    ]
 
 
 def _author_names(fields: Mapping[str, Value]) -> list[str]:
@@ -265,7 +291,8 @@ def _text_value(value: Value | None) -> str:
 # Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
 # our own files.
 
-MAX_NOTE_WORDS = 2_000  # words of a memory (SPEC-0009); a longer note is split at its headings
+# words of a memory (SPEC-0009); a longer note is split at its headings
+MAX_NOTE_WORDS = 2_000
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder
 SKILL_STEM = "SKILL"  # the file of a skill; its frontmatter names it
 RESERVED_FILES = ("index.md", "log.md")  # of OKF: lists of the other files
@@ -291,7 +318,9 @@ def is_markdown(source: Source) -> bool:
 def basic_memory_folders(project: str, home: str) -> list[str]:
     """Return the folders below a project that basic-memory's settings name."""
     try:
-        with open(os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8") as stream:
+        with open(
+            os.path.join(home, BASIC_MEMORY_SETTINGS), encoding="utf-8"
+        ) as stream:
             named = json.load(stream)["projects"].values()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
@@ -300,9 +329,13 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
     ]  # newer versions store objects
     top = os.path.realpath(project) + os.sep
     folders = [
-        os.path.realpath(os.path.expanduser(path)) for path in paths if isinstance(path, str)
+        os.path.realpath(os.path.expanduser(path))
+        for path in paths
+        if isinstance(path, str)
     ]
-    below = [folder for folder in folders if folder.startswith(top) and os.path.isdir(folder)]
+    below = [
+        folder for folder in folders if folder.startswith(top) and os.path.isdir(folder)
+    ]
     return [os.path.join(project, folder[len(top) :]) for folder in below]
 
 
@@ -310,7 +343,11 @@ def read_serena(source: Source) -> Iterator[Entry]:
     """Yield a memory for each file; the file names become titles, because Serena shows them to agents."""
     pages = source.pages(".md")
     yield from tidied_entries(
-        [entry for page in pages for entry in _note_entries(page, source, name_words(page.stem))]
+        [
+            entry
+            for page in pages
+            for entry in _note_entries(page, source, name_words(page.stem))
+        ]
     )
 
 
@@ -332,14 +369,18 @@ def _own_entries(page: Page) -> list[Entry]:
     """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
-    is_own = any(OWN_KEYS & {*entry.given} or {*entry.given} >= OKF_KEYS for entry in entries)
+    is_own = any(
+        OWN_KEYS & {*entry.given} or {*entry.given} >= OKF_KEYS for entry in entries
+    )
     if len(entries) != len(reading.entries) or not is_own:
         return []
     about: dict[str, list[Entry]] = {}
     for entry in entries:
         about.setdefault(entry.target, []).append(entry)
     folded = [
-        memory for group in about.values() if (memory := fold(group)) and memory.status == "active"
+        memory
+        for group in about.values()
+        if (memory := fold(group)) and memory.status == "active"
     ]
     return [_own_file_entry(page, memory) for memory in folded]
 
@@ -393,7 +434,8 @@ def own_entry(page: Page, memory: Memory, section: str) -> Entry:
 def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
     fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
-    abstract = _text_value(fields.get("abstract")).strip()  # pandoc stores it as a field
+    # pandoc stores it as a field
+    abstract = _text_value(fields.get("abstract")).strip()
     text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
     body = strip_page(text).strip("\n")
     heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
@@ -411,7 +453,9 @@ def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
-            made = entry_from(page, name, section.body, " / ".join(section.trail), **given)
+            made = entry_from(
+                page, name, section.body, " / ".join(section.trail), **given
+            )
             yield replace(made, related=related)
     else:
         yield replace(entry_from(page, title, whole, **given), related=related)

@@ -20,7 +20,14 @@ from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
 from ..model.values import CREATES, as_dict, iso, now, record
 from ..net.client import read_key
-from ..net.guard import PUBLIC_ONLY, Policy, check_key, check_target, read_url, user_policy
+from ..net.guard import (
+    PUBLIC_ONLY,
+    Policy,
+    check_key,
+    check_target,
+    read_url,
+    user_policy,
+)
 from ..redaction.find import redact
 from ..text.clean import clean, one_line
 
@@ -31,10 +38,14 @@ def checked_folder(settings: MarkdownSettings, layout: Layout) -> str:
     """Return the folder of the log; raise BadInput if it is relative or inside the repository."""
     folder = os.path.expanduser(settings.folder)
     if not os.path.isabs(folder):
-        raise BadInput("sinks.folder is not a full path", "write it as /home/you/log or ~/log")
+        raise BadInput(
+            "sinks.folder is not a full path", "write it as /home/you/log or ~/log"
+        )
     inside = os.path.realpath(layout.root) + os.sep
     if (os.path.realpath(folder) + os.sep).startswith(inside):
-        raise BadInput("sinks.folder is inside the repository", "choose a folder outside .rawko")
+        raise BadInput(
+            "sinks.folder is inside the repository", "choose a folder outside .rawko"
+        )
     return folder
 
 
@@ -82,12 +93,16 @@ class Event:
 
     def to_json(self) -> str:
         """Return the JSON that a webhook receives: every field that is not empty."""
-        return json.dumps({name: value for name, value in as_dict(self).items() if value})
+        return json.dumps(
+            {name: value for name, value in as_dict(self).items() if value}
+        )
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Event:
         """Return the event that `to_json` wrote; ignore unknown fields of other versions."""
-        known = {name: value for name, value in fields.items() if name in cls.__annotations__}
+        known = {
+            name: value for name, value in fields.items() if name in cls.__annotations__
+        }
         return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
 
 
@@ -117,8 +132,12 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
         memory=one_line(entry.target, MAX_ID_CHARS),
         kind=entry.kind,
         title=one_line(entry.title),
-        text=text if len(text) <= MAX_EVENT_CHARS else text[: MAX_EVENT_CHARS - 1] + "…",
-        importance=entry.importance if entry.creates or "importance" in entry.given else "",
+        text=text
+        if len(text) <= MAX_EVENT_CHARS
+        else text[: MAX_EVENT_CHARS - 1] + "…",
+        importance=entry.importance
+        if entry.creates or "importance" in entry.given
+        else "",
         tags=tuple(one_line(tag) for tag in entry.tags),
         by=one_line(redact(entry.by)),
         reason=_extra_text(entry, "reason"),
@@ -155,7 +174,9 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
     file = os.path.join(folder, f"{day}.md")
     with lock_in(folder, "daily-log"):
         head = "" if os.path.lexists(file) else f"# {day}\n"
-        text = head + "".join(f"\n{rendered_event(event, time[:8])}" for event in events)
+        text = head + "".join(
+            f"\n{rendered_event(event, time[:8])}" for event in events
+        )
         try:
             with open_private(file, "a") as stream:
                 write_all(stream, text.encode("utf-8", "replace"))
@@ -167,7 +188,8 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
 def rendered_event(event: Event, time: str) -> str:
     """Return an event as Markdown: a heading, a list of its fields, and the text in a fence that it cannot close."""
     lines = [
-        f"## {time} {event.event}" + (f": {escaped_markdown(event.title)}" if event.title else ""),
+        f"## {time} {event.event}"
+        + (f": {escaped_markdown(event.title)}" if event.title else ""),
         "",
     ]
     for name in SHOWN_FIELDS:
@@ -183,7 +205,8 @@ def rendered_event(event: Event, time: str) -> str:
 def escaped_markdown(text: str) -> str:
     """Return a text on one line, escaped so that Markdown shows it as it is."""
     return "".join(
-        f"\\{sign}" if sign in SPECIAL_CHARACTERS else sign for sign in " ".join(text.split())
+        f"\\{sign}" if sign in SPECIAL_CHARACTERS else sign
+        for sign in " ".join(text.split())
     )
 
 
@@ -211,12 +234,16 @@ class SinkQueue:
     def add(self, events: Iterable[Event]) -> None:
         """Append events; raise Refused if the queue is full."""
         with change(self.layout) as db:
-            counted: list[Any] = db.execute("SELECT count(*) FROM sink_queue").fetchall()
+            counted: list[Any] = db.execute(
+                "SELECT count(*) FROM sink_queue"
+            ).fetchall()
             if counted[0][0] >= MAX_WAITING:
                 hint = "run 'rawkomem index sinks flush' to see why it is not sent"
                 raise Refused("the webhook's queue is full", hint)
             for event in events:
-                insert(db, "sink_queue", event.key, event.memory, event.to_json(), 0, 0, "")
+                insert(
+                    db, "sink_queue", event.key, event.memory, event.to_json(), 0, 0, ""
+                )
 
     def waiting(self) -> list[WaitingEvent]:
         """Return the events that are not delivered yet, oldest first."""
@@ -240,12 +267,21 @@ class SinkQueue:
         """Drop an event: move it to the dropped events, with the reason."""
         event = waiting.event
         with change(self.layout) as db:
-            insert(db, "sink_dropped", now(), event.memory, event.to_json(), waiting.failure)
+            insert(
+                db,
+                "sink_dropped",
+                now(),
+                event.memory,
+                event.to_json(),
+                waiting.failure,
+            )
             db.execute("DELETE FROM sink_queue WHERE key = ?", (event.key,))
 
     def dropped(self) -> int:
         """Return the number of dropped events; the oldest are forgotten when there are many."""
-        return sum(count for (count,) in read(self.layout, "SELECT count(*) FROM sink_dropped"))
+        return sum(
+            count for (count,) in read(self.layout, "SELECT count(*) FROM sink_dropped")
+        )
 
     def forget(self, memory: str) -> None:
         """Remove every event of a purged memory."""
@@ -259,7 +295,9 @@ def wake_sender(layout: Layout) -> bool:
     if not any(item.again <= now() for item in SinkQueue(layout).waiting()):
         return False
     try:
-        return start_background(layout, lock(layout, "sender"), "index", "sinks", "flush", "--due")
+        return start_background(
+            layout, lock(layout, "sender"), "index", "sinks", "flush", "--due"
+        )
     except OSError as failure:
         raise Refused(
             f"no sender was started: {failure}",
@@ -277,7 +315,8 @@ class SinkStatus:
 
     name: str
     where: (
-        str  # a folder, or only the host of an address, because the whole address may contain a key
+        # a folder, or only the host of an address, because the whole address may contain a key
+        str
     )
     events: tuple[str, ...]
     waiting: int = 0
@@ -298,13 +337,17 @@ def tell_sinks(
         try:
             tell(layout, settings, events)
         except (RawkoError, OSError) as failure:
-            warn(f"the memory is stored, but the {name} sink failed: {_failure_line(failure)}")
+            warn(
+                f"the memory is stored, but the {name} sink failed: {_failure_line(failure)}"
+            )
 
 
 def _tell_log(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
     if settings.markdown.folder:
         folder = checked_folder(settings.markdown, layout)
-        if wanted := [event for event in events if event.event in settings.markdown.events]:
+        if wanted := [
+            event for event in events if event.event in settings.markdown.events
+        ]:
             log_events(folder, wanted)
 
 
@@ -330,7 +373,9 @@ def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
         problem = _problem_of(lambda: checked_webhook(webhook)) or failure
         host = webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         found.append(
-            SinkStatus("webhook", host, webhook.events, len(waiting), queue.dropped(), problem)
+            SinkStatus(
+                "webhook", host, webhook.events, len(waiting), queue.dropped(), problem
+            )
         )
     return found
 

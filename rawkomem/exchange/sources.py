@@ -65,7 +65,9 @@ class Source:
         """Return a name for a file that is the same on every machine."""
         folder, name = os.path.split(file)
         file = os.path.join(os.path.realpath(folder), name)  # a link keeps its own name
-        base = os.path.realpath(self.path if self.is_folder else os.path.dirname(self.path))
+        base = os.path.realpath(
+            self.path if self.is_folder else os.path.dirname(self.path)
+        )
         project = os.path.realpath(self.project) if self.project else ""
         if project and file.startswith(project + os.sep):
             base = project
@@ -114,16 +116,20 @@ class Source:
             return self._document
         try:
             if os.path.getsize(self.path) > MAX_JSON_BYTES:
-                raise BadInput(f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it")
+                raise BadInput(
+                    f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
+                )
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
                 self._document = json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
             raise BadInput(
-                f"{self.path} is not valid JSON: {failure}", "check that the file is complete"
+                f"{self.path} is not valid JSON: {failure}",
+                "check that the file is complete",
             ) from None
         except OSError as failure:
             raise NotFound(
-                f"{self.path} cannot be read: {failure.strerror}", "check its permissions"
+                f"{self.path} cannot be read: {failure.strerror}",
+                "check its permissions",
             ) from None
         return self._document
 
@@ -141,7 +147,9 @@ class Source:
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = [
-            name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
+            name
+            for name in folders
+            if not name.startswith(".") and name not in SKIPPED_FOLDERS
         ]
         yield from (
             os.path.join(root, name)
@@ -153,8 +161,10 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
 # Read the place that an imported memory comes from: `kind:path#section`.
 
 ALSO_IN = "alsoIn"  # frontmatter key of the other places of a memory
-ALWAYS_KEY = "alwaysApply"  # frontmatter key of a rule that every session needs, as in Cursor
-GONE_THERE = "goneThere"  # frontmatter key of its status in another system that no longer uses it
+# frontmatter key of a rule that every session needs, as in Cursor
+ALWAYS_KEY = "alwaysApply"
+# frontmatter key of its status in another system that no longer uses it
+GONE_THERE = "goneThere"
 
 
 def place_of(extra: Mapping[str, Value]) -> str:
@@ -174,4 +184,6 @@ def is_from(imported: str, place: str) -> bool:
     """Tell whether a memory comes from a place: a kind, a file, a folder, or a section."""
     kind, _, path = imported.partition(":")
     place = place.removeprefix("./").rstrip("/")
-    return place in (kind, path, imported) or path.startswith((f"{place}#", f"{place}/"))
+    return place in (kind, path, imported) or path.startswith(
+        (f"{place}#", f"{place}/")
+    )

@@ -16,10 +16,12 @@ from ..net.guard import RequestFailed
 from .sinks import Event, SinkQueue, WaitingEvent, checked_webhook
 
 MINUTE_MS = 60_000
-PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)  # pauses after failed attempts, about two days in all
+# pauses after failed attempts, about two days in all
+PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)
 FINAL_STATUSES = (400, 413, 422)  # the server will never accept this event
 MAX_FAILURES = 2  # in a row: one may be caused by the event, two by the server
-BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)  # its answer is only shown in error messages
+# its answer is only shown in error messages
+BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)
 
 
 @record
@@ -60,7 +62,9 @@ def send_queued(
         if not sending.acquire(0.0 if due_only else None):
             if due_only:
                 break
-            raise Busy("another process is sending these events", "try again in a minute")
+            raise Busy(
+                "another process is sending these events", "try again in a minute"
+            )
         try:
             run.send()
         finally:
@@ -72,10 +76,20 @@ class _Run:
     """One run of the sender: every event is tried once."""
 
     def __init__(
-        self, queue: SinkQueue, client: Client, warn: Callable[[str], None], due_only: bool
+        self,
+        queue: SinkQueue,
+        client: Client,
+        warn: Callable[[str], None],
+        due_only: bool,
     ):
-        self.queue, self.client, self.warn, self.due_only = queue, client, warn, due_only
-        self.tried: dict[str, WaitingEvent | None] = {}  # event key → its state; None: not waiting
+        self.queue, self.client, self.warn, self.due_only = (
+            queue,
+            client,
+            warn,
+            due_only,
+        )
+        # event key → its state; None: not waiting
+        self.tried: dict[str, WaitingEvent | None] = {}
         self.sent = self.dropped = self.failed_in_a_row = 0
         self.failure = ""
 
@@ -99,7 +113,9 @@ class _Run:
         finally:
             self.queue.settle(self.tried)
 
-    def _failed(self, waiting: WaitingEvent, failure: DeliveryFailure) -> WaitingEvent | None:
+    def _failed(
+        self, waiting: WaitingEvent, failure: DeliveryFailure
+    ) -> WaitingEvent | None:
         """Return the state of an event after a failed attempt; None if it is dropped."""
         self.failure = failure.message
         failed = replace(waiting, tries=waiting.tries + 1, failure=failure.message)
@@ -126,4 +142,6 @@ def deliver_event(client: Client, event: Event) -> DeliveryFailure | None:
         return DeliveryFailure(failure.message)
     if 200 <= answer.status < 300:
         return None
-    return DeliveryFailure(client.complaint(answer), answer.status in FINAL_STATUSES, answer.wait)
+    return DeliveryFailure(
+        client.complaint(answer), answer.status in FINAL_STATUSES, answer.wait
+    )

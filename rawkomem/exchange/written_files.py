@@ -36,7 +36,8 @@ class ExportedFiles:
 
     written: tuple[str, ...]
     unchanged: tuple[str, ...]
-    removed: tuple[str, ...]  # files of an earlier export whose memories are no longer exported
+    # files of an earlier export whose memories are no longer exported
+    removed: tuple[str, ...]
 
 
 def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
@@ -45,11 +46,15 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     Raise Refused, before anything is written, if a file is not ours or was changed. Raise Unwritable on an I/O error.
     """
     before = _read_list(folder)
-    found = {name: _file_hash(os.path.join(folder, *name.split("/"))) for name in {*files, *before}}
+    found = {
+        name: _file_hash(os.path.join(folder, *name.split("/")))
+        for name in {*files, *before}
+    }
     theirs = [
         name
         for name in files
-        if found[name] and found[name] not in (before.get(name), _text_hash(files[name]))
+        if found[name]
+        and found[name] not in (before.get(name), _text_hash(files[name]))
     ]
     if theirs:
         names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
@@ -57,14 +62,18 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             f"not written by rawkomem, or changed since: {names}",
             "name another folder, or move them away",
         )
-    gone = sorted(name for name in before if name not in files and found[name] == before[name])
+    gone = sorted(
+        name for name in before if name not in files and found[name] == before[name]
+    )
     written = sorted(name for name in files if found[name] != _text_hash(files[name]))
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(os.path.join(folder, *name.split("/")), folder)
     try:
         for name in written:
             replace_whole(
-                os.path.join(folder, *name.split("/")), files[name].encode(), within=folder
+                os.path.join(folder, *name.split("/")),
+                files[name].encode(),
+                within=folder,
             )
         for name in gone:
             os.unlink(os.path.join(folder, *name.split("/")))
@@ -74,9 +83,12 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             replace_whole(os.path.join(folder, LIST_NAME), listed.encode())
     except OSError as failure:
         raise Unwritable(
-            f"cannot write {folder}: {failure.strerror}", "check permissions and free space"
+            f"cannot write {folder}: {failure.strerror}",
+            "check permissions and free space",
         ) from None
-    return ExportedFiles(tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone))
+    return ExportedFiles(
+        tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone)
+    )
 
 
 def _read_list(folder: str) -> dict[str, str]:
@@ -122,7 +134,8 @@ KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.ite
 def json_lines(memories: Iterable[Memory]) -> str:
     """Return one memory per line: the keys of its file, and its status, votes and links under `state`."""
     return "".join(
-        json.dumps(_memory_object(memory), ensure_ascii=False) + "\n" for memory in memories
+        json.dumps(_memory_object(memory), ensure_ascii=False) + "\n"
+        for memory in memories
     )
 
 
@@ -156,9 +169,15 @@ def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, s
 
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
-    extra = {key: value for key, value in memory.extra.items() if key not in (*ENDS, IMPORTED)}
+    extra = {
+        key: value
+        for key, value in memory.extra.items()
+        if key not in (*ENDS, IMPORTED)
+    }
     extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
-    fields = {name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")}
+    fields = {
+        name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")
+    }
     linked = [end for type, end in memory.links if type == RELATED]
     related = tuple(dict.fromkeys((*memory.related, *linked)))
     return Entry(**fields, related=related, at=memory.created, extra=extra)
@@ -178,7 +197,8 @@ def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
     files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
     for folder, held in folders.items():
         lines = "".join(
-            f"* [{link_text(m.title)}]({path}) - {first_sentence(m)}\n" for path, m in held.items()
+            f"* [{link_text(m.title)}]({path}) - {first_sentence(m)}\n"
+            for path, m in held.items()
         )
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
     files["log.md"] = _okf_log(named)
@@ -196,22 +216,29 @@ def _okf_entry(memory: Memory) -> Entry:
     if memory.source.startswith(("http://", "https://")):
         said["resource"] = memory.source
     return replace(
-        entry, extra={**entry.extra, **{key: value for key, value in said.items() if value}}
+        entry,
+        extra={**entry.extra, **{key: value for key, value in said.items() if value}},
     )
 
 
 def first_sentence(memory: Memory) -> str:
     """Return the first sentence of a memory, on one line."""
-    return one_line(next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH)
+    return one_line(
+        next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH
+    )
 
 
 def _okf_log(named: Mapping[str, Memory]) -> str:
     """Return a log of new memories by day, newest first."""
     days: dict[str, list[str]] = {}
-    for path, memory in sorted(named.items(), key=lambda item: (-item[1].created, item[0])):
+    for path, memory in sorted(
+        named.items(), key=lambda item: (-item[1].created, item[0])
+    ):
         line = f"* **Creation**: [{link_text(memory.title)}]({path})\n"
         days.setdefault(iso(memory.created)[:10] or "undated", []).append(line)
-    return "# Log\n" + "".join(f"\n## {day}\n\n{''.join(lines)}" for day, lines in days.items())
+    return "# Log\n" + "".join(
+        f"\n## {day}\n\n{''.join(lines)}" for day, lines in days.items()
+    )
 
 
 def _named_files(
@@ -221,7 +248,10 @@ def _named_files(
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         folder = folder_of(memory)
-        names = (f"{stem}.md" for stem in numbered_names(file_stem(memory.title or memory.id)))
+        names = (
+            f"{stem}.md"
+            for stem in numbered_names(file_stem(memory.title or memory.id))
+        )
         taken[
             next(
                 folder + name

@@ -32,7 +32,9 @@ class Door:
         hosts = headers("Host") or [""]
         if any(host.lower() not in own for host in hosts):
             return MISDIRECTED, f"wrong Host: this server is http://{own[0]}"
-        if any(origin.removeprefix("http://") not in own for origin in headers("Origin")):
+        if any(
+            origin.removeprefix("http://") not in own for origin in headers("Origin")
+        ):
             return FORBIDDEN, "wrong Origin: requests from other pages are refused"
         return None
 

@@ -41,19 +41,26 @@ from .replace import Replacing, refuse_links, remove_leftovers
 # gather` moves the changes into the files of their memories.
 
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
-STEM_BYTES = 120  # of the memory's file name: some file systems allow only 143 bytes for a name
-IMPORTED = "imported"  # start of the name of a file with the changes of many imported memories
-GITKEEP = ".gitkeep"  # keeps each month's folder: git's rename detection would move new files out of a removed folder
+# of the memory's file name: some file systems allow only 143 bytes for a name
+STEM_BYTES = 120
+# start of the name of a file with the changes of many imported memories
+IMPORTED = "imported"
+# keeps each month's folder: git's rename detection would move new files out of a removed folder
+GITKEEP = ".gitkeep"
 
 
 def change_path(entry: Entry) -> str:
     """Return the path of a change's own file; `entry.path` is the file of its memory."""
-    return f"{_month_folder(entry.at)}/{_change_stem(entry)}{_change_digits(entry.id)}.md"
+    return (
+        f"{_month_folder(entry.at)}/{_change_stem(entry)}{_change_digits(entry.id)}.md"
+    )
 
 
 def in_one_change_file(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return entries; the changes of new or imported memories get one file for all, so that memory files stay short."""
-    path = next((change_path(replace(one, path=IMPORTED)) for one in entries if one.changes), "")
+    path = next(
+        (change_path(replace(one, path=IMPORTED)) for one in entries if one.changes), ""
+    )
     return tuple(replace(one, path=path) if one.changes else one for one in entries)
 
 
@@ -69,14 +76,20 @@ def amendments_near(layout: Layout, entry: Entry, ms: int) -> Iterator[str]:
         folder = layout.path(month)
         names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
         yield from (
-            f"{month}/{name}" for name in names if name.startswith(start) and is_memory_name(name)
+            f"{month}/{name}"
+            for name in names
+            if name.startswith(start) and is_memory_name(name)
         )
 
 
 def with_gitkeep(layout: Layout, path: str) -> tuple[str, ...]:
     """Return an entry's path; for a change file, also the path of its folder's .gitkeep if that exists."""
     kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
-    return (path, kept) if is_change_file(path) and os.path.exists(layout.path(kept)) else (path,)
+    return (
+        (path, kept)
+        if is_change_file(path) and os.path.exists(layout.path(kept))
+        else (path,)
+    )
 
 
 def _month_folder(at: int) -> str:
@@ -101,13 +114,15 @@ def _change_digits(id: str) -> str:
 # Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never
 # change.
 
-Step = tuple[list[Entry], str]  # entries that are written together, and their joined text
+# entries that are written together, and their joined text
+Step = tuple[list[Entry], str]
 
 FULL_FILE_BYTES = (
     64 * 1024
 )  # a larger file gets no more entries, because each change reads and folds the whole file
 MAX_SIBLINGS = 10_000  # file names that are tried for one entry
-MAX_RETRIES = 20  # attempts when another program saves a file between our read and our rename
+# attempts when another program saves a file between our read and our rename
+MAX_RETRIES = 20
 RETRY_MS = (
     10 * 60 * 1000
 )  # an identical entry that is younger than this was stored by a killed command
@@ -156,13 +171,26 @@ def write_locked(
     known = {
         e.id: same
         for e in redacted
-        if may_be_retry(e) and (same := _stored_before(layout, e, redacted)) and still_holds(same)
+        if may_be_retry(e)
+        and (same := _stored_before(layout, e, redacted))
+        and still_holds(same)
     }
-    texts = {entry.id: _readable(emit_entry(entry)) for entry in redacted if entry.id not in known}
-    new = [replace(entry, digest=texts[entry.id][1]) for entry in redacted if entry.id in texts]
+    texts = {
+        entry.id: _readable(emit_entry(entry))
+        for entry in redacted
+        if entry.id not in known
+    }
+    new = [
+        replace(entry, digest=texts[entry.id][1])
+        for entry in redacted
+        if entry.id in texts
+    ]
     homes = {entry.about: entry.path for entry in new if entry.changes and entry.path}
     shared = tracked({*homes.values()})
-    new = [replace(e, path=change_path(e)) if e.changes and e.path in shared else e for e in new]
+    new = [
+        replace(e, path=change_path(e)) if e.changes and e.path in shared else e
+        for e in new
+    ]
     steps = _steps([(entry, texts[entry.id][0]) for entry in new])
     if new:
         before(new)
@@ -186,7 +214,8 @@ def _stored_before(layout: Layout, entry: Entry, plan: Sequence[Entry]) -> Entry
     that the plan also changes is always new. An amendment is compared only with the latest amendment of its memory.
     """
     if entry.path if entry.creates else entry.kind != "amend":
-        return None  # traces and log entries name their file: they record events, which may repeat
+        # traces and log entries name their file: they record events, which may repeat
+        return None
     if any(other.about == entry.id for other in plan):
         return None
     near = [
@@ -208,9 +237,13 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
     """
     first_line = entry.body.strip("\n").partition("\n")[0].encode("utf-8", "replace")
     own = takewhile(
-        lambda path: is_plain_file(layout.path(path)), islice(_candidates(entry), MAX_READ_SIBLINGS)
+        lambda path: is_plain_file(layout.path(path)),
+        islice(_candidates(entry), MAX_READ_SIBLINGS),
     )
-    for path in [*own, *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ())]:
+    for path in [
+        *own,
+        *(amendments_near(layout, entry, RETRY_MS) if entry.changes else ()),
+    ]:
         file = layout.path(path)
         try:
             data = read_bytes(file)
@@ -277,7 +310,8 @@ def _write_all(
         time.sleep(0.01)
     path = layout.relative(min(meddled))
     raise Refused(
-        f"{path} keeps changing while we write", "close the program that saves it, then try again"
+        f"{path} keeps changing while we write",
+        "close the program that saves it, then try again",
     )
 
 
@@ -288,7 +322,9 @@ def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
     """
     data = b"" if os.path.islink(file) else files.read(file) or b""
     entries = read_data(data, path, advice=False).entries
-    lines = [entry.line for entry in entries if entry.id == id and "id" not in entry.given]
+    lines = [
+        entry.line for entry in entries if entry.id == id and "id" not in entry.given
+    ]
     if len(lines) != 1:
         return
     rows = data.decode().split("\n")
@@ -308,14 +344,20 @@ def append_text(layout: Layout, path: str, text: str) -> str:
 
 
 def _create(
-    layout: Layout, files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]
+    layout: Layout,
+    files: Replacing,
+    entry: Entry,
+    text: str,
+    taken: dict[str, set[str]],
 ) -> str:
     """Stage a file for a new memory and return its path; `taken` caches the names that each folder has."""
     folder = layout.path(CREATES[entry.kind].folder)
     refuse_links(layout, folder)
     if folder not in taken:
         taken[folder] = (
-            {folded_name(name) for name in os.listdir(folder)} if os.path.isdir(folder) else set()
+            {folded_name(name) for name in os.listdir(folder)}
+            if os.path.isdir(folder)
+            else set()
         )
     path = next(
         path
@@ -342,7 +384,9 @@ def place_entry(layout: Layout, files: Replacing, entry: Entry, text: str) -> st
                 files.put(kept, b"")
         if _append_to(files, file, text):
             return path
-    raise Refused(f"no free file name for {entry.title or entry.id!r}", "give it another title")
+    raise Refused(
+        f"no free file name for {entry.title or entry.id!r}", "give it another title"
+    )
 
 
 def _readable(text: str) -> tuple[str, str]:
@@ -351,7 +395,8 @@ def _readable(text: str) -> tuple[str, str]:
         reading = read_data(text.encode(), "")
     except UnicodeEncodeError:
         raise BadInput(
-            "the text contains characters that are not valid in UTF-8", "remove these characters"
+            "the text contains characters that are not valid in UTF-8",
+            "remove these characters",
         ) from None
     if len(reading.entries) > 1:
         raise Refused(
@@ -383,7 +428,11 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
         files.put(file, entry.encode())
         return True
     text, refused, _ = decode_file(data)
-    if refused or len(data) + len(entry) > FULL_FILE_BYTES or not append_holds(text, entry):
+    if (
+        refused
+        or len(data) + len(entry) > FULL_FILE_BYTES
+        or not append_holds(text, entry)
+    ):
         return False
     whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
     files.put(file, data + join_entry(whole, entry).encode()[len(whole.encode()) :])
@@ -395,7 +444,8 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
 # All entries are written before the change files are removed. After a kill an entry may be in both
 # places; the fold counts it once because both copies have the same id, and the next run finishes.
 
-KnownMemory = tuple[Memory | None, Sequence[Entry]]  # a memory, and every entry about it
+# a memory, and every entry about it
+KnownMemory = tuple[Memory | None, Sequence[Entry]]
 
 
 @record
@@ -454,7 +504,11 @@ def gather_changes(
             continue
         path = file.reading.path
         why = "" if committed is None or path in committed else "not committed yet"
-        why = why or _why_unreadable(file) or next(filter(None, map(_why_homeless, about)), "")
+        why = (
+            why
+            or _why_unreadable(file)
+            or next(filter(None, map(_why_homeless, about)), "")
+        )
         if why:
             left.append(LeftFile(path, why))
         else:
@@ -463,7 +517,9 @@ def gather_changes(
     placed = tuple(_placed(layout, files, moving, known))
     if not dry_run and moving:
         if saved := files.finish():
-            raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
+            raise Refused(
+                f"{layout.relative(min(saved))} changed while we read it", "try again"
+            )
         _remove_gathered(layout, moving)
     return Gathered(
         placed,
@@ -478,13 +534,17 @@ def _read_change_file(layout: Layout, path: str) -> _ChangeFile | None:
     if data is None:
         return None
     reading = read_data(data, path, advice=False)
-    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in reading.entries])
+    _, pieces = cut_pieces(
+        decode_file(data)[0], [entry.line for entry in reading.entries]
+    )
     return _ChangeFile(data, reading, tuple(piece.text + "\n" for piece in pieces))
 
 
 def _why_unreadable(file: _ChangeFile) -> str:
     entries = file.reading.entries
-    if file.reading.verdict == QUARANTINE or any(e.draft or e.conflicted for e in entries):
+    if file.reading.verdict == QUARANTINE or any(
+        e.draft or e.conflicted for e in entries
+    ):
         return "it cannot be read as changes: run 'rawkomem check'"
     if not all(entry.changes for entry in entries):
         return "it also holds entries that are not changes"
@@ -510,15 +570,24 @@ def _placed(
 
     Raise Refused if a memory's file is missing.
     """
-    pairs = [pair for file in moving for pair in zip(file.reading.entries, file.texts, strict=True)]
-    for entry, text in sorted(pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)):
+    pairs = [
+        pair
+        for file in moving
+        for pair in zip(file.reading.entries, file.texts, strict=True)
+    ]
+    for entry, text in sorted(
+        pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)
+    ):
         memory, entries = known[entry.about]
         copies = (e for e in entries if (e.id, e.digest) == (entry.id, entry.digest))
         home = next((copy.path for copy in copies if not is_change_file(copy.path)), "")
         if not home:
             assert memory
             if not is_plain_file(layout.path(memory.path)):
-                raise Refused(f"{memory.path} is gone", "run 'rawkomem index sync', then try again")
+                raise Refused(
+                    f"{memory.path} is gone",
+                    "run 'rawkomem index sync', then try again",
+                )
             home = place_entry(layout, files, replace(entry, path=memory.path), text)
         yield replace(entry, path=home)
 
@@ -531,4 +600,6 @@ def _remove_gathered(layout: Layout, moving: Sequence[_ChangeFile]) -> None:
         if files.read(path) == file.data:
             files.remove(path)
     if saved := files.finish():
-        raise Refused(f"{layout.relative(min(saved))} changed while we removed it", "try again")
+        raise Refused(
+            f"{layout.relative(min(saved))} changed while we removed it", "try again"
+        )

@@ -80,7 +80,11 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
     try:
         done = [moved for move in moves if (moved := _move(layout, move))]
         for folder in sorted(
-            {os.path.dirname(path) for move in done for path in (move.target, move.source)}
+            {
+                os.path.dirname(path)
+                for move in done
+                for path in (move.target, move.source)
+            }
         ):
             if os.path.isdir(layout.path(folder)):
                 sync_folder(layout.path(folder))
@@ -88,7 +92,8 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
             remove_empty(layout, folder)
     except OSError as failure:
         raise Unwritable(
-            f"cannot move {failure.filename}: {failure.strerror}", "check permissions and space"
+            f"cannot move {failure.filename}: {failure.strerror}",
+            "check permissions and space",
         ) from None
     return done
 
@@ -131,7 +136,9 @@ def remove_empty(layout: Layout, folder: str) -> None:
 
 BUNDLE_SUFFIX = ".tar.gz"
 HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
-BUNDLE_NAME = re.compile(rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}")
+BUNDLE_NAME = re.compile(
+    rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}"
+)
 MAX_BUNDLE_BYTES = (
     512 * 1024 * 1024
 )  # total size of the unpacked files; a larger bundle is rejected
@@ -151,18 +158,27 @@ def folder_of_bundle(bundle: str) -> str:
 def pack_folder(layout: Layout, folder: str) -> int:
     """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
     reading = Replacing(layout)
-    paths = {name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)}
-    files = {name: data for name, path in paths.items() if (data := reading.read(path)) is not None}
+    paths = {
+        name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)
+    }
+    files = {
+        name: data
+        for name, path in paths.items()
+        if (data := reading.read(path)) is not None
+    }
     held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
-        name: data for name, data in files.items() if all(some.get(name) != data for some in held)
+        name: data
+        for name, data in files.items()
+        if all(some.get(name) != data for some in held)
     }
     if new:
         _write_bundle(layout, folder, new)
     for name in files:
         reading.remove(paths[name])
     if reading.finish():
-        return 0  # another program saved one of the files: the next run packs the new version
+        # another program saved one of the files: the next run packs the new version
+        return 0
     remove_empty(layout, folder)
     return len(files)
 
@@ -216,7 +232,11 @@ def bundles(layout: Layout) -> Iterator[str]:
         folders.sort()
         for name in sorted(names):
             file = os.path.join(place, name)
-            if name.endswith(BUNDLE_SUFFIX) and not name.startswith(".") and is_plain_file(file):
+            if (
+                name.endswith(BUNDLE_SUFFIX)
+                and not name.startswith(".")
+                and is_plain_file(file)
+            ):
                 yield layout.relative(file)
 
 
@@ -250,7 +270,8 @@ def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
         return {}
     except OSError as failure:
         raise Refused(
-            f"{path} cannot be read: {failure.strerror}", "check its permissions and the disk"
+            f"{path} cannot be read: {failure.strerror}",
+            "check its permissions and the disk",
         ) from None
 
 
@@ -262,12 +283,18 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
             for member in archive:
                 is_plain = "/" not in member.name and "\\" not in member.name
-                if not member.isreg() or not is_plain or not is_memory_name(member.name):
+                if (
+                    not member.isreg()
+                    or not is_plain
+                    or not is_memory_name(member.name)
+                ):
                     continue
                 room -= member.size
                 if member.size > MAX_FILE_BYTES or room < 0:
                     hint = "check where it comes from: 'tar -tzvf' lists its files"
-                    raise Refused(f"{path} is larger than any bundle that rawkomem reads", hint)
+                    raise Refused(
+                        f"{path} is larger than any bundle that rawkomem reads", hint
+                    )
                 stream = archive.extractfile(member)
                 held[member.name] = stream.read() if stream else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
@@ -295,7 +322,9 @@ def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> Non
     if files.finish():
         raise Refused(f"{path} changed while it was written", "try again")
     if read_bundle(layout, path) != dict(held):
-        raise Unwritable(f"{path} could not be read back", "check the disk; nothing was removed")
+        raise Unwritable(
+            f"{path} could not be read back", "check the disk; nothing was removed"
+        )
 
 
 # Number the entries of the experience log, and move older entries to the archive.
@@ -306,7 +335,8 @@ def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> Non
 
 LOG, ARCHIVED_LOG = "log", "archive/log"
 LOG_FILE = "memory_log.md"  # of the log, and of each month's log in the archive
-MAX_LOG_ENTRIES = 1_000  # entries of the log (LLMos); older ones are archived, never deleted
+# entries of the log (LLMos); older ones are archived, never deleted
+MAX_LOG_ENTRIES = 1_000
 UNDATED = "undated"  # the folder for entries without a time
 EXPERIENCE = "experience"
 EXPERIENCE_NUMBER = re.compile(
@@ -314,7 +344,9 @@ EXPERIENCE_NUMBER = re.compile(
     rb"|^experience_number:[ \t]*(\d{1,12})[ \t]*\r?$",
     re.MULTILINE,
 )
-OWN_ID = re.compile(rb"^(?:experience_id|id):[ \t]*\"?exp_\w+\"?[ \t]*\r?$", re.MULTILINE)
+OWN_ID = re.compile(
+    rb"^(?:experience_id|id):[ \t]*\"?exp_\w+\"?[ \t]*\r?$", re.MULTILINE
+)
 
 
 @record
@@ -355,10 +387,20 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
         if logged.entry.kind == EXPERIENCE
     ]
     known.sort(key=lambda pair: (pair[1].entry.at, *_as_number(pair[1].entry.id)))
-    leaving, staying = known[: max(0, len(known) - keep)], known[max(0, len(known) - keep) :]
-    ids = {logged.entry.id for _, logged in leaving} - {logged.entry.id for _, logged in staying}
+    leaving, staying = (
+        known[: max(0, len(known) - keep)],
+        known[max(0, len(known) - keep) :],
+    )
+    ids = {logged.entry.id for _, logged in leaving} - {
+        logged.entry.id for _, logged in staying
+    }
     for path in dict.fromkeys(path for path, _ in leaving):
-        _take_out(layout, path, {logged.text for place, logged in leaving if place == path}, ids)
+        _take_out(
+            layout,
+            path,
+            {logged.text for place, logged in leaving if place == path},
+            ids,
+        )
     return [logged.entry.id for _, logged in leaving]
 
 
@@ -381,7 +423,9 @@ def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None
             left.append(piece.text)
     for month, some in _by_month(leaving).items():
         files_there = _log_files(layout, f"{ARCHIVED_LOG}/{month}")
-        archived = {known.text for name, data in files_there for known in _logged(data, name)}
+        archived = {
+            known.text for name, data in files_there for known in _logged(data, name)
+        }
         for text in _packed_texts(text for text in some if text not in archived):
             append_text(layout, f"{ARCHIVED_LOG}/{month}/{LOG_FILE}", text)
     if left:
@@ -408,7 +452,10 @@ def _packed_texts(texts: Iterable[str]) -> list[str]:
     """Join short texts, up to half the size of a full file each."""
     packed: list[str] = []
     for text in texts:
-        if packed and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2:
+        if (
+            packed
+            and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2
+        ):
             packed[-1] = _joined_texts([packed[-1], text])
         else:
             packed.append(text)
@@ -492,7 +539,9 @@ def purge_files(layout: Layout, id: str) -> list[str]:
                 files.remove(file)
         saved = files.finish()
         if saved:
-            raise Refused(f"{layout.relative(min(saved))} changed while we read it", "try again")
+            raise Refused(
+                f"{layout.relative(min(saved))} changed while we read it", "try again"
+            )
         cut = _purge_bundles(layout, id)
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
@@ -508,7 +557,9 @@ def _purge_bundles(layout: Layout, id: str) -> list[str]:
         kept = read_bundle(layout, bundle)
         for one in files:
             kept[os.path.basename(one.reading.path)] = _without_entries(one, id)
-        replace_bundle(layout, bundle, {name: data for name, data in kept.items() if data})
+        replace_bundle(
+            layout, bundle, {name: data for name, data in kept.items() if data}
+        )
     return [*found]
 
 
@@ -531,7 +582,11 @@ def _bundled_about(layout: Layout, id: str) -> Iterator[FoundFile]:
 def may_speak_of(data: bytes, path: str, id: str) -> bool:
     """Tell whether a file's bytes may hold an entry about a memory."""
     stem = implicit_id(path)
-    return id == stem or id.startswith(f"{stem}#") or holds_id(data.decode("utf-8", "replace"), id)
+    return (
+        id == stem
+        or id.startswith(f"{stem}#")
+        or holds_id(data.decode("utf-8", "replace"), id)
+    )
 
 
 def _without_entries(found: FoundFile, id: str) -> bytes:
@@ -545,13 +600,16 @@ def _without_entries(found: FoundFile, id: str) -> bytes:
         return b""
     new = _cut_out(found.data, entries, id)
     stem = implicit_id(path)
-    nameless = any(entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept)
+    nameless = any(
+        entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept
+    )
     if nameless and [entry.id for entry in kept] != [
         entry.id for entry in read_data(new, path).entries
     ]:
         hint = "give each of them an 'id:' line, or edit the file by hand"
         raise Refused(
-            f"{path} holds entries without an 'id:' line, and their ids would change", hint
+            f"{path} holds entries without an 'id:' line, and their ids would change",
+            hint,
         )
     return new
 
@@ -562,7 +620,9 @@ def _cut_out(data: bytes, entries: Sequence[Entry], id: str) -> bytes:
     pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]
     text = b"".join(lines[: starts[0]])
     text += b"".join(
-        piece for piece, entry in zip(pieces, entries, strict=True) if entry.target != id
+        piece
+        for piece, entry in zip(pieces, entries, strict=True)
+        if entry.target != id
     )
     if entries[-1].target != id:
         return text

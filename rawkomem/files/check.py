@@ -43,7 +43,8 @@ ALWAYS_REPORTED = (
 )  # reported for deleted memories, too: their files still exist
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
-NOT_IDEAL = "not-ideal-length"  # the code of a remark that applies to most good memories
+# the code of a remark that applies to most good memories
+NOT_IDEAL = "not-ideal-length"
 KEBAB = re.compile(
     r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md"
 )
@@ -51,10 +52,12 @@ TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
 UNSAFE_NAME = re.compile(
     r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
 )  # not allowed on Windows
-HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)  # types of links that may lead to a deleted memory
+# types of links that may lead to a deleted memory
+HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)
 MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"
 MAX_QUOTED_CHARS = 80  # characters of a sentence in a message
-MAX_NAME_BYTES = 200  # some tools add a suffix, and 255 is the limit of most file systems
+# some tools add a suffix, and 255 is the limit of most file systems
+MAX_NAME_BYTES = 200
 
 
 @record
@@ -89,14 +92,23 @@ def check_repository(layout: Layout, more: Sequence[Problem] = ()) -> list[Check
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(by_memory(entries))
-    across = [*seen.problems, *_clashes(readings), *_ids_twice(entries), *_dangling(entries)]
+    across = [
+        *seen.problems,
+        *_clashes(readings),
+        *_ids_twice(entries),
+        *_dangling(entries),
+    ]
     across += [*_broken_links(memories), *_contradicted(memories), *more]
     deleted = {memory.id for memory in memories if memory.status == "deleted"}
-    readings = {path: _without_deleted(reading, deleted) for path, reading in readings.items()}
+    readings = {
+        path: _without_deleted(reading, deleted) for path, reading in readings.items()
+    }
     extra: dict[str, list[Problem]] = {}
     for problem in across:
         extra.setdefault(problem.path, []).append(problem)
-    checked = [_checked(reading, extra.pop(path, [])) for path, reading in readings.items()]
+    checked = [
+        _checked(reading, extra.pop(path, [])) for path, reading in readings.items()
+    ]
     checked += [_checked(Reading(path), problems) for path, problems in extra.items()]
     return sorted(checked, key=lambda item: item.file)
 
@@ -118,7 +130,10 @@ def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
     if not any(gone):
         return reading
     return replace(
-        reading, problems=tuple(problem for problem in reading.problems if not is_advice(problem))
+        reading,
+        problems=tuple(
+            problem for problem in reading.problems if not is_advice(problem)
+        ),
     )
 
 
@@ -133,7 +148,8 @@ def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
     message = f"{PAGE} is out of date"
     return [
         _checked(
-            Reading(PAGE), [warning("stale-page", message, "run 'rawkomem tidy toc'", path=PAGE)]
+            Reading(PAGE),
+            [warning("stale-page", message, "run 'rawkomem tidy toc'", path=PAGE)],
         )
     ]
 
@@ -144,7 +160,11 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
     elsewhere = [memory for memory in others if memory.path != path]
     known = {memory.id for memory in elsewhere}
     entries = reading.entries
-    twice = [_id_twice(entry, "in another file, too") for entry in entries if entry.id in known]
+    twice = [
+        _id_twice(entry, "in another file, too")
+        for entry in entries
+        if entry.id in known
+    ]
     return _checked(
         reading,
         [
@@ -159,11 +179,15 @@ def check_text(data: bytes, path: str, others: Sequence[Memory]) -> Checked:
 def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
     problems = sorted([*reading.problems, *more], key=lambda problem: problem.line)
     if any(entry.leaks for entry in reading.entries):  # a message may quote the secret
-        problems = [replace(problem, message=redact(problem.message)) for problem in problems]
+        problems = [
+            replace(problem, message=redact(problem.message)) for problem in problems
+        ]
     whole = replace(reading, problems=tuple(problems))
     good = [entry for entry in reading.entries if not entry.draft]
     titles = tuple(
-        redact(entry.title) if entry.leaks else entry.title for entry in good if entry.title
+        redact(entry.title) if entry.leaks else entry.title
+        for entry in good
+        if entry.title
     )
     return Checked(reading.path, whole.verdict, len(good), titles, whole.problems)
 
@@ -176,7 +200,9 @@ def _markdown_in(path: str) -> list[str]:
         folders[:] = sorted(
             name for name in folders if name != "local" and not name.startswith(".")
         )
-        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")]
+        found += [
+            os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")
+        ]
     return found
 
 
@@ -184,20 +210,34 @@ def _with_rules(reading: Reading, marked: Callable[..., Problem] = warning) -> R
     """Return a reading with the Problems of its name and content; `marked` makes those of conflict markers."""
     name = os.path.basename(reading.path)
     named = [
-        p for p in _name_problems(name) if p.level != STYLE or not is_change_file(reading.path)
+        p
+        for p in _name_problems(name)
+        if p.level != STYLE or not is_change_file(reading.path)
     ]
-    problems = [*named, *(p for entry in reading.entries for p in _content_problems(entry))]
+    problems = [
+        *named,
+        *(p for entry in reading.entries for p in _content_problems(entry)),
+    ]
     placed = (replace(problem, path=reading.path) for problem in problems)
     return replace(
-        reading, problems=(*reading.problems, *placed, *marker_problems(reading, marked))
+        reading,
+        problems=(*reading.problems, *placed, *marker_problems(reading, marked)),
     )
 
 
-def marker_problems(reading: Reading, marked: Callable[..., Problem] = error) -> list[Problem]:
+def marker_problems(
+    reading: Reading, marked: Callable[..., Problem] = error
+) -> list[Problem]:
     """Return a Problem for each entry with merge conflict markers in its text."""
     lines = [entry.line for entry in reading.entries if entry.conflicted]
     return [
-        marked("conflict-markers", "merge conflict markers", MARKERS_HINT, line, reading.path)
+        marked(
+            "conflict-markers",
+            "merge conflict markers",
+            MARKERS_HINT,
+            line,
+            reading.path,
+        )
         for line in lines
     ]
 
@@ -205,9 +245,7 @@ def marker_problems(reading: Reading, marked: Callable[..., Problem] = error) ->
 def _name_problems(name: str) -> list[Problem]:
     shown = repr(printable(name))
     if not is_text_path(name):
-        message = (
-            f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
-        )
+        message = f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
         return [error("name-not-utf-8", message, "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED_NAMES:
         return [
@@ -219,12 +257,18 @@ def _name_problems(name: str) -> list[Problem]:
         ]
     if len(os.fsencode(name)) > MAX_NAME_BYTES:
         return [
-            warning("long-name", f"file name is longer than {MAX_NAME_BYTES} bytes", "shorten it")
+            warning(
+                "long-name",
+                f"file name is longer than {MAX_NAME_BYTES} bytes",
+                "shorten it",
+            )
         ]
     if not KEBAB.fullmatch(name) and not _is_kebab(name.removesuffix(".md")):
         return [
             style(
-                "not-kebab-case", f"file name {shown} is not kebab-case", "use-words-like-this.md"
+                "not-kebab-case",
+                f"file name {shown} is not kebab-case",
+                "use-words-like-this.md",
             )
         ]
     return []
@@ -254,7 +298,9 @@ def _content_problems(entry: Entry) -> list[Problem]:
     if shortest <= words <= longest:
         return []
     hint = "say why and when it matters" if words < shortest else "shorten it"
-    return [style(NOT_IDEAL, f"{said}: {shortest}–{longest} are ideal", hint, entry.line)]
+    return [
+        style(NOT_IDEAL, f"{said}: {shortest}–{longest} are ideal", hint, entry.line)
+    ]
 
 
 def _clashes(paths: Iterable[str]) -> list[Problem]:
@@ -265,7 +311,10 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
         groups.setdefault(folded_name(path), []).append(path)
     return [
         warning(
-            "name-clash", f"same name as {printable(other)!r} on macOS and Windows", hint, path=path
+            "name-clash",
+            f"same name as {printable(other)!r} on macOS and Windows",
+            hint,
+            path=path,
         )
         for group in groups.values()
         for path, other in zip(group, group[1:] + group[:1], strict=True)
@@ -275,18 +324,31 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
 
 def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
     """Return a Problem for each entry whose id another entry has; copies left by a killed gather do not count."""
-    gathered = {(entry.id, entry.digest) for entry in entries if not is_change_file(entry.path)}
-    entries = [e for e in entries if not is_change_file(e.path) or (e.id, e.digest) not in gathered]
+    gathered = {
+        (entry.id, entry.digest) for entry in entries if not is_change_file(entry.path)
+    }
+    entries = [
+        e
+        for e in entries
+        if not is_change_file(e.path) or (e.id, e.digest) not in gathered
+    ]
     counts = Counter(entry.id for entry in entries)
     return [
-        _id_twice(entry, f"{counts[entry.id]} times") for entry in entries if counts[entry.id] > 1
+        _id_twice(entry, f"{counts[entry.id]} times")
+        for entry in entries
+        if counts[entry.id] > 1
     ]
 
 
 def _id_twice(entry: Entry, where: str) -> Problem:
     hint = "give each entry its own id"
     return error(
-        "duplicate-id", f"id {entry.id!r} is used {where}", hint, entry.line, entry.path, entry.id
+        "duplicate-id",
+        f"id {entry.id!r} is used {where}",
+        hint,
+        entry.line,
+        entry.path,
+        entry.id,
     )
 
 
@@ -335,7 +397,9 @@ def _contradicted(memories: Sequence[Memory]) -> list[Problem]:
     ]
 
 
-def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> list[Problem]:
+def _broken_links(
+    own: Sequence[Memory], elsewhere: Sequence[Memory] = ()
+) -> list[Problem]:
     """Return a Problem for each link whose name matches no memory, several memories, or a deleted one."""
     deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
@@ -353,7 +417,9 @@ def _broken_links(own: Sequence[Memory], elsewhere: Sequence[Memory] = ()) -> li
                 )
             elif len(ids) > 1:
                 said = f"{what} may mean {', '.join(ids[:5])}"
-                wrong = style("ambiguous-link", said, "name the memory by its id", *place)
+                wrong = style(
+                    "ambiguous-link", said, "name the memory by its id", *place
+                )
             elif ids[0] in deleted and type not in HISTORY_LINKS:
                 said = f"{type} link to {ids[0]!r}, which is deleted"
                 wrong = style("link-to-deleted", said, "take the link out", *place)

@@ -12,7 +12,15 @@ from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record
 from ..text.chunks import counted
 from .kept_texts import unsaved_texts
-from .layout import FOLDER, FOLDER_MODE, Layout, read_bytes, read_text_file, user_cache, user_config
+from .layout import (
+    FOLDER,
+    FOLDER_MODE,
+    Layout,
+    read_bytes,
+    read_text_file,
+    user_cache,
+    user_config,
+)
 from .replace import PAGE, is_below, is_generated, leads_out
 from .session_records import Drafts
 
@@ -58,8 +66,12 @@ def plan_start(project: str) -> list[StartFile]:
         ".gitattributes": ATTRIBUTES_TEXT,
         "memories/.gitkeep": "",
     }
-    paths = {os.path.normpath(os.path.join(root, name)): text for name, text in files.items()}
-    return [StartFile(path, text, os.path.lexists(path)) for path, text in paths.items()]
+    paths = {
+        os.path.normpath(os.path.join(root, name)): text for name, text in files.items()
+    }
+    return [
+        StartFile(path, text, os.path.lexists(path)) for path, text in paths.items()
+    ]
 
 
 def make_personal_folder(folder: str) -> None:
@@ -115,7 +127,9 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
         (layout.local, ", ".join(["index, usage counts, ledger", *_undecided(layout)])),
         (user_cache(), "caches of all your projects, which rawkomem fills again"),
     ]
-    stays = [(os.path.dirname(user_config()), "your own settings and keys, for all projects")]
+    stays = [
+        (os.path.dirname(user_config()), "your own settings and keys, for all projects")
+    ]
     for step in plan_start(layout.project):
         inside = step.exists and not leads_out(os.path.dirname(step.path), layout.root)
         ours = inside and _bytes_of_file(step.path) == step.text.encode()
@@ -126,9 +140,15 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     if is_generated(_bytes_of_file(page).decode(errors="replace")):
         gone.append((page, "generated"))
     mentions = _mentions(
-        [*(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES), *of_hosts]
+        [
+            *(os.path.join(layout.project, *name.split("/")) for name in PROJECT_FILES),
+            *of_hosts,
+        ]
     )
-    present = [tuple(item for item in items if os.path.lexists(item[0])) for items in (gone, stays)]
+    present = [
+        tuple(item for item in items if os.path.lexists(item[0]))
+        for items in (gone, stays)
+    ]
     return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
 
 
@@ -166,7 +186,9 @@ def _mentions(paths: Sequence[str]) -> list[str]:
             else [path]
         )
         found += [
-            file for file in files if any(ours in _bytes_of_file(file) for ours in COMMAND_NAMES)
+            file
+            for file in files
+            if any(ours in _bytes_of_file(file) for ours in COMMAND_NAMES)
         ]
     return found
 
@@ -196,7 +218,9 @@ def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str
 
     file = next((file for _, file in _templates(layout, kind)), "")
     if not file:
-        raise BadInput(f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}")
+        raise BadInput(
+            f"no template for kind {kind!r}", f"put {kind}.md into {layout.templates}"
+        )
     handler = RawkoHandler()
     try:
         post = frontmatter.loads(read_text_file(file), handler=handler)
@@ -242,7 +266,8 @@ def list_docs_pages() -> list[tuple[str, str]]:
         if line.startswith("| [")
     ]
     return [
-        (link.partition("](")[2].removesuffix(".md)"), description) for link, description in rows
+        (link.partition("](")[2].removesuffix(".md)"), description)
+        for link, description in rows
     ]
 
 
@@ -251,7 +276,9 @@ def read_docs_page(name: str) -> str:
     *folders, last = name.split("/")
     file = os.path.basename(last).removesuffix(".md") + ".md"
     places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
-    for folder in (os.path.join(shipped, place) for place in places for shipped in SHIPPED_DOCS):
+    for folder in (
+        os.path.join(shipped, place) for place in places for shipped in SHIPPED_DOCS
+    ):
         try:
             with open(os.path.join(folder, file), encoding="utf-8") as stream:
                 return stream.read()

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # blocks and the last hash, so that a lost end is detected.
 
 LEDGER_KEEP_DAYS = 400  # default age at which blocks are removed: more than a year
-TRIM_DAYS = 30  # blocks are removed when the oldest is so much older: about once a month
+# blocks are removed when the oldest is so much older: about once a month
+TRIM_DAYS = 30
 GENESIS = "0" * 64  # the `prev_hash` of the first block
 
 
@@ -42,19 +43,33 @@ class Row:
 
 def new_row(operation: str, agent: str, at: int, text: str) -> Row:
     """Return the row of an operation, with a new id and without hashes."""
-    return Row(f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent, operation, at, text)
+    return Row(
+        f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent, operation, at, text
+    )
 
 
 def row_hash(row: Row) -> str:
     """Return the SHA-256 of a row's other columns, one on each line, with the text last."""
     try:
         # hashlib loads OpenSSL, which takes a quarter of a start; Python 3.12 renamed the module
-        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+        sha256 = __import__(
+            "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+        ).sha256
     except ImportError:
         from hashlib import sha256
 
-    columns = (row.prev_hash, row.id, row.agent_id, row.operation_type, str(row.timestamp))
-    return str(sha256("\n".join((*columns, row.yamo_text)).encode("utf-8", "replace")).hexdigest())
+    columns = (
+        row.prev_hash,
+        row.id,
+        row.agent_id,
+        row.operation_type,
+        str(row.timestamp),
+    )
+    return str(
+        sha256(
+            "\n".join((*columns, row.yamo_text)).encode("utf-8", "replace")
+        ).hexdigest()
+    )
 
 
 def append_blocks(
@@ -66,7 +81,9 @@ def append_blocks(
             known: list[Any] = db.execute("SELECT last_hash FROM chain").fetchall()
             row = chained(row, known[0][0] if known else GENESIS)
             insert(db, "blocks", *row.__dict__.values())
-            db.execute("UPDATE chain SET blocks = blocks + 1, last_hash = ?", (row.block_hash,))
+            db.execute(
+                "UPDATE chain SET blocks = blocks + 1, last_hash = ?", (row.block_hash,)
+            )
         if keep_days:
             _trim_blocks(db, keep_days)
 
@@ -99,7 +116,9 @@ def _trim_blocks(db: Connection, keep_days: int) -> None:
         (gone,),
     )
     insert(
-        db, "chain_notes", f"{iso(now())}: {gone} blocks older than {iso(before)[:10]} were removed"
+        db,
+        "chain_notes",
+        f"{iso(now())}: {gone} blocks older than {iso(before)[:10]} were removed",
     )
 
 
@@ -127,7 +146,14 @@ log: memory_recalled;timestamp;{timestamp};query;{query};results;{found};
 handoff: End;
 """
 UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
-NOT_IN_VALUES = (("\r\n", " "), ("\r", " "), ("\n", " "), ("%3B", ","), ("%3b", ","), (";", ","))
+NOT_IN_VALUES = (
+    ("\r\n", " "),
+    ("\r", " "),
+    ("\n", " "),
+    ("%3B", ","),
+    ("%3b", ","),
+    (";", ","),
+)
 
 
 def recall_row(
@@ -143,7 +169,9 @@ def recall_row(
     """Return the block of a query and the quality of its answer."""
     named = (agent or UNNAMED_AGENT).strip()
     text = RECALL_BLOCK.format(
-        agent="".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in named),
+        agent="".join(
+            c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in named
+        ),
         query=_block_value(_without_secrets(query)[:MAX_KEPT_CHARS]),
         limit=limit,
         filter=_block_value(_without_secrets(filter)[:MAX_KEPT_CHARS]) or "none",
@@ -173,7 +201,10 @@ def _block_value(text: str) -> str:
 def _without_secrets(text: str) -> str:
     """Redact a text. Plain words contain no key, number or address, so only other texts load the rules."""
     text = text[:MAX_SCANNED_CHARS]
-    if all(len(word) < MIN_KEY_CHARS and word.strip(".,?!").isalpha() for word in text.split()):
+    if all(
+        len(word) < MIN_KEY_CHARS and word.strip(".,?!").isalpha()
+        for word in text.split()
+    ):
         return text
     from ..redaction.find import redact  # takes a quarter of a command's start time
 
@@ -184,15 +215,19 @@ def _without_secrets(text: str) -> str:
 # next to the lock.
 
 MAX_LOG_BYTES = 256 * 1024
-BACKGROUND_VARIABLE = (
-    "RAWKOMEM_BACKGROUND"  # a user sets it to EAGER to run jobs at once, even on a busy machine
-)
+# a user sets it to EAGER to run jobs at once, even on a busy machine
+BACKGROUND_VARIABLE = "RAWKOMEM_BACKGROUND"
 MARK, EAGER = (
     "started ",
     "eager",
 )  # MARK is the prefix of the variable's value in a process that `start` started
 # One core at the lowest priority, for every library that does arithmetic.
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+THREADS = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
 # Python gets -P, so that it imports no module from the current folder, which is an untrusted project.
 WORK = (
     "import os, sys; getattr(os, 'nice', int)(19); os.chdir(os.sep); "
@@ -203,7 +238,8 @@ WORK = (
 WINDOWS_FLAGS = (
     0x00000008 | 0x00000200 | 0x00000040
 )  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
-_children: list[int] = []  # started processes: a long-running parent must reap those that ended
+# started processes: a long-running parent must reap those that ended
+_children: list[int] = []
 
 
 def is_background() -> bool:
@@ -229,10 +265,12 @@ def do_unwaited(work: Callable[[], None]) -> None:
     close_records()
     if not os.fork():
         try:
-            os.setsid()  # a host may kill its child together with the child's process group
+            # a host may kill its child together with the child's process group
+            os.setsid()
             nothing = os.open(os.devnull, os.O_RDWR)
             for stream in range(3):
-                os.dup2(nothing, stream)  # a host reads until the last writer closes the pipe
+                # a host reads until the last writer closes the pipe
+                os.dup2(nothing, stream)
             work()
         finally:
             os._exit(0)
@@ -254,10 +292,14 @@ def start_background(
     from ..text.clean import one_line  # not needed to read a journal
 
     log = f"{job.path.removesuffix('.lock')}.log"
-    append_log(log, f"{iso(now())} start: {one_line(' '.join(arguments), 300)}", MAX_LOG_BYTES)
+    append_log(
+        log, f"{iso(now())} start: {one_line(' '.join(arguments), 300)}", MAX_LOG_BYTES
+    )
     command = [sys.executable, "-P", "-c", WORK, "-C", layout.root, *arguments]
     with open_private(log, "a") as errors:
-        (_spawn if hasattr(os, "posix_spawn") else _popen)(command, stdin, errors.fileno())
+        (_spawn if hasattr(os, "posix_spawn") else _popen)(
+            command, stdin, errors.fileno()
+        )
     return True
 
 

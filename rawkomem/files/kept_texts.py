@@ -40,7 +40,9 @@ def keep_text(layout: Layout, what: str, text: str) -> str:
                 break
     except OSError as failure:
         hint = "check permissions and free space"
-        raise Unwritable(f"cannot keep a text in {path}: {failure.strerror}", hint) from None
+        raise Unwritable(
+            f"cannot keep a text in {path}: {failure.strerror}", hint
+        ) from None
     return path
 
 
@@ -52,7 +54,9 @@ def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
     except (OSError, RawkoError):
         return []
     paths = [
-        os.path.join(folder, name) for name in names if name[STAMP_CHARS + 1 :].startswith(what)
+        os.path.join(folder, name)
+        for name in names
+        if name[STAMP_CHARS + 1 :].startswith(what)
     ]
     return [path for path in paths if _is_own_file(path)]
 
@@ -74,13 +78,16 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
     if not path:
         kept = unsaved_texts(layout, what)
         if not kept:
-            raise NotFound("there is no unsaved text", "write one with 'rawkomem add --edit'")
+            raise NotFound(
+                "there is no unsaved text", "write one with 'rawkomem add --edit'"
+            )
         return kept[-1]
     path = os.path.abspath(path)
     folder = os.path.join(os.path.abspath(layout.local), UNSAVED_FOLDER)
     if not os.path.lexists(path):
         raise NotFound(
-            f"there is no file {path}", "run 'rawkomem status' for a list of unsaved texts"
+            f"there is no file {path}",
+            "run 'rawkomem status' for a list of unsaved texts",
         )
     if os.path.dirname(path) != folder or not _is_own_file(path):
         raise BadInput(
@@ -146,7 +153,8 @@ def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
             replace_local(layout, f"{folder}/{path}", data, durable=True)
     except OSError as failure:
         raise Unwritable(
-            f"cannot keep a copy in local/{folder}: {failure.strerror}", "check free space"
+            f"cannot keep a copy in local/{folder}: {failure.strerror}",
+            "check free space",
         ) from None
     remove_old_edited(layout)
     return tuple(f"local/{folder}/{path}" for path in files)
@@ -179,7 +187,9 @@ def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
             path = os.path.join(folder, name)
             with open_private(path, "r") as stream:
                 data = stream.readall()
-            original = os.path.relpath(path, kept).replace(os.sep, "/").partition("/")[2]
+            original = (
+                os.path.relpath(path, kept).replace(os.sep, "/").partition("/")[2]
+            )
             if may_speak_of(data, original, id) or shares_line(
                 data.decode("utf-8", "replace"), texts
             ):

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 # Name the paths of a repository, of its local folder, and of the user's folders.
 
 FOLDER = ".rawko"
-TRUST = (
-    "RAWKOMEM_TRUST"  # environment variable: paths of other users' projects that this user trusts
-)
-PERSONAL = "personal"  # the user's own repository: its folder, and its name among layers
-CHANGED = "changes"  # the area of change files, which hold one change each: branches merge without a merge driver
+# environment variable: paths of other users' projects that this user trusts
+TRUST = "RAWKOMEM_TRUST"
+# the user's own repository: its folder, and its name among layers
+PERSONAL = "personal"
+# the area of change files, which hold one change each: branches merge without a merge driver
+CHANGED = "changes"
 AREAS = (
     "memories",
     "traces",
@@ -35,7 +36,8 @@ AREAS = (
 EDITS = "edits"  # the folder below `local` for copies of files that were edited by hand
 # files of a git repository, which do not belong into .rawko: HEAD, and one of the others
 GIT_FILES = ("HEAD", "objects", "refs", "config", "commondir")
-LOCAL = "local"  # files of this machine: git ignores them, so they stay when another branch is checked out
+# files of this machine: git ignores them, so they stay when another branch is checked out
+LOCAL = "local"
 
 
 @record
@@ -43,9 +45,8 @@ class Layout:
     """The paths of one repository, as plain strings: importing pathlib is too slow for a cold command."""
 
     root: str  # the .rawko folder itself
-    elsewhere: str = (
-        ""  # the local folder of a read-only repository: nothing is written below its root
-    )
+    # the local folder of a read-only repository: nothing is written below its root
+    elsewhere: str = ""
 
     @property
     def local(self) -> str:
@@ -82,9 +83,9 @@ class Layout:
 
     def from_file(self, file: str) -> str:
         """Return the prefix for links from a file to paths below .rawko; empty for a file in .rawko itself."""
-        way = os.path.relpath(self.root, os.path.dirname(os.path.abspath(file))).replace(
-            os.sep, "/"
-        )
+        way = os.path.relpath(
+            self.root, os.path.dirname(os.path.abspath(file))
+        ).replace(os.sep, "/")
         return "" if way == "." else f"{way}/"
 
 
@@ -96,7 +97,9 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
     folder, bare = start, ""
     while True:
-        if os.path.basename(folder) == FOLDER and os.path.isdir(os.path.join(folder, AREAS[0])):
+        if os.path.basename(folder) == FOLDER and os.path.isdir(
+            os.path.join(folder, AREAS[0])
+        ):
             return _checked_layout(folder)
         root = os.path.join(folder, FOLDER)
         if _is_repository(root):
@@ -139,9 +142,13 @@ def _checked_layout(root: str) -> Layout:
     if stat.S_ISLNK(seen.st_mode):
         target = os.path.realpath(root)
         raise Refused(
-            f"{root} is a link to {target}", f"to use that folder, run the command with -C {target}"
+            f"{root} is a link to {target}",
+            f"to use that folder, run the command with -C {target}",
         )
-    project, trusted = os.path.dirname(root), os.environ.get(TRUST, "").split(os.pathsep)
+    project, trusted = (
+        os.path.dirname(root),
+        os.environ.get(TRUST, "").split(os.pathsep),
+    )
     is_trusted = "*" in trusted or os.path.realpath(project) in [
         os.path.realpath(path) for path in trusted if path
     ]
@@ -176,7 +183,9 @@ def user_config() -> str:
 def user_repository_config(layout: Layout) -> str:
     """Return the user's settings file for one repository: settings that the repository itself is not allowed to set."""
     place = os.path.realpath(layout.root).replace(":", "").lstrip("/\\")
-    return os.path.join(os.path.dirname(user_config()), "repositories", place, "config.yaml")
+    return os.path.join(
+        os.path.dirname(user_config()), "repositories", place, "config.yaml"
+    )
 
 
 def personal_root() -> str:
@@ -192,17 +201,23 @@ def source_layout(root: str) -> Layout:
     from binascii import crc32  # importing hashlib takes longer than asking a source
 
     real = os.path.realpath(root)
-    name = "".join(c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real)))[-60:]
+    name = "".join(
+        c if c.isalnum() else "-" for c in os.path.basename(os.path.dirname(real))
+    )[-60:]
     data = os.fsencode(real)
     return Layout(
         root,
-        os.path.join(user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"),
+        os.path.join(
+            user_cache(), "sources", f"{name}-{crc32(data):08x}{crc32(data[::-1]):08x}"
+        ),
     )
 
 
 def user_cache() -> str:
     """Return the user's cache folder, for indexes that cannot be stored next to their files."""
-    base = os.environ.get("XDG_CACHE_HOME") or _home("AppData/Local", "Library/Caches", ".cache")
+    base = os.environ.get("XDG_CACHE_HOME") or _home(
+        "AppData/Local", "Library/Caches", ".cache"
+    )
     return os.path.join(base, "rawkomem")
 
 
@@ -218,11 +233,12 @@ FILE_MODE, FOLDER_MODE = 0o600, 0o700
 FOR_OTHERS = 0o077  # permissions of everybody except the owner
 # Do not follow links and do not wait for pipes; on Windows, do not translate line ends.
 SAFE_FLAGS = (
-    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_BINARY", 0)
 )
-MARKER = (
-    ".made-"  # start of the name of an empty file; the rest is the secret in hexadecimal digits
-)
+# start of the name of an empty file; the rest is the secret in hexadecimal digits
+MARKER = ".made-"
 MAX_SECRET_BYTES = 100
 
 
@@ -258,7 +274,9 @@ def read_secret(path: str) -> bytes:
         return b""
     try:
         seen = os.fstat(descriptor)
-        fits = S_ISREG(seen.st_mode) and is_own(seen) and seen.st_size <= MAX_SECRET_BYTES
+        fits = (
+            S_ISREG(seen.st_mode) and is_own(seen) and seen.st_size <= MAX_SECRET_BYTES
+        )
         return os.read(descriptor, MAX_SECRET_BYTES) if fits else b""
     finally:
         os.close(descriptor)
@@ -271,7 +289,9 @@ def check_own_file(seen: os.stat_result, private: bool) -> None:
     if not is_own(seen):
         raise OSError(0, "it belongs to another user")
     if private and seen.st_mode & FOR_OTHERS:  # git or another program wrote it
-        raise OSError(0, "it was not made by rawkomem, because others may read it: remove it")
+        raise OSError(
+            0, "it was not made by rawkomem, because others may read it: remove it"
+        )
 
 
 # Lock an open file with the operating system's function.
@@ -392,10 +412,14 @@ def sweep(layout: Layout) -> Sweep:
             unreadable.append(relative)
             message = f"folder cannot be read: {failure.strerror}"
             problems.append(
-                warning("unreadable-folder", message, "check its permissions", path=relative)
+                warning(
+                    "unreadable-folder", message, "check its permissions", path=relative
+                )
             )
     return Sweep(
-        SEPARATOR.join(lines).encode("utf-8", "surrogateescape"), tuple(problems), tuple(unreadable)
+        SEPARATOR.join(lines).encode("utf-8", "surrogateescape"),
+        tuple(problems),
+        tuple(unreadable),
     )
 
 
@@ -404,9 +428,7 @@ def git_files(root: str) -> list[Problem]:
     names = [name for name in GIT_FILES if os.path.lexists(os.path.join(root, name))]
     if GIT_FILES[0] not in names or len(names) == 1:
         return []
-    message = (
-        f"{FOLDER} looks like a git repository: git commands inside it run what its config names"
-    )
+    message = f"{FOLDER} looks like a git repository: git commands inside it run what its config names"
     hint = f"find out who added {', '.join(names)} to {FOLDER}, and remove them"
     return [error("git-folder", message, hint, path=GIT_FILES[0])]
 
@@ -479,17 +501,27 @@ def _odd_file(entry: os.DirEntry[str], path: str, root: str) -> Problem | None:
     if not entry.is_symlink():
         if entry.is_dir(follow_symlinks=False):
             return warning(
-                "folder-named-md", "a folder with the name of a memory file", "rename it", path=path
+                "folder-named-md",
+                "a folder with the name of a memory file",
+                "rename it",
+                path=path,
             )
         return warning("not-regular", "not a regular file", "remove it", path=path)
     target = os.path.realpath(entry.path)
     if not os.path.exists(target):
         return warning(
-            "broken-symlink", "a symbolic link to a missing file", "remove it or fix it", path=path
+            "broken-symlink",
+            "a symbolic link to a missing file",
+            "remove it or fix it",
+            path=path,
         )
-    if not os.path.isfile(target) or not target.startswith(os.path.realpath(root) + os.sep):
+    if not os.path.isfile(target) or not target.startswith(
+        os.path.realpath(root) + os.sep
+    ):
         message = "a link out of the repository: not followed"
-        return warning("symlink-outside", message, "put the file itself here", path=path)
+        return warning(
+            "symlink-outside", message, "put the file itself here", path=path
+        )
     return None
 
 
@@ -498,7 +530,10 @@ def is_text_path(path: str) -> bool:
     if path.isprintable():
         return True
     return not any(
-        c < " " or "\x7f" <= c <= "\x9f" or c in "\u2028\u2029" or "\ud800" <= c <= "\udfff"
+        c < " "
+        or "\x7f" <= c <= "\x9f"
+        or c in "\u2028\u2029"
+        or "\ud800" <= c <= "\udfff"
         for c in path
     )
 
@@ -528,14 +563,17 @@ def read_text_file(file: str) -> str:
             return read_stream(stream, file)
     except OSError as failure:
         raise BadInput(
-            f"cannot read {file}: {failure.strerror or failure}", "check its name and permissions"
+            f"cannot read {file}: {failure.strerror or failure}",
+            "check its name and permissions",
         ) from None
 
 
 def read_stdin(strict: bool = True) -> str:
     """Return the text on standard input; without `strict`, replace bytes that are not UTF-8."""
     stream = getattr(sys.stdin, "buffer", None)
-    return read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
+    return (
+        read_stream(stream, STDIN, strict) if stream else sys.stdin.read(MAX_TEXT_BYTES)
+    )
 
 
 def read_stream(stream: IO[bytes], name: str, strict: bool = True) -> str:

@@ -72,7 +72,8 @@ class Verdict:
     """The length of the chain, its start time, its last hash, its broken places, and the notes of its head."""
 
     blocks: int
-    since: int  # time of its first block, in milliseconds since 1970; 0 if there is none
+    # time of its first block, in milliseconds since 1970; 0 if there is none
+    since: int
     last_hash: str
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
@@ -91,7 +92,9 @@ def verify_ledger(layout: Layout) -> Verdict:
         expected = row.block_hash
     if rows and not chain:
         hint = "blocks at the end may be missing: their number is not known"
-        problems.append(error("no-head", "the stated end of the chain is missing", hint))
+        problems.append(
+            error("no-head", "the stated end of the chain is missing", hint)
+        )
     elif chain and (len(rows), expected) != chain[0][:2]:
         what = f"{chain[0][0]} blocks were written, {len(rows)} were found"
         if len(rows) == chain[0][0]:
@@ -99,7 +102,9 @@ def verify_ledger(layout: Layout) -> Verdict:
         hint = "the end of the chain was cut off or changed"
         problems.append(error("wrong-end", what, hint))
     since = rows[0].timestamp if rows else 0
-    notes = tuple(text for (text,) in read(layout, "SELECT note FROM chain_notes ORDER BY number"))
+    notes = tuple(
+        text for (text,) in read(layout, "SELECT note FROM chain_notes ORDER BY number")
+    )
     return Verdict(len(rows), since, expected, tuple(problems), notes)
 
 
@@ -166,11 +171,15 @@ def forget_in_ledger(layout: Layout, memory: str, texts: Iterable[str] = ()) -> 
             changed += kept != row
             if changed:
                 kept = chained(kept, last)
-                db.execute(sql, (kept.yamo_text, kept.prev_hash, kept.block_hash, number))
+                db.execute(
+                    sql, (kept.yamo_text, kept.prev_hash, kept.block_hash, number)
+                )
             last = kept.block_hash
         if changed:
             db.execute("UPDATE chain SET blocks = ?, last_hash = ?", (len(rows), last))
-            note = f"{iso(now())}: {changed} blocks were purged, and the chain was rebuilt"
+            note = (
+                f"{iso(now())}: {changed} blocks were purged, and the chain was rebuilt"
+            )
             if broken:
                 note += f"; it was broken in {broken} places before"
             insert(db, "chain_notes", note)
@@ -183,17 +192,25 @@ def _without_text(row: Row, memory: str, telling: set[str]) -> Row:
     block = read_yamo_block(row.yamo_text)[0]
     if block is None:
         return row
-    named = any(value == memory for name in YAMO_SECTIONS for _, value in getattr(block, name))
-    if not named and telling.isdisjoint(language().words(block.value("context", "query"))):
+    named = any(
+        value == memory for name in YAMO_SECTIONS for _, value in getattr(block, name)
+    )
+    if not named and telling.isdisjoint(
+        language().words(block.value("context", "query"))
+    ):
         return row
     sections = {
         name: tuple(
-            (key, value if key in KEPT_KEYS else PURGED_TEXT) for key, value in getattr(block, name)
+            (key, value if key in KEPT_KEYS else PURGED_TEXT)
+            for key, value in getattr(block, name)
         )
         for name in YAMO_SECTIONS
     }
     return replace(
-        row, yamo_text=emit_yamo(replace(block, **sections, log=(*block.log[:3], "purged", memory)))
+        row,
+        yamo_text=emit_yamo(
+            replace(block, **sections, log=(*block.log[:3], "purged", memory))
+        ),
     )
 
 
@@ -229,7 +246,8 @@ def _block_values(operation: str, entry: Entry) -> dict[str, str]:
         "topic": _extra_text(entry, "topic") or entry.title,
         "name": entry.title,
         "sources": str(len(sources_in(entry.extra))),
-        "confidence": str(int(sure) / 100) if sure.isdecimal() else "0.5",  # files use 0 to 100
+        # files use 0 to 100
+        "confidence": str(int(sure) / 100) if sure.isdecimal() else "0.5",
         "reason": _extra_text(entry, "reason"),
     }
 

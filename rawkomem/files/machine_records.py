@@ -60,7 +60,8 @@ def forget_prompts(layout: Layout) -> None:
 # repository.
 
 TALKS = "talks"  # folder of talk files: one per session, for hosts without transcripts
-LINE_ENDING = ".jsonl"  # of a transcript that grows line by line; others are read as a whole
+# of a transcript that grows line by line; others are read as a whole
+LINE_ENDING = ".jsonl"
 MAX_READ_BYTES = 32 * 2**20  # of a longer transcript, only its end is read
 MAX_FIRST_LINE_BYTES = 2**20  # of the first line, which names the session
 MAX_TALKS = 5  # files that are kept, for the current sessions
@@ -129,7 +130,10 @@ def _talks(layout: Layout) -> list[str]:
         with os.scandir(local_path(layout, TALKS)) as found:
             own = (file for file in found if file.is_file(follow_symlinks=False))
             files = sorted(
-                ((file.stat(follow_symlinks=False).st_mtime, file.path) for file in own),
+                (
+                    (file.stat(follow_symlinks=False).st_mtime, file.path)
+                    for file in own
+                ),
                 reverse=True,
             )
     except (OSError, RawkoError):
@@ -146,9 +150,13 @@ def note_recorded(layout: Layout, transcript: str, size: int) -> None:
 def unrecorded(layout: Layout) -> dict[str, str]:
     """Return transcript → session for transcripts that changed since their work was recorded, latest first."""
     known = dict(read(layout, "SELECT path, size FROM recorded"))
-    sessions = {transcript: session for session, transcript in _transcripts(layout).items()}
+    sessions = {
+        transcript: session for session, transcript in _transcripts(layout).items()
+    }
     grown = (
-        one for one in sessions if os.path.isfile(one) and known.get(one) != os.stat(one).st_size
+        one
+        for one in sessions
+        if os.path.isfile(one) and known.get(one) != os.stat(one).st_size
     )
     return {transcript: sessions[transcript] for transcript in reversed([*grown])}
 
@@ -171,7 +179,9 @@ def note_rule_files(layout: Layout, places: Iterable[str]) -> None:
 def changed_rule_files(layout: Layout) -> list[str]:
     """Return the files with rules that were edited after their import; a file that is gone is not named."""
     edited = []
-    for place, known in read(layout, "SELECT path, checksum FROM rule_files ORDER BY number"):
+    for place, known in read(
+        layout, "SELECT path, checksum FROM rule_files ORDER BY number"
+    ):
         with suppress(OSError):
             if _checksum_of(os.path.join(layout.project, place)) != known:
                 edited.append(place)
@@ -181,10 +191,14 @@ def changed_rule_files(layout: Layout) -> list[str]:
 def note_of_changed_rules(layout: Layout) -> str:
     """Return one line about edited files with rules; empty if there are none."""
     names = changed_rule_files(layout)
-    told = ", ".join(names[:MAX_NAMED_FILES]) + (" and others" if names[MAX_NAMED_FILES:] else "")
+    told = ", ".join(names[:MAX_NAMED_FILES]) + (
+        " and others" if names[MAX_NAMED_FILES:] else ""
+    )
     command = f"rawkomem import {shlex.join(names[:MAX_NAMED_FILES])}"
     return (
-        f"{told} changed after the import; to update the memories, run: {command}" if names else ""
+        f"{told} changed after the import; to update the memories, run: {command}"
+        if names
+        else ""
     )
 
 
@@ -279,7 +293,9 @@ class Arrivals:
 
     def knows(self, id: str) -> bool:
         """Return whether there is a row for an entry; there is none for entries that came with a commit."""
-        return bool(read(self._layout, "SELECT 1 FROM arrivals WHERE id = ? LIMIT 1", id))
+        return bool(
+            read(self._layout, "SELECT 1 FROM arrivals WHERE id = ? LIMIT 1", id)
+        )
 
     def of(self, id: str, digest: str) -> str:
         """Return how an entry with this digest first arrived; empty if there is no row for it."""

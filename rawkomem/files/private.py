@@ -40,9 +40,8 @@ OPEN_FLAGS = {
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
-GUARDED = (
-    f"{os.sep}{FOLDER}{os.sep}local{os.sep}"  # paths that contain this are checked on every use
-)
+# paths that contain this are checked on every use
+GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"
 _accepted: dict[
     str, tuple[int, bool, bytes]
 ] = {}  # local folder → inode, whether it is private, secret
@@ -57,7 +56,8 @@ def local_path(layout: Layout, name: str) -> str:
         pass
     except OSError as failure:
         raise Refused(
-            f"cannot use {path}: {failure.strerror}", "put a folder of your own in its place"
+            f"cannot use {path}: {failure.strerror}",
+            "put a folder of your own in its place",
         ) from None
     return path
 
@@ -120,7 +120,11 @@ def _enter(local: str, make: bool) -> bool:
         if not make:
             raise
         known = None
-    if known and known[0] == seen.st_ino and os.path.lexists(marker_path(local, known[2])):
+    if (
+        known
+        and known[0] == seen.st_ino
+        and os.path.lexists(marker_path(local, known[2]))
+    ):
         return known[1]
     secret = own_secret(local) if os.path.lexists(local) else b""
     if not secret:
@@ -161,7 +165,9 @@ def replace_private(path: str, data: bytes, durable: bool = False) -> None:
     os.replace(temporary, path)
 
 
-def replace_local(layout: Layout, name: str, data: bytes, durable: bool = False) -> None:
+def replace_local(
+    layout: Layout, name: str, data: bytes, durable: bool = False
+) -> None:
     """Write a file below `.rawko/local` atomically. Raises OSError."""
     replace_private(local_path(layout, name), data, durable)
 
@@ -188,7 +194,8 @@ def append_log(path: str, line: str, max_bytes: int) -> None:
 
 # Lock files exclusively on every platform; a package for this would slow down every command.
 
-PAUSE_S = 0.003  # between attempts; growing pauses would let newcomers overtake processes that wait
+# between attempts; growing pauses would let newcomers overtake processes that wait
+PAUSE_S = 0.003
 FILE_PURPOSES = (
     "write",
     "purge",
@@ -200,15 +207,31 @@ FILE_PURPOSES = (
     "mesh",
 )  # these change files
 PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
-    "write": ("write.lock", 30.0, "every change of Markdown files; a write takes milliseconds"),
-    "purge": ("purge.lock", 120.0, "one purge at a time, from noting its intent to its last step"),
-    "import": ("import.lock", 30.0, "one import at a time, from reading known sources to writing"),
+    "write": (
+        "write.lock",
+        30.0,
+        "every change of Markdown files; a write takes milliseconds",
+    ),
+    "purge": (
+        "purge.lock",
+        120.0,
+        "one purge at a time, from noting its intent to its last step",
+    ),
+    "import": (
+        "import.lock",
+        30.0,
+        "one import at a time, from reading known sources to writing",
+    ),
     "learn": (
         "learn.lock",
         120.0,
         "one run of learning at a time, from looking for known memories to writing",
     ),
-    "lessons": ("lessons.lock", 60.0, "looking up a lesson, then counting or storing it"),
+    "lessons": (
+        "lessons.lock",
+        60.0,
+        "looking up a lesson, then counting or storing it",
+    ),
     "skills": ("skills.lock", 30.0, "looking up a skill, then counting or storing it"),
     "lifecycle": (
         "life.lock",
@@ -233,7 +256,11 @@ PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
         0.0,
         "one process computes contextual vectors; the others do not wait",
     ),
-    "worker": ("worker.lock", 0.0, "one background process of the user computes vectors"),
+    "worker": (
+        "worker.lock",
+        0.0,
+        "one background process of the user computes vectors",
+    ),
     "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
     "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
 }
@@ -243,7 +270,9 @@ def lock(layout: Layout, purpose: str) -> Lock:
     """Return a repository's lock for a purpose, not yet acquired; raise Refused for changes of a read-only source."""
     if layout.elsewhere and purpose in FILE_PURPOSES:
         hint = "change it in its own folder, and commit it there"
-        raise Refused(f"{layout.project} is a shared source and read-only from here", hint)
+        raise Refused(
+            f"{layout.project} is a shared source and read-only from here", hint
+        )
     file, wait_s, _ = PURPOSES[purpose]
     return Lock(local_path(layout, file), wait_s)
 
@@ -265,7 +294,8 @@ class Lock:
     def __enter__(self) -> Lock:
         if not self.acquire():
             raise Busy(
-                f"another process holds {self.path}", "try again, or end the process that hangs"
+                f"another process holds {self.path}",
+                "try again, or end the process that hangs",
             )
         return self
 
@@ -295,7 +325,9 @@ class Lock:
             return open_private(self.path, "a+")
         except OSError as failure:
             hint = "check permissions and free space"
-            raise Unwritable(f"cannot write {self.path}: {failure.strerror}", hint) from None
+            raise Unwritable(
+                f"cannot write {self.path}: {failure.strerror}", hint
+            ) from None
 
     def _is_current(self, stream: FileIO) -> bool:
         """Tell whether the open file is still the one at the path, else close it: users may delete `local/`."""
@@ -342,7 +374,10 @@ def adopt_local(local: str) -> None:
     """Accept a folder that this user made with another config folder: store the secret in its marker's name."""
     marker = next(name for name in os.listdir(local) if name.startswith(MARKER))
     with _SecretsLocked():
-        _keep(secret_path(os.lstat(local).st_ino), bytes.fromhex(marker.removeprefix(MARKER)))
+        _keep(
+            secret_path(os.lstat(local).st_ino),
+            bytes.fromhex(marker.removeprefix(MARKER)),
+        )
 
 
 class _SecretsLocked:
@@ -426,6 +461,8 @@ def _asides(local: str) -> list[str]:
     if os.path.islink(local):
         return []
     try:
-        return [entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)]
+        return [
+            entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)
+        ]
     except OSError:
         return []

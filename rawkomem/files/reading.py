@@ -30,7 +30,8 @@ LOG_AREA = "log/"  # the area whose files may have a text before their first ent
 FIRST_LEAD, LAST_LEAD = 0xC2, 0xF4  # the first byte of a multi-byte character
 LFS_START = b"version https://git-lfs"
 
-ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"  # from best to worst
+# from best to worst
+ACCEPT, ACCEPT_WARN, QUARANTINE = "accept", "accept_warn", "quarantine"
 
 
 @record
@@ -40,13 +41,20 @@ class Reading:
     path: str
     entries: tuple[Entry, ...] = ()
     problems: tuple[Problem, ...] = ()
-    readable: bool = True  # False after a permission or I/O error: the file's content is unknown
+    # False after a permission or I/O error: the file's content is unknown
+    readable: bool = True
 
     @property
     def verdict(self) -> str:
         """Return `quarantine` if there is an error, else `accept_warn` if there is a warning, else `accept`."""
         levels = {problem.level for problem in self.problems}
-        return QUARANTINE if ERROR in levels else ACCEPT_WARN if WARNING in levels else ACCEPT
+        return (
+            QUARANTINE
+            if ERROR in levels
+            else ACCEPT_WARN
+            if WARNING in levels
+            else ACCEPT
+        )
 
 
 def read_file(file: str, path: str) -> Reading:
@@ -75,7 +83,9 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
     stem = implicit_id(path)
     entries, problems = read_entries(text, advice, path.startswith(LOG_AREA), stem)
     if not entries:
-        problems = [error("empty-file", "the file is empty", "add a memory or remove the file")]
+        problems = [
+            error("empty-file", "the file is empty", "add a memory or remove the file")
+        ]
     placed: list[Entry] = []
     latest = 0
     for number, entry in enumerate(entries, 1):
@@ -149,7 +159,12 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     ):  # more bytes could complete it
         message = "the file ends inside a character: being written, or cut off"
         return error(CUT_OFF, message, "save it again as UTF-8", line)
-    return error("not-utf-8", f"not UTF-8 at byte {failure.start}", "save the file as UTF-8", line)
+    return error(
+        "not-utf-8",
+        f"not UTF-8 at byte {failure.start}",
+        "save the file as UTF-8",
+        line,
+    )
 
 
 def implicit_id(path: str) -> str:

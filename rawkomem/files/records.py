@@ -29,7 +29,8 @@ RECORDS = "local"  # start of the file's name
 NAME_DIGITS = 16  # of the secret, in the file's name
 SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
 ASIDE = ".aside-"  # between the name of a file that was set aside and its number
-BUSY_TIMEOUT_MS = 5_000  # to wait for another process; a change takes less than a millisecond
+# to wait for another process; a change takes less than a millisecond
+BUSY_TIMEOUT_MS = 5_000
 LOCK_WAIT_S = 5.0  # to wait for another process that makes the file
 CHECKPOINT_PAGES = 100  # of the WAL, after which SQLite moves them into the database
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -77,8 +78,10 @@ UNSAFE_FILE_SYSTEMS = {
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "drvfs", "fuse.sshfs", "fuse.glusterfs"
 }  # fmt: skip
 _using = _thread.RLock()  # one thread at a time uses the connections
-_connections: dict[str, tuple[int, int, apsw.Connection]] = {}  # path → process, inode, connection
-_of_parent: list[apsw.Connection] = []  # a forked process must not close what its parent opened
+# path → process, inode, connection
+_connections: dict[str, tuple[int, int, apsw.Connection]] = {}
+# a forked process must not close what its parent opened
+_of_parent: list[apsw.Connection] = []
 
 
 def read(layout: Layout, sql: str, *values: Cell) -> list[Any]:
@@ -154,7 +157,9 @@ def insert(db: apsw.Connection, table: str, *values: Cell) -> int:
     db.execute(f"INSERT OR REPLACE INTO {table} VALUES (NULL{marks})", texts)
     number = db.last_insert_rowid()
     if most := MAX_ROWS.get(table):
-        oldest = f"SELECT number FROM {table} ORDER BY number DESC LIMIT 1 OFFSET {most}"
+        oldest = (
+            f"SELECT number FROM {table} ORDER BY number DESC LIMIT 1 OFFSET {most}"
+        )
         db.execute(f"DELETE FROM {table} WHERE number <= ({oldest})")
     return number
 
@@ -162,7 +167,11 @@ def insert(db: apsw.Connection, table: str, *values: Cell) -> int:
 def fact(layout: Layout, name: str) -> str:
     """Return a value that `set_fact` stored; empty if there is none."""
     return next(
-        (value for (value,) in read(layout, "SELECT value FROM facts WHERE name = ?", name)), ""
+        (
+            value
+            for (value,) in read(layout, "SELECT value FROM facts WHERE name = ?", name)
+        ),
+        "",
     )
 
 
@@ -202,7 +211,9 @@ def erase_removed(layout: Layout) -> None:
             connection = _connection(layout, make=False)
             if connection:
                 connection.execute("VACUUM")
-                done: list[Any] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                done: list[Any] = connection.execute(
+                    "PRAGMA wal_checkpoint(TRUNCATE)"
+                ).fetchall()
                 if done[0][0]:
                     raise apsw.BusyError("another process reads it")
     except (apsw.Error, OSError) as failure:
@@ -245,7 +256,8 @@ def _inode_of(path: str) -> int:
 def _install(path: str, make: bool) -> apsw.Connection | None:
     """Set aside a file that is damaged or was not made here; with `make`, make another and open it."""
     with Lock(f"{path}.lock", LOCK_WAIT_S):
-        connection = _open_sealed(path) if _inode_of(path) else None  # made by another process
+        # made by another process
+        connection = _open_sealed(path) if _inode_of(path) else None
         if connection is None:
             # A log of another file must not be replayed into a new one.
             if any(os.path.lexists(path + suffix) for suffix in SUFFIXES):
@@ -304,7 +316,9 @@ def _open_sealed(path: str) -> apsw.Connection | None:
     connection.transaction_mode = "IMMEDIATE"  # take the write lock at BEGIN, not later
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     connection.wal_autocheckpoint(CHECKPOINT_PAGES)
-    connection.execute("PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
+    connection.execute(
+        "PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON"
+    ).fetchall()
     return connection
 
 
@@ -330,7 +344,9 @@ def _look_after(layout: Layout, failure: BaseException) -> None:
         with _using:
             try:
                 path = records_path(layout)
-                inode = _connections[path][1] if path in _connections else _inode_of(path)
+                inode = (
+                    _connections[path][1] if path in _connections else _inode_of(path)
+                )
                 close_records()
                 with Lock(f"{path}.lock", LOCK_WAIT_S):
                     if _inode_of(path) == inode:

@@ -80,14 +80,20 @@ class Replacing:
         try:
             for number, (where, data) in enumerate(self._new.items()):
                 temporaries[where] = (
-                    self._temporary(number) if data is None else self._write(where, data, number)
+                    self._temporary(number)
+                    if data is None
+                    else self._write(where, data, number)
                 )
             meddled = {where for where in self._new if not self._is_unchanged(where)}
             if meddled:
                 return meddled
             for where, temporary in temporaries.items():
                 os.replace(
-                    *((where, temporary) if self._new[where] is None else (temporary, where))
+                    *(
+                        (where, temporary)
+                        if self._new[where] is None
+                        else (temporary, where)
+                    )
                 )
                 done.append(where)
         except OSError as failure:
@@ -97,9 +103,12 @@ class Replacing:
                 for file in done
                 if not self._take_back(file, temporaries[file])
             ]
-            also = f"; these files were changed already: {', '.join(left)}" if left else ""
+            also = (
+                f"; these files were changed already: {', '.join(left)}" if left else ""
+            )
             raise Unwritable(
-                f"cannot write {name}: {failure.strerror}{also}", "check permissions and free space"
+                f"cannot write {name}: {failure.strerror}{also}",
+                "check permissions and free space",
             ) from None
         finally:
             remove_leftovers(self._layout)
@@ -250,7 +259,8 @@ def _stamp(file: str) -> Stamp | None:
 # intact.
 
 GIT_FOLDER = ".git"
-FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"  # environment variable: 1 allows links out of a project
+# environment variable: 1 allows links out of a project
+FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"
 UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files
 
 
@@ -269,7 +279,8 @@ def refuse_exit(path: str, folder: str) -> None:
     if leads_out(path, folder):
         hint = f"remove the link; or, if you made it, run the command again with {FOLLOW_LINKS}=1 in the environment"
         raise Refused(
-            f"{path} leads out of {folder} through a link, to {os.path.realpath(path)}", hint
+            f"{path} leads out of {folder} through a link, to {os.path.realpath(path)}",
+            hint,
         )
 
 
@@ -302,11 +313,13 @@ def read_whole(path: str, within: str = "") -> bytes | None:
         return None
     except OSError as failure:
         raise BadInput(
-            f"cannot read {path}: {failure.strerror}", "nothing was changed; check permissions"
+            f"cannot read {path}: {failure.strerror}",
+            "nothing was changed; check permissions",
         ) from None
     if len(data) > MAX_FILE_BYTES:
         raise BadInput(
-            f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB", "nothing was changed; shorten it"
+            f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB",
+            "nothing was changed; shorten it",
         )
     return data
 
@@ -323,7 +336,9 @@ def replace_whole(
     file = os.path.realpath(path)
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=beside or folder, prefix=UNFINISHED_PREFIX)
+    descriptor, temporary = tempfile.mkstemp(
+        dir=beside or folder, prefix=UNFINISHED_PREFIX
+    )
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
@@ -339,7 +354,8 @@ def replace_whole(
 # Write a generated page next to the memories if its text changed; never overwrite a page that a
 # person wrote.
 
-PAGE = "MEMORY.md"  # outside the areas that the index reads, so it is never read as a memory
+# outside the areas that the index reads, so it is never read as a memory
+PAGE = "MEMORY.md"
 PAGE_START = "<!-- rawkomem:"  # the start of every generated page
 
 
@@ -355,13 +371,15 @@ def write_page(file: str, text: str) -> bool:
         return False
     if os.path.islink(file) or (known and not is_generated(known)):
         raise Refused(
-            f"{file} was not written by rawkomem", "move it away, or name another file with --out"
+            f"{file} was not written by rawkomem",
+            "move it away, or name another file with --out",
         )
     try:
         replace_whole(file, text.encode())
     except OSError as failure:
         raise Unwritable(
-            f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+            f"cannot write {file}: {failure.strerror}",
+            "check permissions and free space",
         ) from None
     return True
 
@@ -373,4 +391,6 @@ def read_page(file: str) -> str:
     except FileNotFoundError:
         return ""
     except OSError as failure:
-        raise Unwritable(f"cannot read {file}: {failure.strerror}", "check permissions") from None
+        raise Unwritable(
+            f"cannot read {file}: {failure.strerror}", "check permissions"
+        ) from None

@@ -77,13 +77,17 @@ def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) ->
     if session:
         sql = "SELECT max(number) FROM asked WHERE session = ?"
         asked = (read(layout, sql, checksum(session)) or [(None,)])[0][0]
-        note(layout, "injected", now(), checksum(session), asked, tokens, " ".join(keys))
+        note(
+            layout, "injected", now(), checksum(session), asked, tokens, " ".join(keys)
+        )
 
 
 def note_lost(layout: Layout, session: str) -> None:
     """Discard the memories since the last prompt, because the prompt was canceled."""
     last = "SELECT max(number) FROM asked WHERE session = ?1"
-    _forget_told(layout, session, f"DELETE FROM injected WHERE session = ?1 AND asked = ({last})")
+    _forget_told(
+        layout, session, f"DELETE FROM injected WHERE session = ?1 AND asked = ({last})"
+    )
 
 
 def note_fresh(layout: Layout, session: str) -> None:
@@ -128,7 +132,12 @@ class Access:
 
 
 def note_use(
-    layout: Layout, at: int, session: str, tokens: int, ids: Sequence[str], saved: int = 0
+    layout: Layout,
+    at: int,
+    session: str,
+    tokens: int,
+    ids: Sequence[str],
+    saved: int = 0,
 ) -> None:
     """Record one injection. Ignore errors: a prompt gets its memories even if the disk is full."""
     name = "".join(c if c.isprintable() else " " for c in session)[:MAX_SESSION_CHARS]
@@ -197,9 +206,13 @@ class Drafts:
             lambda draft: draft.id.endswith(name),
             lambda draft: words <= {*draft.title.casefold().split()},
         )
-        matches = next((some for rule in rules if words and (some := [*filter(rule, drafts)])), [])
+        matches = next(
+            (some for rule in rules if words and (some := [*filter(rule, drafts)])), []
+        )
         if len(matches) != 1:
-            several = "; ".join(f"{draft.id} ({draft.title})" for draft in matches[:MAX_CANDIDATES])
+            several = "; ".join(
+                f"{draft.id} ({draft.title})" for draft in matches[:MAX_CANDIDATES]
+            )
             wrong = (
                 f"{name!r} matches several drafts: {several}"
                 if matches
@@ -221,20 +234,26 @@ class Drafts:
         with change(self._layout) as db:
             for draft in drafts:
                 if draft.id not in decided:
-                    known = db.execute("SELECT asked FROM drafts WHERE id = ?", (draft.id,))
+                    known = db.execute(
+                        "SELECT asked FROM drafts WHERE id = ?", (draft.id,)
+                    )
                     asked = max([draft.asked, *(at for (at,) in known)])
                     _insert_draft(db, replace(draft, asked=asked), "", "")
 
     def asked_at(self, session: str) -> int:
         """Return when the agent of a session was last asked to write a draft; 0 if never."""
         sql = "SELECT max(asked) FROM drafts WHERE session = ?"
-        return next((at or 0 for (at,) in read(self._layout, sql, checksum(session))), 0)
+        return next(
+            (at or 0 for (at,) in read(self._layout, sql, checksum(session))), 0
+        )
 
     def forget(self, texts: Iterable[str]) -> None:
         """Remove every draft that shares text with purged texts."""
         gone = [" ".join(text.split()) for text in texts]
         rows = read(self._layout, "SELECT draft, asked FROM drafts")
-        self.remove(draft.id for row in rows if _shares_text(draft := _parsed_draft(*row), gone))
+        self.remove(
+            draft.id for row in rows if _shares_text(draft := _parsed_draft(*row), gone)
+        )
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove drafts, without a decision about them: they may come again."""
@@ -256,7 +275,9 @@ class Drafts:
         with change(self._layout) as db:
             _insert_draft(db, draft, what, entry)
 
-    def reopen(self, ids: Collection[str] = (), kept_as: Collection[str] = ()) -> list[str]:
+    def reopen(
+        self, ids: Collection[str] = (), kept_as: Collection[str] = ()
+    ) -> list[str]:
         """Let decided drafts wait again: those with these ids, and those kept by these entries; return their ids."""
         rows = read(self._layout, "SELECT id, entry FROM drafts WHERE decision != ''")
         found = [id for id, entry in rows if id in ids or (entry and entry in kept_as)]
@@ -277,7 +298,10 @@ class Drafts:
 
     def _undecided(self, only: str = "", *values: str) -> list[Draft]:
         sql = f"SELECT draft, asked FROM drafts WHERE decision = '' AND at >= ? {only}"
-        return [_parsed_draft(*row) for row in read(self._layout, sql, _oldest_draft(), *values)]
+        return [
+            _parsed_draft(*row)
+            for row in read(self._layout, sql, _oldest_draft(), *values)
+        ]
 
 
 def draft_id(session: str, words: str) -> str:
@@ -309,4 +333,9 @@ def _shares_text(draft: Draft, texts: Sequence[str]) -> bool:
     said = [draft.said, draft.text, draft.title, draft.before, draft.task]
     said += [value for _, value in draft.fields]
     words = [" ".join(part.split()) for one in said for part in one.split("\n")]
-    return any(word and (word in text or text in word) for word in words for text in texts if text)
+    return any(
+        word and (word in text or text in word)
+        for word in words
+        for text in texts
+        if text
+    )

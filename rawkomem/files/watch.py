@@ -28,7 +28,12 @@ MAX_SWEEP_EVERY_S = 30.0  # upper limit of that pause
 class Watch:
     """Runs `reconcile` whenever files may have changed, until `stop` is called."""
 
-    def __init__(self, layout: Layout, reconcile: Callable[[], object], say: Callable[[str], None]):
+    def __init__(
+        self,
+        layout: Layout,
+        reconcile: Callable[[], object],
+        say: Callable[[str], None],
+    ):
         self.layout = layout
         self.reconcile = reconcile
         self.say = say
@@ -46,9 +51,8 @@ class Watch:
 
     def run(self) -> None:
         """Reconcile now, then after every burst of events and every few seconds."""
-        idle = (
-            False  # no event since the last sweep: only then is its duration that of a plain sweep
-        )
+        # no event since the last sweep: only then is its duration that of a plain sweep
+        idle = False
         report_failure, threading.excepthook = threading.excepthook, self._lose_events
         try:
             while not self.stopping.is_set():
@@ -56,7 +60,9 @@ class Watch:
                 spent = self._reconcile()
                 pause_s = SWEEP_EVERY_S
                 if idle and not self.polling:
-                    pause_s = min(MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent))
+                    pause_s = min(
+                        MAX_SWEEP_EVERY_S, max(SWEEP_EVERY_S, SWEEP_SHARE * spent)
+                    )
                 idle = not self.hint.wait(pause_s)
                 deadline = time.monotonic() + MAX_QUIET_WAIT_S
                 while self.hint.is_set() and time.monotonic() < deadline:
@@ -91,7 +97,10 @@ class Watch:
         """Watch the folders that exist now: a checkout may replace a folder under the same name."""
         if self.polling:
             return
-        folders = [self.layout.root, *(os.path.join(self.layout.root, area) for area in AREAS)]
+        folders = [
+            self.layout.root,
+            *(os.path.join(self.layout.root, area) for area in AREAS),
+        ]
         identities = [_identity(folder) for folder in folders]
         if identities == self.watched and self.observer and self.observer.is_alive():
             return
@@ -99,15 +108,15 @@ class Watch:
         try:
             self.observer = Observer()
             for folder, identity in zip(folders, identities, strict=True):
-                if (
-                    identity
-                ):  # the root is watched for new and removed areas, not for our index below it
+                if identity:  # the root is watched for new and removed areas, not for our index below it
                     self.observer.schedule(
                         _Hints(self), folder, recursive=folder != self.layout.root
                     )
             self.observer.start()
             self.watched = identities
-        except FileNotFoundError:  # a folder was removed just now: the next round tries again
+        except (
+            FileNotFoundError
+        ):  # a folder was removed just now: the next round tries again
             self._stop_observing()
         except OSError as failure:
             self._stop_observing()
@@ -131,8 +140,13 @@ class _Hints(FileSystemEventHandler):
     def on_any_event(self, event: FileSystemEvent) -> None:
         if event.event_type in ("opened", "closed_no_write"):
             return
-        paths = [os.fsdecode(path) for path in (event.src_path, event.dest_path) if path]
-        if any(not path.startswith(self.local) and path + os.sep != self.local for path in paths):
+        paths = [
+            os.fsdecode(path) for path in (event.src_path, event.dest_path) if path
+        ]
+        if any(
+            not path.startswith(self.local) and path + os.sep != self.local
+            for path in paths
+        ):
             self.watch.hint.set()
 
 

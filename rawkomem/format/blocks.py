@@ -38,12 +38,12 @@ LOOKS_LIKE_ENTRY = re.compile(
     rf"^(?:{ENTRY_KEY})[ \t]*:|\A\s*\{{[^\n]*\"(?:{ENTRY_KEY})\"", re.MULTILINE
 )
 TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
-NOT_AN_ENTRY = error("rule", "a rule, not an entry")  # `_open` returns this for any other `---`
+# `_open` returns this for any other `---`
+NOT_AN_ENTRY = error("rule", "a rule, not an entry")
 SEPARATOR = "\n---\n\n"  # SPEC-0009: a rule separates entries
 NO_ID = "~"
-MAX_ENTRIES = (
-    5_000  # ten times as many as our writer puts into a file; limits the work on hostile files
-)
+# ten times as many as our writer puts into a file; limits the work on hostile files
+MAX_ENTRIES = 5_000
 
 
 @record
@@ -66,7 +66,9 @@ def split_blocks(text: str) -> list[Block]:
     opening = DELIMITER.match(text, text.rfind("\n", 0, start) + 1)
     if not opening:
         return [_draft_block(text, _missing_frontmatter(text))] if text.strip() else []
-    odd = warning("blank-lines", "blank lines before the frontmatter", "start the file with ---")
+    odd = warning(
+        "blank-lines", "blank lines before the frontmatter", "start the file with ---"
+    )
     blank = [] if start == 0 else [odd]
     lines = _Lines(text)
     opened = _open_block(text, lines, opening, blank, first=True)
@@ -81,12 +83,16 @@ def split_blocks(text: str) -> list[Block]:
         lead = len(body) - len(body.lstrip("\n"))
         line = lines.at(opened.body) + lead
         said = body.strip("\n").rstrip()
-        blocks.append(Block(opened.fields, said, opened.line, line, tuple(opened.problems)))
+        blocks.append(
+            Block(opened.fields, said, opened.line, line, tuple(opened.problems))
+        )
         if following is None:
             return blocks
         if len(blocks) == MAX_ENTRIES:
             message = f"more than {MAX_ENTRIES:,} entries: the rest is not read"
-            excess = error("too-many-entries", message, "split the file", following.line)
+            excess = error(
+                "too-many-entries", message, "split the file", following.line
+            )
             return [*blocks, Block(None, "", following.line, following.line, (excess,))]
         opened = following
 
@@ -122,7 +128,9 @@ def digest_of(block: Block, id: str = "") -> str:
     fields = {key: field.value for key, field in (block.fields or {}).items()}
     id = str(fields.pop("id", "")).strip() or id
     said = repr(({"id": id, **fields}, block.body))
-    return ("" if id else NO_ID) + sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return ("" if id else NO_ID) + sha256(
+        said.encode("utf-8", "surrogatepass")
+    ).hexdigest()[:32]
 
 
 def with_id(text: str, id: str) -> str:
@@ -130,7 +138,10 @@ def with_id(text: str, id: str) -> str:
     opening, newline, rest = text.partition("\n")
     line = emit_fields({"id": id})
     return (
-        opening + newline + (line.replace("\n", "\r\n") if opening.endswith("\r") else line) + rest
+        opening
+        + newline
+        + (line.replace("\n", "\r\n") if opening.endswith("\r") else line)
+        + rest
     )
 
 
@@ -165,7 +176,11 @@ class _Opened:
 
 
 def _open_block(
-    text: str, lines: _Lines, opening: re.Match[str], problems: list[Problem], first: bool
+    text: str,
+    lines: _Lines,
+    opening: re.Match[str],
+    problems: list[Problem],
+    first: bool,
 ) -> _Opened | Problem:
     """Read the frontmatter that a `---` line opens. For later blocks, a Problem means that this is not an entry."""
     begin = min(opening.end() + 1, len(text))
@@ -173,7 +188,10 @@ def _open_block(
     if not closing:
         line = lines.at(opening.start())
         return error(
-            "open-frontmatter", "frontmatter is never closed", "close it with a --- line", line
+            "open-frontmatter",
+            "frontmatter is never closed",
+            "close it with a --- line",
+            line,
         )
     inside = text[begin : closing.start()]
     if not first and not LOOKS_LIKE_ENTRY.search(inside):
@@ -187,19 +205,29 @@ def _open_block(
     if not first and not any(key in fields for key in ENTRY_KEYS):
         return NOT_AN_ENTRY
     return _Opened(
-        fields, opening.start(), body, line, [*problems, *odd, *_second_document(text, lines, body)]
+        fields,
+        opening.start(),
+        body,
+        line,
+        [*problems, *odd, *_second_document(text, lines, body)],
     )
 
 
 def _body_start(text: str, closing: re.Match[str]) -> int:
     """Return the position of the body: after `...`, and after a `---` line below it unless that opens an entry."""
     start = min(closing.end() + 1, len(text))
-    rule = DELIMITER.match(text, start) if text.startswith("...", closing.start()) else None
+    rule = (
+        DELIMITER.match(text, start)
+        if text.startswith("...", closing.start())
+        else None
+    )
     if rule is None:
         return start
     inside = min(rule.end() + 1, len(text))
     end = CLOSING.search(text, inside, inside + 4 * MAX_FRONTMATTER_BYTES)
-    return start if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]) else inside
+    return (
+        start if end and LOOKS_LIKE_ENTRY.search(text[inside : end.start()]) else inside
+    )
 
 
 def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
@@ -231,7 +259,12 @@ def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | N
         position = match.end()
         delimiter, marks, info, comment = match.groups()
         if fence:
-            if marks and marks[0] == fence[0] and len(marks) >= len(fence) and not info.strip():
+            if (
+                marks
+                and marks[0] == fence[0]
+                and len(marks) >= len(fence)
+                and not info.strip()
+            ):
                 fence = ""
         elif delimiter:
             found = _open_block(text, lines, match, [], first=False)
@@ -254,13 +287,19 @@ def _draft_block(text: str, problem: Problem) -> Block:
 def _missing_frontmatter(text: str) -> Problem:
     if text.lstrip().startswith("+++"):
         return error(
-            "toml-frontmatter", "TOML frontmatter is not supported", "use YAML between --- lines"
+            "toml-frontmatter",
+            "TOML frontmatter is not supported",
+            "use YAML between --- lines",
         )
     if DELIMITER.search(text):
         return error(
-            "text-before-frontmatter", "text before the frontmatter", "start the file with ---"
+            "text-before-frontmatter",
+            "text before the frontmatter",
+            "start the file with ---",
         )
-    return error("no-frontmatter", "no frontmatter", "start the file with --- and a title")
+    return error(
+        "no-frontmatter", "no frontmatter", "start the file with --- and a title"
+    )
 
 
 # Cut a file's text into pieces, one per entry and exact to the character, and join them again.
@@ -287,7 +326,8 @@ def cut_pieces(text: str, lines: Sequence[int]) -> tuple[str, list[Piece]]:
         offsets.append(offsets[-1] + len(row) + 1)
     starts = [offsets[line - 1] for line in lines]
     pieces = [
-        _piece(text[start:end], end == len(text)) for start, end in pairwise([*starts, len(text)])
+        _piece(text[start:end], end == len(text))
+        for start, end in pairwise([*starts, len(text)])
     ]
     return text[: starts[0]] if starts else text, pieces
 

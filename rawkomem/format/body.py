@@ -13,14 +13,15 @@ from ..text.prose import prose_lines, without_code
 
 # Split a Markdown body into sections by its headings, and a list into its items.
 
-ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,4}[.)]) (.*)")  # `- text`, `3. text` or `3) text`
-NOT_RECORDED = (
-    "None were recorded."  # a learning writes these texts below a heading without items …
-)
+# `- text`, `3. text` or `3) text`
+ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,4}[.)]) (.*)")
+# a learning writes these texts below a heading without items …
+NOT_RECORDED = "None were recorded."
 NOT_SEEN = "None were seen."
 NOTHING_WORKED = "No execution has succeeded yet: there is nothing to recommend."
 NOTHING_SAID = "The executions do not say how they went about it."
-PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)  # … and readers skip
+# … and readers skip
+PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)
 
 
 def sections_of(body: str) -> dict[str, str]:
@@ -62,7 +63,9 @@ def list_items(text: str) -> list[str]:
 # Find wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]].
 
 # No spaces at the edges, because `[[ -f file ]]` is a shell test. A name is at most as long as an id.
-WIKILINK = re.compile(r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=\S)\]\]")
+WIKILINK = re.compile(
+    r"\[\[(?=\S)([^\[\]|\n]{1,250})(?:\|[^\[\]\n]{0,250})?(?<=\S)\]\]"
+)
 
 
 def wikilinks_in(body: str) -> tuple[str, ...]:

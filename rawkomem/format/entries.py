@@ -32,7 +32,14 @@ from ..model.values import (
     unchecked,
     warning,
 )
-from ..redaction.entries import UNTOUCHED_KEYS, Leaf, are_bare, find_in_fields, leaves_of, map_value
+from ..redaction.entries import (
+    UNTOUCHED_KEYS,
+    Leaf,
+    are_bare,
+    find_in_fields,
+    leaves_of,
+    map_value,
+)
 from ..redaction.rules import RULES
 from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
@@ -71,17 +78,24 @@ ENTRY_FIELD_KEYS = {
     "discoveredIn", "source", "relatedMemories",
 }  # fmt: skip
 FOREIGN_NAMES = {
-    name: ours for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys()) for name in KEY_NAMES[ours]
+    name: ours
+    for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys())
+    for name in KEY_NAMES[ours]
 }  # their name → our key
 NO_KEYS = ("true", "false", "null")  # words that other readers do not read as text
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
-FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}  # RFC-0011: never metadata keys
+# RFC-0011: never metadata keys
+FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
 MAX_TAGS = 64  # more tags do not describe a memory
 MAX_PATTERNS = 32  # each condition is matched against every task
 NO_TITLE = "no-title"  # a caller that has another title may ignore this Problem code
 SECRET_HINT = "remove it and change the secret; the index holds a redacted copy"
-KEPT_HINT = "choose another value: other entries refer to it, so the index does not redact it"
-PERSONAL_HINT = "remove it if others can read this repository; the index holds a redacted copy"
+KEPT_HINT = (
+    "choose another value: other entries refer to it, so the index does not redact it"
+)
+PERSONAL_HINT = (
+    "remove it if others can read this repository; the index holds a redacted copy"
+)
 LONG_TITLE_CHARS = 300
 LONG_VALUE_CHARS = 10_000  # characters; a longer value is kept, but belongs in the body
 HIDDEN_HINT = "remove them; \\b in double quotes is a backspace: use single quotes"
@@ -122,20 +136,31 @@ def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     else:
         entry = with_prose_in_body(
             _FieldReader(
-                _with_our_names(with_native_keys(block.fields)), block.line, problems, advice
+                _with_our_names(with_native_keys(block.fields)),
+                block.line,
+                problems,
+                advice,
             ).entry(body)
         )
-    return replace(entry, conflicted=conflicted, leaks=bool(secrets)), problems + secrets
+    return replace(
+        entry, conflicted=conflicted, leaks=bool(secrets)
+    ), problems + secrets
 
 
 def _with_our_names(fields: Mapping[str, Field]) -> Mapping[str, Field]:
     """Add our key for each foreign key that has a value, unless our key is present; return all fields."""
-    foreign = [name for name in FOREIGN_NAMES if name in fields and not fields[name].missing]
+    foreign = [
+        name for name in FOREIGN_NAMES if name in fields and not fields[name].missing
+    ]
     if not foreign:
         return fields
     ours = {FOREIGN_NAMES[name]: fields[name] for name in reversed(foreign)}
     return {
-        **{key: field for key, field in ours.items() if SHORT_KEYS.get(key) not in fields},
+        **{
+            key: field
+            for key, field in ours.items()
+            if SHORT_KEYS.get(key) not in fields
+        },
         **fields,
     }
 
@@ -176,7 +201,10 @@ def _secret_problems(block: Block) -> list[Problem]:
             key = leaves[found.leaf][0]
             problems.append(_secret_problem(found.rule, key, fields[key].line))
         else:
-            line, counted = line + block.body.count("\n", counted, found.start), found.start
+            line, counted = (
+                line + block.body.count("\n", counted, found.start),
+                found.start,
+            )
             problems.append(_secret_problem(found.rule, "", line))
     return problems
 
@@ -188,16 +216,25 @@ def _secret_problem(rule: str, key: str, line: int) -> Problem:
     kept = KEPT_HINT if key in UNTOUCHED_KEYS else ""
     if RULES[rule].pii:
         return style(
-            "personal-data", f"personal data in the {where}: {rule}", kept or PERSONAL_HINT, line
+            "personal-data",
+            f"personal data in the {where}: {rule}",
+            kept or PERSONAL_HINT,
+            line,
         )
-    return warning("secret", f"a secret in the {where}: {rule}", kept or SECRET_HINT, line)
+    return warning(
+        "secret", f"a secret in the {where}: {rule}", kept or SECRET_HINT, line
+    )
 
 
 class _FieldReader:
     """Reads the known keys of one frontmatter and collects Problems."""
 
     def __init__(
-        self, fields: Mapping[str, Field], line: int, problems: list[Problem], advice: bool
+        self,
+        fields: Mapping[str, Field],
+        line: int,
+        problems: list[Problem],
+        advice: bool,
     ):
         self.fields = fields
         self.advice = advice
@@ -206,9 +243,12 @@ class _FieldReader:
 
     def entry(self, body: str) -> Entry:
         for key, field in self.fields.items():
-            kept = key not in FORBIDDEN_KEYS and key != "relatedMemories"  # those are dropped
+            # those are dropped
+            kept = key not in FORBIDDEN_KEYS and key != "relatedMemories"
             if kept and _holds_nul(field.value):
-                self._error("nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it")
+                self._error(
+                    "nul", key, f"NUL character in {clean(key)[:40]!r}", "remove it"
+                )
         kind = self._kind()
         about = self._id("about")
         creates = kind not in CHANGES
@@ -246,7 +286,9 @@ class _FieldReader:
                 "no whenToUse: found by its content only",
                 "say which tasks need it",
             )
-        return replace(entry, draft=any(problem.level == ERROR for problem in self.problems))
+        return replace(
+            entry, draft=any(problem.level == ERROR for problem in self.problems)
+        )
 
     def _line(self, key: str) -> int:
         return self.fields[key].line if key in self.fields else self.line
@@ -283,7 +325,10 @@ class _FieldReader:
         id = unicodedata.normalize("NFC", self._text(key))
         if len(id) > ID_LENGTH:
             self._error(
-                "long-id", key, f"{key} is longer than {ID_LENGTH} characters", "shorten it"
+                "long-id",
+                key,
+                f"{key} is longer than {ID_LENGTH} characters",
+                "shorten it",
             )
             return ""
         if id and not is_id(id):
@@ -320,7 +365,12 @@ class _FieldReader:
         kind = self._text("kind") or "memory"
         if kind not in CREATES and kind not in CHANGES:
             hint = "use one of " + ", ".join([*CREATES, *CHANGES])
-            self._warn("unknown-kind", "kind", f"unknown kind {kind!r}: kept, but ignored", hint)
+            self._warn(
+                "unknown-kind",
+                "kind",
+                f"unknown kind {kind!r}: kept, but ignored",
+                hint,
+            )
         return kind
 
     def _importance(self) -> str:
@@ -328,7 +378,12 @@ class _FieldReader:
         if word in IMPORTANCE or not word:
             return word or DEFAULT_IMPORTANCE
         message = f"unknown importance {word!r}: taken as low"
-        self._warn("unknown-importance", "importance", message, "use low, medium, high or critical")
+        self._warn(
+            "unknown-importance",
+            "importance",
+            message,
+            "use low, medium, high or critical",
+        )
         return "low"
 
     def _time(self, key: str) -> int:
@@ -337,10 +392,18 @@ class _FieldReader:
             return 0
         at, odd = read_time(text)
         if odd:
-            self._warn("bad-time", key, f"{key} {text[:40]!r} {odd}", "write 2026-01-23T10:30:00Z")
+            self._warn(
+                "bad-time",
+                key,
+                f"{key} {text[:40]!r} {odd}",
+                "write 2026-01-23T10:30:00Z",
+            )
         if at is not None and at > now() + FUTURE_SLACK_MS:
             self._warn(
-                "future-time", key, f"{key} is in the future: counts as now", "correct the date"
+                "future-time",
+                key,
+                f"{key} is in the future: counts as now",
+                "correct the date",
             )
         return at or 0
 
@@ -353,13 +416,17 @@ class _FieldReader:
     def _items(self, key: str) -> list[str]:
         """Return the texts of a list; accept the conditions `{pattern: …}` of older files."""
         items = [
-            item.get("pattern", item) if isinstance(item, dict) and key == "whenToUse" else item
+            item.get("pattern", item)
+            if isinstance(item, dict) and key == "whenToUse"
+            else item
             for item in self._listed(key)
         ]
         if all(isinstance(item, str) for item in items):
             return [str(item) for item in items]
         message = f"{key} must be text or a flat list of texts"
-        self._error("not-list", key, message, "put each text in quotes, without inner brackets")
+        self._error(
+            "not-list", key, message, "put each text in quotes, without inner brackets"
+        )
         return []
 
     def _texts(self, key: str, most: int) -> tuple[str, ...]:
@@ -371,10 +438,17 @@ class _FieldReader:
             if key == "tags":
                 self._error("too-many-tags", key, f"{len(items)} tags: {limit}", hint)
             else:
-                self._error("too-many-conditions", key, f"{len(items)} conditions: {limit}", hint)
+                self._error(
+                    "too-many-conditions",
+                    key,
+                    f"{len(items)} conditions: {limit}",
+                    hint,
+                )
             return ()
         if not all(items) or any(item.endswith("\n") for item in written):
-            message = f"{key}: an empty tag or condition, or a line break at its end, dropped"
+            message = (
+                f"{key}: an empty tag or condition, or a line break at its end, dropped"
+            )
             self._warn("empty-text", key, message, "remove it; use '|-' or quotes")
         cleaned = [clean(item) for item in items]
         if cleaned != items:
@@ -413,7 +487,10 @@ class _FieldReader:
                 continue
             if key in FORBIDDEN_KEYS:
                 self._warn(
-                    "forbidden-key", key, f"key {key!r} is not allowed: dropped", "rename it"
+                    "forbidden-key",
+                    key,
+                    f"key {key!r} is not allowed: dropped",
+                    "rename it",
                 )
                 continue
             self._check_key(key, field)
@@ -422,10 +499,15 @@ class _FieldReader:
 
     def _check_key(self, key: str, field: Field) -> None:
         claim = field.value if isinstance(field.value, dict) else {}
-        if key == "claim" and not all(isinstance(claim.get(part), str) for part in CLAIM_KEYS):
+        if key == "claim" and not all(
+            isinstance(claim.get(part), str) for part in CLAIM_KEYS
+        ):
             message = "the claim is incomplete or not text: ignored"
             self._warn(
-                "bad-claim", key, message, "give it subject, predicate and value, each as text"
+                "bad-claim",
+                key,
+                message,
+                "give it subject, predicate and value, each as text",
             )
         if imitated := confusable_with(key, ENTRY_FIELD_KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
@@ -433,7 +515,9 @@ class _FieldReader:
         elif self.advice and (meant := near_key(key)):
             message = f"unknown key {key!r}: did you mean {meant!r}?"
             self._warn("near-miss-key", key, message, f"write {meant}")
-        elif not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in NO_KEYS:
+        elif (
+            not (key[:1].isalpha() or key.startswith(("_", "-", "."))) or key in NO_KEYS
+        ):
             message = f"key {clean(key)[:40]!r} is not a name"
             self._warn("odd-key", key, message, "start keys with a letter")
         if len(str(field.value)) > LONG_VALUE_CHARS:
@@ -453,7 +537,9 @@ def is_inside_memories(reference: str) -> bool:
     """Tell whether a reference to a memory is a plain name: no path out of the folder, no scheme, no escapes."""
     if not reference or any(unicodedata.category(c) == "Cc" for c in reference):
         return False
-    if reference.startswith(("/", "\\")) or any(c in reference for c in ("\\", "%", ":")):
+    if reference.startswith(("/", "\\")) or any(
+        c in reference for c in ("\\", "%", ":")
+    ):
         return False
     return ".." not in reference.split("/")
 
@@ -484,11 +570,17 @@ def entry_from_text(text: str) -> Entry:
     if not text.lstrip().startswith("---\n"):
         return Entry(body=text.strip("\n"))
     entries, problems = read_entries(text)
-    wrong = [problem for problem in problems if problem.level == ERROR and problem.code != NO_TITLE]
+    wrong = [
+        problem
+        for problem in problems
+        if problem.level == ERROR and problem.code != NO_TITLE
+    ]
     if wrong:
         raise BadInput(f"line {wrong[0].line}: {wrong[0].message}", wrong[0].hint)
     if len(entries) != 1:
-        raise BadInput(f"the text holds {len(entries)} entries", "store them one at a time")
+        raise BadInput(
+            f"the text holds {len(entries)} entries", "store them one at a time"
+        )
     return replace(entries[0], draft=False, line=0)
 
 
@@ -499,7 +591,9 @@ def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
         entry,
         kind=kind if entry.kind == "memory" else entry.kind,
         by=entry.by or by,
-        given=dict.fromkeys([*entry.given, *(KEY_OF_FLAG[key] for key in flags)]).keys(),
+        given=dict.fromkeys(
+            [*entry.given, *(KEY_OF_FLAG[key] for key in flags)]
+        ).keys(),
         extra={**entry.extra, **own},
     )
     entry = replace(entry, **flags)

@@ -47,20 +47,25 @@ LLMOS_KEYS = {
         "title": "goal",
         "discoveredBy": "agent",
     },
-    "experience": {"id": "experience_id", "discoveredAt": "timestamp", "title": "primary_goal"},
+    "experience": {
+        "id": "experience_id",
+        "discoveredAt": "timestamp",
+        "title": "primary_goal",
+    },
 }
 SHORT_KEYS = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
-LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}  # key that only this kind has
-EXPERIENCE_NUMBER = (
-    "experience_number"  # of a log entry, for people: two branches may use the same number
-)
+# key that only this kind has
+LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}
+# of a log entry, for people: two branches may use the same number
+EXPERIENCE_NUMBER = "experience_number"
 NUMBER_KEYS = (
     "duration_ms",
     "execution_time_ms",
     "files_created",
     EXPERIENCE_NUMBER,
 )  # keys with bare numbers
-PROSE_KEYS = ("output_summary", "learnings_or_issues")  # fields of an experience that hold prose
+# fields of an experience that hold prose
+PROSE_KEYS = ("output_summary", "learnings_or_issues")
 
 
 def with_native_keys(fields: Mapping[str, Field]) -> Mapping[str, Field]:
@@ -93,16 +98,26 @@ def with_prose_in_body(entry: Entry) -> Entry:
     if entry.kind != "experience":
         return entry
     parts = [
-        str(entry.extra[key]).strip() for key in PROSE_KEYS if isinstance(entry.extra.get(key), str)
+        str(entry.extra[key]).strip()
+        for key in PROSE_KEYS
+        if isinstance(entry.extra.get(key), str)
     ]
     missing = [part for part in parts if part and part not in entry.body]
-    return replace(entry, body="\n\n".join([entry.body, *missing]).strip()) if missing else entry
+    return (
+        replace(entry, body="\n\n".join([entry.body, *missing]).strip())
+        if missing
+        else entry
+    )
 
 
 def llmos_keys_of(entry: Entry) -> Mapping[str, str]:
     """Return our key → LLMos key for a trace or an experience; empty if another field already has such a key."""
     names = LLMOS_KEYS.get(entry.kind, {})
-    return names if entry.id and not any(key in entry.extra for key in names.values()) else {}
+    return (
+        names
+        if entry.id and not any(key in entry.extra for key in names.values())
+        else {}
+    )
 
 
 # Find the known key that a misspelled key probably means; only `rawkomem check` uses it.
@@ -130,7 +145,9 @@ def near_key(key: str) -> str:
         return known[plain]
     if len(plain) < MIN_KEY_CHARS:
         return ""
-    similar = [word for word in known if len(word) >= MIN_KEY_CHARS and word[0] == plain[0]]
+    similar = [
+        word for word in known if len(word) >= MIN_KEY_CHARS and word[0] == plain[0]
+    ]
     swapped = [word for word in similar if sorted(word) == sorted(plain)]
     for word in swapped or get_close_matches(plain, similar, cutoff=MIN_SIMILARITY):
         if plain not in (f"{word}s", word[:-1]):  # its plural or singular

@@ -17,12 +17,9 @@ from .fields import NULLS, NUMBER_KEYS, PROSE_KEYS, Field, Unreadable, llmos_key
 # It accepts only lines that every YAML reader reads alike: `key: text`, a quoted text without
 # escapes, and `[a, b]`.
 
-MAX_PLAIN_CHARS = (
-    4_000  # of a frontmatter: longer ones are rare, and the YAML reader checks their limits
-)
-PLAIN_ITEM = (
-    r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.@+()$=%;!'*~^<>&-]*[A-Za-z0-9_/.@+()$=%;!'*~^<>&-])?"
-)
+# of a frontmatter: longer ones are rare, and the YAML reader checks their limits
+MAX_PLAIN_CHARS = 4_000
+PLAIN_ITEM = r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.@+()$=%;!'*~^<>&-]*[A-Za-z0-9_/.@+()$=%;!'*~^<>&-])?"
 PLAIN_TEXT = r"[A-Za-z0-9_/.$(](?:[A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]|:(?=[A-Za-z0-9_/.+-]))*(?<! )"
 PLAIN_QUOTED = r"""[ !#-[\]-~\u00a1-\u024f\u2010-\u2027]*"""
 PLAIN_LINE = re.compile(
@@ -50,30 +47,39 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
 # Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every
 # scalar stays text.
 
-MAX_FRONTMATTER_BYTES = 64 * 1024  # checked before parsing; longer texts belong in the body
-UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")  # line breaks in YAML but not in editors
+# checked before parsing; longer texts belong in the body
+MAX_FRONTMATTER_BYTES = 64 * 1024
+# line breaks in YAML but not in editors
+UNICODE_BREAKS = re.compile("[\u0085\u2028\u2029]")
 # The ======= line in the middle is not searched for, because it also underlines headings.
 CONFLICT_MARKER = re.compile(r"^(?:<{7}|\|{7}|>{7})(?: |$)", re.MULTILINE)
 
 
-def read_frontmatter(text: str, line: int = 1) -> tuple[dict[str, Field], list[Problem]]:
+def read_frontmatter(
+    text: str, line: int = 1
+) -> tuple[dict[str, Field], list[Problem]]:
     """Return the top-level keys of a frontmatter whose first line is `line`, and its warnings. Raises Unreadable."""
     if (plain := read_plain(text, line)) is not None:
         return plain, []
     if len(text.encode("utf-8", "surrogatepass")) > MAX_FRONTMATTER_BYTES:
         message = "frontmatter is larger than 64 KiB"
-        raise Unreadable(error("large-frontmatter", message, "move the text into the body", line))
+        raise Unreadable(
+            error("large-frontmatter", message, "move the text into the body", line)
+        )
     conflict = CONFLICT_MARKER.search(text)
     if conflict:
         at = line + text.count("\n", 0, conflict.start())
         message = "merge conflict markers in the frontmatter"
-        raise Unreadable(error("conflict-markers", message, "resolve the conflict, then save", at))
+        raise Unreadable(
+            error("conflict-markers", message, "resolve the conflict, then save", at)
+        )
     problems: list[Problem] = []
     if UNICODE_BREAKS.search(text):
         text = UNICODE_BREAKS.sub(" ", text)
         message = "Unicode line separator in the frontmatter: read as a space"
         problems.append(warning("line-separator", message, "remove it", line))
-    from .yaml_mapping import read_yaml  # slow to import, and most entries have only plain lines
+    # slow to import, and most entries have only plain lines
+    from .yaml_mapping import read_yaml
 
     return read_yaml(text, line, problems), problems
 
@@ -85,7 +91,19 @@ PLAIN_SCALAR = re.compile(
     r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*"
 )
 # Words that other YAML readers do not read as text.
-RESERVED_WORDS = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", ".inf", ".nan"}
+RESERVED_WORDS = {
+    "true",
+    "false",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "y",
+    "n",
+    "null",
+    ".inf",
+    ".nan",
+}
 NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
 FLOW_WIDTH = 100  # longer lists have one item per line, for better diffs
@@ -102,7 +120,8 @@ def emit_entry(entry: Entry) -> str:
 def emit_fields(fields: Mapping[str, Value]) -> str:
     """Return keys and values as YAML, one key per line."""
     return "".join(
-        f"{_emit_scalar(key)}:{_emit_top_value(key, value)}" for key, value in fields.items()
+        f"{_emit_scalar(key)}:{_emit_top_value(key, value)}"
+        for key, value in fields.items()
     )
 
 
@@ -117,7 +136,9 @@ def _emit_top_value(key: str, value: Value) -> str:
             and value == value.strip()
             and not SPECIAL.search(value.replace("\n", ""))
         ):
-            return " |2-\n" + "".join(f"  {line}\n" if line else "\n" for line in value.split("\n"))
+            return " |2-\n" + "".join(
+                f"  {line}\n" if line else "\n" for line in value.split("\n")
+            )
     return _emit_value(value, "")
 
 
@@ -164,22 +185,34 @@ def _emit_value(value: Value, indent: str) -> str:
             return " {}\n"
         inner = indent + "  "
         return "\n" + "".join(
-            f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}" for key, item in value.items()
+            f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}"
+            for key, item in value.items()
         )
     if isinstance(value, list):
         if all(isinstance(item, str) for item in value):
-            flow = "[" + ", ".join(_emit_scalar(str(item), flow=True) for item in value) + "]"
+            flow = (
+                "["
+                + ", ".join(_emit_scalar(str(item), flow=True) for item in value)
+                + "]"
+            )
             if len(flow) <= FLOW_WIDTH and all(
                 _is_plain(str(item)) and "," not in str(item) for item in value
             ):
                 return f" {flow}\n"
-            return "\n" + "".join(f"{indent}  - {_emit_scalar(str(item))}\n" for item in value)
+            return "\n" + "".join(
+                f"{indent}  - {_emit_scalar(str(item))}\n" for item in value
+            )
         return f" {_quoted(value)}\n"
     return f" {_emit_scalar(value)}\n"
 
 
 def _is_plain(text: str) -> bool:
-    if text in NULLS or text.lower() in RESERVED_WORDS or text != text.strip() or len(text) > 1000:
+    if (
+        text in NULLS
+        or text.lower() in RESERVED_WORDS
+        or text != text.strip()
+        or len(text) > 1000
+    ):
         return False
     return bool(DATE.fullmatch(text)) or (
         bool(PLAIN_SCALAR.fullmatch(text)) and not NUMBER.fullmatch(text)
@@ -189,7 +222,12 @@ def _is_plain(text: str) -> bool:
 def _emit_scalar(text: str, flow: bool = False) -> str:
     if _is_plain(text) and not (flow and "," in text):
         return text
-    if "\\" in text and "'" not in text and not SPECIAL.search(text) and "\n" not in text:
+    if (
+        "\\" in text
+        and "'" not in text
+        and not SPECIAL.search(text)
+        and "\n" not in text
+    ):
         return f"'{text}'"  # single quotes keep the backslashes of a pattern readable
     return _quoted(text)
 

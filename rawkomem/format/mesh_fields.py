@@ -28,13 +28,12 @@ METADATA_KEYS = {
     },
     "session_id": "session",
 }
-OTHER_METADATA_KEY = (
-    "metadata"  # frontmatter key of all other metadata, as JSON, so that numbers stay numbers
-)
-SCRUBBED_KEY = (
-    "scrubber"  # frontmatter key of the scrubber profile that prepares the text for embedding
-)
-COLUMNS_KEY = "meshColumns"  # frontmatter key of the columns of a memory-mesh database, as JSON
+# frontmatter key of all other metadata, as JSON, so that numbers stay numbers
+OTHER_METADATA_KEY = "metadata"
+# frontmatter key of the scrubber profile that prepares the text for embedding
+SCRUBBED_KEY = "scrubber"
+# frontmatter key of the columns of a memory-mesh database, as JSON
+COLUMNS_KEY = "meshColumns"
 STORE_MARK_KEY = "store"  # in the metadata of rows that we write, to recognize them
 # RFC-0011 §9.2 highlights scores of 0.8 and more, and calls scores of 0.4 and less auxiliary.
 LOWEST_SCORES = {"critical": 0.9, "high": 0.8, "medium": 0.41}
@@ -49,9 +48,14 @@ def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
         if key in METADATA_KEYS and isinstance(value, str)
     }
     rest = {key: value for key, value in given.items() if key not in texts}
-    extra: dict[str, Value] = {METADATA_KEYS[key]: text for key, text in texts.items() if text}
+    extra: dict[str, Value] = {
+        METADATA_KEYS[key]: text for key, text in texts.items() if text
+    }
     return (
-        {**extra, OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True)}
+        {
+            **extra,
+            OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True),
+        }
         if rest
         else extra
     )
@@ -59,7 +63,9 @@ def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
 
 def metadata_in(extra: Mapping[str, Value]) -> dict[str, Any]:
     """Return the metadata of a frontmatter, by the RFC's keys."""
-    placed = {key: extra[place] for key, place in METADATA_KEYS.items() if extra.get(place)}
+    placed = {
+        key: extra[place] for key, place in METADATA_KEYS.items() if extra.get(place)
+    }
     return {
         **json_object(extra.get(COLUMNS_KEY)),
         **placed,
@@ -79,14 +85,20 @@ def json_object(said: object) -> dict[str, Any]:
 def importance_score(given: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
     score = given.get("importance_score")
-    usable = isinstance(score, (int, float)) and not isinstance(score, bool) and 0 <= score <= 1
+    usable = (
+        isinstance(score, (int, float))
+        and not isinstance(score, bool)
+        and 0 <= score <= 1
+    )
     return float(score) if usable and score is not None else None
 
 
 def importance_for(score: float) -> str:
     """Return the word for an importance score: low, medium, high or critical."""
     score = round(score, SCORE_DIGITS)
-    return next((word for word, least in LOWEST_SCORES.items() if score >= least), "low")
+    return next(
+        (word for word, least in LOWEST_SCORES.items() if score >= least), "low"
+    )
 
 
 # Convert lessons to and from entries: short values in the frontmatter, prose in the body, every
@@ -126,7 +138,9 @@ class LessonContext:
 
 def pattern_id(error_pattern: str, applicable_scope: str) -> str:
     """Return the RFC's pattern id. ("ab", "c") and ("a", "bc") get the same id, so callers also compare both fields."""
-    return sha256((error_pattern + applicable_scope).encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(
+        (error_pattern + applicable_scope).encode("utf-8", "replace")
+    ).hexdigest()[:16]
 
 
 def is_pattern_id(text: str) -> bool:
@@ -136,9 +150,12 @@ def is_pattern_id(text: str) -> bool:
 
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed texts; raise BadInput if a field is missing or invalid."""
-    given = {name: text for name, text in as_dict(context).items() if name != "confidence"}
+    given = {
+        name: text for name, text in as_dict(context).items() if name != "confidence"
+    }
     texts = {
-        name: text.replace("\r\n", "\n").replace("\r", "\n").strip() for name, text in given.items()
+        name: text.replace("\r\n", "\n").replace("\r", "\n").strip()
+        for name, text in given.items()
     }
     for name, value in texts.items():
         if not value and name not in OPTIONAL_LESSON_FIELDS:
@@ -166,17 +183,28 @@ def checked_lesson(context: LessonContext) -> LessonContext:
 
 def lesson_keys(context: LessonContext, pattern: str) -> dict[str, Value]:
     """Return the frontmatter keys that a lesson has in addition to those of every entry."""
-    named: dict[str, Value] = {key: getattr(context, field) for key, field in LESSON_KEYS.items()}
+    named: dict[str, Value] = {
+        key: getattr(context, field) for key, field in LESSON_KEYS.items()
+    }
     return {"patternId": pattern, **named, "ruleConfidence": str(context.confidence)}
 
 
 def lesson_body(context: LessonContext) -> str:
     """Return the body of a lesson: one line in the RFC's wording, then a section for each prose field."""
-    name, oversight, rule = context.error_pattern, context.oversight, context.preventative_rule
+    name, oversight, rule = (
+        context.error_pattern,
+        context.oversight,
+        context.preventative_rule,
+    )
     line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
-    told = ((heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items())
+    told = (
+        (heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items()
+    )
     return "\n\n".join(
-        [" ".join(line.split()), *(f"{heading}\n\n{text}" for heading, text in told if text)]
+        [
+            " ".join(line.split()),
+            *(f"{heading}\n\n{text}" for heading, text in told if text),
+        ]
     )
 
 

@@ -23,12 +23,14 @@ from ..model.entries import Value
 from ..model.values import Problem, error, warning
 from .fields import MAX_VALUES, Field, Unreadable
 
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C parser is missing on some platforms
+# the C parser is missing on some platforms
+Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MAX_REPAIRS = 16  # warnings until no more empty items of a list are dropped
 MAX_DEPTH = 8  # nesting levels; no normal value needs more
 STANDARD_TAGS = {
-    f"tag:yaml.org,2002:{name}" for name in str.split("str int float bool null timestamp binary")
+    f"tag:yaml.org,2002:{name}"
+    for name in str.split("str int float bool null timestamp binary")
 }
 
 
@@ -41,11 +43,16 @@ def read_yaml(text: str, line: int, problems: list[Problem]) -> dict[str, Field]
         return _Builder(line, problems).build(yaml.parse(text, Loader=Loader))
     except yaml.MarkedYAMLError as failure:
         mark, message = failure.problem_mark, failure.problem or failure.context or ""
-        row, column, at = (mark.line, mark.column + 1, mark.index) if mark else (0, 1, 0)
+        row, column, at = (
+            (mark.line, mark.column + 1, mark.index) if mark else (0, 1, 0)
+        )
         is_empty_item = "node content" in message and text[at : at + 1] == ","
         if is_empty_item and len(problems) < MAX_REPAIRS:
             odd = warning(
-                "empty-item", "empty item in a list dropped", "remove a comma", line + row
+                "empty-item",
+                "empty item in a list dropped",
+                "remove a comma",
+                line + row,
             )
             problems.append(odd)
             return read_yaml(f"{text[:at]} {text[at + 1 :]}", line, problems)
@@ -92,7 +99,10 @@ class _Builder:
             return {}
         if getattr(start, "version", None) or getattr(start, "tags", None):
             self._refuse(
-                start, "yaml-directive", "YAML directives are not allowed", "remove the % line"
+                start,
+                "yaml-directive",
+                "YAML directives are not allowed",
+                "remove the % line",
             )
         root = next(events)
         if isinstance(root, ScalarEvent) and root.value == "" and not root.style:
@@ -128,14 +138,18 @@ class _Builder:
         if isinstance(event, ScalarEvent):
             return Field(str(event.value), line, not event.style)
         if isinstance(event, MappingStartEvent):
-            return Field({key: field.value for key, field in self._mapping(depth).items()}, line)
+            return Field(
+                {key: field.value for key, field in self._mapping(depth).items()}, line
+            )
         items: list[Value] = []
         while not isinstance(event := next(self.events), SequenceEndEvent):
             field = self._field(event, depth + 1)
             items.append("" if field.missing else field.value)
         return Field(items, line)
 
-    def _refuse(self, event: yaml.Event, code: str, message: str, hint: str) -> NoReturn:
+    def _refuse(
+        self, event: yaml.Event, code: str, message: str, hint: str
+    ) -> NoReturn:
         raise Unreadable(error(code, message, hint, self._line(event)))
 
     def _line(self, event: yaml.Event) -> int:
@@ -146,7 +160,12 @@ class _Builder:
         self.nodes += 1
         tag = getattr(event, "tag", None)
         if isinstance(event, AliasEvent):
-            self._refuse(event, "yaml-alias", "YAML aliases are not allowed", "write the value out")
+            self._refuse(
+                event,
+                "yaml-alias",
+                "YAML aliases are not allowed",
+                "write the value out",
+            )
         if depth > MAX_DEPTH:
             message = f"nested deeper than {MAX_DEPTH} levels"
             self._refuse(event, "deep-nesting", message, "flatten the value")
@@ -157,7 +176,9 @@ class _Builder:
             message = f"YAML tag {tag[:60]!r} is not allowed"
             self._refuse(event, "yaml-tag", message, "remove the tag")
         if tag:
-            self._warn(event, "yaml-tag", "a YAML tag is ignored: the value is kept as text")
+            self._warn(
+                event, "yaml-tag", "a YAML tag is ignored: the value is kept as text"
+            )
         if getattr(event, "anchor", None):
             self._warn(event, "yaml-anchor", "an unused YAML anchor is ignored")
 

@@ -24,7 +24,8 @@ from ..model.values import ERROR, Problem, error, iso, record, replace, warning
 Pairs = tuple[tuple[str, str], ...]
 
 YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
-YAMO_LINES = ("agent", "intent", "priority", "log", "handoff")  # each contains one value
+# each contains one value
+YAMO_LINES = ("agent", "intent", "priority", "log", "handoff")
 # As in the RFC's validator.
 REQUIRED_PARTS = ("agent", "intent", "context", "output", "log", "handoff")
 PRIORITIES = ("critical", "high", "medium", "low")
@@ -97,7 +98,9 @@ def _emit_part(block: YamoBlock, part: str) -> str:
     lines = [f"{part}:\n"]
     for key, text in value:
         sentence = part == "constraints" and not key
-        lines.append(f"  {'- ' if sentence else yamo_name(key) + ';'}{yamo_value(text)};\n")
+        lines.append(
+            f"  {'- ' if sentence else yamo_name(key) + ';'}{yamo_value(text)};\n"
+        )
     return "".join(lines)
 
 
@@ -105,10 +108,16 @@ def read_yamo_block(text: str) -> tuple[YamoBlock | None, tuple[Problem, ...]]:
     """Return the only block of a text and its Problems; None as the block if the text has none or several."""
     reading = read_yamo_blocks(text)
     if len(reading.blocks) == 1 or reading.problems:
-        return (reading.blocks[0] if len(reading.blocks) == 1 else None), reading.problems
-    message = f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
+        return (
+            reading.blocks[0] if len(reading.blocks) == 1 else None
+        ), reading.problems
+    message = (
+        f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
+    )
     return None, (
-        error("not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"),
+        error(
+            "not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"
+        ),
     )
 
 
@@ -140,17 +149,27 @@ class _BlockReader:
         part, rest = (head[1], head[2].strip()) if head else ("", "")
         if self.section and line[0].isspace():
             self._pair(number, line.strip())
-        elif part in YAMO_LINES and part not in self.values and "agent" in (part, *self.values):
+        elif (
+            part in YAMO_LINES
+            and part not in self.values
+            and "agent" in (part, *self.values)
+        ):
             self.section = ""
             self._value(number, part, rest)
-        elif part in YAMO_SECTIONS and "agent" in self.values and (not rest or part == "meta"):
+        elif (
+            part in YAMO_SECTIONS
+            and "agent" in self.values
+            and (not rest or part == "meta")
+        ):
             self.section = part
             self.pairs.setdefault(part, [])
             if rest:
                 self._pair(number, rest)
         else:
             hint = "begin with 'agent: …;', name each part once, indent pairs, keep a value on one line"
-            self._error(number, "not-block-line", f"not a line of a block: {_shown(line)}", hint)
+            self._error(
+                number, "not-block-line", f"not a line of a block: {_shown(line)}", hint
+            )
 
     def block(self) -> YamoBlock | None:
         """Return the block; None if it is not valid."""
@@ -162,7 +181,9 @@ class _BlockReader:
             return None
         said = self.values.pop("log")
         log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
-        values: dict[str, Any] = {part: _decoded(value) for part, value in self.values.items()}
+        values: dict[str, Any] = {
+            part: _decoded(value) for part, value in self.values.items()
+        }
         values |= {part: tuple(pairs) for part, pairs in self.pairs.items()}
         return YamoBlock(**values, log=log)
 
@@ -170,9 +191,14 @@ class _BlockReader:
         value = self._ended(number, rest)
         if part == "priority" and value not in PRIORITIES:
             hint = "use one of " + ", ".join(PRIORITIES)
-            self._error(number, "unknown-priority", f"unknown priority {_shown(value)}", hint)
+            self._error(
+                number, "unknown-priority", f"unknown priority {_shown(value)}", hint
+            )
         elif part in ("agent", "intent") and NO_NAME.search(value):
-            message, hint = f"{part} {_shown(value)} is not a name", "letters, digits, underscores"
+            message, hint = (
+                f"{part} {_shown(value)} is not a name",
+                "letters, digits, underscores",
+            )
             self.problems.append(warning("bad-name", message, hint, number))
             value = yamo_name(value)
         if value or part == "log":
@@ -185,7 +211,9 @@ class _BlockReader:
             return
         key, separator, value = inside.partition(";")
         if not separator or not key.strip():
-            self._error(number, "not-pair", f"not a pair: {_shown(line)}", "write key;value;")
+            self._error(
+                number, "not-pair", f"not a pair: {_shown(line)}", "write key;value;"
+            )
         if ";" in value:
             message = f"{key.strip()} has a semicolon in its value"
             self.problems.append(warning("semicolon", message, "write a comma", number))
@@ -238,13 +266,19 @@ def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBl
     template = _templates()[operation]
     said = {**values, "timestamp": iso(at)}
     said |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
-    said["preview"] = " ".join(str(values.get("preview", "")).split())[:PREVIEW_LENGTH].strip()
+    said["preview"] = " ".join(str(values.get("preview", "")).split())[
+        :PREVIEW_LENGTH
+    ].strip()
     sections = {
-        name: tuple((key, text.format_map(said)) for key, text in getattr(template, name))
+        name: tuple(
+            (key, text.format_map(said)) for key, text in getattr(template, name)
+        )
         for name in YAMO_SECTIONS
     }
     log = tuple(word.format_map(said) for word in template.log)
-    return replace(template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log)
+    return replace(
+        template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log
+    )
 
 
 # Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the
@@ -273,7 +307,9 @@ def text_hash(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def chain_hashes(texts: Iterable[str], before: str | None = None) -> list[tuple[str, str | None]]:
+def chain_hashes(
+    texts: Iterable[str], before: str | None = None
+) -> list[tuple[str, str | None]]:
     """Return (block_hash, prev_hash) of blocks in order; `before` is the text of the block before them."""
     previous = None if before is None else text_hash(before)
     hashes: list[tuple[str, str | None]] = []
@@ -291,9 +327,13 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     for row, rule in zip(rows, rules, strict=True):
         if rule is None:
             message = f"block {row['id']} does not match its hash"
-            problems.append(error(BLOCK_CHANGED, message, "do not trust it: its text was changed"))
+            problems.append(
+                error(BLOCK_CHANGED, message, "do not trust it: its text was changed")
+            )
     hashed = [row for row in rows if row["block_hash"]]
-    strays = [row for row in hashed if row["prev_hash"] and row["prev_hash"] not in held]
+    strays = [
+        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in held
+    ]
     has_first = any(not row["prev_hash"] for row in hashed)
     # Without a first block, the oldest one may follow blocks that were removed because of their age.
     for row in strays if has_first else strays[1:]:

@@ -23,7 +23,16 @@ from .runner import FILE_MODE, Git, GitFailed, own_tree
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
 LIST = ("rev-list", "--reverse", "--topo-order", "--full-history")
-SHOW = ("diff-tree", "--stdin", "--root", "-r", "-c", "--raw", "--no-abbrev", "--no-renames")
+SHOW = (
+    "diff-tree",
+    "--stdin",
+    "--root",
+    "-r",
+    "-c",
+    "--raw",
+    "--no-abbrev",
+    "--no-renames",
+)
 NAMES = "--format=commit %H %an <%ae>%x09%cn <%ce>"
 
 Digests = tuple[str, ...]
@@ -35,7 +44,8 @@ class History:
     """Authors and contents of memory files at one HEAD."""
 
     head: str = ""  # the commit; empty before the first commit
-    authors: Mapping[str, str] = {}  # digest of an entry in HEAD → its author, `Name <e-mail>`
+    # digest of an entry in HEAD → its author, `Name <e-mail>`
+    authors: Mapping[str, str] = {}
     blobs: Mapping[
         str, tuple[str, ...]
     ] = {}  # blob and path of a file in HEAD → digests of its entries
@@ -63,7 +73,9 @@ def read_history(layout: Layout, known: History | None = None) -> History:
     try:
         tree = own_tree(layout.project)
         git, root = tree.git, tree.path(layout.root) + "/"
-        head = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1))
+        head = git.line(
+            "rev-parse", "--verify", "--quiet", "HEAD^{commit}", fine=(0, 1)
+        )
         listed = tree.ignored(*(root + area for area in AREAS))
         ignored = tuple(path.removeprefix(root) for path in listed)
         if not head:
@@ -94,13 +106,17 @@ def _read_commits(
     brought = Brought(base)
     commits = _commits(git, root, f"{base.head}..{head}" if base.head else head)
     changed = [change for _, _, changes in commits for change in changes]
-    versions = [version for change in changed for version in (*change.before, change.after)]
+    versions = [
+        version for change in changed for version in (*change.before, change.after)
+    ]
     whole = _read_all(git, filter(None, versions), read)
     for commit, author, changes in commits if whole else ():
         brought.follow(commit, author, changes, read)
     blobs = _blobs_in_head(git, root, head, read)
     places = [
-        (key.partition(" ")[2], digest) for key, digests in blobs.items() for digest in digests
+        (key.partition(" ")[2], digest)
+        for key, digests in blobs.items()
+        for digest in digests
     ]
     if not whole:  # a partial clone: the first author is not known
         return blobs, {digest: HIDDEN_AUTHOR for _, digest in places}
@@ -114,7 +130,8 @@ def _read_commits(
     for place in places:
         found.setdefault(place[1], set()).update(brought.authors(place, parents))
     return blobs, {
-        digest: AUTHORS.join(sorted(authors)) or HIDDEN_AUTHOR for digest, authors in found.items()
+        digest: AUTHORS.join(sorted(authors)) or HIDDEN_AUTHOR
+        for digest, authors in found.items()
     }
 
 
@@ -130,7 +147,11 @@ class Brought:
                 self.brought[key.partition(" ")[2], digest] = {base.head: author}
 
     def follow(
-        self, commit: str, author: str, changes: Sequence[Change], read: Mapping[str, Digests]
+        self,
+        commit: str,
+        author: str,
+        changes: Sequence[Change],
+        read: Mapping[str, Digests],
     ) -> None:
         """Record the entries that a commit adds and removes; one that leaves a file and enters another is moved."""
         gone: dict[str, Place] = {}
@@ -144,7 +165,9 @@ class Brought:
             source = gone.get(place[1])
             if source in self.brought:
                 self.brought.setdefault(place, {}).update(self.brought[source])
-                self.removed.setdefault(place, set()).update(self.removed.get(source, ()))
+                self.removed.setdefault(place, set()).update(
+                    self.removed.get(source, ())
+                )
             else:
                 self.brought.setdefault(place, {})[commit] = author
         for place in gone.values():
@@ -157,7 +180,9 @@ class Brought:
         return {author for commit, author in brought.items() if commit not in ended}
 
 
-def _with_ancestors(commits: Iterable[str], parents: Mapping[str, Sequence[str]]) -> set[str]:
+def _with_ancestors(
+    commits: Iterable[str], parents: Mapping[str, Sequence[str]]
+) -> set[str]:
     """Return the commits and all their ancestors."""
     found: set[str] = set()
     rest = list(commits)
@@ -196,7 +221,9 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
     )  # a shallow clone's first commits seem to add all older files
     areas = [root + area for area in AREAS]
     listed = git.run(*LIST, span, "--", *areas)
-    log = git.run(*SHOW, NAMES, "--", *areas, given=listed).decode("utf-8", "surrogateescape")
+    log = git.run(*SHOW, NAMES, "--", *areas, given=listed).decode(
+        "utf-8", "surrogateescape"
+    )
     commits: list[Commit] = []
     for line in log.split("\n"):
         if line.startswith("commit "):
@@ -205,7 +232,11 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
             commits.append(
                 (
                     commit,
-                    HIDDEN_AUTHOR if commit in boundary else name if committer == name else names,
+                    HIDDEN_AUTHOR
+                    if commit in boundary
+                    else name
+                    if committer == name
+                    else names,
                     [],
                 )
             )
@@ -273,4 +304,6 @@ def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
     text, refused, _ = decode_file(data)
     blocks = [] if refused else split_blocks(text)
     stem = implicit_id(path)
-    return tuple(digest_of(block, placed_id(stem, n)) for n, block in enumerate(blocks, 1))
+    return tuple(
+        digest_of(block, placed_id(stem, n)) for n, block in enumerate(blocks, 1)
+    )

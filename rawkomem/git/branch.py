@@ -83,7 +83,8 @@ class Branch(Staged):
         form = "--format=%an <%ae>%x09%cn <%ce>"
         names = [self.name(path) for path in paths]
         said = self.tree.git.run("rev-list", "--full-history", form, span, "--", *names)
-        return said.decode("utf-8", "replace").split("\n")[1::2]  # a line `commit …` is before each
+        # a line `commit …` is before each
+        return said.decode("utf-8", "replace").split("\n")[1::2]
 
 
 def read_branches(folder: str, text: str) -> list[Branch]:
@@ -94,7 +95,9 @@ def read_branches(folder: str, text: str) -> list[Branch]:
     span, inside = _span(folder, text)
     roots = set()
     for commit in (span.base, span.head):
-        listed = span.git.names("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", commit)
+        listed = span.git.names(
+            "ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", commit
+        )
         roots |= {name for name in listed if name.rpartition("/")[2] == FOLDER}
     # those below the folder where the command runs, or of a folder above it
     near = (
@@ -111,25 +114,33 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
     head = head or "HEAD"
     if not base or base.startswith("-") or head.startswith("-"):
         raise BadInput(
-            f"not two commits: {text!r}", "write BASE...HEAD, for instance origin/main...HEAD"
+            f"not two commits: {text!r}",
+            "write BASE...HEAD, for instance origin/main...HEAD",
         )
     here = os.path.realpath(folder or os.curdir)
     found = find_git(here)
     top = found.tree if found else here
-    inside = os.path.relpath(here, top).replace(os.sep, "/") + "/" if top != here else ""
-    is_bare = not found and FOLDER not in here.split(os.sep)  # `.rawko` is no repository
+    inside = (
+        os.path.relpath(here, top).replace(os.sep, "/") + "/" if top != here else ""
+    )
+    # `.rawko` is no repository
+    is_bare = not found and FOLDER not in here.split(os.sep)
     git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git
     ends = [_commit_of(git, name) for name in (base, head)]
     left_at = ends[0]
     if dots == "..." or dots not in text:
         left_at = git.line("merge-base", *ends, fine=(0, 1))
         if not left_at:
-            raise GitFailed(f"{base} and {head} have no commit in common here", FETCH_ALL)
+            raise GitFailed(
+                f"{base} and {head} have no commit in common here", FETCH_ALL
+            )
     return Span(git, top, left_at, ends[1]), inside
 
 
 def _commit_of(git: Git, name: str) -> str:
-    found = git.line("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128))
+    found = git.line(
+        "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}", fine=(0, 1, 128)
+    )
     if not found:
         branch = name.removeprefix("refs/remotes/").removeprefix("origin/")
         hint = f"fetch it: git fetch origin {branch}"
@@ -185,14 +196,22 @@ def check_branch(
         found["history"] = [replace(one, hint=KEEP_HINT) for one in found["history"]]
     readings = (read_data(data, path) for path, data in commit.changed.items())
     odd = [
-        problem for reading in readings for problem in reading.problems if problem.level == WARNING
+        problem
+        for reading in readings
+        for problem in reading.problems
+        if problem.level == WARNING
     ]
-    return {**found, ADVICE: [replace(problem, path=branch.name(problem.path)) for problem in odd]}
+    return {
+        **found,
+        ADVICE: [replace(problem, path=branch.name(problem.path)) for problem in odd],
+    }
 
 
 def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
     """Tell whether a check found an error."""
-    return any(problem.level == ERROR for problems in found.values() for problem in problems)
+    return any(
+        problem.level == ERROR for problems in found.values() for problem in problems
+    )
 
 
 def differences_of(commit: Commit) -> list[Difference]:
@@ -207,7 +226,9 @@ def differences_of(commit: Commit) -> list[Difference]:
     ]
     found += _conflicts(before, after)
     placed = [replace(item, path=branch.name(item.memory.path)) for item in found]
-    return sorted(placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line))
+    return sorted(
+        placed, key=lambda item: (KINDS.index(item.what), item.path, item.memory.line)
+    )
 
 
 def _compared(
@@ -223,7 +244,12 @@ def _compared(
     text_changed = before.body != after.body
     if changes or text_changed:
         yield Difference(
-            CHANGED, after, "", tuple(changes), text_changed, before.body if text_changed else ""
+            CHANGED,
+            after,
+            "",
+            tuple(changes),
+            text_changed,
+            before.body if text_changed else "",
         )
     if before.status != after.status:
         what = (
@@ -234,7 +260,9 @@ def _compared(
             else CHANGED
         )
         status = ("status", before.status, after.status)
-        yield Difference(what, after, "", (status,), other=known.get(after.superseded_by))
+        yield Difference(
+            what, after, "", (status,), other=known.get(after.superseded_by)
+        )
     counts = [(name, getattr(before, name), getattr(after, name)) for name in COUNTS]
     counted = tuple((name, old, new) for name, old, new in counts if old != new)
     if counted:
@@ -244,17 +272,27 @@ def _compared(
 def _others(before: Memory, after: Memory) -> list[tuple[str, object, object]]:
     """Return the changes of values outside the frontmatter: validity, links, heritage."""
     fields = {**WINDOW, "links": "links", "heritage": "heritage"}
-    pairs = ((key, getattr(before, field), getattr(after, field)) for field, key in fields.items())
+    pairs = (
+        (key, getattr(before, field), getattr(after, field))
+        for field, key in fields.items()
+    )
     return [(key, old, new) for key, old, new in pairs if old != new]
 
 
-def _conflicts(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterator[Difference]:
+def _conflicts(
+    before: Mapping[str, Memory], after: Mapping[str, Memory]
+) -> Iterator[Difference]:
     """Yield new conflicts that entries of the branch name, unless a contradiction of claims reports them."""
     for id, memory in after.items():
         known = before[id].conflicts_with if id in before else ()
         for other in memory.conflicts_with:
-            reported = memory.status == ACTIVE and claim_of(memory)  # as a contradiction of claims
-            if other not in known and memory.status in (ACTIVE, "quarantined") and not reported:
+            # as a contradiction of claims
+            reported = memory.status == ACTIVE and claim_of(memory)
+            if (
+                other not in known
+                and memory.status in (ACTIVE, "quarantined")
+                and not reported
+            ):
                 yield Difference(
                     CONTRADICTED, memory, "", other=after.get(other) or Memory(id=other)
                 )

@@ -30,11 +30,11 @@ from .symbols import TooLong, mentions_symbol, symbol_text
 # Read git's index file without running git: tracked paths, their blobs, and which of them are not
 # checked out.
 
-MAX_INDEX_BYTES = 16 * 1024 * 1024  # about 150,000 files; a larger index would delay a prompt
+# about 150,000 files; a larger index would delay a prompt
+MAX_INDEX_BYTES = 16 * 1024 * 1024
 READ_VERSIONS = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")  # version 4 compresses paths
-ENTRY_HEADER_BYTES = (
-    62  # before the path: times, device, mode, owner, size (40), blob (20), flags (2)
-)
+# before the path: times, device, mode, owner, size (40), blob (20), flags (2)
+ENTRY_HEADER_BYTES = 62
 EXTENDED, SKIPPED = (
     0x4000,
     0x40,
@@ -61,11 +61,13 @@ class TrackedFiles:
         self.entries: list[Tracked] = []
         git = find_git(project)
         if git:
-            inside = os.path.relpath(os.path.realpath(project), os.path.realpath(git.tree)).replace(
-                os.sep, "/"
-            )
+            inside = os.path.relpath(
+                os.path.realpath(project), os.path.realpath(git.tree)
+            ).replace(os.sep, "/")
             prefix = "" if inside == "." else inside + "/"
-            self.entries = _read_index(os.path.join(git.own, "index"), os.fsencode(prefix))
+            self.entries = _read_index(
+                os.path.join(git.own, "index"), os.fsencode(prefix)
+            )
 
     def holding(self, blob: str) -> list[str]:
         """Return the paths whose blob id starts with `blob`."""
@@ -94,7 +96,11 @@ def _read_index(file: str, prefix: bytes) -> list[Tracked]:
         if len(data) > MAX_INDEX_BYTES or data[:8] not in READ_VERSIONS:
             return []
         return list(_index_entries(data, prefix))
-    except (OSError, ValueError, IndexError):  # no index yet, or a repository with other hashes
+    except (
+        OSError,
+        ValueError,
+        IndexError,
+    ):  # no index yet, or a repository with other hashes
         return []
 
 
@@ -107,7 +113,10 @@ def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
         path = data[start:end]
         if path.startswith(prefix):
             skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
-            mode, blob = int.from_bytes(data[at + 24 : at + 28]), data[at + 40 : at + 60].hex()
+            mode, blob = (
+                int.from_bytes(data[at + 24 : at + 28]),
+                data[at + 40 : at + 60].hex(),
+            )
             yield Tracked(os.fsdecode(path[len(prefix) :]), blob, mode, skipped)
         at += (end - at + 8) & ~7
 
@@ -118,16 +127,14 @@ MAX_CITATIONS = 64  # citations of one memory that are checked
 MAX_READ_BYTES = (
     16 * 1024 * 1024
 )  # bytes that are read and hashed for one answer; takes a few hundredths of a second
-SEARCH_COST = (
-    4  # the search for a part of a symbol takes as long as reading its file this many times
-)
+# the search for a part of a symbol takes as long as reading its file this many times
+SEARCH_COST = 4
 MAX_SLIDING_BYTES = (
     2 * 1024 * 1024
 )  # bytes that are hashed to find cited lines that moved inside their file
 MAX_CANDIDATES = 12  # files that are searched for a place whose file is gone
-MIN_MOVED_BYTES = (
-    32  # of a moved file that is recognized by its text: shorter files are often equal by chance
-)
+# of a moved file that is recognized by its text: shorter files are often equal by chance
+MIN_MOVED_BYTES = 32
 BOM = b"\xef\xbb\xbf"
 BINARY_PROBE_BYTES = 8000  # as git does, look for a NUL in the first bytes
 
@@ -167,7 +174,8 @@ class Citations:
         texts = citations_in(extra)
         checked = [self.check(read_citation(text)) for text in texts[:MAX_CITATIONS]]
         unchecked = [
-            Cited(read_citation(text), UNKNOWN, TOO_MANY) for text in texts[MAX_CITATIONS:]
+            Cited(read_citation(text), UNKNOWN, TOO_MANY)
+            for text in texts[MAX_CITATIONS:]
         ]
         return (*checked, *unchecked)
 
@@ -188,7 +196,8 @@ class Citations:
             ) from None
         if data is None:
             raise BadInput(
-                f"no file {citation.path}", "write the path relative to the current folder"
+                f"no file {citation.path}",
+                "write the path relative to the current folder",
             )
         blobs, whole = _identify(citation, data)
         if not blobs:
@@ -196,8 +205,11 @@ class Citations:
                 f"{citation.path} has no {_part(citation)}",
                 "cite the whole file, or a part that exists",
             )
-        usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]  # as git commits it
-        blob = next((blob for blob in blobs if whole and self.tracked.holding(blob)), usual)
+        # as git commits it
+        usual = blobs[1 if whole and len(blobs) > 1 and b"\r\n" in data else 0]
+        blob = next(
+            (blob for blob in blobs if whole and self.tracked.holding(blob)), usual
+        )
         note = f"the definition of {citation.symbol} was not found in {citation.path}: the whole file counts"
         written = replace(citation, blob=blob[:WRITTEN_BLOB_DIGITS])
         return Cited(written, FRESH, note if whole and citation.symbol else "")
@@ -216,7 +228,11 @@ class Citations:
             return GONE, f"{citation.path} has no {_part(citation)}"
         if not citation.blob or _is_among(citation.blob, ids):
             return FRESH, ""
-        moved = _moved_lines(citation, self._read(citation.path) or b"") if citation.lines else ""
+        moved = (
+            _moved_lines(citation, self._read(citation.path) or b"")
+            if citation.lines
+            else ""
+        )
         changed = f"changed since: now {ids[0][:WRITTEN_BLOB_DIGITS]}"
         return (FRESH, f"now lines {moved}") if moved else (STALE, changed)
 
@@ -236,7 +252,9 @@ class Citations:
         absent = self.tracked.why_absent(citation.path)
         if absent:
             return UNKNOWN, absent
-        paths = [path for path in self._candidates(citation) if self._is_at(citation, path)]
+        paths = [
+            path for path in self._candidates(citation) if self._is_at(citation, path)
+        ]
         if len(paths) == 1 or (paths and citation.place != citation.path):
             return FRESH, f"moved to {paths[0]}"
         same = f"; {', '.join(paths)} hold the same text" if paths else ""
@@ -259,12 +277,18 @@ class Citations:
         same = self.tracked.holding(citation.blob)
         if citation.place == citation.path:
             return same[:MAX_CANDIDATES]
-        name, suffix = citation.path.rpartition("/")[2], os.path.splitext(citation.path)[1]
+        name, suffix = (
+            citation.path.rpartition("/")[2],
+            os.path.splitext(citation.path)[1],
+        )
         paths = [entry.path for entry in self.tracked.entries]
         namesakes = [path for path in paths if path.rpartition("/")[2] == name]
         alike = [path for path in paths if suffix and path.endswith(suffix)]
-        folders = citation.path.split("/")[:-1]  # files with more equal folders come first
-        alike.sort(key=lambda path: -sum(map(operator.eq, path.split("/")[:-1], folders)))
+        # files with more equal folders come first
+        folders = citation.path.split("/")[:-1]
+        alike.sort(
+            key=lambda path: -sum(map(operator.eq, path.split("/")[:-1], folders))
+        )
         return list(dict.fromkeys([*same, *namesakes, *alike]))[:MAX_CANDIDATES]
 
     def _read(self, path: str) -> bytes | None:
@@ -295,7 +319,9 @@ class Citations:
             raise _Unknown(f"refused: the path {refused}")
         file = os.path.normpath(os.path.join(self.project, *path.split("/")))
         if os.path.realpath(file) != file:
-            raise _Unknown("refused: the path leads through a link; cite the file itself")
+            raise _Unknown(
+                "refused: the path leads through a link; cite the file itself"
+            )
         return file
 
 
@@ -308,8 +334,12 @@ def place_from(layout: Layout, text: str, base: str) -> str:
     project = os.path.realpath(layout.project)
     file = os.path.realpath(os.path.join(base, citation.path))
     if not file.startswith(project.rstrip(os.sep) + os.sep):
-        raise BadInput(f"{citation.path} is outside {project}", "cite a file of this project")
-    return replace(citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob="").text
+        raise BadInput(
+            f"{citation.path} is outside {project}", "cite a file of this project"
+        )
+    return replace(
+        citation, path=os.path.relpath(file, project).replace(os.sep, "/"), blob=""
+    ).text
 
 
 def _identify(citation: Citation, data: bytes) -> tuple[list[str], bool]:
@@ -356,7 +386,13 @@ def blob_ids(data: bytes) -> list[str]:
     if b"\0" in data[:BINARY_PROBE_BYTES]:
         return [blob_id(data)]
     bare = data.removeprefix(BOM)
-    forms = [data, data.replace(b"\r\n", b"\n"), bare, bare.replace(b"\r\n", b"\n"), BOM + bare]
+    forms = [
+        data,
+        data.replace(b"\r\n", b"\n"),
+        bare,
+        bare.replace(b"\r\n", b"\n"),
+        BOM + bare,
+    ]
     return list(map(blob_id, dict.fromkeys(forms)))
 
 
@@ -367,7 +403,9 @@ def blob_id(data: bytes) -> str:
 
 
 def _text(data: bytes) -> str:
-    return data.removeprefix(BOM).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    return (
+        data.removeprefix(BOM).decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+    )
 
 
 def _text_id(text: str) -> str:

@@ -80,12 +80,21 @@ def find_manager(top: str) -> Manager | None:
 def hook_advice(manager: Manager, commands: Mapping[str, str]) -> str:
     """Return instructions for the user: which lines to add to which file. `commands` is event → command line."""
     start, each, end = ADVICE[manager.name]
-    said = [f"{manager.name} runs this project's hooks: {start.format(file=manager.file)}"]
+    said = [
+        f"{manager.name} runs this project's hooks: {start.format(file=manager.file)}"
+    ]
     for event, command in commands.items():
         program = shlex.split(command)[0]
-        command = f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
+        command = (
+            f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
+        )
         entry = json.dumps(f"sh -c {shlex.quote(command)}")  # JSON is YAML
-        values = {"file": manager.file, "event": event, "command": command, "entry": entry}
+        values = {
+            "file": manager.file,
+            "event": event,
+            "command": command,
+            "entry": entry,
+        }
         said.append(each.format(**values, run=json.dumps(command)))
     types = " ".join(f"--hook-type {event}" for event in commands)
     return "".join([*said, end.format(types=types)]).rstrip()
@@ -169,7 +178,10 @@ def carry_out_connection(connection: Connection) -> None:
                 os.unlink(change.path)
             else:
                 replace_whole(
-                    change.path, change.after, change.executable, os.path.dirname(change.path)
+                    change.path,
+                    change.after,
+                    change.executable,
+                    os.path.dirname(change.path),
                 )
         except OSError as failure:
             raise Unwritable(
@@ -177,7 +189,9 @@ def carry_out_connection(connection: Connection) -> None:
             ) from None
     for setting in connection.settings:
         words = (
-            ("--unset-all", setting.key) if setting.after is None else (setting.key, setting.after)
+            ("--unset-all", setting.key)
+            if setting.after is None
+            else (setting.key, setting.after)
         )
         connection.tree.git.run("config", "--local", *words)
 
@@ -208,9 +222,13 @@ class _Connecting:
         manager = find_manager(self.tree.top)
         if manager:
             to_add = hook_advice(manager, self._commands(wanted))
-            return Connection(self.tree, tuple(self._attributes()), tuple(settings), (to_add,))
+            return Connection(
+                self.tree, tuple(self._attributes()), tuple(settings), (to_add,)
+            )
         hooks, to_do = self._hook_files(wanted)
-        return Connection(self.tree, (*self._attributes(), *hooks), tuple(settings), to_do)
+        return Connection(
+            self.tree, (*self._attributes(), *hooks), tuple(settings), to_do
+        )
 
     def _follows_merges(self) -> bool:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
@@ -240,7 +258,9 @@ class _Connecting:
         """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
         folder = self._hooks_folder()
         return (
-            [os.path.join(folder, event) for event in EVENTS] if any(self._owners(folder)) else []
+            [os.path.join(folder, event) for event in EVENTS]
+            if any(self._owners(folder))
+            else []
         )
 
     def _owners(self, folder: str) -> tuple[bool, bool]:
@@ -249,7 +269,9 @@ class _Connecting:
         own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
         return own, not own and is_below(real, os.path.realpath(self.tree.top))
 
-    def _changed(self, wanted: Mapping[str, str | None], why: str) -> list[SettingChange]:
+    def _changed(
+        self, wanted: Mapping[str, str | None], why: str
+    ) -> list[SettingChange]:
         """Return the changes to these values; None means unset."""
         return [
             SettingChange(key, self.settings.get(key), value, why)
@@ -259,17 +281,24 @@ class _Connecting:
 
     def _attributes(self) -> Iterator[FileChange]:
         """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
-        attributes, ignore = self.layout.path(".gitattributes"), self.layout.path(".gitignore")
+        attributes, ignore = (
+            self.layout.path(".gitattributes"),
+            self.layout.path(".gitignore"),
+        )
         known = read_whole(attributes, self.layout.root)
         others = cut_block(known, self.name) if known else b""
-        missing = [line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")]
+        missing = [
+            line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")
+        ]
         after = (
             put_block(known, self.name, "".join(f"{line}\n" for line in missing))
             if missing
             else known
         )
         if after and after != known:
-            yield FileChange(attributes, known, after, "memories are merged entry by entry")
+            yield FileChange(
+                attributes, known, after, "memories are merged entry by entry"
+            )
         probe = os.path.join(self.layout.local, "index.db")
         if not self.tree.ignored(self.tree.path(probe)):
             known = read_whole(ignore, self.layout.root)
@@ -292,13 +321,19 @@ class _Connecting:
         settings = {f"{DRIVER_SECTION}.name": name, f"{DRIVER_SECTION}.driver": driver}
         return self._changed(settings, "merges memory files")
 
-    def _hook_files(self, wanted: Wanted) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
+    def _hook_files(
+        self, wanted: Wanted
+    ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         folder = self._hooks_folder()
         own, shared = self._owners(folder)
         commands = self._commands(wanted)
         if not shared and not own:
-            to_add = "; ".join(f"'{command}' to its {event}" for event, command in commands.items())
-            return (), (f"core.hooksPath is {folder}, which other projects use: add {to_add}",)
+            to_add = "; ".join(
+                f"'{command}' to its {event}" for event, command in commands.items()
+            )
+            return (), (
+                f"core.hooksPath is {folder}, which other projects use: add {to_add}",
+            )
         program = (
             ["rawkomem"] if shared else wanted.program
         )  # a committed hook runs on every machine
@@ -307,12 +342,22 @@ class _Connecting:
             path = os.path.join(folder, event)
             before = read_whole(path, os.path.dirname(path))
             if before is not None and not SHELL_SCRIPT.match(before):
-                to_do.append(f"{path} is not a shell script: make it run '{commands[event]}'")
+                to_do.append(
+                    f"{path} is not a shell script: make it run '{commands[event]}'"
+                )
                 continue
-            after = put_block(before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True)
+            after = put_block(
+                before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True
+            )
             if after != before:
                 files.append(
-                    FileChange(path, before, after, f"runs on {event}", executable=before is None)
+                    FileChange(
+                        path,
+                        before,
+                        after,
+                        f"runs on {event}",
+                        executable=before is None,
+                    )
                 )
             if before is not None and not os.access(path, os.X_OK):
                 to_do.append(f"git does not run {path}: make it executable")
@@ -330,22 +375,39 @@ class _Connecting:
             scripts[event] = f"if [ -d {folder} ]; then {run}; fi"
         return scripts
 
-    def _commands(self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)) -> dict[str, str]:
+    def _commands(
+        self, wanted: Wanted, program: Sequence[str] = ("rawkomem",)
+    ) -> dict[str, str]:
         """Return event → command line."""
         where = ["-C", self.inside] if self.inside else []
         check = shlex.join(
-            [*program, *where, "check", "--staged", *(f"--no-{name}" for name in wanted.skip)]
+            [
+                *program,
+                *where,
+                "check",
+                "--staged",
+                *(f"--no-{name}" for name in wanted.skip),
+            ]
         )
-        sync = {SYNC: shlex.join([*program, *where, "index", "sync"])} if wanted.sync else {}
+        sync = (
+            {SYNC: shlex.join([*program, *where, "index", "sync"])}
+            if wanted.sync
+            else {}
+        )
         return {CHECK: check, MERGE: check, **sync}
 
     def _folder(self, *words: str) -> str:
-        return os.path.normpath(os.path.join(self.tree.top, self.tree.ask("rev-parse", *words)))
+        return os.path.normpath(
+            os.path.join(self.tree.top, self.tree.ask("rev-parse", *words))
+        )
 
     def _hooks_folder(self) -> str:
         words = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
         # the last one is ours, which stops all hooks
-        named = [f"{self._folder('--git-common-dir')}/hooks", *self.tree.git.names(*words)]
+        named = [
+            f"{self._folder('--git-common-dir')}/hooks",
+            *self.tree.git.names(*words),
+        ]
         return os.path.normpath(os.path.join(self.tree.top, named[-2]))
 
 

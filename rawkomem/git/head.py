@@ -31,8 +31,13 @@ def find_git(start: str) -> GitDir | None:
     while True:
         own = _git_folder(os.path.join(folder, ".git"))
         if own and os.path.lexists(os.path.join(own, "HEAD")):
-            common = os.path.normpath(os.path.join(own, _small(os.path.join(own, "commondir"))))
-            if all(os.path.isdir(os.path.join(common, name)) for name in ("objects", "refs")):
+            common = os.path.normpath(
+                os.path.join(own, _small(os.path.join(own, "commondir")))
+            )
+            if all(
+                os.path.isdir(os.path.join(common, name))
+                for name in ("objects", "refs")
+            ):
                 return GitDir(folder, own, common)
         parent = os.path.dirname(folder)
         if parent == folder:
@@ -63,7 +68,9 @@ def git_stamp(start: str) -> str:
     name = _small(os.path.join(git.own, "HEAD"))
     seen = [name]
     while name.startswith("ref:") and len(seen) <= MAX_LINKS:
-        name = _small(os.path.join(git.common, *name.removeprefix("ref:").strip().split("/")))
+        name = _small(
+            os.path.join(git.common, *name.removeprefix("ref:").strip().split("/"))
+        )
         seen.append(name)
     if not name:  # no file of its own: packed, in a reftable, or no commit yet
         seen += [_stamp(os.path.join(git.common, "packed-refs"))]
@@ -78,7 +85,9 @@ def cut_off_at(git: GitDir) -> set[str]:
     """Return the commits at which a shallow clone ends; empty for a full clone."""
     try:
         return set(
-            read_bytes(os.path.join(git.common, "shallow")).decode("ascii", "replace").split()
+            read_bytes(os.path.join(git.common, "shallow"))
+            .decode("ascii", "replace")
+            .split()
         )
     except OSError:
         return set()

@@ -37,7 +37,8 @@ class Item:
 
     entry: Entry
     text: str
-    named: bool  # whether the file states its id; else the id comes from the position in the file
+    # whether the file states its id; else the id comes from the position in the file
+    named: bool
 
     @property
     def rank(self) -> Rank:
@@ -72,7 +73,8 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
         return None
     entries = read_data(data, path, advice=False).entries
     if entries and (
-        not text.lstrip().startswith("---") or any(e.draft and not e.given for e in entries)
+        not text.lstrip().startswith("---")
+        or any(e.draft and not e.given for e in entries)
     ):
         return None
     lead, pieces = cut_pieces(text, [entry.line for entry in entries])
@@ -82,7 +84,11 @@ def read_version(data: bytes, path: str, base: Version) -> Version | None:
     ]
     keyed = _keyed(items, base)
     newline = "\r\n" if b"\r\n" in data else "\n" if b"\n" in data else ""
-    return Version(keyed, lead, newline, data.startswith(BOM)) if len(keyed) == len(items) else None
+    return (
+        Version(keyed, lead, newline, data.startswith(BOM))
+        if len(keyed) == len(items)
+        else None
+    )
 
 
 def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
@@ -155,7 +161,10 @@ def _named_alike(versions: Sequence[Version]) -> list[Version]:
         return replace(item, text=with_id(item.text, ids[key]), named=True)
 
     return [
-        replace(version, items={key: named(key, item) for key, item in version.items.items()})
+        replace(
+            version,
+            items={key: named(key, item) for key, item in version.items.items()},
+        )
         for version in versions
     ]
 
@@ -172,9 +181,15 @@ class _Merge:
         """Return the merged file; None if it would not read back as the merged entries."""
         for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
             self._decide(key, marker)
-        order = _ordered(self._sequence(self.ours), self._sequence(self.theirs), self._rank)
+        order = _ordered(
+            self._sequence(self.ours), self._sequence(self.theirs), self._rank
+        )
         lead = _pick(self.base.lead, self.ours.lead, self.theirs.lead)
-        text = lead + f"\n{SEPARATOR}".join(self.texts[key] for key in order) + "\n" * bool(order)
+        text = (
+            lead
+            + f"\n{SEPARATOR}".join(self.texts[key] for key in order)
+            + "\n" * bool(order)
+        )
         newline = _pick(self.base.newline, self.ours.newline, self.theirs.newline)
         data = text.replace("\n", newline or "\n").encode()
         if _pick(self.base.bom, self.ours.bom, self.theirs.bom):
@@ -184,7 +199,11 @@ class _Merge:
         return Merged(data, tuple(self.conflicts))
 
     def _decide(self, key: str, marker: int) -> None:
-        base, ours, theirs = self.base.text(key), self.ours.text(key), self.theirs.text(key)
+        base, ours, theirs = (
+            self.base.text(key),
+            self.ours.text(key),
+            self.theirs.text(key),
+        )
         if ours == theirs or theirs == base:
             text = ours
         elif ours == base:
@@ -197,7 +216,11 @@ class _Merge:
             self.texts[key] = text
 
     def _rank(self, key: str) -> Rank:
-        return min(side.items[key].rank for side in (self.ours, self.theirs) if key in side.items)
+        return min(
+            side.items[key].rank
+            for side in (self.ours, self.theirs)
+            if key in side.items
+        )
 
     def _sequence(self, version: Version) -> list[str]:
         return [key for key in version.items if key in self.texts]
@@ -209,7 +232,9 @@ class _Merge:
             return False
         _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in read])
         abouts = {
-            item.entry.about for side in (self.ours, self.theirs) for item in side.items.values()
+            item.entry.about
+            for side in (self.ours, self.theirs)
+            for item in side.items.values()
         }
         return all(
             piece.text == self.texts[key] and self._is_same(key, entry, abouts)
@@ -218,7 +243,9 @@ class _Merge:
 
     def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
         """Tell whether an entry kept its time, and its id if an entry is about that id."""
-        known = [side.items[key] for side in (self.ours, self.theirs) if key in side.items]
+        known = [
+            side.items[key] for side in (self.ours, self.theirs) if key in side.items
+        ]
         names = {item.entry.id for item in known}
         return entry.at in {item.entry.at for item in known} and (
             names == {entry.id} or not names & abouts
@@ -232,7 +259,9 @@ def _pick(base: T, ours: T, theirs: T) -> T:
     return ours if theirs == base else min(ours, theirs)
 
 
-def _ordered(ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]) -> list[str]:
+def _ordered(
+    ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]
+) -> list[str]:
     """Return all keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
     above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
     below: dict[str, set[str]] = {key: set() for key in above}
@@ -277,7 +306,8 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 # Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`.
 
-CONFLICT_EXIT_CODE = 3  # unlike 1 and 127, a program that could not start does not return it
+# unlike 1 and 127, a program that could not start does not return it
+CONFLICT_EXIT_CODE = 3
 LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
 
 
@@ -303,7 +333,8 @@ def merge_files(
         _replace(ours, merged.data)
     except OSError as failure:
         raise Unwritable(
-            f"cannot write {ours}: {failure.strerror}", "check permissions and free space"
+            f"cannot write {ours}: {failure.strerror}",
+            "check permissions and free space",
         ) from None
     if merged.conflicts:
         changed = ", ".join(merged.conflicts)
@@ -343,5 +374,6 @@ def _read_side(file: str) -> bytes:
             return stream.read(MAX_FILE_BYTES + 1)
     except OSError as failure:
         raise Unwritable(
-            f"cannot read {file}: {failure.strerror}", "run 'git merge', which calls this command"
+            f"cannot read {file}: {failure.strerror}",
+            "run 'git merge', which calls this command",
         ) from None

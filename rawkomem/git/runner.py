@@ -26,20 +26,26 @@ from .head import find_git
 
 # Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
 
-FILE_MODE = "100"  # prefix of a regular file's mode; other modes are links and submodules
+# prefix of a regular file's mode; other modes are links and submodules
+FILE_MODE = "100"
 NO_VARIABLES: Mapping[str, str] = {}  # shared, never changed
-GIT_TIMEOUT_S = (
-    60.0  # for all calls of one Git object; a history that takes longer to read gives an error
-)
+# for all calls of one Git object; a history that takes longer to read gives an error
+GIT_TIMEOUT_S = 60.0
 # Variables that the user sets, not a hook.
-KEPT_VARIABLES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
+KEPT_VARIABLES = (
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_EXEC_PATH",
+)
 ENVIRONMENT = {
     "GIT_LITERAL_PATHSPECS": "1",  # so that a folder named `[x]` is not a pattern
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",  # read the history as it was committed
     "GIT_NO_LAZY_FETCH": "1",  # a partial clone must not fetch …
-    "GIT_ALLOW_PROTOCOL": "none",  # … also with a git that does not know the variable above
+    # … also with a git that does not know the variable above
+    "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
 }
 # Override settings of the repository that could run programs or hide data.
@@ -47,7 +53,8 @@ SETTINGS = (
     "safe.bareRepository=explicit",
     "core.fsmonitor=false",
     f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",  # the repository may name a file without an end
+    # the repository may name a file without an end
+    f"core.attributesFile={os.devnull}",
     "hook.post-index-change.enabled=false",
     "core.quotePath=false",
     "i18n.logOutputEncoding=UTF-8",
@@ -69,7 +76,9 @@ class GitFailed(NotFound):
     """Git failed: the reason, and a hint what to do next."""
 
     def __init__(
-        self, message: str, hint: str = "this is git's own message: fix the cause, then try again"
+        self,
+        message: str,
+        hint: str = "this is git's own message: fix the cause, then try again",
     ):
         super().__init__(message, hint)
 
@@ -81,7 +90,10 @@ class Git:
     """
 
     def __init__(
-        self, top: str, seconds: float = GIT_TIMEOUT_S, given: Mapping[str, str] = NO_VARIABLES
+        self,
+        top: str,
+        seconds: float = GIT_TIMEOUT_S,
+        given: Mapping[str, str] = NO_VARIABLES,
     ):
         self.top = top
         # git looks for a repository in this folder only, and checks its owner
@@ -92,9 +104,13 @@ class Git:
         if not self.program or os.path.realpath(self.program).startswith(
             os.path.realpath(top) + os.sep
         ):
-            raise GitFailed("git is not installed", "install git, or put it on your PATH")
+            raise GitFailed(
+                "git is not installed", "install git, or put it on your PATH"
+            )
 
-    def run(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
+    def run(
+        self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)
+    ) -> bytes:
         """Return git's output; raise GitFailed with git's message if the exit code is not in `fine`.
 
         `given` is the standard input.
@@ -124,8 +140,14 @@ class Git:
             raise GitFailed(f"git cannot be run: {failure.strerror}") from None
         if done.returncode not in fine:
             said = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
-            hints = [hint for words_of_git, hint in HINTS.items() if words_of_git in said.lower()]
-            raise GitFailed(said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1])
+            hints = [
+                hint
+                for words_of_git, hint in HINTS.items()
+                if words_of_git in said.lower()
+            ]
+            raise GitFailed(
+                said.removeprefix("fatal: ") or f"git {words[0]} failed", *hints[:1]
+            )
         return done.stdout
 
     def line(self, *words: str, fine: tuple[int, ...] = (0,)) -> str:
@@ -145,7 +167,13 @@ class Git:
 # for a bare repository. Paths in the environment are relative to the folder where the hook was
 # started, so they are made absolute.
 
-PLACES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+)
 ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # a list of paths
 
 
@@ -158,9 +186,9 @@ class WorkTree:
 
     def path(self, file: str) -> str:
         """Return the path of a file or folder relative to the top of the work tree, with forward slashes."""
-        return os.path.relpath(os.path.realpath(file), os.path.realpath(self.top)).replace(
-            os.sep, "/"
-        )
+        return os.path.relpath(
+            os.path.realpath(file), os.path.realpath(self.top)
+        ).replace(os.sep, "/")
 
     def ignored(self, *paths: str) -> list[str]:
         """Return those of some paths, from the top of the work tree, that git ignores."""
@@ -184,7 +212,11 @@ def own_tree(folder: str) -> WorkTree:
 
 def work_tree(folder: str) -> WorkTree:
     """Return the work tree around a folder, with the index that a hook's environment names; raise GitFailed."""
-    given = {name: os.path.abspath(os.environ[name]) for name in PLACES if os.environ.get(name)}
+    given = {
+        name: os.path.abspath(os.environ[name])
+        for name in PLACES
+        if os.environ.get(name)
+    }
     given |= {ALTERNATES: os.environ[ALTERNATES]} if os.environ.get(ALTERNATES) else {}
     if "GIT_DIR" in given:
         top = Git(os.getcwd(), given=given).line("rev-parse", "--show-toplevel")
@@ -208,14 +240,17 @@ def _is_in_tree(folder: str, top: str) -> bool:
 
 # List the memory files that git tracks, or that HEAD contains, with one call of git.
 
-MAX_NAMED = 100  # files that are named in the git command; for more files, their areas are listed
+# files that are named in the git command; for more files, their areas are listed
+MAX_NAMED = 100
 
 
 def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
     if not paths:
         return set()
-    asked = paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
+    asked = (
+        paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
+    )
     return _listed(layout, ("ls-files", "-z"), asked) & {*paths}
 
 
@@ -272,7 +307,9 @@ def clone_id(layout: Layout) -> str:
 
 SETTINGS_TIMEOUT_S = 5.0  # for git to print its settings
 ROLES = ("AUTHOR", "COMMITTER")
-COMMIT_VARIABLES = tuple(f"GIT_{role}_{part}" for role in ROLES for part in ("NAME", "EMAIL"))
+COMMIT_VARIABLES = tuple(
+    f"GIT_{role}_{part}" for role in ROLES for part in ("NAME", "EMAIL")
+)
 USER_VARIABLES = ("USER", "LOGNAME", "USERNAME")
 
 
@@ -290,7 +327,9 @@ def user_name() -> str:
 
 def committing_people(folder: str) -> str:
     """Return `author<tab>committer` of the commit that a hook runs for, each as `Name <e-mail>`; empty if git fails."""
-    given = {name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)}
+    given = {
+        name: os.environ[name] for name in COMMIT_VARIABLES if os.environ.get(name)
+    }
     try:
         git = _settings(folder, given)
         idents = [git.line("var", f"GIT_{role}_IDENT", fine=(0, 128)) for role in ROLES]
@@ -304,7 +343,10 @@ def people_here(project: str, others: Sequence[str]) -> list[Person]:
     accounts = [os.environ.get(name, "") for name in USER_VARIABLES]
     home = os.path.basename(os.path.expanduser("~").rstrip("/\\"))
     known = _known_to_git(project, "user.email", "user.name")
-    everybody = [person([*known, *accounts, home]), *(person([name]) for name in others)]
+    everybody = [
+        person([*known, *accounts, home]),
+        *(person([name]) for name in others),
+    ]
     return [somebody for somebody in everybody if somebody]
 
 
@@ -319,4 +361,6 @@ def _known_to_git(folder: str, *keys: str) -> list[str]:
 def _settings(folder: str, given: Mapping[str, str] = NO_VARIABLES) -> Git:
     """Return git for reading settings: those of the work tree around a folder, if there is one, and the user's."""
     found = find_git(folder)
-    return Git(found.tree if found else os.path.abspath(os.sep), SETTINGS_TIMEOUT_S, given)
+    return Git(
+        found.tree if found else os.path.abspath(os.sep), SETTINGS_TIMEOUT_S, given
+    )

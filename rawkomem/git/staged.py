@@ -63,9 +63,8 @@ PLAIN_BYTES = bytes({*range(32, 127), *b"\t\r\n"} - {*b"\\"})
 PLAIN_WORD = re.compile(r"(?!.*\b[0-9a-f]{8}(?:#\d+)?$)[\w./@#-]+", re.ASCII)
 MAX_PARSED = 20_000  # files whose entries are kept
 MAX_WORDS = 50  # for more, all files are parsed, which is quicker
-MERGED_PREFIX = (
-    "GITHEAD_"  # of the environment variables in which git names merged commits for hooks
-)
+# of the environment variables in which git names merged commits for hooks
+MERGED_PREFIX = "GITHEAD_"
 NOT_CHECKED_OUT = "S"  # mark of a file that a sparse checkout leaves out
 
 
@@ -78,11 +77,22 @@ class Staged:
         self._project = self.tree.path(layout.project)
         self._code_in_version = ""  # the index; for a branch, its last commit
         self.now, self.unmerged = self._index()
-        names = [name for name in ("HEAD", self._other_side()) if name and self._is_there(name)]
+        names = [
+            name
+            for name in ("HEAD", self._other_side())
+            if name and self._is_there(name)
+        ]
         self.parents = [self._commit(name) for name in names]
         common = self.tree.ask("merge-base", *names) if len(names) > 1 else ""
         self.base = self._commit(common) if common else {}
-        changed = ("diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD")
+        changed = (
+            "diff-index",
+            "--cached",
+            "--name-only",
+            "--no-renames",
+            "-z",
+            "HEAD",
+        )
         self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
         self._known: dict[str, bytes] = {}
 
@@ -109,11 +119,15 @@ class Staged:
         self._known |= dict(read_blobs(self.tree.git, wanted)) if wanted else {}
         return self._known
 
-    def texts(self, paths: Iterable[str], of: Mapping[str, str] | None = None) -> dict[str, bytes]:
+    def texts(
+        self, paths: Iterable[str], of: Mapping[str, str] | None = None
+    ) -> dict[str, bytes]:
         """Return path → bytes of the staged files, or of the version `of`."""
         blobs = {path: (self.now if of is None else of)[path] for path in paths}
         contents = self.read(blobs.values())
-        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+        return {
+            path: contents[blob] for path, blob in blobs.items() if blob in contents
+        }
 
     @cached_property
     def everything(self) -> dict[str, bytes]:
@@ -155,7 +169,9 @@ class Staged:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
         name = path if self._project == "." else f"{self._project}/{path}"
         try:
-            return self.tree.git.run("cat-file", "blob", f"{self._code_in_version}:{name}")
+            return self.tree.git.run(
+                "cat-file", "blob", f"{self._code_in_version}:{name}"
+            )
         except GitFailed:
             return None
 
@@ -165,11 +181,23 @@ class Staged:
         When git writes its index, it reads files of the work tree that may have changed, through their filters. So it
         gets a folder without these files as its work tree.
         """
-        own, apart = self.tree.ask("rev-parse", "--absolute-git-dir"), os.path.abspath(os.sep)
+        own, apart = (
+            self.tree.ask("rev-parse", "--absolute-git-dir"),
+            os.path.abspath(os.sep),
+        )
         given = {**self.tree.git.given, "GIT_DIR": own, "GIT_WORK_TREE": apart}
         for path, data in files.items():
-            blob = self.tree.git.run("hash-object", "-w", "--stdin", given=data).decode().strip()
-            words = ("update-index", "--add", "--cacheinfo", f"100644,{blob},{self.name(path)}")
+            blob = (
+                self.tree.git.run("hash-object", "-w", "--stdin", given=data)
+                .decode()
+                .strip()
+            )
+            words = (
+                "update-index",
+                "--add",
+                "--cacheinfo",
+                f"100644,{blob},{self.name(path)}",
+            )
             Git(apart, given=given).run(*words)
 
     def _index(self) -> tuple[dict[str, str], list[str]]:
@@ -184,8 +212,14 @@ class Staged:
         return found, list(unmerged)
 
     def _commit(self, name: str) -> dict[str, str]:
-        listed = self._listed("ls-tree", "-r", "-z", "--full-tree", name, "--", self._root)
-        return {path: facts.split(" ")[2] for facts, path in listed if facts.startswith(FILE_MODE)}
+        listed = self._listed(
+            "ls-tree", "-r", "-z", "--full-tree", name, "--", self._root
+        )
+        return {
+            path: facts.split(" ")[2]
+            for facts, path in listed
+            if facts.startswith(FILE_MODE)
+        }
 
     def _other_side(self) -> str:
         """Return the merged commit; during `pre-merge-commit`, only a variable GITHEAD_<commit> names it."""
@@ -194,7 +228,13 @@ class Staged:
             for name in os.environ
             if name.startswith(MERGED_PREFIX)
         ]
-        return "MERGE_HEAD" if self._is_there("MERGE_HEAD") else named[0] if len(named) == 1 else ""
+        return (
+            "MERGE_HEAD"
+            if self._is_there("MERGE_HEAD")
+            else named[0]
+            if len(named) == 1
+            else ""
+        )
 
     def _listed(self, *words: str) -> list[tuple[str, str]]:
         """Return (facts, path below .rawko) of each line that git lists."""
@@ -202,7 +242,9 @@ class Staged:
         return [(facts, path.removeprefix(self._root)) for facts, path in pairs]
 
     def _is_there(self, name: str) -> bool:
-        return bool(self.tree.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"))
+        return bool(
+            self.tree.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        )
 
     def _code_in(self, *words: str) -> set[str]:
         """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
@@ -219,12 +261,20 @@ def staged_layouts(folder: str) -> list[Layout]:
     """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        words = ("--no-literal-pathspecs", "ls-files", "-z", "--", f":(glob)**/{FOLDER}/**")
+        words = (
+            "--no-literal-pathspecs",
+            "ls-files",
+            "-z",
+            "--",
+            f":(glob)**/{FOLDER}/**",
+        )
         names = tree.git.names(*words)
     except GitFailed:
         return []
     paths = [name.split("/") for name in names]
-    roots = {os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths}
+    roots = {
+        os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths
+    }
     return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
 
 
@@ -265,7 +315,9 @@ def _may_hold(data: bytes, path: str, words: Iterable[bytes]) -> bool:
     A file without an id has its name as its id.
     """
     text = data.lower() + os.fsencode(path.lower())
-    return any(word in text for word in words) or bool(data.translate(None, PLAIN_BYTES))
+    return any(word in text for word in words) or bool(
+        data.translate(None, PLAIN_BYTES)
+    )
 
 
 def is_memory(path: str) -> bool:
@@ -276,10 +328,14 @@ def is_memory(path: str) -> bool:
 # Report manual edits of committed entries, and turn them into amendments: restore the old text,
 # append the new.
 
-AMEND_HINT = "to keep the old text as history, run: rawkomem check --staged --as-amendment"
+AMEND_HINT = (
+    "to keep the old text as history, run: rawkomem check --staged --as-amendment"
+)
 NO_EFFECT = "edit-without-effect"
 REPLACED = "an amendment replaces the edited text, so the edit has no effect"
-WINS_HINT = "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
+WINS_HINT = (
+    "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
+)
 BY_HAND = "edited by hand"
 MAX_TITLE_CHARS = 80
 EDITED_FIELDS = (*AMENDABLE.values(), "body")
@@ -302,7 +358,9 @@ def edit_problem(edit: Edit) -> Problem:
         name = f"{one_line(old.title, MAX_TITLE_CHARS)!r} ({old.id})"
     if new is None:
         effect = f": it {REGISTRY[old.kind].tell(old)}" if old.changes else ""
-        return error("entry-gone", f"{name} was removed{effect}", AMEND_HINT, path=old.path)
+        return error(
+            "entry-gone", f"{name} was removed{effect}", AMEND_HINT, path=old.path
+        )
     message = f"{name} was edited: {edit_in_words(old, new)}"
     return error("entry-rewritten", message, AMEND_HINT, new.line, new.path)
 
@@ -346,9 +404,7 @@ def _appended_entry(path: str, data: bytes, entry: str) -> bytes:
 
 
 def _undo_hint(path: str) -> str:
-    return (
-        f"commit it as it is, or restore the committed file: git restore --staged --worktree {path}"
-    )
+    return f"commit it as it is, or restore the committed file: git restore --staged --worktree {path}"
 
 
 def plan_amendments(
@@ -369,20 +425,28 @@ def plan_amendments(
         before, after = fold(now.get(id, ())), fold(wanted.get(id, ()))
         if before and after:
             edited = [edit for edit in edits if edit.old.target == id]
-            changed = [edit for edit in edited if edit.old.changes and edit.old.kind != "amend"]
+            changed = [
+                edit for edit in edited if edit.old.changes and edit.old.kind != "amend"
+            ]
             if changed:
-                again = [_written_again(before, edit.new, by) for edit in changed if edit.new]
+                again = [
+                    _written_again(before, edit.new, by) for edit in changed if edit.new
+                ]
                 review = undoing(before, [edit.old for edit in changed], BY_HAND, by)
                 entries += [review, *again]
                 before = fold([*now.get(id, ()), review, *again]) or before
-            entries += entries_toward(before, _with_edits(before, after, edited), BY_HAND, by)
+            entries += entries_toward(
+                before, _with_edits(before, after, edited), BY_HAND, by
+            )
         elif before and before.status != "deleted":
             entries += plan_delete(before, "removed by hand", by).entries
     return Plan(tuple(entries), f"keep {len(edits)} edits as amendments")
 
 
 def _written_again(memory: Memory, edited: Entry, by: str) -> Entry:
-    return entry_about(memory, replace(edited, id="", at=0, by=by or edited.by, digest=""))
+    return entry_about(
+        memory, replace(edited, id="", at=0, by=by or edited.by, digest="")
+    )
 
 
 def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
@@ -391,18 +455,28 @@ def _with_edits(before: Memory, after: Memory, edits: Sequence[Edit]) -> Memory:
     for edit in sorted(edits, key=lambda edit: order_key(edit.old.at, edit.old.id)):
         values |= replaced_values(edit, before, after)
     fields = {field: values.pop(field) for field in EDITED_FIELDS if field in values}
-    extra = {key: value for key, value in {**after.extra, **values}.items() if value is not None}
+    extra = {
+        key: value
+        for key, value in {**after.extra, **values}.items()
+        if value is not None
+    }
     return replace(after, **fields, extra=extra)
 
 
-def replaced_values(edit: Edit, before: Memory | None, after: Memory | None) -> dict[str, Any]:
+def replaced_values(
+    edit: Edit, before: Memory | None, after: Memory | None
+) -> dict[str, Any]:
     """Return the edited values that have no effect, because a later entry replaces them; None for a removed key.
 
     `before` and `after` are the memory without and with the edit.
     """
-    if not (edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")):
+    if not (
+        edit.new and before and after and (edit.old.creates or edit.old.kind == "amend")
+    ):
         return {}
-    old, new, was, now = (_values_of(said) for said in (edit.old, edit.new, before, after))
+    old, new, was, now = (
+        _values_of(said) for said in (edit.old, edit.new, before, after)
+    )
     return {
         key: new.get(key)
         for key in {**old, **new}
@@ -416,7 +490,9 @@ def _values_of(said: Entry | Memory) -> dict[str, Any]:
 
 def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
     """Return memory id → its entries in some files."""
-    return by_memory(entry for path, data in files.items() for entry in _entries(data, path))
+    return by_memory(
+        entry for path, data in files.items() for entry in _entries(data, path)
+    )
 
 
 # Find problems that must not be committed: secrets, broken files, rewritten history,
@@ -426,15 +502,16 @@ def entries_by_memory(files: Mapping[str, bytes]) -> dict[str, list[Entry]]:
 
 Registry = Mapping[str, Predicate]
 
-SKIP_VARIABLE = (
-    "RAWKOMEM_SKIP"  # environment variable: checks to skip once, because a hook gets no options
-)
+# environment variable: checks to skip once, because a hook gets no options
+SKIP_VARIABLE = "RAWKOMEM_SKIP"
 LEAK_HINT = "remove the secret from the file and replace it where it is used; 'rawkomem try scrub' redacts a text"
-SETTLE_HINT = (
-    "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
+SETTLE_HINT = "resolve it with 'rawkomem tidy consolidate --apply' or 'rawkomem supersede', then git add"
+DERIVED_HINT = (
+    "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
 )
-DERIVED_HINT = "change or delete the memory ('rawkomem amend', 'rawkomem delete'), then git add"
-CONFIRM_HINT = "correct the memory, or confirm it with 'rawkomem link cite', then git add"
+CONFIRM_HINT = (
+    "correct the memory, or confirm it with 'rawkomem link cite', then git add"
+)
 
 
 def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]]:
@@ -443,9 +520,12 @@ def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]
     for name, check in CHECKS.items():
         if name not in skip:
             problems = (
-                replace(problem, path=commit.staged.name(problem.path)) for problem in check(commit)
+                replace(problem, path=commit.staged.name(problem.path))
+                for problem in check(commit)
             )
-            found[name] = sorted(problems, key=lambda problem: (problem.path, problem.line))
+            found[name] = sorted(
+                problems, key=lambda problem: (problem.path, problem.line)
+            )
     return found
 
 
@@ -456,7 +536,8 @@ class Commit:
                  purged: Collection[str] = ()):  # fmt: skip
         self.layout, self.staged, self.registry = layout, staged, registry
         self.purged = purged  # ids of memories that a person purged
-        self.append_only = append_only  # whether an edit of a committed entry is an error
+        # whether an edit of a committed entry is an error
+        self.append_only = append_only
 
     @cached_property
     def changed(self) -> dict[str, bytes]:
@@ -465,7 +546,11 @@ class Commit:
 
     def digests(self, version: Mapping[str, str]) -> dict[str, Entry]:
         """Return digest → entry of a version's files and bundles that this commit changes or removes."""
-        left = [path for path in self.staged.left(version) if is_memory(path) or is_bundle(path)]
+        left = [
+            path
+            for path in self.staged.left(version)
+            if is_memory(path) or is_bundle(path)
+        ]
         return _digests(self.staged.texts(left, version))
 
     @cached_property
@@ -534,16 +619,21 @@ def edits_of(commit: Commit) -> list[Edit]:
     base, now = commit.digests(staged.base), commit.digests_now()
     there = {entry.id: entry for entry in now.values()}
     one_side = {
-        digest for one in parents for digest in one if any(digest not in two for two in parents)
+        digest
+        for one in parents
+        for digest in one
+        if any(digest not in two for two in parents)
     }
     changed = [{one[digest].id for digest in one_side & one.keys()} for one in parents]
-    settled = changed[0] & changed[1] if len(changed) > 1 else set()  # both sides changed these
+    # both sides changed these
+    settled = changed[0] & changed[1] if len(changed) > 1 else set()
     found: dict[str, Edit] = {}
     for digest, entry in {**parents[-1], **parents[0]}.items():
         new = there.get(entry.id)
         is_taken = digest in base and digest in one_side
         is_settled = new is not None and entry.id in settled
-        is_named = new is not None and entry.digest == new.digest != ""  # only its id was added
+        # only its id was added
+        is_named = new is not None and entry.digest == new.digest != ""
         is_edit = digest not in now and not is_taken and not is_settled and not is_named
         if is_edit and entry.target not in commit.purged:
             found[digest] = Edit(entry, new)
@@ -553,7 +643,8 @@ def edits_of(commit: Commit) -> list[Edit]:
 def _digests(files: Mapping[str, bytes]) -> dict[str, Entry]:
     """Return digest → entry of these files and of files in bundles; a log with a text before its entries counts as one."""
     pairs = (
-        zip(digests_in(data), _entries(data, path), strict=False) for path, data in _unpacked(files)
+        zip(digests_in(data), _entries(data, path), strict=False)
+        for path, data in _unpacked(files)
     )
     return {digest: entry for pair in pairs for digest, entry in pair}
 
@@ -568,7 +659,9 @@ def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
             held = bundled_files(data, path)
         except Refused:
             continue
-        yield from ((f"{folder_of_bundle(path)}/{name}", text) for name, text in held.items())
+        yield from (
+            (f"{folder_of_bundle(path)}/{name}", text) for name, text in held.items()
+        )
 
 
 def _contradictions(commit: Commit) -> list[Problem]:
@@ -596,12 +689,15 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
         claim = claim_of(memory) if memory.id in concerned else None
         if (
             claim is None
-            or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy == KEEP_BOTH
+            or commit.registry.get(claim.predicate, UNREGISTERED).conflict_policy
+            == KEEP_BOTH
         ):
             continue
         for rival in rivals_of(memory, memories, commit.registry):
             if not kept_both(memory, rival):
-                found.setdefault(frozenset((memory.id, rival.id)), (memory, rival, claim))
+                found.setdefault(
+                    frozenset((memory.id, rival.id)), (memory, rival, claim)
+                )
     return list(found.values())
 
 
@@ -609,14 +705,18 @@ def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
     concerned = commit.concerned
     found = []
-    deriving = list(filter(derived_from, commit.staged.naming(concerned) if concerned else ()))
+    deriving = list(
+        filter(derived_from, commit.staged.naming(concerned) if concerned else ())
+    )
     memories = commit.staged.memories() if deriving else {}
     for memory in deriving:
         for source in weak_sources(memory, memories.get, now()):
             if source.holds_back and (memory.id in concerned or source.id in concerned):
                 what = f"{memory.id} was made from {source.id}, which is {source.why}"
                 found.append(
-                    error("weak-source", what, DERIVED_HINT, memory.line, path=memory.path)
+                    error(
+                        "weak-source", what, DERIVED_HINT, memory.line, path=memory.path
+                    )
                 )
     return found
 
@@ -635,7 +735,13 @@ def _citations(commit: Commit) -> list[Problem]:
                 if cited.state in (STALE, GONE):
                     what = f"{memory.id} cites {citation.place}: {cited.note or cited.state}"
                     found.append(
-                        error("stale-citation", what, CONFIRM_HINT, memory.line, path=memory.path)
+                        error(
+                            "stale-citation",
+                            what,
+                            CONFIRM_HINT,
+                            memory.line,
+                            path=memory.path,
+                        )
                     )
     return found
 
@@ -688,10 +794,15 @@ class AddedMemories:
             entry
             for parent in staged.parents
             if new
-            for path, data in staged.texts(filter(is_memory, staged.left(parent)), parent).items()
+            for path, data in staged.texts(
+                filter(is_memory, staged.left(parent)), parent
+            ).items()
             for entry in _entries(data, path)
         ]  # in the parents' files that this commit changes or moves
-        digests, ids_before = {entry.digest for entry in known}, {entry.id for entry in known}
+        digests, ids_before = (
+            {entry.digest for entry in known},
+            {entry.id for entry in known},
+        )
         entries = [
             entry
             for path, data in staged.texts(new).items()
@@ -699,9 +810,13 @@ class AddedMemories:
             if entry.digest not in digests
         ]
         self.created = {
-            entry.id for entry in entries if entry.creates and entry.id not in ids_before
+            entry.id
+            for entry in entries
+            if entry.creates and entry.id not in ids_before
         }
-        worded = {entry.target for entry in entries if entry.creates or entry.kind == "amend"}
+        worded = {
+            entry.target for entry in entries if entry.creates or entry.kind == "amend"
+        }
         named = staged.naming(worded) if worded else ()
         self.memories = {memory.id: memory for memory in named if memory.id in worded}
 
@@ -716,12 +831,16 @@ class AddedMemories:
         texts = [memory.body or memory.title for memory in self.memories.values()]
         words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
         for memory in self.staged.naming(words) if words else ():
-            same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(memory)
+            same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(
+                memory
+            )
         for memory in self.memories.values():
             for other in same[identity(f"{memory.title}\n{memory.body}")]:
                 if other.id != memory.id and is_comparable(memory, other):
                     pair = sorted((other, memory), key=self._age)
-                    found.setdefault(frozenset((memory.id, other.id)), (pair[1], pair[0]))
+                    found.setdefault(
+                        frozenset((memory.id, other.id)), (pair[1], pair[0])
+                    )
         return sorted(found.values(), key=lambda pair: (pair[0].path, pair[0].line))
 
     def _age(self, memory: Memory) -> tuple[bool, int, str]:

@@ -16,20 +16,23 @@ Span = tuple[int, int]  # positions in the text, of whole lines
 MAX_TEXT_LENGTH = 500_000  # characters; reading more would delay a prompt
 MAX_DEFINITION_LENGTH = 100_000  # characters, about 2,500 lines
 MAX_OCCURRENCES = 2_000  # of a name: more of them are data or minified code
-MAX_BEFORE_LENGTH = 1_000  # characters before a name on its line: a longer line is minified code
+# characters before a name on its line: a longer line is minified code
+MAX_BEFORE_LENGTH = 1_000
 
 # Languages by the suffix of the file name.
 MARKDOWN = frozenset(("md", "markdown", "mdx"))
 JAVASCRIPT = frozenset("js jsx ts tsx mjs cjs mts cts vue svelte".split())  # noqa: SIM905
 BACKTICK = JAVASCRIPT | {"go"}  # strings between backticks may have several lines
 C_LIKE = frozenset("c cc cpp cxx h hh hpp hxx m mm cu ino java cs".split())  # noqa: SIM905
-TYPED = C_LIKE | JAVASCRIPT | {"dart", "groovy", "sh", "bash", "zsh"}  # no word before a function
+# no word before a function
+TYPED = C_LIKE | JAVASCRIPT | {"dart", "groovy", "sh", "bash", "zsh"}
 HASH = frozenset(
     "py pyi rb sh bash zsh pl pm r ex exs yaml yml toml nim cr jl mk cmake tf hcl ini cfg conf ps1 gd".split()  # noqa: SIM905
 )
 DASHES = frozenset(("lua", "sql", "hs", "elm"))
 
-OWNER = (  # between a defining word and the name: `func (t *T) `, `fun <T> String.`, `void T::`
+# between a defining word and the name: `func (t *T) `, `fun <T> String.`, `void T::`
+OWNER = (
     r"(?:\([^()]*\)[ \t]*|<[^()]*>[ \t]*|if not exists[ \t]+)?"
     r"[*&]*(?:[\w$<>\[\],]++(?:\.|::?)[ \t]*)*+$"
 )
@@ -65,7 +68,8 @@ DEFINITIONS = tuple(
     )
 )
 ATTRIBUTE = re.compile(r"@|#\[|\[\[|\[(?=[A-Z])")
-UPPER_HALF = re.compile(r"(?!#|//|/?\*).*[^;{}:,)]")  # a C line above a name: a type or a template
+# a C line above a name: a type or a template
+UPPER_HALF = re.compile(r"(?!#|//|/?\*).*[^;{}:,)]")
 # A line with the indent of a definition that belongs to it.
 CONTINUES = re.compile(
     r"[]{}).,:=+|&?>]|- |(?:where|rescue|ensure|else|elsif|elif|except|catch|finally|end|fi|done|esac|then|do|begin|as"
@@ -133,9 +137,13 @@ def _definitions(text: str, name: str, inside: list[Span], suffix: str) -> list[
                 places.append((at, end))
     if len(places) > 1:  # ignore examples in comments and strings
         texts = [
-            token.span() for token in _tokens(suffix).finditer(text) if "\n" in token[0].strip()
+            token.span()
+            for token in _tokens(suffix).finditer(text)
+            if "\n" in token[0].strip()
         ]
-        code = [place for place in places if not any(a < place[0] < b for a, b in texts)]
+        code = [
+            place for place in places if not any(a < place[0] < b for a, b in texts)
+        ]
         places = code or places
     least = min((_indent(text, at) for at, _ in places), default=0)
     definitions: list[Span] = []
@@ -191,7 +199,9 @@ def _first_line(text: str, at: int, suffix: str) -> int:
         is_type = start == first and suffix in C_LIKE and UPPER_HALF.fullmatch(bare)
         if indent == own and bare and (ATTRIBUTE.match(bare) or is_type):
             first = above
-        elif bare and (indent < own or (indent == own and not _may_precede(bare, suffix))):
+        elif bare and (
+            indent < own or (indent == own and not _may_precede(bare, suffix))
+        ):
             break
         start = above
     return first
@@ -215,7 +225,9 @@ def _end(text: str, at: int, limit: int, suffix: str) -> int:
             if _is_comment(text, token.end(), suffix):
                 continue
             indent = len(token[0]) - 1
-            belongs = indent > own or (indent == own and CONTINUES.match(text, token.end()))
+            belongs = indent > own or (
+                indent == own and CONTINUES.match(text, token.end())
+            )
             if depth == 0 and not belongs and suffix != "sql":
                 break
         end = max(end, token.end())
@@ -247,21 +259,32 @@ def _tokens(suffix: str) -> re.Pattern[str]:
     comment = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
     if suffix in HASH:
         comment = r"(?<![^\s;)\]}])#[^\n]*"
-        strings.append(r"<<[-~]?[\"']?(?P<word>[A-Z_]\w*)(?s:.{0,5000}?)\n[ \t]*(?P=word)\b")
+        strings.append(
+            r"<<[-~]?[\"']?(?P<word>[A-Z_]\w*)(?s:.{0,5000}?)\n[ \t]*(?P=word)\b"
+        )
     elif suffix in DASHES:
         comment = r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
-    strings += [r'"""(?s:.*?)(?:"""|\Z)', r"'''(?s:.*?)(?:'''|\Z)", r'"(?:\\.|[^"\\\n])*+"?']
+    strings += [
+        r'"""(?s:.*?)(?:"""|\Z)',
+        r"'''(?s:.*?)(?:'''|\Z)",
+        r'"(?:\\.|[^"\\\n])*+"?',
+    ]
     # after a letter, or in Rust without another quote, the quote is no string
     strings.append(
-        r"'(?:\\[^\n]|[^\\\n])'" if suffix == "rs" else r"(?<![^\W_])'(?:\\.|[^'\\\n])*+'?"
+        r"'(?:\\[^\n]|[^\\\n])'"
+        if suffix == "rs"
+        else r"(?<![^\W_])'(?:\\.|[^'\\\n])*+'?"
     )
     if suffix in BACKTICK:
         strings.append(r"`(?s:\\.|[^`\\])*+`?")
-    if suffix in JAVASCRIPT:  # a regular expression; after other signs, a slash is a division
+    # a regular expression; after other signs, a slash is a division
+    if suffix in JAVASCRIPT:
         strings.append(
             r"(?:(?<=return)|(?<=[(,=:\[!&|?{};+\-*%<>~^]))[ \t]*/(?![/*])(?:\\.|[^/\\\n])*+/"
         )
     if suffix == "sql":
         strings.append(r"\$\$(?s:.*?)(?:\$\$|\Z)|;")
     text = "|".join(strings)
-    return re.compile(rf"(?P<comment>{comment})|(?P<line>\n[ \t]*(?=\S))|{text}|[()\[\]{{}}]")
+    return re.compile(
+        rf"(?P<comment>{comment})|(?P<line>\n[ \t]*(?=\S))|{text}|[()\[\]{{}}]"
+    )

@@ -51,7 +51,9 @@ def settings_file(name: str, project: str) -> str:
 def servers_file(name: str, project: str) -> str:
     """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
     mcp = HOSTS[name].mcp
-    return _file_below(name, project, mcp.project if project else mcp.user) if mcp else ""
+    return (
+        _file_below(name, project, mcp.project if project else mcp.user) if mcp else ""
+    )
 
 
 def _file_below(name: str, project: str, file: str) -> str:
@@ -61,13 +63,19 @@ def _file_below(name: str, project: str, file: str) -> str:
 def hooks_file(name: str, project: str) -> str:
     """Return the path of the second file from which a host reads hooks, next to its settings; empty if none."""
     beside = HOSTS[name].hooks_beside
-    return os.path.join(os.path.dirname(settings_file(name, project)), beside) if beside else ""
+    return (
+        os.path.join(os.path.dirname(settings_file(name, project)), beside)
+        if beside
+        else ""
+    )
 
 
 def skill_file(name: str, project: str) -> str:
     """Return the path of our skill for a host in a project; empty if the host has no skills."""
     skills = HOSTS[name].skills
-    return os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
+    return (
+        os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
+    )
 
 
 def files_to_remove(project: str) -> list[str]:
@@ -90,7 +98,9 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
     handlers = {}
     for theirs, event in host.events:
         call = f"rawkomem hook {name} {event}"
-        handlers[theirs] = {**host.handler(event, guarded(call), time_limit_s(name, event))}
+        handlers[theirs] = {
+            **host.handler(event, guarded(call), time_limit_s(name, event))
+        }
         if host.cmd_key:
             handlers[theirs][host.cmd_key] = guarded(call, host.cmd_key)
     return handlers
@@ -155,7 +165,9 @@ def is_as_written(data: bytes) -> bool:
     line = SEALED_LINE.search(plain)
     if line is None or line["seal"] is None:
         return False
-    return line["sum"] == _checksum(plain[: line.start("seal")] + plain[line.end("seal") :])
+    return line["sum"] == _checksum(
+        plain[: line.start("seal")] + plain[line.end("seal") :]
+    )
 
 
 def _checksum(text: bytes) -> bytes:
@@ -206,7 +218,10 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
 
 def plan_remove(name: str, project: str, others: bool = False) -> list[Change]:
     """Return the changes that disconnect a host; with `others`, also from files that it shares with other hosts."""
-    edits = [*_server_edits(name, project, False, others), *_hook_edits(name, project, False)]
+    edits = [
+        *_server_edits(name, project, False, others),
+        *_hook_edits(name, project, False),
+    ]
     changes = [_with_note(change, name, project) for change in _changes(edits, project)]
     skill = _skill_changes(name, project, False, others)
     return [*_owned_plugin(name, project, False), *changes, *skill]
@@ -217,14 +232,20 @@ def plan_remove_all(project: str) -> list[Change]:
     changes: dict[str, Change] = {}
     for name in connectable():
         with suppress(BadInput):
-            changes |= {change.path: change for change in plan_remove(name, project, others=True)}
+            changes |= {
+                change.path: change
+                for change in plan_remove(name, project, others=True)
+            }
     return [change for change in changes.values() if not change.is_none]
 
 
 def is_connected(name: str, project: str) -> bool:
     """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
     edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
-    found = [*_owned_plugin(name, project, False), *_changes(edits(name, project, False), project)]
+    found = [
+        *_owned_plugin(name, project, False),
+        *_changes(edits(name, project, False), project),
+    ]
     return any(not change.is_none or change.kept for change in found)
 
 
@@ -247,7 +268,11 @@ def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
     """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
     return (
-        [_owned_change(settings_file(name, project), _template(template), connect, project)]
+        [
+            _owned_change(
+                settings_file(name, project), _template(template), connect, project
+            )
+        ]
         if template
         else []
     )
@@ -255,7 +280,11 @@ def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
 
 def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
     """Return the edits of a host's settings files that add or remove our hooks."""
-    file, beside, host = settings_file(name, project), hooks_file(name, project), HOSTS[name]
+    file, beside, host = (
+        settings_file(name, project),
+        hooks_file(name, project),
+        HOSTS[name],
+    )
     if host.template or not file:
         return []
     if not connect:
@@ -288,7 +317,8 @@ def _server_of(name: str) -> Mcp:
     mcp = HOSTS[name].mcp
     if mcp is None:
         raise Refused(
-            f"rawkomem cannot add an MCP server to {name}", f"run: rawkomem connect {name}"
+            f"rawkomem cannot add an MCP server to {name}",
+            f"run: rawkomem connect {name}",
         )
     return mcp
 
@@ -308,7 +338,8 @@ def _with_note(change: Change, name: str, project: str) -> Change:
     ):
         return change
     return replace(
-        change, kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself"
+        change,
+        kept=f"its server 'rawkomem' differs from what '{MARK}' writes: remove it yourself",
     )
 
 
@@ -322,10 +353,14 @@ def _is_toml(file: str) -> bool:
     return file.endswith(".toml")
 
 
-def _skill_changes(name: str, project: str, connect: bool, others: bool = False) -> list[Change]:
+def _skill_changes(
+    name: str, project: str, connect: bool, others: bool = False
+) -> list[Change]:
     """Return the change of a host's skill file; see `_is_shared` for `others`."""
     file = skill_file(name, project) if project else ""
-    if not file or (not connect and not others and _is_shared(name, project, skill_file)):
+    if not file or (
+        not connect and not others and _is_shared(name, project, skill_file)
+    ):
         return []
     return [_owned_change(file, _template("skills/" + SKILL), connect, project)]
 
@@ -381,7 +416,10 @@ def _owned_change(file: str, text: bytes, connect: bool, project: str) -> Change
         return Change(file, before, before)
     if not is_as_written(before):
         return Change(
-            file, before, before, "it was edited by hand: delete it yourself if you do not want it"
+            file,
+            before,
+            before,
+            "it was edited by hand: delete it yourself if you do not want it",
         )
     return Change(file, before, sealed(text) if connect else None)
 
@@ -401,7 +439,9 @@ def _shipped(name: str) -> str:
         file = os.path.join(folder, "agents", *name.split("/"))
         if os.path.isfile(file):
             return file
-    raise BadInput(f"the template {name} is missing in this installation", "install rawkomem again")
+    raise BadInput(
+        f"the template {name} is missing in this installation", "install rawkomem again"
+    )
 
 
 def _write(change: Change, project: str) -> None:
@@ -409,7 +449,8 @@ def _write(change: Change, project: str) -> None:
     file = os.path.realpath(change.path)
     if read_whole(change.path, project) != change.before:
         raise Refused(
-            f"{change.path} was changed meanwhile by another program", "run the command again"
+            f"{change.path} was changed meanwhile by another program",
+            "run the command again",
         )
     try:
         if change.after is None:

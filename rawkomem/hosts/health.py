@@ -11,7 +11,13 @@ from ..model.installed import how_to_reach
 from ..model.values import DAY, now
 from ..repository.machine import Finding
 from ..text.chunks import counted
-from .connect import connectable, is_connected, plan_connect, servers_file, settings_file
+from .connect import (
+    connectable,
+    is_connected,
+    plan_connect,
+    servers_file,
+    settings_file,
+)
 from .hook_calls import Called, logged_calls, slow_calls
 from .known_hosts import HOSTS, time_limit_s
 from .our_entries import parsed
@@ -35,7 +41,12 @@ def examine_hosts(layout: Layout) -> list[Finding]:
                 if not is_connected(name, project):
                     continue
                 found.append(
-                    _examine(layout, name, project, [call for call in made if call.host == name])
+                    _examine(
+                        layout,
+                        name,
+                        project,
+                        [call for call in made if call.host == name],
+                    )
                 )
             except RawkoError as failure:
                 found.append(Finding(name, False, failure.message, failure.hint))
@@ -45,13 +56,20 @@ def examine_hosts(layout: Layout) -> list[Finding]:
 def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Finding:
     connecting = f"rawkomem connect {name}" + ("" if project else " --user")
     if not shutil.which("rawkomem"):
-        return Finding(name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach())
+        return Finding(
+            name, False, "cannot call rawkomem: it is not on the PATH", how_to_reach()
+        )
     if any(not change.is_none for change in plan_connect(name, project)):
         return Finding(
-            name, False, "its settings differ from what 'connect' writes", f"run '{connecting}'"
+            name,
+            False,
+            "its settings differ from what 'connect' writes",
+            f"run '{connecting}'",
         )
     if not HOSTS[name].has_hooks:
-        return Finding(name, True, f"starts the MCP server ({servers_file(name, project)})")
+        return Finding(
+            name, True, f"starts the MCP server ({servers_file(name, project)})"
+        )
     if _is_switched_off(settings_file(name, project)):
         return Finding(
             name,
@@ -63,7 +81,10 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
         return Finding(
-            name, not is_used, f"has not called a hook here yet{seen}", HOSTS[name].first_step
+            name,
+            not is_used,
+            f"has not called a hook here yet{seen}",
+            HOSTS[name].first_step,
         )
     return _judged(layout, name, made)
 
@@ -72,7 +93,9 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
     """Return a finding about the latest calls: missing in a later session, too slow, or fine."""
     last = made[-1]
     text = f"last call {_ago(last.at)} ({last.event})"
-    latest = max((os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0)
+    latest = max(
+        (os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0
+    )
     if 1000 * latest > last.at + LATE_MS:
         active = f"but a session was active {_ago(int(1000 * latest))}"
         return Finding(name, False, f"{text}, {active}", HOSTS[name].first_step)

@@ -44,7 +44,9 @@ def note_end(layout: Layout, began: tuple[int, float]) -> None:
     took_ms = round(1000 * (time.perf_counter() - start))
     try:
         with change(layout) as db:
-            db.execute("UPDATE calls SET took_ms = ? WHERE number = ?", (took_ms, number))
+            db.execute(
+                "UPDATE calls SET took_ms = ? WHERE number = ?", (took_ms, number)
+            )
     except RawkoError:
         pass
 
@@ -56,8 +58,10 @@ def note_end(layout: Layout, began: tuple[int, float]) -> None:
 # transaction. If it cannot be written, every call is answered: duplicate memories are better than
 # none.
 
-WINDOW_S = 30.0  # equal calls within this time are one call, if they hold a prompt id or the state of a transcript
-COPIES_S = 1.5  # the same for calls with neither: copies start together, and a person needs longer to repeat a prompt
+# equal calls within this time are one call, if they hold a prompt id or the state of a transcript
+WINDOW_S = 30.0
+# the same for calls with neither: copies start together, and a person needs longer to repeat a prompt
+COPIES_S = 1.5
 
 
 def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> bool:
@@ -69,7 +73,9 @@ def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> boo
             sql = "SELECT 1 FROM seen WHERE key = ? AND at > ? AND at < ?"
             if db.execute(sql, (key, at - within_s, at + 1)).fetchall():
                 return False
-            db.execute("DELETE FROM seen WHERE at < ? OR at > ?", (at - WINDOW_S, at + 1))
+            db.execute(
+                "DELETE FROM seen WHERE at < ? OR at > ?", (at - WINDOW_S, at + 1)
+            )
             db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?)", (key, at))
             return True
     except RawkoError:
@@ -107,7 +113,9 @@ def slow_calls(found: list[Called]) -> list[Called]:
 
 def untold_slow_calls(layout: Layout) -> list[Called]:
     """Return the slow calls since this function last returned some, and record that they are reported."""
-    sql = "SELECT at, host, event, took_ms FROM calls WHERE reported = 0 ORDER BY number"
+    sql = (
+        "SELECT at, host, event, took_ms FROM calls WHERE reported = 0 ORDER BY number"
+    )
     slow = slow_calls([Called(*row) for row in read(layout, sql)])
     if slow:
         try:
@@ -127,7 +135,11 @@ MAX_TITLE_CHARS = 60
 
 def notice_of(layout: Layout, injection: Injection | None = None) -> str:
     """Return the line for the person; empty if there is nothing to report. What it reports is not reported again."""
-    titles = [_shown_title(item.memory.title) for item in injection.items] if injection else []
+    titles = (
+        [_shown_title(item.memory.title) for item in injection.items]
+        if injection
+        else []
+    )
     said = [f"added {_list_titles(titles)}"] if titles else []
     if injection and (waiting := waiting_note(injection)):
         said.append(waiting)

@@ -38,7 +38,8 @@ from .known_hosts import HOSTS, Call
 # number of bytes and imports few modules.
 
 MAX_TAIL_BYTES = 256 * 1024
-MAX_SAID_CHARS = 1_200  # of the agent's last message: its end, because people answer the end
+# of the agent's last message: its end, because people answer the end
+MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
 MAX_PATH_CHARS = 300
@@ -62,7 +63,8 @@ PATCHED = (
     "*** Move to: ",
 )  # lines of apply_patch
 ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
-CALL_MARKS = tuple(kind.encode() for kind in CALLS)  # every line with a tool call has one of these
+# every line with a tool call has one of these
+CALL_MARKS = tuple(kind.encode() for kind in CALLS)
 AGENT_MARKS = (
     b'"assistant',
     b'"ai',
@@ -104,7 +106,9 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
     """Return the last exchange and touched files from the last bytes of a transcript."""
     said = asked = ""
     touched: dict[str, None] = {}
-    calls, agents = ([mark for mark in marks if mark in end] for marks in (CALL_MARKS, AGENT_MARKS))
+    calls, agents = (
+        [mark for mark in marks if mark in end] for marks in (CALL_MARKS, AGENT_MARKS)
+    )
     for line in reversed(end.split(b"\n")):
         marks = calls if said else [*calls, *agents]
         if asked and not any(map(line.__contains__, marks)):
@@ -115,7 +119,10 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
             if who == DID:
                 touched.update(
                     dict.fromkeys(
-                        filter(None, (_in_project(path, project) for path in _paths_in(what)))
+                        filter(
+                            None,
+                            (_in_project(path, project) for path in _paths_in(what)),
+                        )
                     )
                 )
             elif who == ASSISTANT:
@@ -128,7 +135,9 @@ def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
                 asked = str(what).strip()
         if said and asked and len(touched) >= MAX_TOUCHED:
             break
-    return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED])
+    return Lately(
+        said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED]
+    )
 
 
 def transcript_tail(transcript: str, start: int = 0) -> bytes:
@@ -160,7 +169,11 @@ def _parts_of_line(line: dict[str, object]) -> Iterator[tuple[str, object]]:
     if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
         return
     body = next(
-        (line[key] for key in ("message", "payload", "data") if isinstance(line.get(key), dict)),
+        (
+            line[key]
+            for key in ("message", "payload", "data")
+            if isinstance(line.get(key), dict)
+        ),
         line,
     )
     if not isinstance(body, dict):
@@ -171,14 +184,18 @@ def _parts_of_line(line: dict[str, object]) -> Iterator[tuple[str, object]]:
     elif kind in ("user_message", "agent_message"):
         yield (USER if kind == "user_message" else ASSISTANT), body.get("message")
     else:
-        role = str(body.get("role") or line.get("role") or line.get("type")).partition(".")[0]
+        role = str(body.get("role") or line.get("role") or line.get("type")).partition(
+            "."
+        )[0]
         yield from _said_in(ROLES.get(role, role), body.get("content"))
 
 
 def _said_in(role: str, content: object) -> Iterator[tuple[str, object]]:
     if role not in (USER, ASSISTANT):
         return
-    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+    for part in (
+        content if isinstance(content, list) else [{"type": "text", "text": content}]
+    ):
         if not isinstance(part, dict):
             continue
         if part.get("type") in CALLS:
@@ -203,10 +220,15 @@ def _paths_in(given: object) -> list[str]:
         for key in PATHS
         if isinstance(given.get(key), str)
         # Search tools also have a `path`, which is mostly a folder.
-        and (key != PATHS[-1] or "." in given[key].replace("\\", "/").rpartition("/")[2])
+        and (
+            key != PATHS[-1] or "." in given[key].replace("\\", "/").rpartition("/")[2]
+        )
     ]
     return named[:1] or [
-        path for value in given.values() if isinstance(value, str) for path in _patched(value)
+        path
+        for value in given.values()
+        if isinstance(value, str)
+        for path in _patched(value)
     ]
 
 
@@ -222,7 +244,11 @@ def _patched(patch: str) -> list[str]:
 def _in_project(path: str, project: str) -> str:
     """Return a path relative to the project; empty for a folder and for a path outside the project."""
     path = path_below(path, project)
-    return path if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS else ""
+    return (
+        path
+        if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS
+        else ""
+    )
 
 
 # Track which memories a session has in its context: a compaction removes all, a cancelled prompt
@@ -235,10 +261,10 @@ REBUILT = (
     RESUMED,
 )  # reasons for a start after which the old context may be gone
 OPENING = "opening"  # the key of the text at the start of a session
-MAX_CANCEL_MS = 120_000  # after this time, a repeated prompt counts as new, not as a cancelled one
-HEAD_CHARS = (
-    40  # prompts with the same beginning count as the same: people edit what they cancelled
-)
+# after this time, a repeated prompt counts as new, not as a cancelled one
+MAX_CANCEL_MS = 120_000
+# prompts with the same beginning count as the same: people edit what they cancelled
+HEAD_CHARS = 40
 # Text that a transcript holds once the agent began to answer: Claude Code, Cursor and Copilot; Codex; Gemini CLI
 ANSWERED = (
     b'"assistant',
@@ -315,7 +341,9 @@ def _fitting(injection: Injection, room: int) -> Injection:
         items = injection.items if injection.pointers else injection.items[:-1]
         text = render(items, FORM, vouched=injection.vouched)
         tokens = count_tokens(text)
-        injection = replace(injection, items=items, pointers=(), text=text, tokens=tokens)
+        injection = replace(
+            injection, items=items, pointers=(), text=text, tokens=tokens
+        )
     return injection
 
 
@@ -325,4 +353,9 @@ def _task(repository: Repository, call: Call) -> Task:
         return Task(call.prompt, session=call.session)
 
     before = lately(call.transcript, repository.layout.project, call.prompt)
-    return Task(call.prompt, session=call.session, lately=before.exchange, touched=before.touched)
+    return Task(
+        call.prompt,
+        session=call.session,
+        lately=before.exchange,
+        touched=before.touched,
+    )

@@ -73,12 +73,18 @@ def opening(repository: Repository) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close."""
     rows = repository.list()
     introduction = INTRODUCTION.format(count=len(rows))
-    known = [row for row in rows if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS]
+    known = [
+        row
+        for row in rows
+        if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS
+    ]
     known.sort(
         key=lambda row: -IMPORTANCE.index(row.importance)
     )  # of equals, the last changed first
     memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
-    always = [memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"]
+    always = [
+        memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
+    ]
     listed = [memory for memory in memories if memory not in always]
     edited = note_of_changed_rules(repository.layout)
     parts = [
@@ -109,10 +115,15 @@ def _index(memories: Sequence[Memory]) -> list[str]:
     left = MAX_INDEX_TOKENS
     for memory in memories:
         title, subject = _title(memory), _subject(memory)
-        left -= count_tokens(title) + (0 if subject in subjects else count_tokens(subject))
+        left -= count_tokens(title) + (
+            0 if subject in subjects else count_tokens(subject)
+        )
         if left >= 0:
             subjects.setdefault(subject, []).append(title)
-    lines = [f"- {_safe_line(name)}: {'; '.join(titles)}" for name, titles in subjects.items()]
+    lines = [
+        f"- {_safe_line(name)}: {'; '.join(titles)}"
+        for name, titles in subjects.items()
+    ]
     return ["What the memories are about:", *lines] if lines else []
 
 
@@ -136,10 +147,14 @@ def _lessons(repository: Repository) -> list[str]:
         f"- {in_brackets(labels.get(one.id, ()))}{one.context.severity}: {_safe_line(one.context.preventative_rule)}{_id(one.id)}"
         for one in shown
     ]
-    return ["Lessons of earlier failures, the most severe first:", *lines] if lines else []
+    return (
+        ["Lessons of earlier failures, the most severe first:", *lines] if lines else []
+    )
 
 
-def _vouched(found: Sequence[Lesson], labels: dict[str, Labels], most: int) -> list[Lesson]:
+def _vouched(
+    found: Sequence[Lesson], labels: dict[str, Labels], most: int
+) -> list[Lesson]:
     """Return the lessons, verified ones first, with at most `most` unverified ones."""
     doubted = [lesson for lesson in found if NOT_VERIFIED in labels.get(lesson.id, ())]
     return [*(lesson for lesson in found if lesson not in doubted), *doubted[:most]]
@@ -158,14 +173,19 @@ def _conflicts(repository: Repository) -> list[str]:
     shown = [one for one in found if not {one.memory.id, one.other.id} & hidden]
     head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(found)} in all):"
     return (
-        [head if shown else f"{head[:-1]}.", *map(_conflict_line, shown[:MAX_CONFLICTS])]
+        [
+            head if shown else f"{head[:-1]}.",
+            *map(_conflict_line, shown[:MAX_CONFLICTS]),
+        ]
         if found
         else []
     )
 
 
 def _conflict_line(one: Conflict) -> str:
-    sides = (f"{_safe_line(side.title)}{_id(side.id)}" for side in (one.memory, one.other))
+    sides = (
+        f"{_safe_line(side.title)}{_id(side.id)}" for side in (one.memory, one.other)
+    )
     return f"- {' against '.join(sides)}"
 
 
@@ -199,7 +219,8 @@ def note_typed(layout: Layout, call: Call) -> None:
 # transcript has not grown for IDLE_S. A host without transcripts passes its messages with each
 # call; new messages are recorded at once.
 
-IDLE_S = 30 * 60.0  # a session whose transcript has not grown for this time counts as ended
+# a session whose transcript has not grown for this time counts as ended
+IDLE_S = 30 * 60.0
 MAX_AT_ONCE = 3  # sessions that are recorded after one turn
 MAX_TRANSCRIPT_BYTES = 64 * 2**20  # longer transcripts are not recorded
 
@@ -208,12 +229,15 @@ def record_work(
     repository: Repository, host: str, transcript: str, talk: IO[bytes], ended: bool
 ) -> None:
     """Record the sessions that ended, then make learnings from traces if that is due. Call this in the background."""
-    recorded = _record_turns(repository, host, Transcript(talk)) if not transcript else False
+    recorded = (
+        _record_turns(repository, host, Transcript(talk)) if not transcript else False
+    )
     before = time.time() - IDLE_S
     finished = [
         (one, session)
         for one, session in unrecorded(repository.layout).items()
-        if (ended and os.path.abspath(one) == transcript) or os.stat(one).st_mtime < before
+        if (ended and os.path.abspath(one) == transcript)
+        or os.stat(one).st_mtime < before
     ]
     for one, session in finished[:MAX_AT_ONCE]:
         recorded |= _record_transcript(repository, one, session)
@@ -235,10 +259,14 @@ def _record_transcript(repository: Repository, transcript: str, session: str) ->
         note_recorded(repository.layout, transcript, size)
 
 
-def _record_turns(repository: Repository, host: str, heard: Transcript, session: str = "") -> bool:
+def _record_turns(
+    repository: Repository, host: str, heard: Transcript, session: str = ""
+) -> bool:
     turns = list(heard.turns())
     return (
-        repository.traces.record_session(turns, host or heard.host, session or heard.session)
+        repository.traces.record_session(
+            turns, host or heard.host, session or heard.session
+        )
         is not None
     )
 
@@ -259,8 +287,17 @@ def leave_learner(layout: Layout, call: Call) -> None:
     with tempfile.TemporaryFile() as talk:
         if not transcript:
             _write_messages(call, talk)
-        words = ("hook", call.host, LEARN, named, call.session, END if call.event == END else "")
-        start_background(layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True)
+        words = (
+            "hook",
+            call.host,
+            LEARN,
+            named,
+            call.session,
+            END if call.event == END else "",
+        )
+        start_background(
+            layout, lock(layout, "learner"), *words, stdin=talk.fileno(), queue=True
+        )
 
 
 def _transcript_of_call(layout: Layout, call: Call) -> str:
@@ -284,7 +321,9 @@ def _write_messages(call: Call, talk: IO[bytes]) -> None:
         messages = [{"role": role, "content": text} for role, text in said if text]
     if messages:
         talk.write(
-            json.dumps({"sessionId": call.session, "messages": messages[-MAX_MESSAGES:]}).encode()
+            json.dumps(
+                {"sessionId": call.session, "messages": messages[-MAX_MESSAGES:]}
+            ).encode()
         )
         talk.seek(0)
 
@@ -294,7 +333,9 @@ def keep_messages(layout: Layout, call: Call) -> None:
     messages = call.fields.get("messages")
     if call.session and isinstance(messages, list):
         heard = [
-            one for one in messages[-MAX_MESSAGES:] if not (call.is_subagents and _is_prompt(one))
+            one
+            for one in messages[-MAX_MESSAGES:]
+            if not (call.is_subagents and _is_prompt(one))
         ]
         told = {"sessionId": call.session, "messages": _redacted(heard)}
         keep_talk(layout, call.session, json.dumps(told).encode())
@@ -311,10 +352,16 @@ def _redacted(value: object) -> object:
         return redact(value[:MAX_TEXT_CHARS])
     if isinstance(value, list):
         return [_redacted(one) for one in value]
-    return {key: _redacted(one) for key, one in value.items()} if isinstance(value, dict) else value
+    return (
+        {key: _redacted(one) for key, one in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
-def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: bool = False) -> None:
+def learn_behind(
+    repository: Repository, call: Call, talk: IO[bytes], ended: bool = False
+) -> None:
     """Run the background process: find drafts, record work, update the index, and wake the sinks."""
     transcript, run = call.transcript, Run(agent=call.host, session=call.session)
     if transcript:
@@ -324,7 +371,9 @@ def learn_behind(repository: Repository, call: Call, talk: IO[bytes], ended: boo
     with lock(repository.layout, "learner"):
         if transcript:
             with open_transcript(transcript) as stream:
-                learned = repository.learning.learn(stream, replace(run, agent=""), by_host=True)
+                learned = repository.learning.learn(
+                    stream, replace(run, agent=""), by_host=True
+                )
         else:
             learned = repository.learning.learn(talk, run, by_host=True)
             talk.seek(0)

@@ -88,15 +88,24 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     if "transcript" not in said:
         said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
     # Cursor marks its calls, even if it runs a hook of Claude Code's settings.
-    marked = [other for other, host in HOSTS.items() if host.mark and host.mark in fields]
+    marked = [
+        other for other, host in HOSTS.items() if host.mark and host.mark in fields
+    ]
     return Call(marked[0] if marked else name, event, fields, **said)
 
 
 def _call_fields(fields: Fields) -> dict[str, str]:
     """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
     said: dict[str, str] = {}
-    for theirs, ours in (*FIELDS, *(pair for host in HOSTS.values() for pair in host.fields)):
-        if ours not in said and theirs in fields and (text := _field_text(fields[theirs])):
+    for theirs, ours in (
+        *FIELDS,
+        *(pair for host in HOSTS.values() for pair in host.fields),
+    ):
+        if (
+            ours not in said
+            and theirs in fields
+            and (text := _field_text(fields[theirs]))
+        ):
             said[ours] = text
     return said
 
@@ -130,7 +139,9 @@ def likely_folders(call: Call | None) -> list[str]:
 def _environment(kind: str) -> list[str]:
     """Return the values of the environment variables that the hosts' field `kind` names."""
     return [
-        os.environ.get(variable, "") for host in HOSTS.values() if (variable := getattr(host, kind))
+        os.environ.get(variable, "")
+        for host in HOSTS.values()
+        if (variable := getattr(host, kind))
     ]
 
 
@@ -140,14 +151,19 @@ def _field_text(value: object) -> str:
         value = value[0] if value else ""
     if not isinstance(value, str):
         return ""
-    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    return (
+        value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    )
 
 
 # Ask the agent to store a statement of the person: one short request, at most once in five turns.
 
 MAX_QUOTE_CHARS = 400
 REQUEST_NOTE = "a request from rawkomem, not from the person"
-LEADS = {"correction": "The person corrected you", "agreed": "The person agreed with you"}
+LEADS = {
+    "correction": "The person corrected you",
+    "agreed": "The person agreed with you",
+}
 OTHERWISE = "The person said"
 REQUEST_TEXT = """\
 {lead}: “{quote}”
@@ -199,7 +215,9 @@ def run_hook(folder: str, arguments: list[str]) -> None:
             from .hook_sessions import learn_behind
 
             call = Call(host, LEARN, {}, session, transcript=transcript)
-            learn_behind(_open_repository(layout, call), call, sys.stdin.buffer, last == END)
+            learn_behind(
+                _open_repository(layout, call), call, sys.stdin.buffer, last == END
+            )
             return
         data = read_stdin()
         if os.environ.get(LEARNING_GUARD):
@@ -235,7 +253,11 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
             return find_layout(start)
         except NotFound:
             continue
-    if call and call.event in (PROMPT, START, COMPACT) and os.path.isdir(personal_root()):
+    if (
+        call
+        and call.event in (PROMPT, START, COMPACT)
+        and os.path.isdir(personal_root())
+    ):
         return find_layout(os.path.dirname(personal_root()))
     return None
 
@@ -276,7 +298,9 @@ def _is_first(layout: Layout, call: Call) -> bool:
             within_s = COPIES_S
     else:
         words = (call.reply, _transcript_state(call.transcript), _last_message(call))
-    return is_first_call(layout, call.event, call.session, call.prompt, *words, within_s=within_s)
+    return is_first_call(
+        layout, call.event, call.session, call.prompt, *words, within_s=within_s
+    )
 
 
 def _inject(repository: Repository, call: Call) -> Callable[[], None]:
@@ -284,7 +308,11 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
     injection = recalled(
         repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
     )
-    _say(answer(call, injection.text + request, _notice(repository.layout, call, injection)))
+    _say(
+        answer(
+            call, injection.text + request, _notice(repository.layout, call, injection)
+        )
+    )
     repository.note_use(injection, call.session)
     repository.core.deepen_in_background()
 
@@ -299,7 +327,10 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
-    if begin_session(repository.layout, call) and repository.layout.root != personal_root():
+    if (
+        begin_session(repository.layout, call)
+        and repository.layout.root != personal_root()
+    ):
         _say(answer(call, opening(repository), _notice(repository.layout, call)))
     repository.core.wake_sinks()
     return None

@@ -21,8 +21,15 @@ Names = tuple[tuple[str, str], ...]
 # This file holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
 # uninstall` read them.
 
-START, PROMPT, COMPACT, TURN, END = "session-start", "prompt", "compact", "turn-end", "session-end"
-TALK = "talk"  # a host without transcripts passes the messages so far, before its agent stores a memory
+START, PROMPT, COMPACT, TURN, END = (
+    "session-start",
+    "prompt",
+    "compact",
+    "turn-end",
+    "session-end",
+)
+# a host without transcripts passes the messages so far, before its agent stores a memory
+TALK = "talk"
 LEARN = "learn"  # the event of the background learner; no host sends it
 EVENTS = (START, PROMPT, COMPACT, TALK, TURN, END)
 CLAUDE_EVENTS = (
@@ -32,7 +39,10 @@ CLAUDE_EVENTS = (
     ("SessionEnd", END),
 )
 MCP_ENTRY: Fields = {"command": "rawkomem", "args": ["mcp"]}
-STATUS_MESSAGES = {START: "Loading project memories", PROMPT: "Recalling project memories"}
+STATUS_MESSAGES = {
+    START: "Loading project memories",
+    PROMPT: "Recalling project memories",
+}
 
 
 @record
@@ -55,20 +65,25 @@ class Call:
         """Tell whether an agent wrote the prompts of this session (in OpenCode: the session has a parent)."""
         info = self.fields.get("info")
         return bool(
-            self.fields.get("agent_id") or (isinstance(info, dict) and info.get("parentID"))
+            self.fields.get("agent_id")
+            or (isinstance(info, dict) and info.get("parentID"))
         )
 
 
 def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler in Claude Code's format."""
-    status = {"statusMessage": STATUS_MESSAGES[event]} if event in STATUS_MESSAGES else {}
+    status = (
+        {"statusMessage": STATUS_MESSAGES[event]} if event in STATUS_MESSAGES else {}
+    )
     return {"type": "command", "command": command, "timeout": seconds, **status}
 
 
 def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
     """Return an answer in Claude Code's format. Codex rejects all keys except these and `systemMessage`."""
     event = prompt if call.event == PROMPT else "SessionStart"
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+    return {
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}
+    }
 
 
 @record
@@ -86,59 +101,60 @@ class Mcp:
 class Host:
     """An agent host. The defaults are those of Claude Code, which several hosts follow."""
 
-    about: str = ""  # one line of help; empty: the host reads another host's settings and cannot be connected
-    first_step: str = (
-        ""  # what a person must do once after connecting, so that the host uses the settings
-    )
+    # one line of help; empty: the host reads another host's settings and cannot be connected
+    about: str = ""
+    # what a person must do once after connecting, so that the host uses the settings
+    first_step: str = ""
     # Settings
-    project: str = (
-        ""  # path of the settings file in a project; empty: the host has no hooks of its own
-    )
+    # path of the settings file in a project; empty: the host has no hooks of its own
+    project: str = ""
     user: str = ""  # path of the settings file in `home`
     home: tuple[str, str] = (
         "",
         "~",
     )  # the environment variable that names the user's folder, and its default
-    template: str = ""  # if set, the settings file belongs to us as a whole: a copy of this file in templates/agents
-    hooks_beside: str = ""  # if set, settings are TOML; if this JSON file exists next to them, hooks go into it instead
+    # if set, the settings file belongs to us as a whole: a copy of this file in templates/agents
+    template: str = ""
+    # if set, settings are TOML; if this JSON file exists next to them, hooks go into it instead
+    hooks_beside: str = ""
     version: int = 0  # the version that the settings file must contain; 0: none
     events: Names = CLAUDE_EVENTS  # the host's name of an event → ours
-    handler: Callable[[str, str, int], Mapping[str, object]] = (
-        claude_handler  # event, command, seconds → settings
-    )
+    # event, command, seconds → settings
+    handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler
     grouped: bool = True  # whether a handler is inside a group with a list of handlers
-    cmd_key: str = ""  # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
+    # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
+    cmd_key: str = ""
     max_seconds: tuple[
         tuple[str, int], ...
     ] = ()  # event → the longest time limit that the host accepts
     skills: str = ""  # folder of skills in a project
     mcp: Mcp | None = None  # where the host stores MCP servers
-    marketplace: str = ""  # path in templates/agents of the marketplace file that lists our plugin
+    # path in templates/agents of the marketplace file that lists our plugin
+    marketplace: str = ""
     mentions: tuple[
         str, ...
     ] = ()  # other files, in a project or `~/`, into which people write our commands
     # Calls of hooks
-    fields: Names = ()  # the host's name of a field → the name in Call, where it differs from Claude Code's
-    mark: str = (
-        ""  # a field that only this host passes, even to hooks that were set up for another host
-    )
+    # the host's name of a field → the name in Call, where it differs from Claude Code's
+    fields: Names = ()
+    # a field that only this host passes, even to hooks that were set up for another host
+    mark: str = ""
     project_variable: str = ""  # the environment variable that names the project
     transcript_variable: str = ""  # the environment variable that names the transcript
     # Answers
-    max_context_bytes: int = (
-        9_500  # hosts cut longer answers, or put them into a file, from about 10,000
-    )
-    answer: Callable[[Call, str], object] = (
-        claude_answer  # call, context → JSON; a text is printed unchanged
-    )
-    notice: str = ""  # the key of an answer that the host shows to the person; empty: none
-    is_heard: Callable[[Call], bool] = lambda _: True  # whether the host uses the answer to a call
+    # hosts cut longer answers, or put them into a file, from about 10,000
+    max_context_bytes: int = 9_500
+    # call, context → JSON; a text is printed unchanged
+    answer: Callable[[Call, str], object] = claude_answer
+    # the key of an answer that the host shows to the person; empty: none
+    notice: str = ""
+    # whether the host uses the answer to a call
+    is_heard: Callable[[Call], bool] = lambda _: True
     is_apart: Callable[[Call], bool] = lambda _: (
         False
     )  # whether to answer after another host's equal call
-    keeps_context: bool = (
-        True  # whether the answer to a prompt stays in the context of later prompts
-    )
+    # whether the answer to a prompt stays in the context of later prompts
+    keeps_context: bool = True
     # Transcripts
     transcript: str = ""  # the reader in learn/turns.py; empty: calls pass the messages
 
@@ -153,10 +169,10 @@ class Host:
 
 AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
 MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts
-SYSTEM_MESSAGE = (
-    "systemMessage"  # the key of a message to the person, in Claude Code and hosts that follow it
-)
-REWRITTEN = "transformedPrompt"  # the prompt that Copilot sends to the model; a hook may change it
+# the key of a message to the person, in Claude Code and hosts that follow it
+SYSTEM_MESSAGE = "systemMessage"
+# the prompt that Copilot sends to the model; a hook may change it
+REWRITTEN = "transformedPrompt"
 
 
 def _cursor_answer(call: Call, context: str) -> object:
@@ -210,7 +226,12 @@ HOSTS = {
             otherwise="claude mcp add --scope user rawkomem -- rawkomem mcp",
         ),
         marketplace="claude/.claude-plugin/marketplace.json",
-        mentions=(".claude/settings.local.json", ".mcp.json", "CLAUDE.md", "~/.claude.json"),
+        mentions=(
+            ".claude/settings.local.json",
+            ".mcp.json",
+            "CLAUDE.md",
+            "~/.claude.json",
+        ),
         project_variable="CLAUDE_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         transcript="claude-code",
@@ -306,7 +327,8 @@ HOSTS = {
         fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
         answer=_copilot_answer,
         is_heard=_copilot_hears,
-        is_apart=_is_copilots,  # Copilot also runs Claude Code's hooks, but drops their answers
+        # Copilot also runs Claude Code's hooks, but drops their answers
+        is_apart=_is_copilots,
         transcript="copilot",
     ),
     "gemini": Host(
@@ -316,7 +338,10 @@ HOSTS = {
         user="settings.json",
         home=("", "~/.gemini"),
         mcp=Mcp(
-            MCP_SERVERS, ".gemini/settings.json", "settings.json", {**MCP_ENTRY, "timeout": 60_000}
+            MCP_SERVERS,
+            ".gemini/settings.json",
+            "settings.json",
+            {**MCP_ENTRY, "timeout": 60_000},
         ),
         events=(
             ("SessionStart", START),
@@ -330,7 +355,8 @@ HOSTS = {
         project_variable="GEMINI_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
-        keeps_context=False,  # the context that BeforeAgent adds applies to that turn only
+        # the context that BeforeAgent adds applies to that turn only
+        keeps_context=False,
         transcript="gemini",
     ),
     "vscode": Host(
@@ -360,7 +386,10 @@ HOSTS = {
         first_step="open the project in Zed and trust it",
         home=("XDG_CONFIG_HOME", "~/.config"),
         mcp=Mcp(
-            "context_servers", ".zed/settings.json", "zed/settings.json", {**MCP_ENTRY, "env": {}}
+            "context_servers",
+            ".zed/settings.json",
+            "zed/settings.json",
+            {**MCP_ENTRY, "env": {}},
         ),
     ),
 }
@@ -376,7 +405,9 @@ TIME_LIMITS_S = {
 
 def time_limit_s(name: str, event: str) -> int:
     """Return how many seconds a host waits for the answer to one of our events."""
-    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(event, TIME_LIMITS_S[PROMPT])
+    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(
+        event, TIME_LIMITS_S[PROMPT]
+    )
 
 
 def home_of(name: str) -> str:
@@ -385,7 +416,8 @@ def home_of(name: str) -> str:
     return os.environ.get(variable) or os.path.expanduser(default)
 
 
-ALIASES = {  # other names of a host (its program or its package) → the name of its record
+# other names of a host (its program or its package) → the name of its record
+ALIASES = {
     "claude-code": "claude", "codex-cli": "codex", "opencode-ai": "opencode", "cursor-agent": "cursor",
     "copilot-cli": "copilot", "gemini-cli": "gemini",
 }  # fmt: skip

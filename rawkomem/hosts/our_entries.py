@@ -18,7 +18,8 @@ from tomlkit.exceptions import TOMLKitError
 # Recognize our MCP server, and our handlers, which run `rawkomem hook …` by any path and in any
 # host's format.
 
-ARGUMENTS = "args"  # the key of the arguments of a program that is started without a shell
+# the key of the arguments of a program that is started without a shell
+ARGUMENTS = "args"
 CMD_KEY = "commandWindows"  # the key of a command line for cmd.exe
 COMMANDS = (
     "command",
@@ -40,7 +41,9 @@ ALWAYS_0, ALWAYS_0_IN_CMD = "; exit 0", " & exit /b 0"
 
 def calls_us(handler: object) -> bool:
     """Tell whether a handler runs our hook."""
-    return isinstance(handler, dict) and any(_our_line(handler, key) for key in COMMANDS)
+    return isinstance(handler, dict) and any(
+        _our_line(handler, key) for key in COMMANDS
+    )
 
 
 def guarded(line: str, key: str = "") -> str:
@@ -75,7 +78,12 @@ def _our_line(handler: Mapping[str, object], key: str) -> str:
     program = OUR_PROGRAM.match(line)
     if not program:
         return ""
-    words = line[program.end() :].rstrip().removesuffix(ALWAYS_0).removesuffix(ALWAYS_0_IN_CMD)
+    words = (
+        line[program.end() :]
+        .rstrip()
+        .removesuffix(ALWAYS_0)
+        .removesuffix(ALWAYS_0_IN_CMD)
+    )
     return guarded(f"{PROGRAM_NAMES[0]} {words}", key)
 
 
@@ -84,7 +92,9 @@ def _our_line(handler: Mapping[str, object], key: str) -> str:
 Settings = dict[str, Any]
 Edit = Callable[[Settings], None]
 INDENT = "  "  # if the file has no indentation to copy
-TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*(?:"|\Z))|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+TEXT_OR_COMMENT = re.compile(
+    r'("(?:\\.|[^"\\])*(?:"|\Z))|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
+)
 TEXT_OR_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
 
 
@@ -137,7 +147,9 @@ def _parsed_json(text: str) -> Settings:
 def _check_strict(text: str) -> None:
     """Raise ValueError if writing the parsed JSON back would lose comments or a duplicate key."""
     try:
-        json.loads(text if text.strip() else "{}", object_pairs_hook=_without_duplicates)
+        json.loads(
+            text if text.strip() else "{}", object_pairs_hook=_without_duplicates
+        )
     except json.JSONDecodeError:
         raise HasComments(
             "it has comments or trailing commas, which rawkomem cannot keep"
@@ -154,7 +166,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> Settings:
 def _json_text(settings: Settings, before: str) -> str:
     """Return settings as JSON, with the indentation and the line ends of the earlier text."""
     indented = re.search(r"^[ \t]+(?=\S)", before, re.MULTILINE)
-    text = json.dumps(settings, indent=indented[0] if indented else INDENT, ensure_ascii=False)
+    text = json.dumps(
+        settings, indent=indented[0] if indented else INDENT, ensure_ascii=False
+    )
     return text.replace("\n", "\r\n" if "\r\n" in before else "\n")
 
 
@@ -165,9 +179,13 @@ VERSION = "version"
 SERVER_NAME = "rawkomem"  # the name of our server
 
 
-def put_hooks(settings: Settings, wanted: Mapping[str, object], version: int = 0) -> None:
+def put_hooks(
+    settings: Settings, wanted: Mapping[str, object], version: int = 0
+) -> None:
     """Add our items, each to its event's list, unless exactly these are there."""
-    ours = [(event, by_name(items[index])) for event, items, index in _our_items(settings)]
+    ours = [
+        (event, by_name(items[index])) for event, items, index in _our_items(settings)
+    ]
     if sorted(ours, key=repr) == sorted(wanted.items(), key=repr):
         return
     take_hooks(settings)
@@ -205,7 +223,9 @@ def _our_items(settings: Settings) -> Iterator[tuple[str, list[Any], int]]:
     hooks = settings.get(HOOKS, {})
     if not isinstance(hooks, dict):
         raise ValueError(f"{HOOKS} is not an object")
-    lists = [(event, items) for event, items in hooks.items() if isinstance(items, list)]
+    lists = [
+        (event, items) for event, items in hooks.items() if isinstance(items, list)
+    ]
     for event, items in reversed(lists):
         for index in reversed(range(len(items))):
             item = items[index]

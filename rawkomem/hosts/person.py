@@ -23,7 +23,19 @@ INIT, KEEPERS = (
     1,
     ("systemd", "init", "launchd"),
 )  # processes that adopt a process whose parent has exited
-INTERPRETERS = ("node", "bun", "deno", "python", "ruby", "perl", "npm", "npx", "uv", "uvx", "pipx")
+INTERPRETERS = (
+    "node",
+    "bun",
+    "deno",
+    "python",
+    "ruby",
+    "perl",
+    "npm",
+    "npx",
+    "uv",
+    "uvx",
+    "pipx",
+)
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
 # Programs that can run a command at a terminal that no person sees, after their own parent has exited.
 DETACHED = (
@@ -111,7 +123,9 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
     found = _program_among(ancestors)
     for process in ancestors if terminal and not found else ():
         if process.terminal != terminal:
-            if _is_detached(process) and not (process.name == "script" and process.attended):
+            if _is_detached(process) and not (
+                process.name == "script" and process.attended
+            ):
                 return process.name
             terminal = process.terminal
         if not terminal:
@@ -129,7 +143,9 @@ def _is_detached(process: Process) -> bool:
 def _topmost(ancestors: list[Process]) -> Process | None:
     """Return the topmost ancestor below init; None in a container whose first process is a shell."""
     for process, above in pairwise([*ancestors, None]):
-        if process and (process.parent == INIT or (above and _program_name(above.name) in KEEPERS)):
+        if process and (
+            process.parent == INIT or (above and _program_name(above.name) in KEEPERS)
+        ):
             return None if above and _program_name(above.name) in SHELLS else process
     return None
 
@@ -175,7 +191,9 @@ def _process_names(process: Process) -> set[str]:
     program = process.arguments[0] if process.arguments else ""
     names = {_program_name(process.name), _program_name(program)}
     if names & {*INTERPRETERS}:
-        script = next((word for word in process.arguments[1:] if not word.startswith("-")), "")
+        script = next(
+            (word for word in process.arguments[1:] if not word.startswith("-")), ""
+        )
         names |= {_program_name(script), _package(script)}
     return names
 
@@ -186,7 +204,9 @@ def _program_name(path: str) -> str:
     for ending in (".exe", ".js", ".mjs", ".cjs", ".py", ".cmd"):
         name = name.removesuffix(ending)
     bare = name.split(" ")[0]
-    return next((one for one in INTERPRETERS if bare.rstrip("0123456789.") == one), bare)
+    return next(
+        (one for one in INTERPRETERS if bare.rstrip("0123456789.") == one), bare
+    )
 
 
 def _package(script: str) -> str:
@@ -215,10 +235,16 @@ def _lineage() -> list[Process]:
 def _process(pid: int) -> Process | None:
     """Return a process from /proc; None if it does not exist."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat, open(f"/proc/{pid}/cmdline", "rb") as line:
+        with (
+            open(f"/proc/{pid}/stat", "rb") as stat,
+            open(f"/proc/{pid}/cmdline", "rb") as line,
+        ):
             head, _, rest = stat.read().decode("utf-8", "replace").rpartition(")")
             words = (
-                line.read(MAX_ARGUMENTS_BYTES).decode("utf-8", "replace").rstrip("\0").split("\0")
+                line.read(MAX_ARGUMENTS_BYTES)
+                .decode("utf-8", "replace")
+                .rstrip("\0")
+                .split("\0")
             )
     except OSError:
         return None
@@ -230,7 +256,12 @@ def _process(pid: int) -> Process | None:
     is_attended = reads and group == foreground
     name = head.partition("(")[2]
     return Process(
-        pid, int(parent), name, tuple(words), terminal.strip("0") and terminal, is_attended
+        pid,
+        int(parent),
+        name,
+        tuple(words),
+        terminal.strip("0") and terminal,
+        is_attended,
     )
 
 
@@ -239,13 +270,20 @@ def _processes() -> dict[int, Process]:
     import subprocess  # slow to import, and not needed on Linux
 
     try:
-        done = subprocess.run(PS, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False)
+        done = subprocess.run(
+            PS, capture_output=True, text=True, timeout=PS_LIMIT_S, check=False
+        )
     except (OSError, subprocess.SubprocessError):
         return {}
     rows = (line.split() for line in done.stdout.splitlines())
     found = (
         Process(
-            int(row[0]), int(row[1]), row[5], tuple(row[5:]), row[4].strip("?-"), row[2] == row[3]
+            int(row[0]),
+            int(row[1]),
+            row[5],
+            tuple(row[5:]),
+            row[4].strip("?-"),
+            row[2] == row[3],
         )
         for row in rows
         if len(row) > 5

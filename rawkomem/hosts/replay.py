@@ -42,9 +42,11 @@ from .known_hosts import HOSTS, home_of
 NOT_IN_NAMES = re.compile(
     r"[^a-zA-Z0-9]"
 )  # characters that Claude Code replaces by a dash in a project's folder name
-MAX_ROLLOUTS = 1_000  # latest sessions of Codex; it stores those of all projects together, and each names its folder
+# latest sessions of Codex; it stores those of all projects together, and each names its folder
+MAX_ROLLOUTS = 1_000
 MAX_FIRST_LINE_BYTES = 2**20
-PROJECT_ROOT = ".project_root"  # the file that names the project, if Gemini's folder is not named by a checksum
+# the file that names the project, if Gemini's folder is not named by a checksum
+PROJECT_ROOT = ".project_root"
 
 
 def session_places(layout: Layout) -> dict[str, str]:
@@ -52,7 +54,9 @@ def session_places(layout: Layout) -> dict[str, str]:
     project = os.path.realpath(layout.project)
     return {
         "hooks": layout.local,
-        "claude": os.path.join(home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project)),
+        "claude": os.path.join(
+            home_of("claude"), "projects", NOT_IN_NAMES.sub("-", project)
+        ),
         "codex": os.path.join(home_of("codex"), "sessions"),
         "gemini": os.path.join(home_of("gemini"), "tmp"),
         "specstory": os.path.join(project, ".specstory", "history"),
@@ -64,15 +68,26 @@ def find_sessions(layout: Layout) -> list[str]:
     files = [*known_transcripts(layout)]
     for name in session_places(layout):
         files += sessions_of(layout, name)
-    return _latest_first({os.path.realpath(file) for file in files if os.path.isfile(file)})
+    return _latest_first(
+        {os.path.realpath(file) for file in files if os.path.isfile(file)}
+    )
 
 
 def sessions_of(layout: Layout, name: str) -> list[str]:
     """Return the transcripts of a project that a host or SpecStory stores; empty for other hosts."""
-    project, place = os.path.realpath(layout.project), session_places(layout).get(name, "")
+    project, place = (
+        os.path.realpath(layout.project),
+        session_places(layout).get(name, ""),
+    )
     if name == "codex":
-        files = glob(os.path.join(escape(place), "**", "rollout-*.jsonl"), recursive=True)
-        return [file for file in _latest_first(files)[:MAX_ROLLOUTS] if _ran_in(file, project)]
+        files = glob(
+            os.path.join(escape(place), "**", "rollout-*.jsonl"), recursive=True
+        )
+        return [
+            file
+            for file in _latest_first(files)[:MAX_ROLLOUTS]
+            if _ran_in(file, project)
+        ]
     if name == "gemini":
         return [*_chats(place, project)]
     pattern = {"claude": "*.jsonl", "specstory": "*.md"}.get(name)
@@ -167,7 +182,11 @@ def recorded_pasts(files: Iterable[str]) -> list[Past]:
     pasts = []
     for file in files:
         for number, one in enumerate(read_recorded_sessions(file), 1):
-            lines = (json.dumps(line) + "\n" for line in one["records"] if isinstance(line, dict))
+            lines = (
+                json.dumps(line) + "\n"
+                for line in one["records"]
+                if isinstance(line, dict)
+            )
             stream = io.BytesIO("".join(lines).encode())
             pasts.append(_past_session(stream, str(one.get("id") or number)))
     return pasts
@@ -191,7 +210,9 @@ def _past_session(stream: IO[bytes], name: str) -> Past:
             line = transcript.line
             written += line
     host = "" if transcript.host == MARKDOWN else transcript.host
-    return Past(name, host, transcript.session, tuple(turns), tuple(moments), bytes(written))
+    return Past(
+        name, host, transcript.session, tuple(turns), tuple(moments), bytes(written)
+    )
 
 
 def _turn_line(turn: Turn) -> bytes:
@@ -202,20 +223,26 @@ def _turn_line(turn: Turn) -> bytes:
     elif turn.role in (USER, ASSISTANT):
         content = [{"type": "text", "text": turn.text}]
     role = USER if turn.role == USER else ASSISTANT
-    return json.dumps({"role": role, "content": content}).encode() + b"\n" if content else b""
+    return (
+        json.dumps({"role": role, "content": content}).encode() + b"\n"
+        if content
+        else b""
+    )
 
 
 # Replay a session: recall memories at each prompt, and find which of the person's corrections a
 # memory covers.
 
-COVERED = "prevented"  # a memory states the correction and is injected for an earlier prompt of the session
-SILENT = (
-    "too late"  # a memory states it, but comes only with the prompt that corrects, or not at all
-)
+# a memory states the correction and is injected for an earlier prompt of the session
+COVERED = "prevented"
+# a memory states it, but comes only with the prompt that corrects, or not at all
+SILENT = "too late"
 MISSING = "not covered"  # no memory states the correction
-CORRECTING_KINDS = (CORRECTION, RULE, PREFERENCE)  # kinds of drafts that count as corrections
+# kinds of drafts that count as corrections
+CORRECTING_KINDS = (CORRECTION, RULE, PREFERENCE)
 MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
-MAX_NEAR = 20  # memories that are compared with a correction, in addition to the injected ones
+# memories that are compared with a correction, in addition to the injected ones
+MAX_NEAR = 20
 
 
 @record
@@ -258,7 +285,9 @@ def replay(repository: Repository, past: Past) -> Replayed:
 
 def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
     """Yield for each prompt of a session the memories that it would get now."""
-    readers = {host.transcript: host for host in reversed(HOSTS.values()) if host.transcript}
+    readers = {
+        host.transcript: host for host in reversed(HOSTS.values()) if host.transcript
+    }
     host, told = readers.get(past.host, HOSTS["claude"]), Told()
     for number, moment in enumerate(past.moments, 1):
         if moment.is_fresh or not host.keeps_context:
@@ -269,7 +298,14 @@ def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
         told = Told(keys, told.tokens + tokens_spent(injection))
         prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
         memories = tuple(item.memory for item in injection.items)
-        yield Answer(number, moment.turn, prompt, memories, injection.tokens, saved=injection.saved)
+        yield Answer(
+            number,
+            moment.turn,
+            prompt,
+            memories,
+            injection.tokens,
+            saved=injection.saved,
+        )
 
 
 def _corrections(
@@ -277,9 +313,13 @@ def _corrections(
 ) -> Iterator[Correction]:
     run = Run(past.host)
     turns = _turns_by_draft(past, run)
-    for draft in sorted(choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)):
+    for draft in sorted(
+        choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)
+    ):
         if draft.kind in CORRECTING_KINDS and draft.id in turns:
-            *before, own = (answer for answer in answers if answer.turn <= turns[draft.id])
+            *before, own = (
+                answer for answer in answers if answer.turn <= turns[draft.id]
+            )
             yield _judged(repository, draft, before, own.number)
 
 
@@ -293,12 +333,21 @@ def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
     }
 
 
-def _judged(repository: Repository, draft: Draft, before: list[Answer], prompt: int) -> Correction:
+def _judged(
+    repository: Repository, draft: Draft, before: list[Answer], prompt: int
+) -> Correction:
     """Return the verdict on a correction; `before` are the answers to earlier prompts."""
-    since = {memory.id: answer.number for answer in reversed(before) for memory in answer.memories}
+    since = {
+        memory.id: answer.number
+        for answer in reversed(before)
+        for memory in answer.memories
+    }
     injected = {memory.id: memory for answer in before for memory in answer.memories}
     in_use = Filter(statuses=(ACTIVE,), current=True)
-    near = {memory.id: memory for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)}
+    near = {
+        memory.id: memory
+        for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
+    }
     found = covering_memories(draft, list((injected | near).values()))
     if not found:
         return Correction(draft, prompt, MISSING)

@@ -41,7 +41,14 @@ from ..git.head import git_stamp
 from ..model.entries import Memory
 from ..model.errors import Busy, Unwritable
 from ..model.filters import Filter, asked, passes_field
-from ..model.values import IMPORTANCE, RECORDED, TYPE_CHECKING, record, replace, unchecked
+from ..model.values import (
+    IMPORTANCE,
+    RECORDED,
+    TYPE_CHECKING,
+    record,
+    replace,
+    unchecked,
+)
 from ..state.trust import (
     AGENTS,
     BASE_TRUST,
@@ -87,16 +94,15 @@ class SyncReport:
     files: int = 0
     rebuilt: str = ""  # why the index was rebuilt; empty when it was not
     seconds: float = 0.0
-    left: int = 0  # files left for the next sync, because this sync had used up its time
+    # files left for the next sync, because this sync had used up its time
+    left: int = 0
 
 
 SCHEMA_VERSION = "18"
-UNREAD = (
-    "unread"  # stamp of a file that the next sync must read again; until then its old rows stay
-)
-MAX_NAME_CHARS = (
-    4_096  # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
-)
+# stamp of a file that the next sync must read again; until then its old rows stay
+UNREAD = "unread"
+# longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
+MAX_NAME_CHARS = 4_096
 MIN_SUFFIX_CHARS = 4  # a shorter text matches the end of an id by chance
 
 CATALOGUE_SCHEMA = """
@@ -133,7 +139,8 @@ CREATE INDEX committed_digest ON committed (digest);
 CREATE TABLE vouched (digest TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE authorship (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 """
-STATES = "memories INDEXED BY memories_state"  # this index has few pages; the table's pages hold whole memories
+# this index has few pages; the table's pages hold whole memories
+STATES = "memories INDEXED BY memories_state"
 
 
 @record
@@ -167,7 +174,11 @@ class Catalogue:
 
     def meta(self, with_listing: bool = True) -> dict[str, bytes | str]:
         """Return the rows of `meta` as key → value. Without the listing (80 bytes a file), its value is empty."""
-        value = "value" if with_listing else "CASE key WHEN 'listing' THEN '' ELSE value END"
+        value = (
+            "value"
+            if with_listing
+            else "CASE key WHEN 'listing' THEN '' ELSE value END"
+        )
         return dict(rows(self.db, f"SELECT key, {value} FROM meta"))
 
     def set_meta(self, key: str, value: bytes | str) -> None:
@@ -184,7 +195,9 @@ class Catalogue:
 
     def unread(self) -> list[str]:
         """Return the files that the next sync must read again."""
-        return self._texts("SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD)
+        return self._texts(
+            "SELECT path FROM files WHERE stamp = ? ORDER BY path", UNREAD
+        )
 
     def set_stamp(self, path: str, stamp: str) -> None:
         """Set the stamp of a file."""
@@ -196,7 +209,9 @@ class Catalogue:
 
     def digests_about(self, target: str) -> dict[str, str]:
         """Return entry id → digest of the entries about a memory."""
-        return dict(rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,)))
+        return dict(
+            rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,))
+        )
 
     def digest(self, id: str) -> str:
         """Return the digest of a memory's document in the store; empty when there is none."""
@@ -221,12 +236,16 @@ class Catalogue:
         """Return all memories, newest first."""
         return [
             Row(*row)
-            for row in rows(self.db, f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id")
+            for row in rows(
+                self.db, f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id"
+            )
         ]
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
-        (count,) = first(self.db, f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}")
+        (count,) = first(
+            self.db, f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}"
+        )
         return int(count)
 
     def count_stored(self) -> int:
@@ -238,7 +257,10 @@ class Catalogue:
 
     def has_unvouched(self) -> bool:
         """Tell whether there is a memory that nobody vouches for."""
-        return first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1") is not None
+        return (
+            first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1")
+            is not None
+        )
 
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, most recently changed first."""
@@ -257,7 +279,9 @@ class Catalogue:
         """Tell whether any memory contains this text, ignoring case."""
         return (
             first(
-                self.db, "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1", (text,)
+                self.db,
+                "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1",
+                (text,),
             )
             is not None
         )
@@ -273,7 +297,9 @@ class Catalogue:
             self.db,
             "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'",
         )
-        return [id for id, other in active if " ".join(other.split()).casefold() == wanted]
+        return [
+            id for id, other in active if " ".join(other.split()).casefold() == wanted
+        ]
 
     def resolve(self, name: str) -> list[str]:
         """Return the ids that a name may mean, from the first of these rules that finds any.
@@ -288,12 +314,18 @@ class Catalogue:
                 return [id]
         like = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         stem = like.removesuffix(".md")
-        with_id = "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20"
+        with_id = (
+            "SELECT id FROM memories WHERE id LIKE ? ESCAPE '\\' ORDER BY id LIMIT 20"
+        )
         in_file = "SELECT id FROM memories WHERE path LIKE ? ESCAPE '\\' ORDER BY line LIMIT 20"
         return (
             self._texts(with_id, like + "%")
             or self._texts(in_file, f"%/{stem}.md")
-            or (self._texts(with_id, "%" + like) if len(like) >= MIN_SUFFIX_CHARS else [])
+            or (
+                self._texts(with_id, "%" + like)
+                if len(like) >= MIN_SUFFIX_CHARS
+                else []
+            )
             or self.with_words(name)
         )
 
@@ -307,16 +339,24 @@ class Catalogue:
             return []
         titled = [(id, status, _title_words(title)) for id, title, status in
                   rows(self.db, "SELECT id, title, status FROM memories ORDER BY id")]  # fmt: skip
-        fitting = [(id, status, words) for id, status, words in titled if {*wanted} <= {*words}]
-        same = [(id, status, words) for id, status, words in fitting if words == wanted] or fitting
-        return [id for id, status, _ in same if status != "deleted"] or [id for id, _, _ in same]
+        fitting = [
+            (id, status, words) for id, status, words in titled if {*wanted} <= {*words}
+        ]
+        same = [
+            (id, status, words) for id, status, words in fitting if words == wanted
+        ] or fitting
+        return [id for id, status, _ in same if status != "deleted"] or [
+            id for id, _, _ in same
+        ]
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """Return id → title, for the ids that exist."""
         return self._column("title", ids)
 
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
-        sql = f"SELECT id, {name} FROM memories WHERE id IN ({', '.join('?' * len(ids))})"
+        sql = (
+            f"SELECT id, {name} FROM memories WHERE id IN ({', '.join('?' * len(ids))})"
+        )
         return dict(rows(self.db, sql, ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
@@ -331,10 +371,12 @@ class Catalogue:
     def counts(self) -> tuple[int, int, dict[str, int]]:
         """Return how many files and entries there are, and how many memories of each status."""
         files, entries = first(
-            self.db, "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)"
+            self.db,
+            "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)",
         )
         by_status = rows(
-            self.db, "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status"
+            self.db,
+            "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status",
         )
         return files, entries, dict(by_status)
 
@@ -349,7 +391,9 @@ def own_inode(path: str) -> str:
 
 def _title_words(text: str) -> list[str]:
     """Return the words of a title, in lower case and without punctuation around them."""
-    plain = "".join(sign if sign.isalnum() or sign in "_-" else " " for sign in text.casefold())
+    plain = "".join(
+        sign if sign.isalnum() or sign in "_-" else " " for sign in text.casefold()
+    )
     return plain.split()
 
 
@@ -365,10 +409,14 @@ LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committe
 WHERE e.target IN
 """
 LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
-UNCOMMITTED_FILES = "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
+UNCOMMITTED_FILES = (
+    "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
+)
 VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
 # With vouching, copies of an entry count once: these memories change when it is switched on or off.
-COPIED_ENTRIES = "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
+COPIED_ENTRIES = (
+    "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
+)
 SWITCHED_OFF = "switched off"
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
 CANNOT_WRITE = (
@@ -386,9 +434,8 @@ class Authors:
 
     def __init__(self, index: Index, agents: Sequence[str] | None = ()):
         self.index = index
-        self.agents = (
-            agents  # patterns of further identities that are agents; None: commits do not count
-        )
+        # patterns of further identities that are agents; None: commits do not count
+        self.agents = agents
 
     def of_memories(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """Return memory → entry id → who committed it (see state/trust.py), for all entries about the memories.
@@ -457,16 +504,30 @@ class Authors:
             history = read_history(self.index.layout, _known_history(db))
         facts = {"stamp": stamp, "why": history.why, "at": str(time.time())}
         was_on = is_on = _kept_fact(db, "vouching") == "on"
-        before = after = {digest for (digest,) in rows(db, "SELECT digest FROM vouched")}
+        before = after = {
+            digest for (digest,) in rows(db, "SELECT digest FROM vouched")
+        }
         if self._may_replace(history, was_on):
-            db.execute("DELETE FROM introduced; DELETE FROM committed; DELETE FROM vouched")
-            db.executemany("INSERT INTO introduced VALUES (?, ?)", history.authors.items())
+            db.execute(
+                "DELETE FROM introduced; DELETE FROM committed; DELETE FROM vouched"
+            )
+            db.executemany(
+                "INSERT INTO introduced VALUES (?, ?)", history.authors.items()
+            )
             for blob, digests in history.blobs.items():
-                numbered = [(blob, number, digest) for number, digest in enumerate(digests)]
+                numbered = [
+                    (blob, number, digest) for number, digest in enumerate(digests)
+                ]
                 db.executemany("INSERT INTO committed VALUES (?, ?, ?)", numbered)
-            is_person = {name: self.state(name) == PERSON for name in history.authors.values()}
-            after = {digest for digest, author in rows(db, VOUCHED) if is_person[author]}
-            db.executemany("INSERT INTO vouched VALUES (?)", [(digest,) for digest in after])
+            is_person = {
+                name: self.state(name) == PERSON for name in history.authors.values()
+            }
+            after = {
+                digest for digest, author in rows(db, VOUCHED) if is_person[author]
+            }
+            db.executemany(
+                "INSERT INTO vouched VALUES (?)", [(digest,) for digest in after]
+            )
             is_on = bool(after)
             facts |= {"head": history.head, "ignored": " ".join(history.ignored)}
             facts["vouching"] = "on" if is_on else "off"
@@ -522,7 +583,9 @@ def _known_history(db: apsw.Connection) -> History:
     from ..git.authorship import History
 
     blobs: dict[str, tuple[str, ...]] = {}
-    for blob, digest in rows(db, "SELECT blob, digest FROM committed ORDER BY blob, number"):
+    for blob, digest in rows(
+        db, "SELECT blob, digest FROM committed ORDER BY blob, number"
+    ):
         blobs[blob] = (*blobs.get(blob, ()), digest)
     authors = dict(rows(db, "SELECT digest, author FROM introduced"))
     head, ignored, why = (_kept_fact(db, key) for key in ("head", "ignored", "why"))
@@ -560,12 +623,15 @@ def row_of(memory: Memory) -> Row:
     return Row(**{name: getattr(memory, name) for name in ROW_COLUMNS})
 
 
-def passes_filter(memory: Memory, only: Filter, at: int, trust: Callable[[Memory], float]) -> bool:
+def passes_filter(
+    memory: Memory, only: Filter, at: int, trust: Callable[[Memory], float]
+) -> bool:
     """Return whether a memory, as of a time, passes a filter; `trust` returns its trust."""
     if only.current and not is_valid(memory, at):
         return False
     if not all(
-        passes_field(field, wanted, facet_of(memory, field.column)) for field, wanted in asked(only)
+        passes_field(field, wanted, facet_of(memory, field.column))
+        for field, wanted in asked(only)
     ):
         return False
     return not only.trust or trust(memory) >= only.trust
@@ -573,25 +639,36 @@ def passes_filter(memory: Memory, only: Filter, at: int, trust: Callable[[Memory
 
 def rows_inside(rows: Iterable[Row], only: Filter, at: int) -> list[Row]:
     """Return the rows that pass a filter; parts of it that need more than a row's columns are ignored."""
-    told = [(field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS]
+    told = [
+        (field, wanted) for field, wanted in asked(only) if field.column in ROW_COLUMNS
+    ]
     valid = (row for row in rows if not only.current or is_valid(row, at))
     return [
         row
         for row in valid
-        if all(passes_field(field, wanted, _row_facet(row, field.column)) for field, wanted in told)
+        if all(
+            passes_field(field, wanted, _row_facet(row, field.column))
+            for field, wanted in told
+        )
     ]
 
 
 def asks_for_facts(only: Filter) -> bool:
     """Return whether a filter needs more than a row's columns."""
     return bool(
-        only.trust or only.where or any(field.column not in ROW_COLUMNS for field, _ in asked(only))
+        only.trust
+        or only.where
+        or any(field.column not in ROW_COLUMNS for field, _ in asked(only))
     )
 
 
 def _row_facet(row: Row, column: str) -> object:
     """Return a row's value of a facet."""
-    return IMPORTANCE.index(row.importance) if column == "importance" else getattr(row, column)
+    return (
+        IMPORTANCE.index(row.importance)
+        if column == "importance"
+        else getattr(row, column)
+    )
 
 
 # Finds memories that make claims about the same thing or contradict each other, without reading
@@ -620,7 +697,9 @@ def put_claim(db: apsw.Connection, memory: Memory, statements: Statements) -> No
         db.execute("INSERT INTO conflicts VALUES (?, ?)", (memory.id, other))
     if has_comparable_prose(memory):
         text = (memory.title, memory.body)
-        keys = statements[text] if text in statements else statement_keys(prose_of(memory))
+        keys = (
+            statements[text] if text in statements else statement_keys(prose_of(memory))
+        )
         rows = [(memory.id, key, stance) for key, stance in keys]
         db.executemany("INSERT INTO statements VALUES (?, ?, ?)", rows)
 
@@ -648,11 +727,14 @@ def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     return rows(db, OPPOSED.format(", ".join("?" * len(ids))), ids)
 
 
-def memories_claiming(catalogue: Catalogue, subject: str, predicate: str) -> list[Memory]:
+def memories_claiming(
+    catalogue: Catalogue, subject: str, predicate: str
+) -> list[Memory]:
     """Return every memory with a claim about this subject and predicate, of any status."""
     sql = "SELECT doc FROM memories WHERE id IN (SELECT memory FROM claims WHERE subject = ? AND predicate = ?)"
     return [
-        memory_of(doc) for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))
+        memory_of(doc)
+        for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))
     ]
 
 
@@ -661,7 +743,10 @@ def pending_conflicts(catalogue: Catalogue) -> list[Conflict]:
     from ..state.changes import open_conflicts
 
     ids = [
-        id for (id,) in rows(catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory")
+        id
+        for (id,) in rows(
+            catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory"
+        )
     ]
     memories = [memory for id in ids if (memory := known_memory(catalogue, id))]
     return open_conflicts(memories, lambda id: known_memory(catalogue, id))
@@ -686,7 +771,8 @@ class Believed:
         self.catalogue = catalogue
         self.authors = authors
         self.at = at
-        self.strict = strict  # commits and reviews count, other typed entries do not; sources must be verified too
+        # commits and reviews count, other typed entries do not; sources must be verified too
+        self.strict = strict
         self.counts = strict or bool(
             authors and authors.names_a_person()
         )  # whether it matters who vouches
@@ -697,13 +783,19 @@ class Believed:
     def unverified(self, memories: Iterable[Memory]) -> dict[str, Standing]:
         """Return id → standing of the memories that no person vouches for."""
         memories = list(memories)
-        self._look_up([memory for memory in memories if memory.id not in self._standings])
+        self._look_up(
+            [memory for memory in memories if memory.id not in self._standings]
+        )
         found = {memory.id: self._standings[memory.id] for memory in memories}
         return {id: standing for id, standing in found.items() if not standing.verified}
 
     def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
         """Return the sources of a memory that were withdrawn, superseded, disputed, or have ended."""
-        return weak_sources(memory, self._find_source, self.at) if derived_from(memory) else ()
+        return (
+            weak_sources(memory, self._find_source, self.at)
+            if derived_from(memory)
+            else ()
+        )
 
     def trust(self, memory: Memory) -> Trust:
         """Return the trust in a memory, which is never higher than the lowest trust in one of its sources."""
@@ -734,13 +826,17 @@ class Believed:
     def _find_source(self, id: str) -> Memory | None:
         """Return a source; None also for an active or archived record of a run: a learning may have hundreds."""
         row = self.catalogue.row(id)
-        if row is None or (row.kind in RECORDED and row.status in ("active", "archived")):
+        if row is None or (
+            row.kind in RECORDED and row.status in ("active", "archived")
+        ):
             return None
         return self._find(id)
 
     def _look_up(self, memories: list[Memory]) -> None:
         commits = (
-            self.authors.of_memories([memory.id for memory in memories]) if self.authors else {}
+            self.authors.of_memories([memory.id for memory in memories])
+            if self.authors
+            else {}
         )
         for memory in memories:
             states = commits.get(memory.id, {})
@@ -750,9 +846,12 @@ class Believed:
                 map(self._arrived().knows, ids)
             ):
                 digests = self.catalogue.digests_about(memory.id)
-                arrivals = {id: self._arrived().of(id, digests.get(id, "")) for id in ids}
+                arrivals = {
+                    id: self._arrived().of(id, digests.get(id, "")) for id in ids
+                }
                 entries = {
-                    id: standing_of_entry(states.get(id, UNKNOWN), arrivals[id]) for id in ids
+                    id: standing_of_entry(states.get(id, UNKNOWN), arrivals[id])
+                    for id in ids
                 }
             self._standings[memory.id] = self._decided(
                 memory, standing_of(memory, entries), entries[memory.id]
@@ -770,8 +869,12 @@ class Believed:
         """Return whether no person vouches for a source of a memory, unless a person reviewed the memory itself."""
         if memory.reviewed_in:
             return False
-        sources = [source for id in derived_from(memory) if (source := self._find_source(id))]
-        return any(source.kind not in RECORDED and not source.vouched for source in sources)
+        sources = [
+            source for id in derived_from(memory) if (source := self._find_source(id))
+        ]
+        return any(
+            source.kind not in RECORDED and not source.vouched for source in sources
+        )
 
     def _arrived(self) -> Arrivals:
         if self._arrivals is None:

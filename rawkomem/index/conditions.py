@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 START_CHARS = 3  # characters at the start of a trigger, by which it is looked up
 MAX_STARTS = 4_000  # for a task with more starts, every trigger is compared
-MAX_TRIGGERED = 5_000  # conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
-MAX_REGEXES = 3_000  # regexes sorted per task; the time budget for trying them ends earlier
+# conditions tried per task, 50 ms; a task that triggers more would fire for nearly every memory
+MAX_TRIGGERED = 5_000
+# regexes sorted per task; the time budget for trying them ends earlier
+MAX_REGEXES = 3_000
 REGEXES = """
 SELECT conditions.memory, packed, path, vouched FROM conditions JOIN memories ON memories.id = conditions.memory
 WHERE size > 0 ORDER BY vouched DESC, size, n LIMIT ?
@@ -42,7 +44,9 @@ def put_conditions(db: apsw.Connection, memory: str, patterns: Sequence[str]) ->
         if condition.form == REFUSED:
             continue
         values = (memory, pack_condition(condition), condition.size)
-        db.execute("INSERT INTO conditions (memory, packed, size) VALUES (?, ?, ?)", values)
+        db.execute(
+            "INSERT INTO conditions (memory, packed, size) VALUES (?, ?, ?)", values
+        )
         n = db.last_insert_rowid()
         triggers = [(n, key, key[:START_CHARS]) for key in _trigger_keys(condition)]
         db.executemany("INSERT INTO triggers VALUES (?, ?, ?)", triggers)
@@ -59,7 +63,11 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
         for at in range(len(situation.lower))
         for size in range(START_CHARS + 1)
     } | {""}
-    among = f"start IN ({', '.join('?' * len(starts))}) AND " if len(starts) <= MAX_STARTS else ""
+    among = (
+        f"start IN ({', '.join('?' * len(starts))}) AND "
+        if len(starts) <= MAX_STARTS
+        else ""
+    )
     sql = (
         f"SELECT memory, packed FROM conditions JOIN {STATES} ON memories.id = conditions.memory"
         f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0"
@@ -67,13 +75,19 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
         f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}
-    for memory, packed in rows(db, sql, (*(starts if among else ()), situation.lower, *stems)):
-        if memory not in found and (fired := fires(unpack_condition(packed), situation)):
+    for memory, packed in rows(
+        db, sql, (*(starts if among else ()), situation.lower, *stems)
+    ):
+        if memory not in found and (
+            fired := fires(unpack_condition(packed), situation)
+        ):
             found[memory] = fired
     apart = replace(situation, engine=situation.engine.apart())
     for memory, packed, vouched in _regexes(db):
         regex = known_condition(packed)
-        if memory not in found and (fired := fires(regex, situation if vouched else apart)):
+        if memory not in found and (
+            fired := fires(regex, situation if vouched else apart)
+        ):
             found[memory] = fired
     return found
 
@@ -106,5 +120,9 @@ def _trigger_keys(condition: Condition) -> set[str]:
     if condition.how == PIECES:
         return {trigger_text(pieces) for pieces in condition.parts}
     return (
-        {condition.phrase} if condition.how == WORDS else {""} if condition.how == PATHS else set()
+        {condition.phrase}
+        if condition.how == WORDS
+        else {""}
+        if condition.how == PATHS
+        else set()
     )

@@ -27,7 +27,14 @@ from .catalogue import Catalogue, memory_of
 from .index import Index
 from .ingest import pieces_of, vectors_of
 from .status import SECONDS_EACH, why_wait
-from .stores.database import BROKEN, check_database, first, open_database, remove_database, rows
+from .stores.database import (
+    BROKEN,
+    check_database,
+    first,
+    open_database,
+    remove_database,
+    rows,
+)
 from .stores.sqlite import SCALE, pack_all
 
 # Caches contextual vectors by the hash of their text, in one file for all repositories of the user:
@@ -35,7 +42,8 @@ from .stores.sqlite import SCALE, pack_all
 
 CACHE_NAME = "vectors.db"  # in the user's cache folder
 MAX_VECTORS = 200_000  # about 90 MB; beyond it the oldest vectors are deleted
-CACHE_WAIT_MS = 2_000  # for another process that writes; after that the vectors are computed
+# for another process that writes; after that the vectors are computed
+CACHE_WAIT_MS = 2_000
 
 
 class VectorCache:
@@ -56,7 +64,9 @@ class VectorCache:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return the vectors of texts, in int8 precision; call the wrapped embedder for those not in the cache."""
         keys = {
-            text: sha256(f"{self.name}\0{text}".encode("utf-8", "surrogatepass")).digest()[:16]
+            text: sha256(
+                f"{self.name}\0{text}".encode("utf-8", "surrogatepass")
+            ).digest()[:16]
             for text in texts
         }
         known = {
@@ -69,10 +79,13 @@ class VectorCache:
         made = dict(zip(missing, packed, strict=True))
         new = [(keys[text], vector) for text, vector in made.items()]
         with suppress(apsw.Error), self._db:
-            self._db.executemany("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", new)
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)", new
+            )
         kept = {**known, **made}
         return [
-            (np.frombuffer(kept[text], np.int8) / SCALE).astype("<f4").tobytes() for text in texts
+            (np.frombuffer(kept[text], np.int8) / SCALE).astype("<f4").tobytes()
+            for text in texts
         ]
 
     def _find(self, key: bytes) -> bytes:
@@ -129,15 +142,19 @@ def forget_vectors() -> None:
 # a time. Until nearly all memories have contextual vectors, questions are answered from the first
 # tier. Vectors of the two tiers are never compared with each other.
 
-MAX_WORK_S = 600.0  # after this time a background process exits; the next recall starts a new one
+# after this time a background process exits; the next recall starts a new one
+MAX_WORK_S = 600.0
 TICK_S = 5.0  # time between two checks of the load
 BATCH_MEMORIES = 16  # a few seconds of work: an interruption loses at most one batch
 
-Wanted = list[tuple[str, str, "Memory"]]  # id, digest of its document in the store, the memory
+# id, digest of its document in the store, the memory
+Wanted = list[tuple[str, str, "Memory"]]
 
 
 def deepen(
-    index: Index, progress: Callable[[int, int], None] | None = None, waits: bool = False
+    index: Index,
+    progress: Callable[[int, int], None] | None = None,
+    waits: bool = False,
 ) -> int:
     """Compute missing contextual vectors; return for how many memories. Do nothing while another process does so.
 
@@ -191,8 +208,13 @@ def _fill(
     done, total = 0, count - held
     while wanted := _wanted(index):
         started = time.monotonic()
-        vectors = vectors_of(embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted])
-        found = {id: (digest, own) for (id, digest, _), own in zip(wanted, vectors, strict=True)}
+        vectors = vectors_of(
+            embedder, [(memory, pieces_of(memory)) for _, _, memory in wanted]
+        )
+        found = {
+            id: (digest, own)
+            for (id, digest, _), own in zip(wanted, vectors, strict=True)
+        }
         written = _write_vectors(
             index, embedder.name, found, (time.monotonic() - started) / len(wanted)
         )
@@ -216,7 +238,10 @@ def _wanted(index: Index) -> Wanted:
 
 
 def _write_vectors(
-    index: Index, name: str, found: dict[str, tuple[str, list[bytes]]], seconds_each: float = 0.0
+    index: Index,
+    name: str,
+    found: dict[str, tuple[str, list[bytes]]],
+    seconds_each: float = 0.0,
 ) -> int:
     """Store vectors, except of memories that have changed since; return how many memories. May raise Unwritable."""
     index.release()
@@ -228,11 +253,14 @@ def _write_vectors(
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT rolls back
                 catalogue, store = Catalogue(writer), index.open_store(writer)
-                if catalogue.meta().get("deep") != name:  # of another model, or a new index
+                # of another model, or a new index
+                if catalogue.meta().get("deep") != name:
                     store.flatten()
                     catalogue.set_meta("deep", name)
                 same = {
-                    id: own for id, (digest, own) in found.items() if catalogue.digest(id) == digest
+                    id: own
+                    for id, (digest, own) in found.items()
+                    if catalogue.digest(id) == digest
                 }
                 store.deepen(same)
                 if seconds_each:
@@ -243,4 +271,6 @@ def _write_vectors(
             finally:
                 writer.close()
     except BROKEN as failure:
-        raise Unwritable(f"cannot write {index.path}: {failure}", "run 'rawkomem doctor'") from None
+        raise Unwritable(
+            f"cannot write {index.path}: {failure}", "run 'rawkomem doctor'"
+        ) from None

@@ -36,7 +36,13 @@ from .catalogue import (
     row_of,
     rows_inside,
 )
-from .stores.database import BROKEN, in_memory, index_path, open_database, remove_database
+from .stores.database import (
+    BROKEN,
+    in_memory,
+    index_path,
+    open_database,
+    remove_database,
+)
 from .stores.sqlite import COLUMNS, SqliteStore
 
 if TYPE_CHECKING:
@@ -129,7 +135,9 @@ class View:
             memory = self.memory(id)
             return row_of(memory) if memory else None
         row = self.catalogue.row(id)
-        return row if row and (not self.only.current or is_valid(row, self.at)) else None
+        return (
+            row if row and (not self.only.current or is_valid(row, self.at)) else None
+        )
 
     def expect(self, ids: Sequence[str]) -> None:
         """Read several memories in one query, because `memory` will be called for most of them."""
@@ -154,7 +162,8 @@ class View:
     def _where(self) -> Callable[[Memory], bool]:
         """Return the condition of the filter."""
         if self._condition is None:
-            from ..files.session_records import Access, accesses  # few questions have conditions
+            # few questions have conditions
+            from ..files.session_records import Access, accesses
             from ..state.strength import FILTER_FIELDS, TIME_FIELDS, filter_columns
             from ..text.expression import parse_expression
 
@@ -173,10 +182,14 @@ class View:
 
         only = replace(self.only, trust=0.0, current=False)
         known = map(memory_of, self.catalogue.docs())
-        passing = [memory for memory in known if passes_filter(memory, only, self.at, self._trust)]
-        return tuple(memory.id for memory in passing if not only.where or self._where(memory)) or (
-            "",
-        )
+        passing = [
+            memory
+            for memory in known
+            if passes_filter(memory, only, self.at, self._trust)
+        ]
+        return tuple(
+            memory.id for memory in passing if not only.where or self._where(memory)
+        ) or ("",)
 
     def _is_typed(self, id: str) -> bool:
         """Return whether any entry about a memory was not committed by a person, so that it does not count here."""
@@ -195,7 +208,9 @@ class View:
         """
         row = self.catalogue.row(id)
         statuses = self.only.statuses
-        if row is None or (row.status == "deleted" and statuses and "deleted" not in statuses):
+        if row is None or (
+            row.status == "deleted" and statuses and "deleted" not in statuses
+        ):
             return None
         return self.past.memory(id)
 
@@ -207,14 +222,20 @@ class View:
             rows = [row for row in (self.row(known.id) for known in every) if row]
             return sorted(rows, key=lambda row: (-row.updated, row.id))
         rows = rows_inside(every, self.only, self.at)
-        return [row for row in rows if self.memory(row.id)] if asks_for_facts(self.only) else rows
+        return (
+            [row for row in rows if self.memory(row.id)]
+            if asks_for_facts(self.only)
+            else rows
+        )
 
     @property
     def past(self) -> Past:
         """Return the memories at the time of this view."""
         if self._past is None:
             from .ingest import vouching_of
-            from .readings import Past  # reads and folds files: only for questions about the past
+
+            # reads and folds files: only for questions about the past
+            from .readings import Past
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
             self._past = Past(self.layout, self.catalogue, self.at, vouches)
@@ -228,16 +249,21 @@ class View:
 # from. File events are not trusted to report every change. Only an open process with many files
 # skips some sweeps (SWEEP_PAUSE_FACTOR).
 
-REDACTION = "70a727a8"  # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
+# checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
+REDACTION = "70a727a8"
 NEVER_SWEPT = (
     0.0,
     0.0,
     0,
 )  # when the last sweep ended, how long it took, and how many files it saw
-MAX_SWEPT_FILES = 4_000  # up to this many files are swept before every answer: about 20 ms
-SWEEP_PAUSE_FACTOR = 10  # with more files, an open process sweeps again after this many times the last sweep's duration
-MAX_ANSWER_SYNC_S = 5.0  # CPU time that a sync before an answer may take; hosts stop slow hooks
-EMBEDDER_RETRY_S = 60.0  # after this time an open process retries an embedder that failed
+# up to this many files are swept before every answer: about 20 ms
+MAX_SWEPT_FILES = 4_000
+# with more files, an open process sweeps again after this many times the last sweep's duration
+SWEEP_PAUSE_FACTOR = 10
+# CPU time that a sync before an answer may take; hosts stop slow hooks
+MAX_ANSWER_SYNC_S = 5.0
+# after this time an open process retries an embedder that failed
+EMBEDDER_RETRY_S = 60.0
 # The second tier is used while at most this number, or this share, of memories lack contextual vectors.
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05
 
@@ -257,19 +283,17 @@ class Index:
     ):
         self.layout = layout
         self.open_embedder = open_embedder
-        self.open_deep = (
-            open_deep  # opens the second tier's embedder; None: there is no second tier
-        )
-        self._open_outside = (
-            open_outside  # opens a store outside this database, for vectors of some dimensions
-        )
+        # opens the second tier's embedder; None: there is no second tier
+        self.open_deep = open_deep
+        # opens a store outside this database, for vectors of some dimensions
+        self._open_outside = open_outside
         self.warn = warn
         self._locate = locate  # returns the database's path, if it is not the default
-        self._identities = (
-            identities  # patterns of authors that are agents; None: commits do not count
-        )
+        # patterns of authors that are agents; None: commits do not count
+        self._identities = identities
         self._path = ""
-        self.told = False  # whether a warning already said that the index is being rebuilt
+        # whether a warning already said that the index is being rebuilt
+        self.told = False
         self._embedder: Embedder | None = None
         self._retry_at = 0.0  # when a failed embedder is retried; 0: it has not failed
         self._deep: Embedder | None = None
@@ -293,7 +317,11 @@ class Index:
 
     def beside(self, name: str) -> str:
         """Return the path of a file in the database's folder; empty if the database is in memory."""
-        return "" if in_memory(self.path) else os.path.join(os.path.dirname(self.path), name)
+        return (
+            ""
+            if in_memory(self.path)
+            else os.path.join(os.path.dirname(self.path), name)
+        )
 
     def locked(self, purpose: str = "index") -> AbstractContextManager[object]:
         """Return a lock to hold while writing. A database in memory belongs to one program and needs no lock."""
@@ -406,9 +434,9 @@ class Index:
         """Fold memories again whose files did not change; the caller holds the lock and the transaction."""
         from .ingest import Ingest
 
-        Ingest(self.layout, Catalogue(writer), self.open_store(writer), self.embedder).fold_again(
-            targets
-        )
+        Ingest(
+            self.layout, Catalogue(writer), self.open_store(writer), self.embedder
+        ).fold_again(targets)
         self.commit_outside()
 
     def discard(self) -> None:
@@ -466,12 +494,16 @@ class Index:
         Ask during the sweep, and again after a sync if files changed: an error on old data is not raised.
         """
         at, took, files = self._swept
-        is_recent = files > MAX_SWEPT_FILES and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
+        is_recent = (
+            files > MAX_SWEPT_FILES
+            and time.monotonic() - at < SWEEP_PAUSE_FACTOR * took
+        )
         sweeping = None if is_recent else Sweeping(self.layout)
         started = time.monotonic()
         is_synced = False
         while True:
-            listing: bytes | str | None = None  # that the index was built from; None: rebuild it
+            # that the index was built from; None: rebuild it
+            listing: bytes | str | None = None
             failure: Exception | None = None
             try:
                 self.reading().execute("BEGIN")
@@ -513,7 +545,11 @@ class Index:
         from ..embed.embedder import AbsentEmbedder, EmbedderFailed
 
         embedder = self._embedder
-        if not isinstance(failure, EmbedderFailed) or embedder is None or self.is_embedder_absent:
+        if (
+            not isinstance(failure, EmbedderFailed)
+            or embedder is None
+            or self.is_embedder_absent
+        ):
             return False
         self._embedder = AbsentEmbedder(embedder.name, embedder.dims)
         self._retry_at = time.monotonic() + EMBEDDER_RETRY_S

@@ -32,7 +32,15 @@ from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
-from .catalogue import ROW_COLUMNS, UNREAD, Catalogue, Statements, drop_facts, memory_of, put_claim
+from .catalogue import (
+    ROW_COLUMNS,
+    UNREAD,
+    Catalogue,
+    Statements,
+    drop_facts,
+    memory_of,
+    put_claim,
+)
 from .conditions import put_conditions
 from .readings import Read, read_rows, unpack_entries
 from .stores.database import first
@@ -55,7 +63,8 @@ def json_for_readers(memory: Memory) -> str:
     said: dict[str, object] = {
         **{key: memory.extra[key] for key in SHOWN_EXTRA_KEYS if key in memory.extra},
         "references": [
-            {"type": type, "names": _names_of_reference(name)} for type, name in references(memory)
+            {"type": type, "names": _names_of_reference(name)}
+            for type, name in references(memory)
         ],
         "path": memory.path,
         "line": memory.line,
@@ -69,13 +78,18 @@ def json_for_readers(memory: Memory) -> str:
         "reason": memory.reason,
     }
     return json.dumps(
-        {key: value for key, value in said.items() if value}, ensure_ascii=False, sort_keys=True
+        {key: value for key, value in said.items() if value},
+        ensure_ascii=False,
+        sort_keys=True,
     )
 
 
 def _names_of_reference(name: str) -> list[str]:
     whole = name.strip().removesuffix(".md")
-    ways = ((way, way.casefold(), slug(way)) for way in (whole, whole.partition("#")[0].strip()))
+    ways = (
+        (way, way.casefold(), slug(way))
+        for way in (whole, whole.partition("#")[0].strip())
+    )
     return [*dict.fromkeys(name for own in ways for name in own if name)]
 
 
@@ -102,7 +116,9 @@ class Vouching:
         """Return whether a person vouches for an entry."""
         if not entry.digest:
             return False
-        return self.is_committed(entry.digest) or self.is_typed(entry.id, entry.digest, entry.kind)
+        return self.is_committed(entry.digest) or self.is_typed(
+            entry.id, entry.digest, entry.kind
+        )
 
     def is_committed(self, digest: str) -> bool:
         """Return whether a person committed an entry, and HEAD holds it."""
@@ -120,12 +136,18 @@ class Vouching:
         return self._arrivals.by_person(id, digest)
 
 
-def vouching_of(layout: Layout, db: apsw.Connection, strict: bool = False) -> Vouching | None:
+def vouching_of(
+    layout: Layout, db: apsw.Connection, strict: bool = False
+) -> Vouching | None:
     """Return which entries are vouched for; None if no person has committed an entry: then all entries count.
 
     With `strict`, never return None.
     """
-    return Vouching(layout, db, strict) if strict or first(db, IS_VOUCHING_ON) == ("on",) else None
+    return (
+        Vouching(layout, db, strict)
+        if strict or first(db, IS_VOUCHING_ON) == ("on",)
+        else None
+    )
 
 
 # Cuts a memory into passages, and adds the context with which each passage is matched and
@@ -136,12 +158,13 @@ def vouching_of(layout: Layout, db: apsw.Connection, strict: bool = False) -> Vo
 # raises recall@5 on conversations by 13 points. A condition's vector is shifted towards the
 # memory's title and its other conditions, because one short sentence alone is easily missed.
 
-NEIGHBORS_PER_SIDE = 2  # with one, recall@5 is 4 points lower; with three, it is no higher
-MAX_AROUND_CHARS = 1_000  # length of a passage with its neighbors; a longer text blurs the topic
+# with one, recall@5 is 4 points lower; with three, it is no higher
+NEIGHBORS_PER_SIDE = 2
+# length of a passage with its neighbors; a longer text blurs the topic
+MAX_AROUND_CHARS = 1_000
 TITLE_SHARE = 0.5  # weight of the title in a condition's vector
-KIN_SHARE = (
-    1.0  # weight of the common direction of the memory's conditions, if there are at least two
-)
+# weight of the common direction of the memory's conditions, if there are at least two
+KIN_SHARE = 1.0
 WORD_SIGNS = "_'/.-"  # characters that are part of a word in a condition
 
 
@@ -162,7 +185,10 @@ def with_surroundings(memories: Sequence[list[Passage]]) -> list[list[Passage]]:
     flat = [piece for pieces in memories for piece in pieces if piece.field == BODY]
     around = (_around(flat, at) for at in range(len(flat)))
     return [
-        [replace(piece, around=next(around)) if piece.field == BODY else piece for piece in pieces]
+        [
+            replace(piece, around=next(around)) if piece.field == BODY else piece
+            for piece in pieces
+        ]
         for pieces in memories
     ]
 
@@ -177,13 +203,17 @@ def _around(pieces: list[Passage], at: int) -> str:
             if size + len(pieces[other].text) <= MAX_AROUND_CHARS:
                 low, high = min(low, other), max(high, other)
                 size += len(pieces[other].text)
-    return "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
+    return (
+        "\n".join(piece.text for piece in pieces[low : high + 1]) if high > low else ""
+    )
 
 
 def condition_text(condition: str) -> str:
     """Return a condition as words: `auth|log.*in` → `auth log in`."""
     signs = condition.replace(".*", " ")
-    return " ".join("".join([sign if _is_word_sign(sign) else " " for sign in signs]).split())
+    return " ".join(
+        "".join([sign if _is_word_sign(sign) else " " for sign in signs]).split()
+    )
 
 
 def _is_word_sign(sign: str) -> bool:
@@ -217,14 +247,21 @@ def vectors_of(
     embedder: Embedder, documents: Sequence[tuple[Memory, Sequence[Passage]]]
 ) -> list[list[bytes]]:
     """Return for each memory the vectors of its pieces, in order; all are embedded in one call."""
-    texts = [embedded_text(memory, piece) for memory, pieces in documents for piece in pieces]
+    texts = [
+        embedded_text(memory, piece) for memory, pieces in documents for piece in pieces
+    ]
     titled = [memory.title for memory, _ in documents if memory.when]
-    vectors = embedder.embed(texts + [searchable_title(title) for title in titled]) if texts else []
+    vectors = (
+        embedder.embed(texts + [searchable_title(title) for title in titled])
+        if texts
+        else []
+    )
     own, titles = iter(vectors[: len(texts)]), iter(vectors[len(texts) :])
     found: list[list[bytes]] = []
     for memory, pieces in documents:
         body = [next(own) for piece in pieces if piece.field == BODY]
-        conditions = [next(own) for piece in pieces if piece.field == WHEN]  # they follow the body
+        # they follow the body
+        conditions = [next(own) for piece in pieces if piece.field == WHEN]
         found.append(body + leaned(conditions, next(titles)) if memory.when else body)
     return found
 
@@ -238,12 +275,15 @@ def leaned(vectors: list[bytes], title: bytes) -> list[bytes]:
     if len(own) > 1:
         common = _unit_vector([sum(column) for column in zip(*own, strict=True)])
         towards = [
-            number + KIN_SHARE * share for number, share in zip(towards, common, strict=True)
+            number + KIN_SHARE * share
+            for number, share in zip(towards, common, strict=True)
         ]
     return [
         array(
             "f",
-            _unit_vector([number + share for number, share in zip(vector, towards, strict=True)]),
+            _unit_vector(
+                [number + share for number, share in zip(vector, towards, strict=True)]
+            ),
         ).tobytes()
         for vector in own
     ]
@@ -258,7 +298,11 @@ def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
     """Return the same bytes as `lean`, which also uses double precision."""
     import numpy as np
 
-    own = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1).astype(np.float64)
+    own = (
+        np.frombuffer(b"".join(vectors), "<f4")
+        .reshape(len(vectors), -1)
+        .astype(np.float64)
+    )
     towards = TITLE_SHARE * np.frombuffer(title, "<f4").astype(np.float64)
     if len(own) > 1:
         common = own.sum(axis=0)
@@ -282,7 +326,9 @@ WITH RECURSIVE found (id) AS (
     UNION SELECT target FROM found CROSS JOIN entries INDEXED BY entries_newer ON newer = found.id AND newer != ''
 ) SELECT id FROM found
 """
-MEMORIES_OF = "SELECT id, path, doc FROM memories WHERE id IN (SELECT value FROM json_each(?))"
+MEMORIES_OF = (
+    "SELECT id, path, doc FROM memories WHERE id IN (SELECT value FROM json_each(?))"
+)
 ENTRIES_OF = """
 SELECT target, doc FROM entries WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path, number
 """
@@ -298,7 +344,11 @@ class Ingest:
     """Indexes one batch of changed and vanished files; the caller holds the transaction."""
 
     def __init__(
-        self, layout: Layout, catalogue: Catalogue, store: SearchStore, embedder: Embedder
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        store: SearchStore,
+        embedder: Embedder,
     ):
         self.layout = layout
         self.catalogue = catalogue
@@ -325,10 +375,16 @@ class Ingest:
             self.statements |= file.statements
         targets = {str(entry[3]) for entry in entries}
         for path in (*gone, *(file[0] for file in files)):
-            old = self.db.execute("DELETE FROM entries WHERE path = ? RETURNING target", (path,))
+            old = self.db.execute(
+                "DELETE FROM entries WHERE path = ? RETURNING target", (path,)
+            )
             targets.update(target for (target,) in old)
-        self.db.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in gone])
-        self.db.executemany("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", files)
+        self.db.executemany(
+            "DELETE FROM files WHERE path = ?", [(path,) for path in gone]
+        )
+        self.db.executemany(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", files
+        )
         self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", entries)
         self.fold_again(targets)
         return len(files) + len(gone)
@@ -336,15 +392,21 @@ class Ingest:
     def fold_again(self, targets: set[str]) -> None:
         """Fold these memories again; store those that differ, and memories in their files with new surroundings."""
         ids = json.dumps(sorted(targets - {""}))
-        ids = json.dumps(sorted(id for (id,) in self.db.execute(WITH_SUPERSEDED, (ids,))))
-        known = {id: (path, doc) for id, path, doc in self.db.execute(MEMORIES_OF, (ids,))}
+        ids = json.dumps(
+            sorted(id for (id,) in self.db.execute(WITH_SUPERSEDED, (ids,)))
+        )
+        known = {
+            id: (path, doc) for id, path, doc in self.db.execute(MEMORIES_OF, (ids,))
+        }
         docs: dict[str, list[str]] = {}
         for target, doc in self.db.execute(ENTRIES_OF, (ids,)):
             docs.setdefault(target, []).append(doc)
 
         def entries_about(id: str) -> list[Entry]:
             if id not in docs:
-                docs[id] = [doc for _, doc in self.db.execute(ENTRIES_OF, (json.dumps([id]),))]
+                docs[id] = [
+                    doc for _, doc in self.db.execute(ENTRIES_OF, (json.dumps([id]),))
+                ]
             return unpack_entries(docs[id])
 
         folding = FoldTogether(entries_about, vouching_of(self.layout, self.db))
@@ -352,7 +414,11 @@ class Ingest:
         changed, dropped = [], []
         for id in json.loads(ids):
             memory = folding.memory(id)
-            doc = json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True) if memory else ""
+            doc = (
+                json.dumps(as_dict(memory), ensure_ascii=False, sort_keys=True)
+                if memory
+                else ""
+            )
             is_new = id not in known
             if not is_new and doc != known[id][1]:
                 drop_facts(self.db, id)
@@ -365,13 +431,17 @@ class Ingest:
                 put_conditions(self.db, id, memory.when)
                 put_claim(self.db, memory, self.statements)
                 kept = "" if id in dropped else id
-                changed.append((*[getattr(memory, name) for name in ROW_COLUMNS], doc, kept))
+                changed.append(
+                    (*[getattr(memory, name) for name in ROW_COLUMNS], doc, kept)
+                )
             self.folded[id] = memory
             paths.add(memory.path)
         self.db.executemany(PUT_MEMORY, changed)
         self.store.drop(dropped)
         self.store.put(
-            self._with_vectors([new for path in sorted(paths) for new in self._differing(path)])
+            self._with_vectors(
+                [new for path in sorted(paths) for new in self._differing(path)]
+            )
         )
 
     def _differing(self, path: str) -> list[Document]:
@@ -382,8 +452,11 @@ class Ingest:
             memories.append(self.folded.get(id) or memory_of(doc))
             digests[id] = digest
         differing: list[Document] = []
-        for vouched in (True, False):  # a vouched memory's surroundings hold only vouched memories
-            group = [m for m in memories if m.status != "deleted" and m.vouched == vouched]
+        # a vouched memory's surroundings hold only vouched memories
+        for vouched in (True, False):
+            group = [
+                m for m in memories if m.status != "deleted" and m.vouched == vouched
+            ]
             surrounded = with_surroundings([pieces_of(memory) for memory in group])
             for memory, pieces in zip(group, surrounded, strict=True):
                 told = json_for_readers(memory) if self.store.tells else ""
@@ -391,7 +464,9 @@ class Ingest:
                 digest = _document_digest(memory, facets, pieces, told)
                 if digest != digests[memory.id]:
                     passages = tuple(pieces)
-                    differing.append(Document(facets, memory.title, passages, digest, memory, told))
+                    differing.append(
+                        Document(facets, memory.title, passages, digest, memory, told)
+                    )
         new = [(document.digest, document.id) for document in differing]
         self.db.executemany("UPDATE memories SET digest = ? WHERE id = ?", new)
         return differing
@@ -405,7 +480,9 @@ class Ingest:
             (d.memory, d.passages) for d in documents if d.memory
         ]  # every document has one here
         embedded = []
-        for document, vectors in zip(documents, vectors_of(self.embedder, pairs), strict=True):
+        for document, vectors in zip(
+            documents, vectors_of(self.embedder, pairs), strict=True
+        ):
             passages = tuple(
                 unchecked(Passage, **{**passage.__dict__, "vector": vector})
                 for passage, vector in zip(document.passages, vectors, strict=True)
@@ -414,9 +491,16 @@ class Ingest:
         return embedded
 
 
-def _document_digest(memory: Memory, facets: Facets, pieces: Sequence[Passage], told: str) -> str:
+def _document_digest(
+    memory: Memory, facets: Facets, pieces: Sequence[Passage], told: str
+) -> str:
     """Return a hash over everything in a document except the vectors."""
-    content: tuple[object, ...] = (memory.title, as_dict(facets), *map(as_dict, pieces), told)
+    content: tuple[object, ...] = (
+        memory.title,
+        as_dict(facets),
+        *map(as_dict, pieces),
+        told,
+    )
     if SCRUBBED_KEY in memory.extra or OTHER_METADATA_KEY in memory.extra:
         metadata = sorted(metadata_in(memory.extra).items())
         content = (*content, metadata, memory.extra.get(SCRUBBED_KEY))

@@ -52,10 +52,18 @@ class Neighbors:
     def pairs(self, ids: Collection[str], least: float) -> list[tuple[str, str, float]]:
         """Return (id, id, cosine) of the pairs among these memories that are among each other's closest."""
         known = sorted(self.rows[id] for id in ids if id in self.rows)
-        return _mutual([self.ids[row] for row in known], self.matrix[known], least) if known else []
+        return (
+            _mutual([self.ids[row] for row in known], self.matrix[known], least)
+            if known
+            else []
+        )
 
     def later(
-        self, ids: Sequence[str], least: float, done: Collection[str] = (), most: int = 0
+        self,
+        ids: Sequence[str],
+        least: float,
+        done: Collection[str] = (),
+        most: int = 0,
     ) -> Iterator[tuple[str, list[tuple[str, float]]]]:
         """Yield for each memory, in order, the memories after it with at least this cosine, the closest first.
 
@@ -68,11 +76,16 @@ class Neighbors:
             for row in range(len(products)):
                 if known[start + row] not in done:
                     close = (
-                        np.nonzero(products[row, row + 1 :] >= least * COSINE_SCALE)[0] + row + 1
+                        np.nonzero(products[row, row + 1 :] >= least * COSINE_SCALE)[0]
+                        + row
+                        + 1
                     )
-                    close = close[np.argsort(-products[row, close], kind="stable")][: most or None]
+                    close = close[np.argsort(-products[row, close], kind="stable")][
+                        : most or None
+                    ]
                     told = [
-                        (known[start + at], float(products[row, at]) / COSINE_SCALE) for at in close
+                        (known[start + at], float(products[row, at]) / COSINE_SCALE)
+                        for at in close
                     ]
                     yield known[start + row], told
 
@@ -88,7 +101,9 @@ def _mutual(
         close = {pair: cosine for pair, cosine in close.items() if own[0] in pair}
     else:
         for start in range(0, len(ids), BLOCK_ROWS):
-            close |= _closest(matrix, range(start, min(start + BLOCK_ROWS, len(ids))), least)
+            close |= _closest(
+                matrix, range(start, min(start + BLOCK_ROWS, len(ids))), least
+            )
     return [
         (ids[row], ids[column], round(cosine, 4))
         for (row, column), cosine in sorted(close.items())
@@ -100,16 +115,20 @@ def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]
     """Return the ids, and for each the scaled sum of its passages' vectors."""
     ids = [id for id, _ in vectors]
     starts = [at for at, id in enumerate(ids) if at == 0 or id != ids[at - 1]]
-    passages = np.frombuffer(b"".join(vector for _, vector in vectors), np.int8).reshape(
-        len(ids), -1
-    )
+    passages = np.frombuffer(
+        b"".join(vector for _, vector in vectors), np.int8
+    ).reshape(len(ids), -1)
     sums = np.add.reduceat(passages.astype(np.int32), starts, axis=0).astype(np.float64)
     lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
     lengths[lengths == 0] = 1
-    return [ids[at] for at in starts], np.rint(sums / lengths * VECTOR_LENGTH).astype(np.float32)
+    return [ids[at] for at in starts], np.rint(sums / lengths * VECTOR_LENGTH).astype(
+        np.float32
+    )
 
 
-def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int, int], float]:
+def _closest(
+    matrix: Matrix, own: Sequence[int], least: float
+) -> dict[tuple[int, int], float]:
     """Return (row, column) → cosine of the closest others of some rows; ties go to the smaller id."""
     count = len(matrix)
     products = matrix[list(own)] @ matrix.T
@@ -118,7 +137,9 @@ def _closest(matrix: Matrix, own: Sequence[int], least: float) -> dict[tuple[int
     keys = np.arange(count) - products.astype(np.int64) * count
     most = min(MAX_LINKS, count)
     close: dict[tuple[int, int], float] = {}
-    for at, columns in enumerate(np.argpartition(keys, most - 1, axis=1)[:, :most].tolist()):
+    for at, columns in enumerate(
+        np.argpartition(keys, most - 1, axis=1)[:, :most].tolist()
+    ):
         for column in columns:
             cosine = float(products[at, column]) / COSINE_SCALE
             if cosine >= least:
@@ -137,9 +158,16 @@ def group_leaders(texts: Sequence[str], least: float) -> list[int]:
         for place, text in enumerate(texts)
     ]
     names = {str(place): place for place in first.values()}
-    vectors = bundled_embedder().embed([texts[place] for place in names.values()]) if names else []
+    vectors = (
+        bundled_embedder().embed([texts[place] for place in names.values()])
+        if names
+        else []
+    )
     near = Neighbors(
-        [(name, _whole_numbers(vector)) for name, vector in zip(names, vectors, strict=True)]
+        [
+            (name, _whole_numbers(vector))
+            for name, vector in zip(names, vectors, strict=True)
+        ]
     )
     lead: dict[str, int] = {}
     for name, close in near.later(list(names), least, lead):
@@ -151,4 +179,6 @@ def group_leaders(texts: Sequence[str], least: float) -> list[int]:
 
 def _whole_numbers(vector: bytes) -> bytes:
     numbers = np.frombuffer(vector, "<f4")
-    return np.rint(numbers / (np.abs(numbers).max() or 1) * 127).astype(np.int8).tobytes()
+    return (
+        np.rint(numbers / (np.abs(numbers).max() or 1) * 127).astype(np.int8).tobytes()
+    )

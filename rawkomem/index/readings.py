@@ -43,7 +43,9 @@ class FileRows:
     statements: Statements  # see `put_claim`; empty unless asked for
 
 
-def read_rows(layout: Layout, path: str, with_statements: bool = False) -> FileRows | None:
+def read_rows(
+    layout: Layout, path: str, with_statements: bool = False
+) -> FileRows | None:
     """Return what the catalogue stores of a file; None if the file cannot be read."""
     try:
         data = read_bytes(layout.path(path))
@@ -57,9 +59,13 @@ def read_rows(layout: Layout, path: str, with_statements: bool = False) -> FileR
     statements: Statements = {}
     for entry in reading.entries:
         kept = redact_entry(entry) if entry.leaks else entry
-        rows.append((entry.id, entry.target, entry.digest, newer_in(entry), pack_entry(kept)))
+        rows.append(
+            (entry.id, entry.target, entry.digest, newer_in(entry), pack_entry(kept))
+        )
         if with_statements:
-            prose = prose_of(unchecked(Memory, id=entry.id, title=kept.title, body=kept.body))
+            prose = prose_of(
+                unchecked(Memory, id=entry.id, title=kept.title, body=kept.body)
+            )
             statements[kept.title, kept.body] = statement_keys(prose)
     return FileRows(hash, reading.verdict, tuple(rows), statements)
 
@@ -93,7 +99,11 @@ Read = dict[str, FileRows]
 
 def read_ahead(layout: Layout, batches: Sequence[Sequence[str]]) -> Iterator[Read]:
     """Yield the files of each batch; a file that is missing must be read by the caller."""
-    if sum(map(len, batches)) < MIN_FILES_AHEAD or not can_fork() or (os.cpu_count() or 1) < 2:
+    if (
+        sum(map(len, batches)) < MIN_FILES_AHEAD
+        or not can_fork()
+        or (os.cpu_count() or 1) < 2
+    ):
         yield from ({} for _ in batches)
         return
     receiver, sender = os.pipe()
@@ -122,7 +132,11 @@ def _send_batches(
         os.close(receiver)
         with open(sender, "wb") as stream:
             for batch in batches:
-                read = {path: rows for path in batch if (rows := read_rows(layout, path, True))}
+                read = {
+                    path: rows
+                    for path in batch
+                    if (rows := read_rows(layout, path, True))
+                }
                 pickle.dump(read, stream, pickle.HIGHEST_PROTOCOL)
                 stream.flush()
     finally:
@@ -136,7 +150,11 @@ class Past:
     """One moment of the past. Each file is read again once, because the index holds only the current state."""
 
     def __init__(
-        self, layout: Layout, catalogue: Catalogue, at: int, vouches: Vouches | None = None
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        at: int,
+        vouches: Vouches | None = None,
     ):
         self.layout = layout
         self.catalogue = catalogue
@@ -152,7 +170,9 @@ class Past:
         """Return what folds memories as of that time; without a time, as of now."""
         return FoldTogether(
             lambda id: [
-                entry for entry in self.entries_about(id) if not self.at or entry.at <= self.at
+                entry
+                for entry in self.entries_about(id)
+                if not self.at or entry.at <= self.at
             ],
             self.vouches,
         )
@@ -160,7 +180,12 @@ class Past:
     def entries_about(self, id: str) -> list[Entry]:
         """Return every entry about a memory, of any time, without secrets."""
         paths = sorted(self.catalogue.paths_about(id))
-        entries = [entry for path in paths for entry in self._entries(path) if entry.target == id]
+        entries = [
+            entry
+            for path in paths
+            for entry in self._entries(path)
+            if entry.target == id
+        ]
         return [redact_entry(entry) if entry.leaks else entry for entry in entries]
 
     def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:

@@ -24,13 +24,16 @@ def why_wait(worked: bool = False) -> str:
         load = os.getloadavg()[0]
     except (AttributeError, OSError):  # the system does not say
         return ""
-    return MACHINE_BUSY if load - worked > (os.cpu_count() or 1) - MIN_FREE_CORES else ""
+    return (
+        MACHINE_BUSY if load - worked > (os.cpu_count() or 1) - MIN_FREE_CORES else ""
+    )
 
 
 # Checks that the index is up to date: hashes every file and compares the hashes with those in the
 # index.
 
-SECONDS_EACH = "deep seconds each"  # key in `meta`: how long one memory's contextual vectors took
+# key in `meta`: how long one memory's contextual vectors took
+SECONDS_EACH = "deep seconds each"
 
 
 @record
@@ -48,11 +51,13 @@ class Status:
     files_hash: str  # over all paths and hashes of files, as they are now
     index_hash: str  # over all paths and hashes in the index
     behind: tuple[str, ...]  # files that differ
-    stale: tuple[str, ...]  # files that cannot be read: the index keeps their last readable content
+    # files that cannot be read: the index keeps their last readable content
+    stale: tuple[str, ...]
     quarantined: int
     problems: tuple[Problem, ...]
     deep: int  # memories that have contextual vectors
-    documents: int  # memories that should have them; 0 with an embedder that has no second tier
+    # memories that should have them; 0 with an embedder that has no second tier
+    documents: int
     deep_seconds_left: int  # estimated time for the rest; 0 if unknown
     deep_waits: str  # why no background process computes them now; empty if one does
     tier: str  # the embedder whose vectors answer questions
@@ -96,7 +101,9 @@ def _status_once(index: Index, has_deep: bool) -> Status:
     }
     actual |= {path: known[path] for path in stale}
     behind = sorted(
-        path for path in actual.keys() | known.keys() if actual.get(path) != known.get(path)
+        path
+        for path in actual.keys() | known.keys()
+        if actual.get(path) != known.get(path)
     )
     deep, documents = index.store.depth() if has_deep else (0, 0)
     return Status(
@@ -112,9 +119,9 @@ def _status_once(index: Index, has_deep: bool) -> Status:
         index_hash=_digest_of_hashes(known),
         behind=tuple(behind),
         stale=tuple(stale),
-        quarantined=first(catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'")[
-            0
-        ],
+        quarantined=first(
+            catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'"
+        )[0],
         problems=(*seen.problems, *missing_files(index.layout)),
         deep=deep,
         documents=documents,

@@ -48,7 +48,8 @@ class Stats:
     unused: int  # memories that were never injected
     most_used: tuple[Used, ...]
     least_used: tuple[Used, ...]
-    weeks: tuple[int, ...] = ()  # memories created in each of the last weeks, the oldest first
+    # memories created in each of the last weeks, the oldest first
+    weeks: tuple[int, ...] = ()
     days: tuple[int, ...] = ()  # injections on each of the last days
 
 
@@ -57,7 +58,10 @@ def count_memories(view: View) -> Stats:
     memories = [memory for row in view.rows() if (memory := view.memory(row.id))]
     known = accesses(view.layout)
     facts = [(memory, known.get(memory.id, Access())) for memory in memories]
-    used = [Used(memory.id, memory.title, access.count, access.last) for memory, access in facts]
+    used = [
+        Used(memory.id, memory.title, access.count, access.last)
+        for memory, access in facts
+    ]
     ids = {memory.id for memory in memories}
     used_at = (
         use.at
@@ -78,12 +82,16 @@ def count_memories(view: View) -> Stats:
         uses=sum(item.count for item in used),
         unused=sum(not item.count for item in used),
         most_used=tuple(
-            sorted((i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id))[
-                :MAX_NAMES
-            ]
+            sorted(
+                (i for i in used if i.count), key=lambda i: (-i.count, -i.last, i.id)
+            )[:MAX_NAMES]
         ),
-        least_used=tuple(sorted(used, key=lambda i: (i.count, i.last, i.id))[:MAX_NAMES]),
-        weeks=_counts_over_time((memory.created for memory in memories), 7 * DAY, COURSE_WEEKS),
+        least_used=tuple(
+            sorted(used, key=lambda i: (i.count, i.last, i.id))[:MAX_NAMES]
+        ),
+        weeks=_counts_over_time(
+            (memory.created for memory in memories), 7 * DAY, COURSE_WEEKS
+        ),
         days=_counts_over_time(used_at, DAY, COURSE_DAYS),
     )
 
@@ -104,11 +112,15 @@ def _counts_by_name(names: Iterable[str]) -> dict[str, int]:
 # them.
 
 
-def named_entities(catalogue: Catalogue, statuses: Sequence[str] = ()) -> dict[str, list[str]]:
+def named_entities(
+    catalogue: Catalogue, statuses: Sequence[str] = ()
+) -> dict[str, list[str]]:
     """Return every entity that memories of these statuses name, in order, with the ids of those memories."""
     found: dict[str, list[str]] = {}
     for memory in map(memory_of, catalogue.docs()):
-        for entity in entities_of(memory) if not statuses or memory.status in statuses else ():
+        for entity in (
+            entities_of(memory) if not statuses or memory.status in statuses else ()
+        ):
             found.setdefault(entity, []).append(memory.id)
     return dict(sorted(found.items()))
 
@@ -136,7 +148,8 @@ def resolved_entities(
 
 # Loads the graph: memories from the catalogue, and pairs of similar memories from the store.
 
-MAX_COMPARED = 20_000  # memories: comparing all with all takes four times as long for twice as many
+# memories: comparing all with all takes four times as long for twice as many
+MAX_COMPARED = 20_000
 
 
 def load_graph(
@@ -163,9 +176,15 @@ def load_graph(
         from .neighbors import similar_pairs  # numpy: only where vectors are compared
 
         compared = {
-            memory.id for memory in memories if memory.kind not in GROUPS and is_current(memory)
+            memory.id
+            for memory in memories
+            if memory.kind not in GROUPS and is_current(memory)
         }
-        vectors = [pair for pair in store.vectors(Filter(statuses=statuses)) if pair[0] in compared]
+        vectors = [
+            pair
+            for pair in store.vectors(Filter(statuses=statuses))
+            if pair[0] in compared
+        ]
         pairs = similar_pairs(vectors, similar, similar_to)
     elif similar > 0:
         warn(

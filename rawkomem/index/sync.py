@@ -41,10 +41,10 @@ Progress = Callable[[int, int], None] | None
 MAX_BATCH_BYTES = (
     2 << 20
 )  # half a second of reading and embedding; a larger file is a batch of its own
-RACY_NS = 20_000_000  # a file that changed less than this before the sweep may change again with the same stamp
-MAX_LOSS_SHARE = (
-    0.3  # before a sync drops a larger share of the files, it checks that their folder is readable
-)
+# a file that changed less than this before the sweep may change again with the same stamp
+RACY_NS = 20_000_000
+# before a sync drops a larger share of the files, it checks that their folder is readable
+MAX_LOSS_SHARE = 0.3
 
 
 def batches_of(paths: Iterable[str], stamps: Mapping[str, str]) -> list[list[str]]:
@@ -52,8 +52,11 @@ def batches_of(paths: Iterable[str], stamps: Mapping[str, str]) -> list[list[str
     batches: list[list[str]] = [[]]
     size = 0
     for path in paths:
-        bytes = int(stamps[path].partition(" ")[0])  # a stamp starts with the size of the file
-        if batches[-1] and (len(batches[-1]) >= BATCH_FILES or size + bytes > MAX_BATCH_BYTES):
+        # a stamp starts with the size of the file
+        bytes = int(stamps[path].partition(" ")[0])
+        if batches[-1] and (
+            len(batches[-1]) >= BATCH_FILES or size + bytes > MAX_BATCH_BYTES
+        ):
             batches.append([])
             size = 0
         batches[-1].append(path)
@@ -69,7 +72,8 @@ def sync_index(
     index.release()
     if not os.path.isdir(index.layout.root):
         raise NotFound(
-            f"{index.layout.root} is gone", "run 'rawkomem init', or go to another folder"
+            f"{index.layout.root} is gone",
+            "run 'rawkomem init', or go to another folder",
         )
     try:
         if beside := index.beside(""):
@@ -77,26 +81,35 @@ def sync_index(
         with index.locked():
             stop_at = time.process_time() + (max_cpu_s or math.inf)
             try:
-                index.told = index.told or rebuild  # the caller asked for it: no warning
-                report = _reconcile(index, progress, "asked for" if rebuild else "", stop_at)
-            except BROKEN as failure:  # at any step: delete the database and start again
+                # the caller asked for it: no warning
+                index.told = index.told or rebuild
+                report = _reconcile(
+                    index, progress, "asked for" if rebuild else "", stop_at
+                )
+            except (
+                BROKEN
+            ) as failure:  # at any step: delete the database and start again
                 why = f"the old index cannot be read ({failure})"
                 report = _reconcile(index, progress, why, stop_at)
     except apsw.FullError:
         raise Unwritable(
-            "the disk is full: the index was not updated", "free some space, then try again"
+            "the disk is full: the index was not updated",
+            "free some space, then try again",
         ) from None
     except apsw.ReadOnlyError:
         raise Unwritable(f"cannot write {index.path}", "check permissions") from None
     except (apsw.BusyError, apsw.LockedError):
-        raise Busy(f"another program holds {index.path}", "close it, then try again") from None
+        raise Busy(
+            f"another program holds {index.path}", "close it, then try again"
+        ) from None
     except apsw.Error as failure:
         raise IndexBroken(
             f"cannot build the index: {failure}", "check permissions and free space"
         ) from None
     except OSError as failure:
         raise Unwritable(
-            f"cannot write the index: {failure.strerror}", "check permissions and free space"
+            f"cannot write the index: {failure.strerror}",
+            "check permissions and free space",
         ) from None
     finally:
         index.release()
@@ -104,13 +117,17 @@ def sync_index(
     return replace(report, seconds=time.monotonic() - started)
 
 
-def _reconcile(index: Index, progress: Progress, why: str, stop_at: float) -> SyncReport:
+def _reconcile(
+    index: Index, progress: Progress, why: str, stop_at: float
+) -> SyncReport:
     """Reconcile the index; if there is a reason (`why`), or one is found, with an empty database."""
     if (not why and os.path.exists(index.path)) or in_memory(index.path):
         # Writable, so that SQLite replays the journal of a killed process.
         writer = open_database(index.path)
         try:
-            why = why or index.why_rebuild(Catalogue(writer).meta() if has_tables(writer) else {})
+            why = why or index.why_rebuild(
+                Catalogue(writer).meta() if has_tables(writer) else {}
+            )
             if not why:
                 _compare_outside(index, writer)
                 return Reconcile(index, writer, "", stop_at).run(progress)
@@ -119,9 +136,12 @@ def _reconcile(index: Index, progress: Progress, why: str, stop_at: float) -> Sy
     index.remove()
     writer = open_database(index.path)
     try:
-        with writer:  # in one transaction: a killed process leaves a database without tables
+        # in one transaction: a killed process leaves a database without tables
+        with writer:
             _make_tables(index, writer)
-        return Reconcile(index, writer, why or index.why_rebuild({}), stop_at).run(progress)
+        return Reconcile(index, writer, why or index.why_rebuild({}), stop_at).run(
+            progress
+        )
     finally:
         writer.close()
 
@@ -169,14 +189,20 @@ class Reconcile:
         started = time.time_ns()
         seen = sweep(self.index.layout)
         stamps = {
-            path: stamp for path, stamp in stamps_in(seen.listing).items() if is_text_path(path)
+            path: stamp
+            for path, stamp in stamps_in(seen.listing).items()
+            if is_text_path(path)
         }
         known = self.catalogue.stamps()
         hidden = tuple(f"{folder}/" for folder in seen.unreadable)
-        gone = [path for path in known if path not in stamps and not path.startswith(hidden)]
+        gone = [
+            path for path in known if path not in stamps and not path.startswith(hidden)
+        ]
         self._guard(len(gone), len(known), seen)
         if stamps and self.why and not self.index.told:
-            self.index.warn(f"building the index from {counted(len(stamps), 'file')}: {self.why}")
+            self.index.warn(
+                f"building the index from {counted(len(stamps), 'file')}: {self.why}"
+            )
         changed = self._changed(stamps, known)
         read, left = self._read_batches(changed, gone, stamps, progress)
         self._finish(seen, stamps, started, is_complete=not left)
@@ -185,12 +211,16 @@ class Reconcile:
 
     def _changed(self, stamps: dict[str, str], known: dict[str, str]) -> list[str]:
         """Return the files to read: changed or marked as unread, but not those only touched or still unreadable."""
-        paths = sorted(path for path, stamp in stamps.items() if known.get(path) != stamp)
+        paths = sorted(
+            path for path, stamp in stamps.items() if known.get(path) != stamp
+        )
         hashes = self.catalogue.hashes() if known and paths else {}
         changed = []
         with self.db:
             for path in paths:
-                now = hash_of_file(self.index.layout.path(path)) if path in hashes else ""
+                now = (
+                    hash_of_file(self.index.layout.path(path)) if path in hashes else ""
+                )
                 is_unread = known.get(path) == UNREAD
                 if path in hashes and not is_unread and now == hashes[path]:
                     self.catalogue.set_stamp(path, stamps[path])
@@ -199,7 +229,11 @@ class Reconcile:
         return changed
 
     def _read_batches(
-        self, changed: list[str], gone: list[str], stamps: dict[str, str], progress: Progress
+        self,
+        changed: list[str],
+        gone: list[str],
+        stamps: dict[str, str],
+        progress: Progress,
     ) -> tuple[int, int]:
         """Index the files in batches; return how many, and how many are left."""
         if not changed and not gone:
@@ -209,9 +243,13 @@ class Reconcile:
         store = self.index.open_store(self.db)
         batches = batches_of(changed, stamps)
         read = done = 0
-        for batch, ahead in zip(batches, read_ahead(self.index.layout, batches), strict=True):
+        for batch, ahead in zip(
+            batches, read_ahead(self.index.layout, batches), strict=True
+        ):
             with self.db:
-                ingest = Ingest(self.index.layout, self.catalogue, store, self.index.embedder)
+                ingest = Ingest(
+                    self.index.layout, self.catalogue, store, self.index.embedder
+                )
                 read += ingest.run(
                     {path: stamps[path] for path in batch}, () if done else gone, ahead
                 )
@@ -223,7 +261,9 @@ class Reconcile:
                 break
         return read, len(changed) - done
 
-    def _finish(self, seen: Sweep, stamps: dict[str, str], started: int, is_complete: bool) -> None:
+    def _finish(
+        self, seen: Sweep, stamps: dict[str, str], started: int, is_complete: bool
+    ) -> None:
         """Store the listing, unless files are left to read.
 
         Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.

@@ -81,7 +81,9 @@ def cues() -> Any:
     code = language().code
     if code not in _cues:
         has_own = find_spec(f"{__name__}_{code}") is not None
-        _cues[code] = import_module(f"{__name__}_{code if has_own else DEFAULT_LANGUAGE}")
+        _cues[code] = import_module(
+            f"{__name__}_{code if has_own else DEFAULT_LANGUAGE}"
+        )
     return _cues[code]
 
 
@@ -89,13 +91,12 @@ def cues() -> Any:
 # a few words.
 
 MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
-MAX_SHARED_CONDITION = (
-    3  # memories of one import or session with the same condition; a more common one is useless
-)
-MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14  # of a request that becomes the condition of its correction
-MAX_SUBJECT_WORDS = (
-    4  # specific words of a text that make a condition; a text with more has no clear subject
-)
+# memories of one import or session with the same condition; a more common one is useless
+MAX_SHARED_CONDITION = 3
+# of a request that becomes the condition of its correction
+MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14
+# specific words of a text that make a condition; a text with more has no clear subject
+MAX_SUBJECT_WORDS = 4
 CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
 CODE_SPAN = re.compile(r"`([^`]{2,40})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
@@ -137,14 +138,20 @@ def propose_conditions(text: str) -> tuple[str, ...]:
     names = list(_names_in(text))[:MAX_NAMES]
     vague = NAMELESS | cues().ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
-    more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(" ".join(names).split())
+    more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
+        " ".join(names).split()
+    )
     if len(names) > 1:
         names = [", ".join(names[:-1]), names[-1]]
     conditions = (
-        f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}" if names else "",
+        f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}"
+        if names
+        else "",
         f"{cues().WORKING_ON} {' '.join(about)}" if more else "",
     )
-    return tuple(condition for condition in conditions if condition and _is_usable(condition))
+    return tuple(
+        condition for condition in conditions if condition and _is_usable(condition)
+    )
 
 
 def with_condition(entry: Entry) -> Entry:
@@ -179,13 +186,18 @@ def propose_asked_condition(ask: str) -> tuple[str, ...]:
     condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
     short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
     read = read_condition(condition) if short else None
-    return (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
+    return (
+        (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
+    )
 
 
 def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries without the plain-language conditions that more than MAX_SHARED texts have."""
     times = Counter(
-        condition for _, condition in {(entry.body, one) for entry in entries for one in entry.when}
+        condition
+        for _, condition in {
+            (entry.body, one) for entry in entries for one in entry.when
+        }
     )
     common = {
         condition

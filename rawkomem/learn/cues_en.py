@@ -147,18 +147,25 @@ CUES = (
     Cue(
         "contrasts",
         1.2,
-        any_of(r"\buse \S+(?: \w+){0,3},? not \S", r"\bnot (?:in|on|with|from|at|to) \S+\W*$"),
+        any_of(
+            r"\buse \S+(?: \w+){0,3},? not \S",
+            r"\bnot (?:in|on|with|from|at|to) \S+\W*$",
+        ),
         RULE,
     ),
     Cue(
         "restricts",
         0.4,
-        any_of(r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"),
+        any_of(
+            r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"
+        ),
     ),
     Cue(
         "shouts",
         0.4,
-        re.compile(r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"),
+        re.compile(
+            r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"
+        ),
     ),
     Cue("asks", -1.5, any_of(rf"^(?!.*(?:{OPINION})).*(?:{ASKS.pattern})")),
     Cue("asks for an opinion", -0.4, any_of(rf"(?:{OPINION}).*\?\W*$|(?:{OPINION})")),
@@ -284,7 +291,9 @@ REFERS = re.compile(
     r"|\bthat (?:sound|work|way|shape)|#\d",
     re.IGNORECASE,
 )
-CONTINUES = re.compile(r"(?:that|this|it|so|these|those|they|otherwise)\b", re.IGNORECASE)
+CONTINUES = re.compile(
+    r"(?:that|this|it|so|these|those|they|otherwise)\b", re.IGNORECASE
+)
 EXPLAINS = re.compile(
     r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
     r"|turns? out"

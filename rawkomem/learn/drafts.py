@@ -97,7 +97,9 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
                 if turn.role == ASSISTANT
                 for one in sentences(turn.text)
             ]
-            explained = next((one for one in reversed(said) if cues().EXPLAINS.search(one)), "")
+            explained = next(
+                (one for one in reversed(said) if cues().EXPLAINS.search(one)), ""
+            )
             cause = one_line(redact(explained), MAX_CAUSE_CHARS)
             if error and cause and found < MAX_FIXES:
                 found += 1
@@ -118,7 +120,9 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
                 )
 
 
-def drafts_of_instructions(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
+def drafts_of_instructions(
+    turns: Sequence[Turn], session: str, run: Run
+) -> Iterator[Draft]:
     """Yield a draft for each of the last MAX_EDITS edits of instruction files."""
     written: dict[str, tuple[str, Turn]] = {}
     for turn in turns:
@@ -168,7 +172,9 @@ def _draft(kind: str, key: str, session: str, run: Run, **told: Any) -> Draft:
 def _error_in(output: str) -> str:
     """Return the first line of an output that contains one of ERROR_WORDS; empty if none does."""
     lines = [line.strip() for line in output.split("\n")]
-    named = [line for line in lines if any(word in line.lower() for word in ERROR_WORDS)]
+    named = [
+        line for line in lines if any(word in line.lower() for word in ERROR_WORDS)
+    ]
     return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
 
 
@@ -181,9 +187,11 @@ def _error_in(output: str) -> str:
 MIN_DRAFT_SCORE = 1.0  # that a statement needs to become a draft
 MAX_DRAFTS = 5  # of one session: those with the highest scores
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
-SILENT_SCORE = -1.0  # a statement without a rule, a preference, a decision or a correction
+# a statement without a rule, a preference, a decision or a correction
+SILENT_SCORE = -1.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-MORE_SCORE, MAX_MORE = 0.2, 2  # for each other sentence of the statement that contains cues
+# for each other sentence of the statement that contains cues
+MORE_SCORE, MAX_MORE = 0.2, 2
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
 AGREED_SCORE = 1.0  # a statement that a person agreed to
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
@@ -192,9 +200,12 @@ MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 110
 MIN_TITLE_WORDS = 4
 MIN_CUT_CHARS = 40  # of a title that is cut before a preposition
-VAGUE_WORDS = 3  # specific words of a correction that needs the agent's words to be understood
-MAX_TEXT_WORDS = 60  # of a draft: of a longer statement, only the sentences with cues are kept
-UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")  # is left out of titles
+# specific words of a correction that needs the agent's words to be understood
+VAGUE_WORDS = 3
+# of a draft: of a longer statement, only the sentences with cues are kept
+MAX_TEXT_WORDS = 60
+# is left out of titles
+UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )")
 
 
@@ -207,14 +218,21 @@ class Scored:
     why: str
 
 
-def choose_drafts(turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE) -> list[Draft]:
+def choose_drafts(
+    turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE
+) -> list[Draft]:
     """Return the best drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
     session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
     if spoken and not run.task:
         run = replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
-    drafts = [one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least]
-    drafts += [*drafts_of_instructions(turns, session, run), *drafts_of_fixes(turns, session, run)]
+    drafts = [
+        one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least
+    ]
+    drafts += [
+        *drafts_of_instructions(turns, session, run),
+        *drafts_of_fixes(turns, session, run),
+    ]
     distinct: list[Draft] = []
     for draft in drafts:
         same = next((one for one in distinct if means_same(one, draft)), None)
@@ -228,10 +246,14 @@ def choose_drafts(turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCOR
 def said_again(draft: Draft, *sessions: str) -> Draft:
     """Return a draft that a person said before, with a higher score; `sessions`: the other sessions, if any."""
     why = draft.why if draft.why.endswith(AGAIN) else f"{draft.why}, {AGAIN}"
-    return replace(draft, score=round(draft.score + AGAIN_SCORE, 2), why=why, again=sessions)
+    return replace(
+        draft, score=round(draft.score + AGAIN_SCORE, 2), why=why, again=sessions
+    )
 
 
-def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> Iterator[Draft]:
+def drafts_of_exchanges(
+    spoken: Iterable[Exchange], session: str, run: Run
+) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
     asked = ""  # the person's last turn that was not a correction
     for exchange in spoken:
@@ -244,9 +266,14 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], session: str, run: Run) -> I
         asked = asked if CORRECTION in kinds else exchange.said
 
 
-def _draft_of(exchange: Exchange, scored: Scored, asked: str, session: str, run: Run) -> Draft:
+def _draft_of(
+    exchange: Exchange, scored: Scored, asked: str, session: str, run: Run
+) -> Draft:
     """Return the draft of one statement."""
-    said, before = redact(exchange.said)[:MAX_SAID_CHARS].strip(), redact(exchange.before).strip()
+    said, before = (
+        redact(exchange.said)[:MAX_SAID_CHARS].strip(),
+        redact(exchange.before).strip(),
+    )
     statement = redact(exchange.agreed) if scored.kind == AGREED else ""
     title = draft_title(statement or said)
     text = _concise(said)
@@ -280,11 +307,15 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, session: str, run:
 
 def _concise(said: str) -> str:
     """Return a person's words without questions; of many words, only the sentences that matter."""
-    blocks = [[*split_sentences(" ".join(block.split()))] for block in BLOCKS.split(said)]
+    blocks = [
+        [*split_sentences(" ".join(block.split()))] for block in BLOCKS.split(said)
+    ]
     told = [one for block in blocks for one in block]
     key = key_sentence(told)
     for is_wanted in (_is_statement, _has_kind):
-        blocks = [[one for one in block if one == key or is_wanted(one)] for block in blocks]
+        blocks = [
+            [one for one in block if one == key or is_wanted(one)] for block in blocks
+        ]
         if sum(len(one.split()) for block in blocks for one in block) <= MAX_TEXT_WORDS:
             break
     return "\n".join(" ".join(block) for block in blocks if block)
@@ -344,7 +375,11 @@ def score_of(exchange: Exchange) -> Scored:
     hits = _cues_in(key)
     parts = [(cue.name, cue.weight) for cue in hits]
     kinds = {cue.kind: cue.weight for cue in hits if cue.kind}
-    kind = CORRECTION if CORRECTION in kinds else max(kinds, key=kinds.__getitem__, default="")
+    kind = (
+        CORRECTION
+        if CORRECTION in kinds
+        else max(kinds, key=kinds.__getitem__, default="")
+    )
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
@@ -378,7 +413,11 @@ def draft_title(text: str) -> str:
 
 def _bare(clause: str) -> str:
     """Return a clause without lead-ins, and without punctuation and lone brackets at its ends."""
-    bare: str = cues().CHOOSING.sub("", cues().MARKERS.sub("", clause).strip()).strip(" .,:;!-–—")
+    bare: str = (
+        cues()
+        .CHOOSING.sub("", cues().MARKERS.sub("", clause).strip())
+        .strip(" .,:;!-–—")
+    )
     for opening, closing in ("()", "[]"):
         if bare.count(opening) != bare.count(closing):
             bare = bare.strip(opening + closing)
@@ -399,7 +438,11 @@ def _clause(sentence: str) -> str:
     if len(best) <= MAX_TITLE_CHARS:
         return best
     words = best[:MAX_TITLE_CHARS].rpartition(" ")[0]
-    ends = [one.start() for one in cues().JOINTS.finditer(words) if one.start() > MIN_CUT_CHARS]
+    ends = [
+        one.start()
+        for one in cues().JOINTS.finditer(words)
+        if one.start() > MIN_CUT_CHARS
+    ]
     return words[: ends[-1]] if ends else words
 
 
@@ -449,7 +492,9 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
     """Return the exchange that a draft comes from as (label, words) pairs, without empty parts."""
     answer = PERSON_LABEL if _holds_persons_words(draft) else EVIDENCE_LABEL
     return [
-        (who, words) for who, words in ((AGENT_LABEL, draft.before), (answer, draft.said)) if words
+        (who, words)
+        for who, words in ((AGENT_LABEL, draft.before), (answer, draft.said))
+        if words
     ]
 
 

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from ..model.values import record
 from ..text.clean import clean
 from ..text.language import language, statement_of
-from ..text.prompts import CLOSED, HOST_TAGS, PERSON_TAGS, both_ends, read_prompt, without_tag
+from ..text.prompts import (
+    CLOSED,
+    HOST_TAGS,
+    PERSON_TAGS,
+    both_ends,
+    read_prompt,
+    without_tag,
+)
 from ..text.prose import prose_lines, sentences
 from ..text.scripts import terms_of
 from .cues import cues
@@ -19,12 +26,13 @@ from .turns import ASSISTANT, TOOL, USER, Turn
 # Split a session into exchanges: what a person typed, and what the agent said before it.
 
 MAX_BEFORE_CHARS = 4_000  # of the agent's last message: the end of it
-MAX_HEARD_CHARS = (
-    200_000  # of one turn of an agent or a tool that are remembered to recognize quotes
-)
-MAX_RUNS = 400_000  # runs of words of one session that are remembered to recognize quotes
+# of one turn of an agent or a tool that are remembered to recognize quotes
+MAX_HEARD_CHARS = 200_000
+# runs of words of one session that are remembered to recognize quotes
+MAX_RUNS = 400_000
 RUN_WORDS = 5  # words per run: nobody repeats this many in a row by chance
-QUOTED_SHARE = 0.7  # a line is a quote if at least this share of its runs was said before
+# a line is a quote if at least this share of its runs was said before
+QUOTED_SHARE = 0.7
 
 
 @record
@@ -46,7 +54,9 @@ def exchanges(turns: Sequence[Turn]) -> list[Exchange]:
     for number, turn in enumerate(turns, 1):
         if turn.role in (ASSISTANT, TOOL):
             heard.add(turn.text)
-            before = turn.text if turn.role == ASSISTANT and turn.text.strip() else before
+            before = (
+                turn.text if turn.role == ASSISTANT and turn.text.strip() else before
+            )
         elif turn.role == USER:
             said = heard.without_quotes(typed_in(turn.text))
             if said:
@@ -75,7 +85,9 @@ QUOTED_SPAN = re.compile(  # five words or more: people put names into quote mar
     r"[“\"][^“”\"\s]+(?:[ \t]+[^“”\"\s]+){4,}[ \t]*[”\"]"
 )
 # One line of code that a sentence goes on after: "instead of ⟨code⟩ always use make".
-FENCE_IN_SENTENCE = re.compile(r"(?<=[\w,]) *\n```\w*\n([^\n`]{1,120})\n```\n(?=[a-z`])")
+FENCE_IN_SENTENCE = re.compile(
+    r"(?<=[\w,]) *\n```\w*\n([^\n`]{1,120})\n```\n(?=[a-z`])"
+)
 MIN_SIGNS = 2  # lines like "Subject: …" or "Best regards" that show a paste
 BLANKS = re.compile(r"\n{3,}")
 SPEAKER = re.compile(r"([\w.@-]+(?: [\w.@-]+)?): ")
@@ -92,13 +104,19 @@ def typed_in(text: str, whole: bool = False) -> str:
         if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
             text = without_tag(text, tag)[0]
     read = read_prompt(text)
-    own = "" if read.is_host else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
+    own = (
+        ""
+        if read.is_host
+        else BLANKS.sub("\n\n", "\n".join(_own_lines(read.lines))).strip()
+    )
     return own if whole else both_ends(own)
 
 
 def _unquoted_rule(quoted: re.Match[str]) -> str:
     """Return a quoted line as the person's, unless the line before it names another source."""
-    return quoted[0] if cues().LEADS_IN.search(quoted[1]) else f"{quoted[1]} {quoted[2]}"
+    return (
+        quoted[0] if cues().LEADS_IN.search(quoted[1]) else f"{quoted[1]} {quoted[2]}"
+    )
 
 
 def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -114,8 +132,12 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     for number, (line, kind) in enumerate(lines):
         own = ""
         if line and not kind:
-            is_reply = bool(cues().REPLIES.match(line)) or (line[0].islower() and not small)
-            foreign = (foreign or number == opening) and not (number == last > opening and is_reply)
+            is_reply = bool(cues().REPLIES.match(line)) or (
+                line[0].islower() and not small
+            )
+            foreign = (foreign or number == opening) and not (
+                number == last > opening and is_reply
+            )
             small = small or (foreign and not above[0] and line[0].islower())
             shown = announced and line[0] in " \t"
             goes_on = bool(output) and (
@@ -135,7 +157,9 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 def _opening(lines: Sequence[tuple[str, str]]) -> int:
     """Return the number of the line that starts a paste without a known end; -1 if there is none."""
-    typed = [(n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind]
+    typed = [
+        (n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind
+    ]
     speakers = [(n, name[1]) for n, line in typed if (name := SPEAKER.match(line))]
     signs = [n for n, line in typed if cues().SIGNS.search(line)]
     found = [n for n, line in typed if cues().OPENS.search(line)][:1]
@@ -167,19 +191,25 @@ class HeardWords:
     def has(self, line: str) -> bool:
         """Return whether a line mostly repeats what was said before."""
         runs = self._word_runs(line)
-        return bool(runs) and sum(run in self._runs for run in runs) >= QUOTED_SHARE * len(runs)
+        return bool(runs) and sum(
+            run in self._runs for run in runs
+        ) >= QUOTED_SHARE * len(runs)
 
     def _word_runs(self, text: str) -> list[int]:
         words, size = language().words(text), self._run_words
-        return [hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)]
+        return [
+            hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)
+        ]
 
 
 # Decide whether a person's answer agrees with the agent, and with which of the agent's statements.
 
 AGREES, OBJECTS = "agrees", "objects"
 MAX_NOD_WORDS = 8  # in a longer turn, "ok" opens the next request instead of agreeing
-MIN_OFFER_SHARE = 0.5  # share of an offer's words that occur in the statement it is about
-PRINTED_RUN_WORDS = 3  # per run of a tool's output: an agent may repeat a short line of it
+# share of an offer's words that occur in the statement it is about
+MIN_OFFER_SHARE = 0.5
+# per run of a tool's output: an agent may repeat a short line of it
+PRINTED_RUN_WORDS = 3
 
 
 def answer_to_agent(said: str) -> str:
@@ -208,8 +238,13 @@ def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
     both = len(spoken) > 1 and cues().CONTINUES.match(spoken[-1])
     said_last = spoken[-2:] if both else spoken[-1:]
     statement = " ".join(said_last)
-    about, offered = _content_terms(statement), _content_terms(offer) - cues().OFFER_WORDS
-    if len(offered & about) < MIN_OFFER_SHARE * len(offered) and not cues().REFERS.search(offer):
+    about, offered = (
+        _content_terms(statement),
+        _content_terms(offer) - cues().OFFER_WORDS,
+    )
+    if len(offered & about) < MIN_OFFER_SHARE * len(
+        offered
+    ) and not cues().REFERS.search(offer):
         return ""
     answer = cues().SENTENCE_END.split(said.strip(), maxsplit=1)[0]
     if _content_terms(cues().ASSENT.sub(" ", answer)) - about - _content_terms(offer):
@@ -227,13 +262,16 @@ def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
 # to main". White space, the style of quote marks, lead-ins ("No, …") and reasons are ignored.
 
 MIN_QUOTE_WORDS = 3  # a shorter quote may occur by chance, so it must be the whole text
-MIN_QUOTE_SHARED_WORDS = (
-    2  # content words of a quote that a memory must contain; all of them if there are fewer
+# content words of a quote that a memory must contain; all of them if there are fewer
+MIN_QUOTE_SHARED_WORDS = 2
+# whether a text, the second argument, contains a quote
+SaidIn = Callable[[str, str], bool]
+QUOTE_MARKS = str.maketrans(
+    dict.fromkeys("‘’‚‛ʼ′", "'") | dict.fromkeys("“”„‟«»″", '"')
 )
-SaidIn = Callable[[str, str], bool]  # whether a text, the second argument, contains a quote
-QUOTE_MARKS = str.maketrans(dict.fromkeys("‘’‚‛ʼ′", "'") | dict.fromkeys("“”„‟«»″", '"'))
 QUOTE_EDGES = " '\""  # stripped from both ends of a quote
-MAX_SENTENCE_CHARS = 400  # before and after a quote that are searched for the ends of its sentence
+# before and after a quote that are searched for the ends of its sentence
+MAX_SENTENCE_CHARS = 400
 LIST_ITEM = re.compile(
     r"\n(?=\s*(?:[-*•]|\d+[.)]) |\s*\n)"
 )  # a sentence ends here without punctuation
@@ -246,7 +284,9 @@ STATEMENT_ENDS = ".!;…。！\"') "
 QUESTION_ENDS = ("?", "？", "؟")
 
 
-def find_quote(quote: str, turns: Sequence[Turn], said_in: SaidIn | None = None) -> Turn | None:
+def find_quote(
+    quote: str, turns: Sequence[Turn], said_in: SaidIn | None = None
+) -> Turn | None:
     """Return the first turn in which a person typed a quote; None if nobody did.
 
     A line that a tool printed before counts as pasted, even without a code fence. By default, `said_in` is the
@@ -255,7 +295,9 @@ def find_quote(quote: str, turns: Sequence[Turn], said_in: SaidIn | None = None)
     said_in = said_in or is_said_in
     printed, heard = HeardWords(), 0
     for number, turn in enumerate(turns):
-        if turn.role == USER and said_in(quote, typed := typed_in(turn.text, whole=True)):
+        if turn.role == USER and said_in(
+            quote, typed := typed_in(turn.text, whole=True)
+        ):
             for one in turns[heard:number]:
                 if one.role == TOOL:
                     printed.add(one.text)
@@ -273,7 +315,9 @@ def agreed_quote(quote: str, turns: Sequence[Turn]) -> tuple[Turn, Turn] | None:
             said = turn
         elif said and turn.role == USER and (typed := typed_in(turn.text, whole=True)):
             if is_said_in(quote, said.text):
-                statement = agreed_statement(typed, spoken_by_agent(said.text), turns[:number])
+                statement = agreed_statement(
+                    typed, spoken_by_agent(said.text), turns[:number]
+                )
                 if is_said_in(quote, statement):
                     return said, turn
             said = None
@@ -287,9 +331,12 @@ def is_quoted(quote: str, text: str) -> bool:
 
 def is_said_in(quote: str, text: str) -> bool:
     """Return whether a text contains a quote as whole sentences that are not all questions."""
-    asked = all(one.endswith(QUESTION_ENDS) for one in sentences(normalized_quote(quote)))
+    asked = all(
+        one.endswith(QUESTION_ENDS) for one in sentences(normalized_quote(quote))
+    )
     return not asked and any(
-        not cues().MARKERS.sub("", one).strip(" -*•") and (not other or cues().REASON.match(other))
+        not cues().MARKERS.sub("", one).strip(" -*•")
+        and (not other or cues().REASON.match(other))
         for one, other in _rests_of_sentence(quote, text)
     )
 
@@ -305,7 +352,10 @@ def _rests_of_sentence(quote: str, text: str) -> Iterator[tuple[str, str]]:
     for form in (LIST_ITEM.sub(LIST_ITEM_END, text), text):
         for before, after in _around_quote(quote, form):
             rest = SENTENCE_REST.match(after)
-            yield SENTENCE_START.sub("", before), rest[0].rstrip(STATEMENT_ENDS) if rest else ""
+            yield (
+                SENTENCE_START.sub("", before),
+                rest[0].rstrip(STATEMENT_ENDS) if rest else "",
+            )
 
 
 def is_about_quote(quote: str, text: str) -> bool:
@@ -355,7 +405,8 @@ def _is_inside(pair: str) -> bool:
 # person pasted.
 
 MAX_OUTPUT_CHARS = 100_000  # of one output that are searched
-MIN_PLANTED_SHARE = 0.6  # share of an instruction's content words that a memory must repeat
+# share of an instruction's content words that a memory must repeat
+MIN_PLANTED_SHARE = 0.6
 READ_SENTENCES = 3  # from "remember …" on: its object may be in the next sentences
 ASKS_TO_REMEMBER = re.compile(
     r"\b(?:remember|memori[sz]e|store|save|add to (?:your )?memory|note that|from now on)\b",
@@ -368,16 +419,22 @@ def planted_in(text: str, turns: Sequence[Turn]) -> bool:
     own = statement_of(text).stems
     typed = " ".join(typed_in(turn.text) for turn in turns if turn.role == USER)
     said = statement_of(typed).stems
-    planted = (statement_of(instruction).stems for instruction in _planted_instructions(turns))
+    planted = (
+        statement_of(instruction).stems for instruction in _planted_instructions(turns)
+    )
     return any(
-        stems and len(stems & own) >= MIN_PLANTED_SHARE * len(stems) and not stems <= said
+        stems
+        and len(stems & own) >= MIN_PLANTED_SHARE * len(stems)
+        and not stems <= said
         for stems in planted
     )
 
 
 def _planted_instructions(turns: Iterable[Turn]) -> Iterator[str]:
     for text in _foreign_texts(turns):
-        spoken = sentences(text[:MAX_OUTPUT_CHARS]) if ASKS_TO_REMEMBER.search(text) else []
+        spoken = (
+            sentences(text[:MAX_OUTPUT_CHARS]) if ASKS_TO_REMEMBER.search(text) else []
+        )
         for number, sentence in enumerate(spoken):
             if ASKS_TO_REMEMBER.search(sentence):
                 yield ASKS_TO_REMEMBER.sub(" ", cues().MARKERS.sub("", sentence))

@@ -12,7 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..files.session_records import draft_id
-from ..model.entries import AGREED, CORRECTION, DECISION, FOUND, PREFERENCE, RULE, Draft, Memory
+from ..model.entries import (
+    AGREED,
+    CORRECTION,
+    DECISION,
+    FOUND,
+    PREFERENCE,
+    RULE,
+    Draft,
+    Memory,
+)
 from ..model.values import now, record, replace
 from ..redaction.find import redact
 from ..text.clean import clean, one_line
@@ -41,12 +50,10 @@ Proof = tuple[Turn, str, str, str]
 # The agent's long texts and pastes are shortened, and tool output is left out. When a session
 # grows, only its last chunk changes, so that only that chunk is sent to the model again.
 
-MAX_CHUNK_CHARS = (
-    16_000  # about 4,000 tokens: together with the instructions, they fit into a small local model
-)
-MAX_OVERLAP_CHARS = (
-    3_500  # of a chunk's last exchange, which is repeated at the start of the next chunk
-)
+# about 4,000 tokens: together with the instructions, they fit into a small local model
+MAX_CHUNK_CHARS = 16_000
+# of a chunk's last exchange, which is repeated at the start of the next chunk
+MAX_OVERLAP_CHARS = 3_500
 MAX_TYPED_CHARS = 8_000  # of one human turn: its beginning and its end
 MAX_ANSWERED_CHARS = 2_400  # of the agent's statement that a person answers
 MAX_EARLIER_CHARS = 300  # of each statement before that one
@@ -72,7 +79,10 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
         if sum(len(one.text) + 2 for one in (*open_parts, part)) > MAX_CHUNK_CHARS:
             chunks.append(_joined_chunk(open_parts))
             open_parts = [
-                replace(open_parts[-1], text=shortened(open_parts[-1].text, MAX_OVERLAP_CHARS))
+                replace(
+                    open_parts[-1],
+                    text=shortened(open_parts[-1].text, MAX_OVERLAP_CHARS),
+                )
             ]
         open_parts.append(part)
     return [*chunks, _joined_chunk(open_parts)] if open_parts else []
@@ -81,7 +91,9 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
 def first_ask(chunks: Sequence[Chunk]) -> str:
     """Return the person's first words in a session, on one line; empty if there are none."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
-    return next((one_line(typed_in(turn.text, whole=True), TASK_CHARS) for turn in turns), "")
+    return next(
+        (one_line(typed_in(turn.text, whole=True), TASK_CHARS) for turn in turns), ""
+    )
 
 
 def shortened(text: str, limit: int) -> str:
@@ -91,7 +103,9 @@ def shortened(text: str, limit: int) -> str:
     half = (limit - len(GAP)) // 2
     head, tail = text[:half], text[-half:]
     return (
-        (head.rpartition(" ")[0] or head).rstrip() + GAP + (tail.partition(" ")[2] or tail).lstrip()
+        (head.rpartition(" ")[0] or head).rstrip()
+        + GAP
+        + (tail.partition(" ")[2] or tail).lstrip()
     )
 
 
@@ -116,11 +130,16 @@ def _exchange_parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
             before = []
 
 
-def _exchange_chunk(before: Sequence[Turn], turn: Turn, typed: str, pasted: str) -> Chunk:
+def _exchange_chunk(
+    before: Sequence[Turn], turn: Turn, typed: str, pasted: str
+) -> Chunk:
     lines = [
-        f"[AGENT] {shortened(one.text, MAX_EARLIER_CHARS)}" for one in before[-MAX_EARLIER - 1 : -1]
+        f"[AGENT] {shortened(one.text, MAX_EARLIER_CHARS)}"
+        for one in before[-MAX_EARLIER - 1 : -1]
     ]
-    lines += [f"[AGENT] {shortened(one.text, MAX_ANSWERED_CHARS)}" for one in before[-1:]]
+    lines += [
+        f"[AGENT] {shortened(one.text, MAX_ANSWERED_CHARS)}" for one in before[-1:]
+    ]
     if pasted:
         lines.append(f"[PASTED, nobody's words] {shortened(pasted, MAX_PASTED_CHARS)}")
     said = f"[PERSON] {shortened(typed, MAX_TYPED_CHARS)}"
@@ -144,7 +163,12 @@ EXTRACTED_KINDS = (
     DECISION,
 )  # that a model may name; every other kind becomes FOUND
 # Outcomes of a memory that the model proposes; they are shown as counts
-NEW, UNQUOTED, REPEATED, KNOWN_ALREADY = "found", "no such quote", "said before", "known already"
+NEW, UNQUOTED, REPEATED, KNOWN_ALREADY = (
+    "found",
+    "no such quote",
+    "said before",
+    "known already",
+)
 FAILED_CHUNKS = "chunks without an answer"
 
 EXTRACTION_SYSTEM = """You decide what a team of developers and coding agents should remember from a session.
@@ -223,7 +247,8 @@ class DraftFinder:
     def _is_repeated(self, draft: Draft) -> bool:
         said = statement_of(draft.text)
         return any(
-            draft.id == other.id or says_same(said, statement_of(other.text), NEAR_DUPLICATE)
+            draft.id == other.id
+            or says_same(said, statement_of(other.text), NEAR_DUPLICATE)
             for other in self._earlier
         )
 
@@ -233,14 +258,17 @@ def build_prompt(
 ) -> str:
     """Return the prompt: a part of a session and the known titles inside a fence, then the instructions."""
     known = "\n".join(
-        f"- {one_line(memory.title)} ({memory.importance})" for memory in existing[:MAX_EXISTING]
+        f"- {one_line(memory.title)} ({memory.importance})"
+        for memory in existing[:MAX_EXISTING]
     )
     earlier = "\n".join(f"- {one_line(draft.title)}" for draft in found[-MAX_FOUND:])
     result = run.result or "unknown"
     parts = {
         "Session": said,
         "Task": one_line(run.task, 500) or "not given",
-        "Execution result": f"{result}: {one_line(run.error, 500)}" if run.error else result,
+        "Execution result": f"{result}: {one_line(run.error, 500)}"
+        if run.error
+        else result,
         "Agent": one_line(run.agent) or "unknown",
         "Existing memories": known or "none",
         "Found earlier in this session": earlier or "nothing",
@@ -252,7 +280,11 @@ def build_prompt(
 def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
     """Yield the answers in a model's object: the items of `memories`, or else the object itself."""
     listed = answer.get("memories")
-    items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    items = (
+        [item for item in listed if isinstance(item, dict)]
+        if isinstance(listed, list)
+        else []
+    )
     wanted = answer.get("shouldCreateMemory", True) is not False
     for item in (items or [dict(answer)])[:MAX_MEMORIES]:
         title, content, front = (
@@ -263,7 +295,12 @@ def read_answer(answer: Mapping[str, Any]) -> Iterator[Extracted]:
         reason, quote = item.get("reasoning"), str(item.get("quote") or "")
         if wanted and _is_text(title) and _is_text(content) and isinstance(front, dict):
             yield Extracted(
-                True, str(title), front, str(content), str(reason or "Worth remembering"), quote
+                True,
+                str(title),
+                front,
+                str(content),
+                str(reason or "Worth remembering"),
+                quote,
             )
         else:
             yield Extracted(False, reasoning=str(reason or "No reason provided"))
@@ -278,11 +315,16 @@ def draft_from(
 ) -> Draft | None:
     """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
     quote, front = clean(item.quote).strip(), item.frontmatter or {}
-    proof = _typed_proof(quote, turns, str(front.get("type", ""))) or _agreed_proof(quote, turns)
+    proof = _typed_proof(quote, turns, str(front.get("type", ""))) or _agreed_proof(
+        quote, turns
+    )
     if not proof:
         return None
     answer, kind, said, before = proof
-    title, text = one_line(item.title, TITLE_CHARS), clean(item.content)[:TEXT_CHARS].strip()
+    title, text = (
+        one_line(item.title, TITLE_CHARS),
+        clean(item.content)[:TEXT_CHARS].strip(),
+    )
     session = session or answer.session or run.source
     return Draft(
         id=draft_id(session, normalized_quote(quote)),
@@ -311,26 +353,42 @@ def _typed_proof(quote: str, turns: Sequence[Turn], kind: str) -> Proof | None:
     said = turns[: turns.index(typed)]
     last = said[-1].text if said and said[-1].role == ASSISTANT else ""
     whole = whole_sentence(quote, typed_in(typed.text, whole=True))
-    return typed, kind if kind in EXTRACTED_KINDS else FOUND, whole, shortened(last, BEFORE_CHARS)
+    return (
+        typed,
+        kind if kind in EXTRACTED_KINDS else FOUND,
+        whole,
+        shortened(last, BEFORE_CHARS),
+    )
 
 
 def _agreed_proof(quote: str, turns: Sequence[Turn]) -> Proof | None:
     agreed = agreed_quote(quote, turns)
     return (
-        (agreed[1], AGREED, shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS), quote)
+        (
+            agreed[1],
+            AGREED,
+            shortened(typed_in(agreed[1].text, whole=True), BEFORE_CHARS),
+            quote,
+        )
         if agreed
         else None
     )
 
 
 def _conditions(given: object) -> tuple[str, ...]:
-    patterns = [given] if isinstance(given, str) else given if isinstance(given, list) else []
-    usable = (one_line(pattern, 250) for pattern in patterns if isinstance(pattern, str))
-    return tuple(text for text in usable if read_condition(text).form != REFUSED)[:MAX_CONDITIONS]
+    patterns = (
+        [given] if isinstance(given, str) else given if isinstance(given, list) else []
+    )
+    usable = (
+        one_line(pattern, 250) for pattern in patterns if isinstance(pattern, str)
+    )
+    return tuple(text for text in usable if read_condition(text).form != REFUSED)[
+        :MAX_CONDITIONS
+    ]
 
 
 def _tags(given: object) -> tuple[str, ...]:
     tags = given if isinstance(given, list) else []
-    return tuple(one_line(tag, TAG_CHARS) for tag in tags if isinstance(tag, str) and tag.strip())[
-        :MAX_TAGS
-    ]
+    return tuple(
+        one_line(tag, TAG_CHARS) for tag in tags if isinstance(tag, str) and tag.strip()
+    )[:MAX_TAGS]

@@ -44,7 +44,8 @@ Leaders = Callable[[Sequence[str], float], list[int]]
 MAX_ITEMS = 7  # per list
 MAX_STEPS = 12
 MAX_TOOLS = 6
-MAX_COMPARED = 60  # distinct items that are compared with each other: the most common ones
+# distinct items that are compared with each other: the most common ones
+MAX_COMPARED = 60
 ITEM_LENGTH = 300  # characters
 WARNING_STARTS = (
     "avoid",
@@ -77,7 +78,10 @@ class LearnedGoal:
 def learning_text(learned: LearnedGoal) -> str:
     """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
     insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
-    avoid = "\n".join(f"- {item}" for item in anti_patterns(learned.runs)) or f"- {NOT_SEEN}"
+    avoid = (
+        "\n".join(f"- {item}" for item in anti_patterns(learned.runs))
+        or f"- {NOT_SEEN}"
+    )
     counts = Counter(
         one_line(tool, 60) for run in learned.runs for tool in dict.fromkeys(run.tools)
     )
@@ -107,13 +111,20 @@ def earlier_runs(learning: Memory) -> list[Run]:
         _items_under(parts, "recommended approach"),
         _items_under(parts, "key insights"),
     )
-    told = Run(id, goal, "success", steps=steps, learnings=learnings, at=learning.created)
-    failed = [Run(id, goal, "failure", error=item) for item in _items_under(parts, "anti-patterns")]
+    told = Run(
+        id, goal, "success", steps=steps, learnings=learnings, at=learning.created
+    )
+    failed = [
+        Run(id, goal, "failure", error=item)
+        for item in _items_under(parts, "anti-patterns")
+    ]
     return [told, *failed]
 
 
 def _items_under(parts: dict[str, str], title: str) -> tuple[str, ...]:
-    return tuple(item for item in list_items(parts.get(title, "")) if item not in PLACEHOLDERS)
+    return tuple(
+        item for item in list_items(parts.get(title, "")) if item not in PLACEHOLDERS
+    )
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
@@ -131,17 +142,23 @@ def recommended_steps(runs: Sequence[Run]) -> str:
     if not good:
         return NOTHING_WORKED
     steps = _typical(
-        good, lambda run: [step for step, failed in map(step_of, run.steps) if not failed]
+        good,
+        lambda run: [step for step, failed in map(step_of, run.steps) if not failed],
     )
     steps = steps or _typical(good, lambda run: list_items(run.plan))
-    return _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]]) or NOTHING_SAID
+    return (
+        _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]])
+        or NOTHING_SAID
+    )
 
 
 def _typical(runs: Sequence[Run], steps_of: Callable[[Run], list[str]]) -> list[str]:
     """Return the steps of the run that shares most steps with the others; if several do, of the latest."""
     said = {run.id: {statement_of(step) for step in steps_of(run)} for run in runs}
     counts = Counter(key for keys in said.values() for key in keys)
-    best = max(runs, key=lambda run: (sum(counts[key] for key in said[run.id]), run.at, run.id))
+    best = max(
+        runs, key=lambda run: (sum(counts[key] for key in said[run.id]), run.at, run.id)
+    )
     return steps_of(best)
 
 
@@ -149,7 +166,12 @@ def anti_patterns(runs: Sequence[Run]) -> list[str]:
     """Return the most common warnings, errors of failed runs, and failed steps."""
     failed = [run for run in runs if not run.succeeded]
     wrong = [list_items(run.error)[0] for run in failed if list_items(run.error)]
-    steps = [f"Failed step: {step}" for run in runs for step, bad in map(step_of, run.steps) if bad]
+    steps = [
+        f"Failed step: {step}"
+        for run in runs
+        for step, bad in map(step_of, run.steps)
+        if bad
+    ]
     warned = [item for run in runs for item in run.learnings if _warns(item)]
     return most_common_items([*warned, *wrong, *steps], counted=True)
 
@@ -169,12 +191,17 @@ def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
             counts[key] += 1
     kept: list[Statement] = []
     for key in sorted(first, key=lambda key: -counts[key])[:MAX_COMPARED]:
-        same = next((other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None)
+        same = next(
+            (other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None
+        )
         if same is None:
             kept.append(key)
         else:
             counts[same] += counts[key]
-    times = {key: f" ({counts[key]} times)" if counted and counts[key] > 1 else "" for key in kept}
+    times = {
+        key: f" ({counts[key]} times)" if counted and counts[key] > 1 else ""
+        for key in kept
+    }
     return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
 
 
@@ -193,7 +220,8 @@ LEARNING_KIND = "learning"
 LEARNING_PREFIX = "Learning: "
 FAILED_KEY = "failed"  # key: ids of the sources that did not reach their goal
 MIN_TRACES = 2  # of a new learning
-MIN_GOAL_COSINE = 0.7  # of equal goals (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
+# of equal goals (static vectors): "create an FFT plot", "plot the spectrum of an audio file"
+MIN_GOAL_COSINE = 0.7
 MIN_OLD_GOAL_COSINE = 0.6  # … of learnings that nobody has changed for half a year
 OLD_DAYS = 182  # LLMos: long-term memory is consolidated after six months
 MAX_SOURCES = 1_000  # of a learning; their list fits into a frontmatter of 64 KiB
@@ -221,7 +249,8 @@ def plan_learnings(
     ]
     entries += _merged_learnings(census, old, leaders, by, wording)
     made, amended = (
-        sum(entry.kind == kind for entry in entries) for kind in (LEARNING_KIND, "amend")
+        sum(entry.kind == kind for entry in entries)
+        for kind in (LEARNING_KIND, "amend")
     )
     return Plan(tuple(entries), f"{made} new learnings, {amended} amended")
 
@@ -229,7 +258,9 @@ def plan_learnings(
 def made_learnings(census: Census) -> tuple[Memory, ...]:
     """Return the active learnings that were made from traces, oldest first."""
     learnings = _active(census, LEARNING_KIND)
-    return by_time(one for one in learnings if one.source == CONSOLIDATED and derived_from(one))
+    return by_time(
+        one for one in learnings if one.source == CONSOLIDATED and derived_from(one)
+    )
 
 
 def unlearned_traces(census: Census) -> tuple[Memory, ...]:
@@ -239,7 +270,11 @@ def unlearned_traces(census: Census) -> tuple[Memory, ...]:
 
 
 def _active(census: Census, kind: str) -> list[Memory]:
-    return [one for one in census.memories.values() if one.kind == kind and one.status == ACTIVE]
+    return [
+        one
+        for one in census.memories.values()
+        if one.kind == kind and one.status == ACTIVE
+    ]
 
 
 def is_consolidation_due(
@@ -259,7 +294,9 @@ def _goal_groups(
     learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:
     """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
-    room = [learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES]
+    room = [
+        learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES
+    ]
     leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE)
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
@@ -277,7 +314,10 @@ def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
     failed = [run.id for run in runs if not run.succeeded]
     chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
     learned = LearnedGoal(
-        one_line(next(run.goal for run in runs if plain_words(run.goal) == chosen), NAME_LENGTH),
+        one_line(
+            next(run.goal for run in runs if plain_words(run.goal) == chosen),
+            NAME_LENGTH,
+        ),
         len(runs),
         len(failed),
         tuple(runs),
@@ -340,7 +380,10 @@ def _merged_learnings(
         groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
     for first, *others in groups.values():
-        if others and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES:
+        if (
+            others
+            and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES
+        ):
             entries.append(_amended_learning(census, first, (), others, by, wording))
             entries += [
                 superseding(other, first.id, f"consolidated into {first.id}", by)
@@ -362,4 +405,8 @@ def goal_conditions(goals: Iterable[str]) -> tuple[str, ...]:
 
 def learnings_by_trace(census: Census) -> dict[str, Memory]:
     """Return trace id → the active learning that contains it."""
-    return {id: learning for learning in made_learnings(census) for id in derived_from(learning)}
+    return {
+        id: learning
+        for learning in made_learnings(census)
+        for id in derived_from(learning)
+    }

@@ -106,7 +106,13 @@ def lesson_of(memory: Memory) -> Lesson:
     context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
     pattern = lesson_pattern(memory.extra)
     return Lesson(
-        memory.id, pattern, context, memory.by, memory.created, memory.status, memory.path
+        memory.id,
+        pattern,
+        context,
+        memory.by,
+        memory.created,
+        memory.status,
+        memory.path,
     )
 
 
@@ -136,7 +142,12 @@ def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:
     order = {severity: -place for place, severity in enumerate(SEVERITIES)}
     return sorted(
         lessons,
-        key=lambda one: (order[one.context.severity], -one.context.confidence, -one.at, one.id),
+        key=lambda one: (
+            order[one.context.severity],
+            -one.context.confidence,
+            -one.at,
+            one.id,
+        ),
     )
 
 
@@ -169,23 +180,37 @@ def plan_lesson(
     """
     context = checked_lesson(context)
     pattern = (
-        wire.pattern_id if wire else pattern_id(context.error_pattern, context.applicable_scope)
+        wire.pattern_id
+        if wire
+        else pattern_id(context.error_pattern, context.applicable_scope)
     )
-    same = [lesson for lesson in map(lesson_of, known) if same_pattern(lesson, pattern, context)]
+    same = [
+        lesson
+        for lesson in map(lesson_of, known)
+        if same_pattern(lesson, pattern, context)
+    ]
     best = max(same, key=lambda lesson: lesson.context.confidence, default=None)
     if best and best.context.confidence >= context.confidence:
-        return LearnedLesson(best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this"))
+        return LearnedLesson(
+            best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this")
+        )
     first = plan_add(_lesson_entry(context, pattern, by, wire)).entries[0]
     ids = {lesson.id for lesson in same}
     older = [memory for memory in known if memory.id in ids and memory.status == ACTIVE]
     if not older:
-        return LearnedLesson(first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}"))
+        return LearnedLesson(
+            first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}")
+        )
     if not outweighs(new_memory(first), older, trust):
-        held = plan_quarantined(first, TRUST_INSUFFICIENT, by, [memory.id for memory in older])
+        held = plan_quarantined(
+            first, TRUST_INSUFFICIENT, by, [memory.id for memory in older]
+        )
         return LearnedLesson(
             first.id,
             LESSON_HELD,
-            replace(held, why=f"lesson {first.id} waits for a review: it is trusted less"),
+            replace(
+                held, why=f"lesson {first.id} waits for a review: it is trusted less"
+            ),
         )
     taken = [
         superseding(memory, first.id, "a more confident lesson of the same pattern", by)
@@ -195,7 +220,9 @@ def plan_lesson(
     return LearnedLesson(first.id, LESSON_BETTER, Plan((first, *taken), why))
 
 
-def _lesson_entry(context: LessonContext, pattern: str, by: str, wire: WireLesson | None) -> Entry:
+def _lesson_entry(
+    context: LessonContext, pattern: str, by: str, wire: WireLesson | None
+) -> Entry:
     at = wire.at if wire and wire.at else now()
     return Entry(
         kind="lesson",
@@ -215,8 +242,13 @@ def lesson_conditions(error_pattern: str, applicable_scope: str) -> tuple[str, .
     """Return the conditions of a lesson: its scope, and the name of its error pattern."""
     name = "" if is_pattern_id(error_pattern) else error_pattern
     scope = one_line(applicable_scope, SCOPE_LENGTH)
-    proposed = (scope and f"When working on {scope}", " ".join(name.replace("_", " ").split()))
-    return tuple(text for text in proposed if text and read_condition(text).form != REFUSED)
+    proposed = (
+        scope and f"When working on {scope}",
+        " ".join(name.replace("_", " ").split()),
+    )
+    return tuple(
+        text for text in proposed if text and read_condition(text).form != REFUSED
+    )
 
 
 def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
@@ -246,7 +278,8 @@ def read_wire(text: str) -> WireLesson:
     if block is None or wrong:
         told = f"line {wrong.line}: {wrong.message}" if wrong else "no block"
         raise BadInput(
-            f"not a lesson block: {told}", wrong.hint if wrong else "see 'rawkomem docs yamo'"
+            f"not a lesson block: {told}",
+            wrong.hint if wrong else "see 'rawkomem docs yamo'",
         )
     return _wire_of(block)
 
@@ -317,7 +350,8 @@ REPEATED_MS = 7 * DAY  # failures of one pattern within this time count together
 CANDIDATE_TAG = "#lesson_learned_candidate"
 DISTILL_SESSION = "distill"  # stored as the session of these drafts
 FAILED_STATUSES = ("failure", "failed", "error")
-FACT_KEYS = {  # fact about a failure → keys of an entry that state it; other facts have one key
+# fact about a failure → keys of an entry that state it; other facts have one key
+FACT_KEYS = {
     "pattern": ("error_pattern", "errorPattern"),
     "scope": ("applicable_scope", "applicableScope"),
     "rule": ("preventativeRule", "preventative_rule", "rule"),
@@ -330,9 +364,8 @@ BASE_SCORE = 0.7  # score of one failure with a rule, learning or fix
 REPEAT_SCORE = 0.1  # added for each further failure
 MAX_SCORE = 0.9
 HIGH_SEVERITY_FAILURES = 3  # from this many failures on, a pattern is of high severity
-PATTERN_WORDS = (
-    6  # of an error's first line that make its pattern; later words differ from run to run
-)
+# of an error's first line that make its pattern; later words differ from run to run
+PATTERN_WORDS = 6
 MIN_SENTENCE_WORDS = 3  # of a rule, learning or fix; a shorter text is ignored
 MAX_TEXT_CHARS = 600  # of a rule, learning, fix or other text in a draft
 MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
@@ -358,7 +391,10 @@ def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposa
     found = []
     for pattern, failures in sorted(groups.items()):
         failures.sort(key=lambda memory: (memory.created, memory.id))
-        recent = any(is_failure(memory) and now - memory.created < RECENT_MS for memory in failures)
+        recent = any(
+            is_failure(memory) and now - memory.created < RECENT_MS
+            for memory in failures
+        )
         proposal = _proposal(pattern, failures) if recent or len(failures) > 1 else None
         if proposal and pattern[0]:
             found.append(proposal)
@@ -368,14 +404,18 @@ def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposa
 def is_failure(memory: Memory) -> bool:
     """Tell whether an active memory records a failure: its `status` key says so, or it has the candidate tag."""
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
-    return _counts(memory) and (marked or _fact(memory, "status").lower() in FAILED_STATUSES)
+    return _counts(memory) and (
+        marked or _fact(memory, "status").lower() in FAILED_STATUSES
+    )
 
 
 def _counts(memory: Memory) -> bool:
     return memory.status == ACTIVE and memory.kind != "lesson"
 
 
-def _proposal(pattern: tuple[str, str], failures: Sequence[Memory]) -> LessonProposal | None:
+def _proposal(
+    pattern: tuple[str, str], failures: Sequence[Memory]
+) -> LessonProposal | None:
     """Return the proposal for the failures of one pattern; None if they name no rule, learning or fix."""
     learned = (
         _sentence(one)
@@ -429,7 +469,9 @@ def _evidence(failures: Sequence[Memory]) -> dict[str, Any]:
     goal = goal_of(last) if last.kind in (TRACE, EXPERIENCE) else _fact(last, "goal")
     return {
         "said": _listed(failures),
-        "score": round(min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (len(failures) - 1)), 2),
+        "score": round(
+            min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (len(failures) - 1)), 2
+        ),
         "why": f"it happened {_times(failures)}",
         "session": DISTILL_SESSION,
         "task": _quoted(goal),
@@ -463,7 +505,9 @@ def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
     name = _fact(memory, "pattern")
     if not name:
         line = (_fact(memory, "error") or memory.title).strip().partition("\n")[0]
-        name = "_".join([word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS])
+        name = "_".join(
+            [word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS]
+        )
     return one_line(redact(name), 120), one_line(redact(_fact(memory, "scope")), 200)
 
 
@@ -484,7 +528,9 @@ def _stated_confidence(failures: Sequence[Memory]) -> str:
 
 
 def _last_fact(failures: Sequence[Memory], name: str) -> str:
-    return next((text for memory in reversed(failures) if (text := _fact(memory, name))), "")
+    return next(
+        (text for memory in reversed(failures) if (text := _fact(memory, name))), ""
+    )
 
 
 def _last_sentence(failures: Sequence[Memory], name: str) -> str:
@@ -494,7 +540,10 @@ def _last_sentence(failures: Sequence[Memory], name: str) -> str:
 
 def _fact(memory: Memory, name: str) -> str:
     found = (memory.extra.get(key) for key in FACT_KEYS.get(name, (name,)))
-    return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
+    return next(
+        (value.strip() for value in found if isinstance(value, str) and value.strip()),
+        "",
+    )
 
 
 def _sentence(text: str) -> str:
@@ -502,8 +551,13 @@ def _sentence(text: str) -> str:
     said = one_line(
         " ".join(line.lstrip("# ") for line in redact(text).split("\n")), MAX_TEXT_CHARS
     )
-    if sum(any(c.isalpha() for c in word) for word in said.split()) < MIN_SENTENCE_WORDS:
+    if (
+        sum(any(c.isalpha() for c in word) for word in said.split())
+        < MIN_SENTENCE_WORDS
+    ):
         return ""
     first = said.split()[0]
-    capital = said[0].upper() + said[1:] if first.isalpha() and first.islower() else said
+    capital = (
+        said[0].upper() + said[1:] if first.isalpha() and first.islower() else said
+    )
     return capital if capital.endswith((".", "!", "?", "…", "。")) else f"{capital}."

@@ -22,15 +22,20 @@ Schema = Mapping[str, Any]
 
 
 MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
-MAX_BRACES = 500  # opening braces that are tried as the start of an object: each try reads the rest of the text
+# opening braces that are tried as the start of an object: each try reads the rest of the text
+MAX_BRACES = 500
 MAX_SHOWN_CHARS = 4_000  # of an unusable answer that are sent back to the model
 TYPES = {
     "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
     "null": type(None),
 }  # fmt: skip
-with open(os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8") as _file:
-    SCHEMAS: dict[str, Schema] = json.load(_file)  # question → the JSON Schema of its answer
-DECODER = json.JSONDecoder(strict=False)  # not strict: models write raw line breaks in strings
+with open(
+    os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8"
+) as _file:
+    # question → the JSON Schema of its answer
+    SCHEMAS: dict[str, Schema] = json.load(_file)
+# not strict: models write raw line breaks in strings
+DECODER = json.JSONDecoder(strict=False)
 
 
 class UnfitAnswer(ValueError):
@@ -85,7 +90,9 @@ def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str
     except UnfitAnswer as problem:
         words = one_line(redact(again), 120)
         hint = f"Its answer began: {words}" if words else "Try another model."
-        raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint) from None
+        raise LlmFailure(
+            f"{llm.name} gave no usable answer, twice: {problem}", hint
+        ) from None
 
 
 def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
@@ -123,7 +130,8 @@ def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:
     allowed = schema.get("type", ())
     names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
     kinds = tuple(TYPES[name] for name in names)
-    is_number = isinstance(value, bool) and bool not in kinds  # in Python, a bool is an int
+    # in Python, a bool is an int
+    is_number = isinstance(value, bool) and bool not in kinds
     if kinds and (is_number or not isinstance(value, kinds)):
         raise UnfitAnswer(f"{path} must be {' or '.join(names)}")
     if isinstance(value, dict):

@@ -44,7 +44,9 @@ class EndpointLlm:
         body: dict[str, Any] = {
             "model": self._model,
             **self._most,
-            "messages": [{"role": role, "content": text} for role, text in roles if text],
+            "messages": [
+                {"role": role, "content": text} for role, text in roles if text
+            ],
         }
         try:
             return completion_text(self._post(body))
@@ -64,7 +66,9 @@ def completion_text(answer: Any) -> str:
         )
     except (KeyError, IndexError, TypeError, AttributeError):
         hint = "Check that llm.provider is OpenAI-compatible."
-        raise LlmFailure("the endpoint answered with no chat completion", hint) from None
+        raise LlmFailure(
+            "the endpoint answered with no chat completion", hint
+        ) from None
     if refusal:
         raise LlmFailure(
             f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}",
@@ -74,5 +78,7 @@ def completion_text(answer: Any) -> str:
         hint = "Raise the server's limit on answers, or try another model."
         raise LlmFailure(f"the answer was cut off: {ending}", hint)
     if not isinstance(text, str) or not text.strip():
-        raise LlmFailure("the model returned an empty answer", "Try again, or try another model.")
+        raise LlmFailure(
+            "the model returned an empty answer", "Try again, or try another model."
+        )
     return text

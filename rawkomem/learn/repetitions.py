@@ -7,9 +7,23 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from ..embed.static import StaticEmbedder
-from ..model.entries import CORRECTION, DECISION, PREFERENCE, REQUEST, RULE, Draft, Entry, Memory
+from ..model.entries import (
+    CORRECTION,
+    DECISION,
+    PREFERENCE,
+    REQUEST,
+    RULE,
+    Draft,
+    Entry,
+    Memory,
+)
 from ..model.values import replace
-from ..state.contradictions import disagreement, has_comparable_prose, overrules, prose_of
+from ..state.contradictions import (
+    disagreement,
+    has_comparable_prose,
+    overrules,
+    prose_of,
+)
 from ..text.language import NEAR_DUPLICATE, language, says_same, statement_of
 
 Near = Callable[[str], Sequence[tuple[Memory, float]]]
@@ -18,7 +32,8 @@ Near = Callable[[str], Sequence[tuple[Memory, float]]]
 # Find out whether a repository already has the memory that is about to be learned, in the same or
 # similar words.
 
-JUST_NOW = "this session"  # used as the id of an entry that was learned in the same session
+# used as the id of an entry that was learned in the same session
+JUST_NOW = "this session"
 MIN_KNOWN_WORDS = 3  # of a body: a shorter text occurs in other bodies by chance
 
 
@@ -27,7 +42,8 @@ class KnownTexts:
 
     def __init__(self, memories: Iterable[Memory], near: Near):
         self._texts = [
-            (memory.id, plain_words(memory.title), plain_words(memory.body)) for memory in memories
+            (memory.id, plain_words(memory.title), plain_words(memory.body))
+            for memory in memories
         ]
         self._near = near
         self._new: list[Entry] = []
@@ -37,12 +53,17 @@ class KnownTexts:
         known = self._said(entry) or self._meant(entry)
         if not known:
             self._new.append(entry)
-            self._texts.append((JUST_NOW, plain_words(entry.title), plain_words(entry.body)))
+            self._texts.append(
+                (JUST_NOW, plain_words(entry.title), plain_words(entry.body))
+            )
         return known
 
     def _said(self, entry: Entry) -> str:
         """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
-        title, words = plain_words(entry.title), plain_words(entry.body.partition("\n\n")[0])
+        title, words = (
+            plain_words(entry.title),
+            plain_words(entry.body.partition("\n\n")[0]),
+        )
         telling = len(words.split()) >= MIN_KNOWN_WORDS
         return next(
             (
@@ -59,7 +80,10 @@ class KnownTexts:
         for memory, cosine in self._near(f"{entry.title}\n{entry.body}"):
             if says_same(said, statement_of(memory.body), NEAR_DUPLICATE, cosine):
                 return memory.id
-        new = any(says_same(said, statement_of(other.body), NEAR_DUPLICATE) for other in self._new)
+        new = any(
+            says_same(said, statement_of(other.body), NEAR_DUPLICATE)
+            for other in self._new
+        )
         return JUST_NOW if new else ""
 
 
@@ -77,7 +101,8 @@ PROMOTED_KINDS = (
     PREFERENCE,
     DECISION,
 )  # kinds in which a person says something without being asked
-MIN_SAME_SHARED = 0.85  # share of the shorter turn's specific words that both turns contain
+# share of the shorter turn's specific words that both turns contain
+MIN_SAME_SHARED = 0.85
 MIN_AGAIN_WORDS = 2
 
 
@@ -91,9 +116,14 @@ def means_same(one: Draft, other: Draft) -> bool:
     if not {one.kind, other.kind} <= {*PROMOTED_KINDS}:
         return False
     first, second = statement_of(one.said), statement_of(other.said)
-    if first.numbers != second.numbers or bool(first.negations) != bool(second.negations):
+    if first.numbers != second.numbers or bool(first.negations) != bool(
+        second.negations
+    ):
         return False
-    both, fewer = first.subject & second.subject, min(len(first.subject), len(second.subject))
+    both, fewer = (
+        first.subject & second.subject,
+        min(len(first.subject), len(second.subject)),
+    )
     return len(both) >= MIN_AGAIN_WORDS and len(both) >= MIN_SAME_SHARED * fewer
 
 
@@ -115,17 +145,24 @@ MIN_COVER_COSINE = 0.5  # of the memory and the person's words, or their key sen
 
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says and do not contradict it, closest first."""
-    texts = [one.body if one.title in one.body else f"{one.title}\n{one.body}" for one in memories]
+    texts = [
+        one.body if one.title in one.body else f"{one.title}\n{one.body}"
+        for one in memories
+    ]
     whole, key, *vectors = _embedder().embed([draft.text, draft.title, *texts])
     said, key_numbers = statement_of(draft.text), statement_of(draft.title).numbers
     close = []
     for memory, text, vector in zip(memories, texts, vectors, strict=True):
         other = statement_of(text)
-        is_other_number = key_numbers and other.numbers and not key_numbers & other.numbers
+        is_other_number = (
+            key_numbers and other.numbers and not key_numbers & other.numbers
+        )
         fewer = min(len(said.subject), len(other.subject))
         wanted = max(MIN_COVER_WORDS, MIN_COVER_SHARED * fewer)
         cosine = max(cosine_of(whole, vector), cosine_of(key, vector))
-        is_close = cosine >= MIN_COVER_COSINE and len(said.subject & other.subject) >= wanted
+        is_close = (
+            cosine >= MIN_COVER_COSINE and len(said.subject & other.subject) >= wanted
+        )
         if is_close and not is_other_number and not _contradicts(draft, memory):
             close.append((cosine, memory))
     return [memory for _, memory in sorted(close, key=lambda pair: -pair[0])]
@@ -143,13 +180,16 @@ def _contradicts(draft: Draft, memory: Memory) -> bool:
 
 # Link a person's words to the memories that they contradict.
 
-CORRECTING = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST)  # kinds that may contradict a memory
+# kinds that may contradict a memory
+CORRECTING = (CORRECTION, RULE, PREFERENCE, DECISION, REQUEST)
 MAX_TIES = 3
 
 
 def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memory]:
     """Return the first MAX_TIES memories that a new entry contradicts, in the order of `memories`."""
-    said = prose_of(Memory(id="new", title=entry.title, body=entry.body, when=entry.when))
+    said = prose_of(
+        Memory(id="new", title=entry.title, body=entry.body, when=entry.when)
+    )
     found = (
         memory
         for memory in memories
@@ -170,6 +210,10 @@ def tied_draft(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
     )
 
 
-def inherited_conditions(when: Iterable[str], memories: Iterable[Memory]) -> tuple[str, ...]:
+def inherited_conditions(
+    when: Iterable[str], memories: Iterable[Memory]
+) -> tuple[str, ...]:
     """Return conditions plus those of the contradicted memories, so that the new memory is recalled where they were."""
-    return tuple(dict.fromkeys((*when, *(one for memory in memories for one in memory.when))))
+    return tuple(
+        dict.fromkeys((*when, *(one for memory in memories for one in memory.when)))
+    )

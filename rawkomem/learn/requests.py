@@ -22,5 +22,7 @@ def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
     """Return the waiting draft with the highest score; None if none waits or the last request is too recent."""
     if turns_since < MIN_REQUEST_TURNS:
         return None
-    open_ones = [draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS]
+    open_ones = [
+        draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS
+    ]
     return max(open_ones, key=lambda draft: draft.score, default=None)

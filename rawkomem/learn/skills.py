@@ -38,8 +38,12 @@ CONDITION_LENGTH = 256  # characters, the limit of text/conditions.py
 FRONT_BLOCK = re.compile(
     r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE
 )
-FLAT_FIELD = re.compile(r"^[ \t]*([A-Za-z][\w-]*)[ \t]*[:;][ \t]*(.*?);?[ \t]*$", re.MULTILINE)
-DECLARED = re.compile(r"^(name|agent|intent|description)[ \t]*[:;][ \t]*([^;\n]+)", re.MULTILINE)
+FLAT_FIELD = re.compile(
+    r"^[ \t]*([A-Za-z][\w-]*)[ \t]*[:;][ \t]*(.*?);?[ \t]*$", re.MULTILINE
+)
+DECLARED = re.compile(
+    r"^(name|agent|intent|description)[ \t]*[:;][ \t]*([^;\n]+)", re.MULTILINE
+)
 REMARK = " ---"  # starts a remark after a name
 SKILL_FENCE = re.compile(r"\A(`{3,})skill\n(.*)\n\1\Z", re.DOTALL)
 TICKS = re.compile(r"`{3,}")
@@ -71,8 +75,11 @@ def read_skill(text: str) -> SkillText:
         or _plain_line(said.get("agent"))
     )
     opening = next(iter(sentences(body)), "") if heading else ""
-    stated = fields.get("whenToUse") or fields.get("when_to_use") or []  # ours, or Claude Code's
-    conditions = [_plain_line(item) for item in (stated if isinstance(stated, list) else [stated])]
+    # ours, or Claude Code's
+    stated = fields.get("whenToUse") or fields.get("when_to_use") or []
+    conditions = [
+        _plain_line(item) for item in (stated if isinstance(stated, list) else [stated])
+    ]
     return SkillText(
         one_line(name, NAME_LENGTH)
         or f"Unnamed_{sha256(text.encode('utf-8', 'replace')).hexdigest()[:12]}",
@@ -94,13 +101,18 @@ def split_front(text: str) -> tuple[dict[str, Value], str]:
             key: field.value for key, field in read_frontmatter(found[1])[0].items()
         }
     except Unreadable:
-        fields = {key: value.strip().strip("\"'") for key, value in FLAT_FIELD.findall(found[1])}
+        fields = {
+            key: value.strip().strip("\"'")
+            for key, value in FLAT_FIELD.findall(found[1])
+        }
     return fields, text[found.end() :].strip("\n")
 
 
 def skill_body(text: str) -> str:
     """Return a skill's text as a memory's body. It is put into a fence if it would not read back as one entry."""
-    entries, _ = read_entries(f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False)
+    entries, _ = read_entries(
+        f"---\nkind: skill\ntitle: x\n---\n\n{text}\n", advice=False
+    )
     if len(entries) == 1 and entries[0].body == clean(text).strip("\n").rstrip():
         return text
     return in_fence(text, "skill")
@@ -134,9 +146,13 @@ def _first_heading(body: str) -> str:
 
 
 def _skill_tags(value: Value | None) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else str(value or "").strip("[]").split(",")
+    items = (
+        value if isinstance(value, list) else str(value or "").strip("[]").split(",")
+    )
     return tuple(
-        dict.fromkeys(tag for item in items if (tag := _plain_line(str(item).strip(" \"'"))))
+        dict.fromkeys(
+            tag for item in items if (tag := _plain_line(str(item).strip(" \"'")))
+        )
     )
 
 
@@ -153,9 +169,8 @@ FIELD_POINTS = {
     "tags": 1,
     "description": 1,
 }  # RFC-0011: points for a word in each field
-MIN_SKILL_COSINE = (
-    0.3  # with at least this, a skill matches even if it shares no word with the question
-)
+# with at least this, a skill matches even if it shares no word with the question
+MIN_SKILL_COSINE = 0.3
 
 
 @record
@@ -176,7 +191,9 @@ class Skill:
         if name == "name":
             return self.memory.title
         return (
-            " ".join(self.memory.tags) if name == "tags" else str(self.memory.extra.get(name, ""))
+            " ".join(self.memory.tags)
+            if name == "tags"
+            else str(self.memory.extra.get(name, ""))
         )
 
 
@@ -200,19 +217,27 @@ def reliability_after(votes: str) -> float:
 
 def skill_of(memory: Memory, injected: int = 0, last_used: int = 0) -> Skill:
     """Return a memory of kind `skill` as a Skill, with the reliability that its votes give."""
-    return Skill(memory, reliability_after(memory.votes), len(memory.votes), injected, last_used)
+    return Skill(
+        memory, reliability_after(memory.votes), len(memory.votes), injected, last_used
+    )
 
 
 # Search
 
 
-def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, float]) -> list[Match]:
+def rank_skills(
+    question: str, skills: Sequence[Skill], cosine: Mapping[str, float]
+) -> list[Match]:
     """Return the skills that fit a question, best first. `cosine` maps a skill's id to its similarity in meaning."""
     head, colon, rest = question.strip().partition(":")
     name = rest if head.strip().casefold() == "name" else head
     wanted = name.strip().casefold() if colon else ""
-    found = [skill for skill in skills if wanted and skill.memory.title.casefold() == wanted]
-    named = max(found, key=lambda skill: (skill.reliability, skill.memory.id), default=None)
+    found = [
+        skill for skill in skills if wanted and skill.memory.title.casefold() == wanted
+    ]
+    named = max(
+        found, key=lambda skill: (skill.reliability, skill.memory.id), default=None
+    )
     if named:
         return [Match(named, 1.0, (("called", 1.0, "the question names the skill"),))]
     matches = [
@@ -221,7 +246,12 @@ def rank_skills(question: str, skills: Sequence[Skill], cosine: Mapping[str, flo
     ]
     fitting = [match for match in matches if match.parts]
     return sorted(
-        fitting, key=lambda match: (-match.score, -match.skill.reliability, match.skill.memory.id)
+        fitting,
+        key=lambda match: (
+            -match.score,
+            -match.skill.reliability,
+            match.skill.memory.id,
+        ),
     )
 
 
@@ -234,9 +264,13 @@ def _match_of(asked: Mapping[str, str], skill: Skill, cosine: float) -> Match:
         for root, word in asked.items()
     ]
     most = max(FIELD_POINTS.values())
-    points = sum(min(most, sum(FIELD_POINTS[name] for name in names)) for _, names in shared)
+    points = sum(
+        min(most, sum(FIELD_POINTS[name] for name in names)) for _, names in shared
+    )
     if points:
-        said = "; ".join(f"{word} in {', '.join(names)}" for word, names in shared if names)
+        said = "; ".join(
+            f"{word} in {', '.join(names)}" for word, names in shared if names
+        )
         parts.append(("keywords", KEYWORD_SHARE * points / (most * len(asked)), said))
     if cosine >= MIN_SKILL_COSINE or (points and cosine):
         parts.append(("meaning", MEANING_SHARE * cosine, f"cosine {cosine:.2f}"))
@@ -257,7 +291,12 @@ def known_skill(skill: SkillText, known: Sequence[Memory]) -> Memory | None:
     """Return the known skill with exactly this text, in any status except deleted; None if there is none."""
     body = as_read_back(skill_body(skill.text))
     return next(
-        (memory for memory in known if memory.status != "deleted" and memory.body == body), None
+        (
+            memory
+            for memory in known
+            if memory.status != "deleted" and memory.body == body
+        ),
+        None,
     )
 
 
@@ -274,7 +313,11 @@ def plan_skill(
     (new,) = plan_add(entry).entries
     name = skill.name.casefold()
     old = next(
-        (memory for memory in known if memory.status == ACTIVE and memory.title.casefold() == name),
+        (
+            memory
+            for memory in known
+            if memory.status == ACTIVE and memory.title.casefold() == name
+        ),
         None,
     )
     if old is None:
@@ -286,7 +329,9 @@ def plan_skill(
     )
 
 
-def _skill_entry(skill: SkillText, source: str, by: str, extra: Mapping[str, Value]) -> Entry:
+def _skill_entry(
+    skill: SkillText, source: str, by: str, extra: Mapping[str, Value]
+) -> Entry:
     intent = (
         "" if skill.intent == NO_INTENT else skill.intent
     )  # the placeholder must not be searched
@@ -321,9 +366,13 @@ def _amended_skill(old: Memory, entry: Entry) -> Plan:
 def plan_skill_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan:
     """Plan to archive the active skills below a reliability. `rawkomem restore` brings one back."""
     if not 0 <= threshold <= 1:
-        raise BadInput(f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3")
+        raise BadInput(
+            f"{threshold:g} is no reliability", "give a number from 0 to 1, like 0.3"
+        )
     weak = [
-        skill for skill in skills if skill.memory.status == ACTIVE and skill.reliability < threshold
+        skill
+        for skill in skills
+        if skill.memory.status == ACTIVE and skill.reliability < threshold
     ]
     below = f"is below {threshold:g}"
     archived = [
@@ -369,7 +418,9 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
         )
     name = portable_name(memory.title)
     target = os.path.join(folder, name)
-    if (os.path.realpath(target) + os.sep).startswith(os.path.realpath(inside) + os.sep):
+    if (os.path.realpath(target) + os.sep).startswith(
+        os.path.realpath(inside) + os.sep
+    ):
         raise Refused(
             f"a skill is not exported into the memories: {target}",
             "name a folder like .claude/skills",
@@ -382,7 +433,8 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
             replace_whole(file, text.encode())
         except OSError as failure:
             raise Unwritable(
-                f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+                f"cannot write {file}: {failure.strerror}",
+                "check permissions and free space",
             ) from None
     return ExportedSkill(file, before != text)
 
@@ -400,9 +452,14 @@ def portable_text(memory: Memory, name: str) -> str:
         or summarize([(body, 1.0)], DESCRIPTION_WORDS)
         or memory.title
     )
-    fields: dict[str, Value] = {"name": name, "description": one_line(said, DESCRIPTION_LENGTH)}
+    fields: dict[str, Value] = {
+        "name": name,
+        "description": one_line(said, DESCRIPTION_LENGTH),
+    }
     kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
-    fields |= {key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()}
+    fields |= {
+        key: one_line(str(value), COMPATIBILITY_LENGTH) for key, value in kept.items()
+    }
     head = f"---\n{emit_fields(fields)}metadata:\n"
     rest = f"---\n\n{_portable_body(memory, body)}\n"
     return f"{head}  rawkomem: {memory.id} {_checksum(head + rest)}\n{rest}"
@@ -433,7 +490,8 @@ def _read_own(file: str, folder: str, id: str) -> str:
     stamp = EXPORT_STAMP.search(text)
     if not stamp:
         raise Refused(
-            f"{file} was not written by rawkomem", "name another folder, or move that file away"
+            f"{file} was not written by rawkomem",
+            "name another folder, or move that file away",
         )
     if stamp[2] != _checksum(EXPORT_STAMP.sub("", text, count=1)):
         raise Refused(

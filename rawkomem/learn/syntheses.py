@@ -36,7 +36,11 @@ MIN_GROUP_COSINE = 0.6  # of memories that belong together, as in state/digests.
 MIN_LESSONS = 3  # that make a skill if there is no learning
 MAX_ITEMS = 12  # per list
 DESCRIPTION_WORDS = 40
-SECTIONS = {"insights": "Key Insights", "steps": "Recommended Approach", "avoid": "Anti-Patterns"}
+SECTIONS = {
+    "insights": "Key Insights",
+    "steps": "Recommended Approach",
+    "avoid": "Anti-Patterns",
+}
 APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
 TITLE_PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 RULE_TEXT = re.compile(r"\bRule:[ \t]*([^|\n]+)")
@@ -72,16 +76,24 @@ class SkillDraft:
     def text(self) -> str:
         """Return the skill as Markdown."""
         lists: dict[str, Sequence[str]] = {
-            APPROACH: [f"{number}. {step}" for number, step in enumerate(self.steps, 1)],
+            APPROACH: [
+                f"{number}. {step}" for number, step in enumerate(self.steps, 1)
+            ],
             "What to know": [f"- {line}" for line in self.insights],
             AVOID: [f"- {line}" for line in self.avoid],
             RULES: [f"- {line}" for line in self.rules],
-            "Made from": [f"- {one_line(_subject(one))} ({one.id})" for one in self.sources],
+            "Made from": [
+                f"- {one_line(_subject(one))} ({one.id})" for one in self.sources
+            ],
         }
         parts = [
-            f"## {heading}\n\n" + "\n".join(lines) for heading, lines in lists.items() if lines
+            f"## {heading}\n\n" + "\n".join(lines)
+            for heading, lines in lists.items()
+            if lines
         ]
-        return "\n\n".join(part for part in (f"# {self.name}", self.description, *parts) if part)
+        return "\n\n".join(
+            part for part in (f"# {self.name}", self.description, *parts) if part
+        )
 
 
 # Choosing sources
@@ -94,7 +106,9 @@ def skill_sources(memories: Iterable[Memory], topic: str) -> list[Memory]:
     found = []
     for memory in memories:
         if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE:
-            words = language().words(" ".join((memory.title, *memory.tags, memory.body)))
+            words = language().words(
+                " ".join((memory.title, *memory.tags, memory.body))
+            )
             if not topic or len(asked.intersection(language().roots(words))) >= least:
                 found.append(memory)
     return sorted(found, key=lambda memory: (memory.created, memory.id))
@@ -117,7 +131,10 @@ def grouped_sources(
 
 def is_enough_for_skill(sources: Collection[Memory]) -> bool:
     """Tell whether memories suffice for a skill: one learning, which sums up many runs, or MIN_LESSONS lessons."""
-    return any(memory.kind == LEARNING for memory in sources) or len(sources) >= MIN_LESSONS
+    return (
+        any(memory.kind == LEARNING for memory in sources)
+        or len(sources) >= MIN_LESSONS
+    )
 
 
 # Drafting
@@ -128,19 +145,28 @@ def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
     learnings = [memory for memory in sources if memory.kind == LEARNING]
     lists = {
         field: _each_once(
-            item for memory in learnings for item in list_items(section_under(memory.body, heading))
+            item
+            for memory in learnings
+            for item in list_items(section_under(memory.body, heading))
         )
         for field, heading in SECTIONS.items()
     }
-    rules = _each_once(_rule_of_lesson(memory) for memory in sources if memory.kind == LESSON)
+    rules = _each_once(
+        _rule_of_lesson(memory) for memory in sources if memory.kind == LESSON
+    )
     told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [
         (". ".join(rules), 0.5)
     ]
     description = one_line(
-        summarize([text for text in told if text[0]], DESCRIPTION_WORDS), DESCRIPTION_LENGTH
+        summarize([text for text in told if text[0]], DESCRIPTION_WORDS),
+        DESCRIPTION_LENGTH,
     )
     return SkillDraft(
-        one_line(name, NAME_LENGTH), description, **lists, rules=rules, sources=tuple(sources)
+        one_line(name, NAME_LENGTH),
+        description,
+        **lists,
+        rules=rules,
+        sources=tuple(sources),
     )
 
 
@@ -159,7 +185,8 @@ def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
     return replace(
         draft,
         name=one_line(answer["name"], NAME_LENGTH) or draft.name,
-        description=one_line(answer["description"], DESCRIPTION_LENGTH) or draft.description,
+        description=one_line(answer["description"], DESCRIPTION_LENGTH)
+        or draft.description,
         steps=_each_once(answer["steps"]) or draft.steps,
         avoid=_each_once(answer["avoid"]) or draft.avoid,
     )
@@ -176,14 +203,17 @@ def plan_proposed_skill(draft: SkillDraft, by: str) -> Plan:
         body=skill_body(draft.text),
         extra={"intent": draft.name, "description": draft.description},
     )
-    return plan_derived(entry, draft.sources, inherits=True, held=f"proposed from {draft.analysis}")
+    return plan_derived(
+        entry, draft.sources, inherits=True, held=f"proposed from {draft.analysis}"
+    )
 
 
 def skill_as_yamo(memory: Memory) -> str:
     """Return a proposed skill as a YAMO block, with its steps as output and its warnings and rules as constraints."""
     sources, at = derived_from(memory), iso(memory.created)
     steps, avoid, rules = (
-        list_items(section_under(memory.body, heading)) for heading in (APPROACH, AVOID, RULES)
+        list_items(section_under(memory.body, heading))
+        for heading in (APPROACH, AVOID, RULES)
     )
     block = YamoBlock(
         memory.title,
@@ -194,8 +224,19 @@ def skill_as_yamo(memory: Memory) -> str:
             ("skill_id", memory.id),
             *((f"step_{number}", line) for number, line in enumerate(steps, 1)),
         ),
-        meta=(("rationale", f"Made from {len(sources)} memories"), ("sources", ", ".join(sources))),
-        log=("skill_synthesized", "timestamp", at, "id", memory.id, "sources", str(len(sources))),
+        meta=(
+            ("rationale", f"Made from {len(sources)} memories"),
+            ("sources", ", ".join(sources)),
+        ),
+        log=(
+            "skill_synthesized",
+            "timestamp",
+            at,
+            "id",
+            memory.id,
+            "sources",
+            str(len(sources)),
+        ),
     )
     return emit_yamo(block)
 
@@ -214,7 +255,9 @@ def _rule_of_lesson(memory: Memory) -> str:
     said = lesson_context(
         memory.title, memory.importance, memory.extra, memory.body
     ).preventative_rule
-    return found[1].strip() if found and "preventativeRule" not in memory.extra else said
+    return (
+        found[1].strip() if found and "preventativeRule" not in memory.extra else said
+    )
 
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
@@ -233,7 +276,8 @@ def _subject(memory: Memory) -> str:
 
 def _counted(counts: Mapping[str, int]) -> str:
     return (
-        ", ".join(counted(number, name) for name, number in counts.items() if number) or "nothing"
+        ", ".join(counted(number, name) for name, number in counts.items() if number)
+        or "nothing"
     )
 
 
@@ -248,7 +292,9 @@ REFLECTED_KINDS = tuple(
     kind for kind in CREATES if kind not in (REFLECTION, *GROUPS)
 )  # no reflections on reflections
 MAX_REFLECTION_CHARS = 4_000  # of a reflection
-REFLECTION_SYSTEM = f"You find what the notes of a software project have in common. {DATA_WARNING}"
+REFLECTION_SYSTEM = (
+    f"You find what the notes of a software project have in common. {DATA_WARNING}"
+)
 
 
 @record
@@ -293,10 +339,14 @@ def prepare_reflection(topic: str, sources: Sequence[Memory]) -> PreparedReflect
 
 def reflect_with(llm: Llm, prepared: PreparedReflection) -> Thought:
     """Return a model's reflection. Raise LlmFailure if it gives no usable answer."""
-    answer = ask_for_json(llm, prepared.prompt, REFLECTION_SYSTEM, SCHEMAS["reflection"])
+    answer = ask_for_json(
+        llm, prepared.prompt, REFLECTION_SYSTEM, SCHEMAS["reflection"]
+    )
     text = clean(answer["reflection"]).strip()[:MAX_REFLECTION_CHARS]
     if not text:
-        raise LlmFailure(f"{llm.name} returned an empty reflection", "try another model")
+        raise LlmFailure(
+            f"{llm.name} returned an empty reflection", "try another model"
+        )
     return Thought(text, max(0.0, min(1.0, float(answer["confidence"]))))
 
 
@@ -315,11 +365,15 @@ def plan_reflection(prepared: PreparedReflection, thought: Thought, by: str) -> 
     return plan_derived(entry, prepared.sources)
 
 
-def known_reflection(prepared: PreparedReflection, memories: Iterable[Memory]) -> Memory | None:
+def known_reflection(
+    prepared: PreparedReflection, memories: Iterable[Memory]
+) -> Memory | None:
     """Return the stored reflection with the same topic and sources, if no source changed since; else None."""
     for memory in made_from_exactly(memories, prepared.sources):
         same = memory.kind == REFLECTION and memory.extra.get("topic") == prepared.topic
-        if same and all(source.updated <= memory.created for source in prepared.sources):
+        if same and all(
+            source.updated <= memory.created for source in prepared.sources
+        ):
             return memory
     return None
 

@@ -74,7 +74,9 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
 
 def trace_change(told: ToldTrace) -> Entry:
     """Return the amendment that updates the stored trace of a session."""
-    return Entry(kind="amend", by=told.agent, body=trace_body(told), extra=_trace_facts(told))
+    return Entry(
+        kind="amend", by=told.agent, body=trace_body(told), extra=_trace_facts(told)
+    )
 
 
 def _trace_facts(told: ToldTrace) -> dict[str, Value]:
@@ -99,7 +101,8 @@ def trace_body(told: ToldTrace) -> str:
     parts = {
         "Plan": told.plan.strip(),
         "Steps Executed": "\n".join(
-            f"{number}. {step}" for number, step in enumerate(_listed_items(told.steps), 1)
+            f"{number}. {step}"
+            for number, step in enumerate(_listed_items(told.steps), 1)
         ),
         "Results": told.results.strip(),
         "Learnings": "\n".join(f"- {line}" for line in _listed_items(told.learnings)),
@@ -194,7 +197,8 @@ APPROVAL = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")  # separators of the commands of a line
+# separators of the commands of a line
+COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 HIDES_EXIT_CODE = re.compile(
     r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S"
 )  # hides the exit code of the command before it
@@ -214,7 +218,8 @@ TEST_COMMAND = re.compile(
     r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
 )
 SHELL_COMMAND = re.compile(
-    r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$", re.DOTALL
+    r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$",
+    re.DOTALL,
 )
 QUOTED_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
 READING_COMMAND = re.compile(  # commands that only read
@@ -276,7 +281,12 @@ MAX_PAUSE_MS = (
     15 * 60_000
 )  # longer pauses between turns count as this much work: people leave sessions open
 FAILED_MARK, DONE_MARK = " - failed", " - done"
-SUCCESS, FAILURE, PARTIAL, RECOVERED = "success", "failure", "partial", "success_with_recovery"
+SUCCESS, FAILURE, PARTIAL, RECOVERED = (
+    "success",
+    "failure",
+    "partial",
+    "success_with_recovery",
+)
 
 
 @record
@@ -300,7 +310,11 @@ class Act:
 
 def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run."""
-    read = {place: read_prompt(turn.text) for place, turn in enumerate(turns) if turn.role == USER}
+    read = {
+        place: read_prompt(turn.text)
+        for place, turn in enumerate(turns)
+        if turn.role == USER
+    }
     typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
     asks = {place: ask for place, ask in typed.items() if ask}
     acts = _acts(turns, run.project)
@@ -312,9 +326,16 @@ def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
     return ToldTrace(
         goal=goal,
         status=status,
-        duration_ms=sum(min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known)),
+        duration_ms=sum(
+            min(later - earlier, MAX_PAUSE_MS) for earlier, later in pairwise(known)
+        ),
         tools=_first_names(
-            [one_line(turn.tool, MAX_NAME_CHARS) for turn in turns if turn.role == TOOL], MAX_TOOLS
+            [
+                one_line(turn.tool, MAX_NAME_CHARS)
+                for turn in turns
+                if turn.role == TOOL
+            ],
+            MAX_TOOLS,
         ),
         files=_first_names([act.file for act in acts], MAX_FILES),
         agent=run.agent,
@@ -369,9 +390,15 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
         if did.command and not only_looks(did.command):
             command = _in_project(did.command, project)
             acts.append(
-                Act(place, command, failed=command_failed(did.command, failed, result.text))
+                Act(
+                    place,
+                    command,
+                    failed=command_failed(did.command, failed, result.text),
+                )
             )
-        elif did.file and (file := one_line(path_below(did.file, project), MAX_PATH_CHARS)):
+        elif did.file and (
+            file := one_line(path_below(did.file, project), MAX_PATH_CHARS)
+        ):
             acts.append(Act(place, file=file, failed=failed))
     return acts
 
@@ -387,12 +414,18 @@ def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
     struggled = any(act.failed for act in tests) or any(not mood for _, mood in felt)
     error = f"{_short(tests[-1].command)} failed" if tests and tests[-1].failed else ""
     if felt and (not tests or felt[-1][0] > tests[-1].place):
-        return *_felt(felt[-1][1], felt[-1][0] < acts[-1].place, struggled, bool(error)), error
+        return *_felt(
+            felt[-1][1], felt[-1][0] < acts[-1].place, struggled, bool(error)
+        ), error
     if error:
         status = PARTIAL if felt and felt[-1][1] else FAILURE
         return status, "The last run of the tests failed.", error
     if tests:
-        return (RECOVERED if struggled else SUCCESS), "The last run of the tests passed.", ""
+        return (
+            (RECOVERED if struggled else SUCCESS),
+            "The last run of the tests passed.",
+            "",
+        )
     last = acts[-1]
     if last.failed:
         error = f"{_short(last.command or last.file)} failed"
@@ -400,20 +433,27 @@ def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
     return SUCCESS, "Nobody objected; no test was run.", ""
 
 
-def _felt(content: bool, went_on: bool, struggled: bool, is_red: bool) -> tuple[str, str]:
+def _felt(
+    content: bool, went_on: bool, struggled: bool, is_red: bool
+) -> tuple[str, str]:
     """Return the status, and a sentence about it, for the person's last reaction."""
     if not content and went_on:
         return PARTIAL, "The person objected, and the agent kept working."
     if not content:
         return FAILURE, "The person objected."
     if is_red:
-        return PARTIAL, "The person was content, although the last run of the tests failed."
+        return (
+            PARTIAL,
+            "The person was content, although the last run of the tests failed.",
+        )
     return (RECOVERED if struggled else SUCCESS), "The person was content."
 
 
 def _step(act: Act) -> str:
     what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
-    return what + (FAILED_MARK if act.failed else DONE_MARK if act.failed is False else "")
+    return what + (
+        FAILED_MARK if act.failed else DONE_MARK if act.failed is False else ""
+    )
 
 
 def _steps(steps: Iterable[str]) -> tuple[str, ...]:
@@ -438,4 +478,8 @@ def _in_project(command: str, project: str) -> str:
     """Return a command with paths relative to the project folder."""
     if not project:
         return command
-    return command.replace(f"cd {project} && ", "").replace(f"{project}/", "").replace(project, ".")
+    return (
+        command.replace(f"cd {project} && ", "")
+        .replace(f"{project}/", "")
+        .replace(project, ".")
+    )

@@ -20,7 +20,13 @@ from ..redaction.find import redact
 from ..text.chunks import fence_after
 from ..text.clean import clean
 from ..text.prompts import is_notice, without_markup
-from ..text.safe import ATTENTION_DIRECTIVE, FENCE_TAG, GROUPED_HEADING, INJECTED_HEADING, JSON_KEYS
+from ..text.safe import (
+    ATTENTION_DIRECTIVE,
+    FENCE_TAG,
+    GROUPED_HEADING,
+    INJECTED_HEADING,
+    JSON_KEYS,
+)
 from .turns import (
     ASSISTANT,
     NOBODY,
@@ -53,7 +59,8 @@ Record = dict[str, Any]
 
 FENCE_OPENING = re.compile(rf"<{FENCE_TAG}([0-9a-f]{{4,64}})[ >]")
 PLAIN_ITEM = re.compile(
-    r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$", re.MULTILINE
+    r"^.{1,200} \((?:low|medium|high|critical), .{1,200}\.md:\d+(?:, .*)?\)$",
+    re.MULTILINE,
 )
 JSON_LIST_START = re.compile(r"\[\s*\{")
 DECODER = json.JSONDecoder(strict=False)
@@ -129,26 +136,32 @@ def _without_json_lists(text: str) -> tuple[str, int]:
             at = opening.end()
             continue
         at = end
-        if all(isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items):
-            text, at, blocks = text[: opening.start()] + text[end:], opening.start(), blocks + 1
+        if all(
+            isinstance(item, dict) and set(JSON_KEYS) <= set(item) for item in items
+        ):
+            text, at, blocks = (
+                text[: opening.start()] + text[end:],
+                opening.start(),
+                blocks + 1,
+            )
     return text, blocks
 
 
 # Clean up a session's turns: mark templates of commands, drop repeated turns, and match results
 # with their calls.
 
-REPEAT_TURNS = (
-    8  # the same words of a speaker within this many turns are one turn that the host wrote twice
-)
-TEMPLATE_MILLISECONDS = (
-    2_000  # a turn this soon after a command is its template: nobody types that fast
-)
-COMMANDS = ("<command-name>", "<command-message>")  # how the record of a slash command begins
+# the same words of a speaker within this many turns are one turn that the host wrote twice
+REPEAT_TURNS = 8
+# a turn this soon after a command is its template: nobody types that fast
+TEMPLATE_MILLISECONDS = 2_000
+# how the record of a slash command begins
+COMMANDS = ("<command-name>", "<command-message>")
 SKILL_TOOLS = (
     "Skill",
     "SlashCommand",
 )  # after these tools, hosts record the text of the skill as a user turn
-LOCAL_OUTPUT = "<local-command-"  # how the output after a command without a template begins
+# how the output after a command without a template begins
+LOCAL_OUTPUT = "<local-command-"
 
 
 class Flow:
@@ -159,7 +172,8 @@ class Flow:
         self._queued: Counter[str] = (
             Counter()
         )  # a person's words that the host has not delivered yet
-        self._command: Turn | None = None  # a slash command or a skill that was the last turn
+        # a slash command or a skill that was the last turn
+        self._command: Turn | None = None
         self._asked: set[int] = (
             set()
         )  # hashes of calls: some hosts write a message again when it grows longer
@@ -217,7 +231,9 @@ class Flow:
             return None
         self._failed[did.id] = did.failed
         return replace(
-            turn, tool=turn.tool or tool, did=replace(did, command=did.command or command)
+            turn,
+            tool=turn.tool or tool,
+            did=replace(did, command=did.command or command),
         )
 
     def _is_repeated(self, turn: Turn) -> bool:
@@ -239,10 +255,12 @@ MAX_DOCUMENT_BYTES = (
     128 * 2**20
 )  # of a transcript that is one JSON document: all of it must be in memory
 MAX_TURN_CHARS = 200_000  # longer turns are cut
-BLANKS = b"\xef\xbb\xbf \t\r\n"  # may come before the first record: byte order mark and white space
+# may come before the first record: byte order mark and white space
+BLANKS = b"\xef\xbb\xbf \t\r\n"
 SAMPLE_BYTES = 4096  # searched for a zero byte, which shows a binary file
 MIN_TALK_CHARS = 20_000  # warn if a longer text names no speaker
-SUBAGENTS_FOLDER = "subagents"  # where Claude Code and Cursor keep the transcripts of sub-agents
+# where Claude Code and Cursor keep the transcripts of sub-agents
+SUBAGENTS_FOLDER = "subagents"
 READABLE_FORMATS = "transcripts of agents, JSON lists of role and content, SpecStory histories, and texts with lines like `## User`"
 LIST_KEYS = (
     "messages",
@@ -263,12 +281,15 @@ class Transcript:
         self._hosts: Counter[str] = Counter()
         self.session = ""
         self.line = b""  # the record that was read last; empty if records are not lines
-        self.counts: Counter[str] = Counter()  # broken, unknown, too long, injected, sub-agent
+        # broken, unknown, too long, injected, sub-agent
+        self.counts: Counter[str] = Counter()
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
         self._name = name if isinstance(name, str) else "the transcript"
         self._stem = ""  # the session of a history that names none: its file name
-        self._is_subagents = SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
+        self._is_subagents = (
+            SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
+        )
 
     @property
     def host(self) -> str:
@@ -279,13 +300,17 @@ class Transcript:
         """Yield every turn in order, without injected text in the words of people and agents."""
         talk = 0
         for turn in Flow().follow(self._raw()):
-            turn = replace(turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS]))
+            turn = replace(
+                turn, text=self._spoken(turn.role, turn.text[:MAX_TURN_CHARS])
+            )
             talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
             if turn.text or turn.did:
                 yield turn
         self.session = self.session or self._stem
         if talk > MIN_TALK_CHARS:
-            self.warnings.append(f"no speakers found; supported formats: {READABLE_FORMATS}")
+            self.warnings.append(
+                f"no speakers found; supported formats: {READABLE_FORMATS}"
+            )
 
     def _spoken(self, role: str, text: str) -> str:
         if role in PEOPLE:
@@ -305,7 +330,11 @@ class Transcript:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
             is_specstory = is_history(_decoded_line(line) for line in self._ahead)
-            self._stem = os.path.splitext(os.path.basename(self._name))[0] if is_specstory else ""
+            self._stem = (
+                os.path.splitext(os.path.basename(self._name))[0]
+                if is_specstory
+                else ""
+            )
             read = turns_of_history if is_specstory else turns_of_log
             return read(_decoded_line(line) for line in self._lines())
         spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
@@ -320,13 +349,17 @@ class Transcript:
             line = self._stream.readline(MAX_LINE_BYTES)
         self._ahead = [
             line,
-            *islice(iter(lambda: self._stream.readline(MAX_LINE_BYTES), b""), SAMPLE_LINES),
+            *islice(
+                iter(lambda: self._stream.readline(MAX_LINE_BYTES), b""), SAMPLE_LINES
+            ),
         ]
         return line
 
     def _lines(self) -> Iterator[bytes]:
         """Yield lines; skip and count those that are too long."""
-        for line in chain(self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")):
+        for line in chain(
+            self._ahead, iter(lambda: self._stream.readline(MAX_LINE_BYTES), b"")
+        ):
             if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
                 yield line
                 continue
@@ -349,7 +382,9 @@ class Transcript:
         data = b"".join(self._ahead) + self._stream.read(MAX_DOCUMENT_BYTES)
         if len(data) > MAX_DOCUMENT_BYTES:
             size = f"more than {MAX_DOCUMENT_BYTES >> 20} MB"
-            raise BadInput(f"{self._name} is one JSON document of {size}", "split the file")
+            raise BadInput(
+                f"{self._name} is one JSON document of {size}", "split the file"
+            )
         try:
             value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
         except (ValueError, RecursionError) as failure:
@@ -364,7 +399,12 @@ class Transcript:
         if isinstance(value, dict):
             self._is_subagents = self._is_subagents or opens_subagent(value)
             within = next(
-                (value[name] for name in LIST_KEYS if isinstance(value.get(name), list)), None
+                (
+                    value[name]
+                    for name in LIST_KEYS
+                    if isinstance(value.get(name), list)
+                ),
+                None,
             )
             if within is None:
                 yield value
@@ -392,7 +432,9 @@ class Transcript:
 
 def _refuse_binary(data: bytes) -> None:
     if b"\0" in data[:SAMPLE_BYTES]:
-        raise BadInput("the transcript is a binary file", "unpack it, or give another file")
+        raise BadInput(
+            "the transcript is a binary file", "unpack it, or give another file"
+        )
 
 
 def _decoded_line(line: bytes) -> str:
@@ -424,7 +466,8 @@ class Heard:
     turns: tuple[Turn, ...]
     host: str
     session: str
-    counts: dict[str, int]  # reason → records: broken, unknown, too long, injected, sub-agent
+    # reason → records: broken, unknown, too long, injected, sub-agent
+    counts: dict[str, int]
     warnings: tuple[str, ...] = ()  # about the file
 
     @property
@@ -439,7 +482,9 @@ def read_session(stream: IO[bytes], run: Run) -> Heard:
     turns = tuple(transcript.turns())
     host = "" if transcript.host == MARKDOWN else transcript.host
     source = (
-        f"{host} session {transcript.session}" if transcript.session else host and f"{host} session"
+        f"{host} session {transcript.session}"
+        if transcript.session
+        else host and f"{host} session"
     )
     session = run.session or transcript.session
     told = replace(
@@ -451,7 +496,9 @@ def read_session(stream: IO[bytes], run: Run) -> Heard:
         session=session,
     )
     counts = {name: count for name, count in transcript.counts.items() if count}
-    return Heard(told, turns, transcript.host, session, counts, tuple(transcript.warnings))
+    return Heard(
+        told, turns, transcript.host, session, counts, tuple(transcript.warnings)
+    )
 
 
 # Find transcripts in files and folders, and find out when each session began.
@@ -501,14 +548,19 @@ def _transcript_files(path: str) -> Iterator[str]:
         for name in files:
             file = os.path.join(folder, name)
             is_hidden = name.startswith(".")
-            if name.endswith(TRANSCRIPT_SUFFIXES) and not is_hidden and os.path.isfile(file):
+            if (
+                name.endswith(TRANSCRIPT_SUFFIXES)
+                and not is_hidden
+                and os.path.isfile(file)
+            ):
                 yield file
 
 
 # Read files of recorded sessions: JSON, plain or compressed with xz, with Claude Code's records of
 # each session.
 
-COMPACTED = "This session is being continued from a previous conversation"  # start of the prompt after a compaction
+# start of the prompt after a compaction
+COMPACTED = "This session is being continued from a previous conversation"
 XZ_SUFFIX = ".xz"
 
 
@@ -516,7 +568,9 @@ def read_recorded_sessions(file: str) -> list[Record]:
     """Return the sessions in a JSON file. Raise BadInput if it cannot be read or has no sessions."""
     hint = "name a JSON file with sessions, each with an id and Claude Code's records; see 'rawkomem docs bench'"
     try:
-        with lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream:
+        with (
+            lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream
+        ):
             found = json.load(stream)["sessions"]
     except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as failure:
         why = getattr(failure, "strerror", None) or failure

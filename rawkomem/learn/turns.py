@@ -18,7 +18,8 @@ Record = dict[str, Any]
 # Define a turn of a session in a form that is the same for all hosts.
 
 USER, ASSISTANT, TOOL, SYSTEM, NOBODY = "user", "assistant", "tool", "system", ""
-QUEUED = "queued"  # what a person typed while the agent worked, not delivered yet; Flow turns it into USER
+# what a person typed while the agent worked, not delivered yet; Flow turns it into USER
+QUEUED = "queued"
 SUBAGENT = "sub-agent"  # from or to a sub-agent; Transcript drops it
 PEOPLE = (
     USER,
@@ -71,7 +72,15 @@ class Run:
 
 COMMAND_KEYS = ("command", "cmd")
 FILE_KEYS = ("file_path", "filePath", "path", "notebook_path", "absolute_path")
-NEW_KEYS = ("new_string", "newString", "new_str", "new_source", "content", "contents", "file_text")
+NEW_KEYS = (
+    "new_string",
+    "newString",
+    "new_str",
+    "new_source",
+    "content",
+    "contents",
+    "file_text",
+)
 OLD_KEYS = ("old_string", "oldString", "old_str")
 PATCH_KEYS = ("input", "patch", "patchText")
 SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the next word is the command
@@ -80,16 +89,21 @@ PATCHED_FILES = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
 EXIT_CODE = re.compile(
     r"(?im)^(?:exit|process exited with|<exited with exit) code:? (\d{1,3})>?[ \t]*$"
 )
-EXIT_CHARS = 400  # from the start and from the end of an output, where hosts state the exit code
+# from the start and from the end of an output, where hosts state the exit code
+EXIT_CHARS = 400
 
 
 def calls_asked(id: str, given: object) -> Iterator[Did]:
     """Yield what a call asks for: one command, or each file that it writes. If it has neither, yield an empty Did."""
     input = given if isinstance(given, dict) else {}
     command = (
-        "" if _first_value(input, FILE_KEYS) else command_of(_first_value(input, COMMAND_KEYS))
+        ""
+        if _first_value(input, FILE_KEYS)
+        else command_of(_first_value(input, COMMAND_KEYS))
     )
-    patch = given if isinstance(given, str) else _first_value(input, PATCH_KEYS) or command
+    patch = (
+        given if isinstance(given, str) else _first_value(input, PATCH_KEYS) or command
+    )
     if isinstance(patch, str) and PATCH_START in patch:
         yield from _patched_files(id, patch)
     elif command:
@@ -102,13 +116,23 @@ def command_of(value: object) -> str:
     """Return a command as a person would type it, without `bash -c` before it."""
     if isinstance(value, str):
         return value.strip()
-    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
-    return words[2].strip() if len(words) == 3 and words[1] in SHELL_FLAGS else " ".join(words)
+    words = (
+        [word for word in value if isinstance(word, str)]
+        if isinstance(value, list)
+        else []
+    )
+    return (
+        words[2].strip()
+        if len(words) == 3 and words[1] in SHELL_FLAGS
+        else " ".join(words)
+    )
 
 
 def exit_failed(output: str) -> bool | None:
     """Return whether an output states an exit code other than 0; None if it states no exit code."""
-    found = EXIT_CODE.search(output[:EXIT_CHARS]) or EXIT_CODE.search(output[-EXIT_CHARS:])
+    found = EXIT_CODE.search(output[:EXIT_CHARS]) or EXIT_CODE.search(
+        output[-EXIT_CHARS:]
+    )
     return found[1] != "0" if found else None
 
 
@@ -133,7 +157,12 @@ def _patched_files(id: str, patch: str) -> Iterator[Did]:
     file, added = "", list[str]()
     for line in [*patch.partition(PATCH_START)[2].split("\n"), PATCHED_FILES[0]]:
         name = next(
-            (line.removeprefix(mark) for mark in PATCHED_FILES if line.startswith(mark)), None
+            (
+                line.removeprefix(mark)
+                for mark in PATCHED_FILES
+                if line.startswith(mark)
+            ),
+            None,
         )
         if name is not None and (added or not line.startswith(PATCHED_FILES[2])):
             if file:
@@ -163,17 +192,18 @@ ROLES = {  # every other role becomes SYSTEM
     **dict.fromkeys(("assistant", "ai", "model", "gemini"), ASSISTANT),
     **dict.fromkeys(("tool", "function"), TOOL),
 }
-CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}  # Claude Code's records have at least one
+# Claude Code's records have at least one
+CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}
 CLAUDE_TYPES = ("attachment", "queue-operation")  # … or one of these types
 CLAUDE_REFUSED = "User rejected tool use"
 CLAUDE_REFUSAL = "To tell you how to proceed, the user said:\n"
 GEMINI_HINTS = ("User steering update:", "User hints:")
 GEMINI_FILES = "--- Content from referenced files ---"
 CHAT = "chat"  # name of the reader of role-and-content lists, which many programs write
-TEXT_PARTS = ("text", "input_text", "output_text")  # types of content parts that hold text
-MAX_SECONDS = (
-    10_000_000_000  # a time above this is in milliseconds: in seconds it would be the year 2286
-)
+# types of content parts that hold text
+TEXT_PARTS = ("text", "input_text", "output_text")
+# a time above this is in milliseconds: in seconds it would be the year 2286
+MAX_SECONDS = 10_000_000_000
 
 
 def host_of(record: Record) -> str:
@@ -197,12 +227,17 @@ def opens_subagent(record: Record) -> bool:
     if record.get("type") == "session_meta" and _holds(record, payload=dict):
         payload = record["payload"]
         source = payload.get("source")
-        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(source)
+        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(
+            source
+        )
         return bool(
-            spawned or payload.get("agent_role") or payload.get("thread_source") == "subagent"
+            spawned
+            or payload.get("agent_role")
+            or payload.get("thread_source") == "subagent"
         )
     if "messages" in record and _holds(record, info=dict):
-        return bool(record["info"].get("parentID"))  # in a message's info, it is another message
+        # in a message's info, it is another message
+        return bool(record["info"].get("parentID"))
     return record.get("kind") == "subagent" and "projectHash" in record
 
 
@@ -214,14 +249,20 @@ def _claude(record: Record) -> Iterator[Turn]:
         yield from _claude_queued(record, at, session)
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
         return
-    own = any(record.get(mark) for mark in ("isMeta", "isCompactSummary", "isApiErrorMessage"))
+    own = any(
+        record.get(mark) for mark in ("isMeta", "isCompactSummary", "isApiErrorMessage")
+    )
     own = own or message.get("model") == "<synthetic>" or not _is_typed(record)
     for part in _parts(message.get("content")):
         kind = part.get("type")
         if kind in TEXT_PARTS:
-            yield Turn(SYSTEM if own else role, _text(part.get("text")), at, "", session)
+            yield Turn(
+                SYSTEM if own else role, _text(part.get("text")), at, "", session
+            )
         elif kind == "tool_use":
-            yield from _call_turns(part.get("id"), part.get("name"), part.get("input"), at, session)
+            yield from _call_turns(
+                part.get("id"), part.get("name"), part.get("input"), at, session
+            )
         elif kind == "tool_result":
             yield from _claude_result(record, part, at, session)
 
@@ -241,7 +282,9 @@ def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
         yield Turn(QUEUED, _joined(record.get("content")), at, "", session)
 
 
-def _claude_result(record: Record, part: Record, at: int, session: str) -> Iterator[Turn]:
+def _claude_result(
+    record: Record, part: Record, at: int, session: str
+) -> Iterator[Turn]:
     """Yield the result of a tool, and what a person typed when they refused the call.
 
     Only fields outside the message prove that a person refused: a tool can print the same words.
@@ -251,7 +294,9 @@ def _claude_result(record: Record, part: Record, at: int, session: str) -> Itera
     stopped = refused or _within(told, "interrupted")
     failed = None if stopped else bool(part.get("is_error"))
     yield _result_turn(part.get("tool_use_id"), "", output, failed, at, session)
-    reason = output.partition(CLAUDE_REFUSAL)[2] if refused and part.get("is_error") else ""
+    reason = (
+        output.partition(CLAUDE_REFUSAL)[2] if refused and part.get("is_error") else ""
+    )
     if reason.strip():
         yield Turn(USER, reason, at, "", session)
 
@@ -261,19 +306,29 @@ def _codex(record: Record) -> Iterator[Turn]:
     payload, at = record["payload"], time_of(record.get("timestamp"))
     kind, id = payload.get("type"), payload.get("call_id")
     if record["type"] == "session_meta":
-        yield Turn(SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id")))
+        yield Turn(
+            SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id"))
+        )
     elif kind == "message":
         yield Turn(_role(payload.get("role")), _joined(payload.get("content")), at)
     elif kind in ("user_message", "agent_message"):
-        yield Turn(USER if kind == "user_message" else ASSISTANT, _text(payload.get("message")), at)
+        yield Turn(
+            USER if kind == "user_message" else ASSISTANT,
+            _text(payload.get("message")),
+            at,
+        )
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        asked = payload.get("arguments") or payload.get("input") or payload.get("action")
+        asked = (
+            payload.get("arguments") or payload.get("input") or payload.get("action")
+        )
         yield from _call_turns(id, payload.get("name") or "shell", _unpacked(asked), at)
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output, failed = _codex_output(_unpacked(payload.get("output")))
         yield _result_turn(id, "", output, failed, at)
     elif kind == "exec_command_end":
-        did = Did(_text(id), command_of(payload.get("command")), failed=_code_failed(payload))
+        did = Did(
+            _text(id), command_of(payload.get("command")), failed=_code_failed(payload)
+        )
         yield Turn(TOOL, _text(payload.get("aggregated_output")), at, did=did)
 
 
@@ -281,7 +336,10 @@ def _codex_output(output: Any) -> tuple[str, bool | None]:
     if not isinstance(output, dict):
         said = output if isinstance(output, str) else _joined(output)
         return said, exit_failed(said)
-    said, success = _joined(output.get("output") or output.get("content")), output.get("success")
+    said, success = (
+        _joined(output.get("output") or output.get("content")),
+        output.get("success"),
+    )
     failed = _code_failed(output.get("metadata"))
     if failed is None:
         failed = not success if isinstance(success, bool) else exit_failed(said)
@@ -297,7 +355,10 @@ def _code_failed(facts: object, key: str = "exit_code") -> bool | None:
 def _opencode(record: Record) -> Iterator[Turn]:
     """Yield the turns of an OpenCode message. A plugin or the host inserted its synthetic parts."""
     info = record["info"]
-    at, session = time_of(_within(info, "time", "created")), _text(info.get("sessionID"))
+    at, session = (
+        time_of(_within(info, "time", "created")),
+        _text(info.get("sessionID")),
+    )
     summary = (
         info.get("summary") is True
     )  # true in the summary of a compaction; a person's message has an object there
@@ -316,14 +377,19 @@ def _opencode_tool(part: Record, at: int, session: str) -> Iterator[Turn]:
     if isinstance(input, dict):
         yield from _call_turns(id, name, input, at, session)
     if status in ("completed", "error"):
-        failed = status == "error" or _code_failed(_within(state, "metadata"), "exit") or False
+        failed = (
+            status == "error"
+            or _code_failed(_within(state, "metadata"), "exit")
+            or False
+        )
         output = _text(_within(state, "error" if status == "error" else "output"))
         yield _result_turn(id, name, output, failed, at, session)
 
 
 def _is_gemini(record: Record) -> bool:
     named = (
-        record.get("type") in ("user", "gemini", "info", "error", "warning") and "content" in record
+        record.get("type") in ("user", "gemini", "info", "error", "warning")
+        and "content" in record
     )
     return named or "projectHash" in record or "$set" in record
 
@@ -339,12 +405,16 @@ def _gemini(record: Record) -> Iterator[Turn]:
         if call.get("agentId"):
             continue
         if isinstance(call.get("args"), dict):
-            yield from _call_turns(call.get("id"), call.get("name"), call["args"], at, session)
+            yield from _call_turns(
+                call.get("id"), call.get("name"), call["args"], at, session
+            )
         output, failed = _gemini_output(call)
         if (
             output or failed is not None
         ):  # else the call is not done; its message is written again later
-            yield _result_turn(call.get("id"), call.get("name"), output, failed, at, session)
+            yield _result_turn(
+                call.get("id"), call.get("name"), output, failed, at, session
+            )
 
 
 def _gemini_typed(said: str) -> str:
@@ -356,14 +426,17 @@ def _gemini_typed(said: str) -> str:
 
 def _gemini_output(call: Record) -> tuple[str, bool | None]:
     responses = [
-        _within(part, "functionResponse", "response") for part in _parts(call.get("result"))
+        _within(part, "functionResponse", "response")
+        for part in _parts(call.get("result"))
     ]
     told = "\n".join(
         _text(_within(response, "output") or _within(response, "error"))
         for response in responses
         if isinstance(response, dict)
     )
-    failed = {"error": True, "success": exit_failed(told) or False}.get(_text(call.get("status")))
+    failed = {"error": True, "success": exit_failed(told) or False}.get(
+        _text(call.get("status"))
+    )
     return _joined(call.get("resultDisplay")) or told, failed
 
 
@@ -372,15 +445,23 @@ def _cursor(record: Record) -> Iterator[Turn]:
     content = record["message"].get("content")
     text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
-    yield Turn(_role(record["role"]), asked.partition("</user_query>")[0] if tag else text)
+    yield Turn(
+        _role(record["role"]), asked.partition("</user_query>")[0] if tag else text
+    )
     for part in _parts(content):
         if part.get("type") == "tool_use":
-            yield from _call_turns(part.get("id"), part.get("name"), part.get("input"), 0)
+            yield from _call_turns(
+                part.get("id"), part.get("name"), part.get("input"), 0
+            )
 
 
 def _copilot(record: Record) -> Iterator[Turn]:
     """Yield the turns of an event of Copilot CLI. A user message with another source is from a skill or a command."""
-    data, at, kind = record["data"], time_of(record.get("timestamp")), str(record["type"])
+    data, at, kind = (
+        record["data"],
+        time_of(record.get("timestamp")),
+        str(record["type"]),
+    )
     who, _, what = kind.partition(".")
     id, name = data.get("toolCallId"), data.get("toolName")
     if what == "message" and who in (USER, ASSISTANT):
@@ -392,7 +473,9 @@ def _copilot(record: Record) -> Iterator[Turn]:
         success = data.get("success")
         told = data.get("result") or ("" if success else data.get("error"))
         output = _text(_within(told, "content") or _within(told, "message") or told)
-        failed = exit_failed(output) or not success if isinstance(success, bool) else None
+        failed = (
+            exit_failed(output) or not success if isinstance(success, bool) else None
+        )
         yield _result_turn(id, name, output, failed, at)
     else:
         yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
@@ -401,11 +484,19 @@ def _copilot(record: Record) -> Iterator[Turn]:
 def _call_turns(
     id: object, name: object, given: object, at: int, session: str = ""
 ) -> Iterator[Turn]:
-    return (Turn(TOOL, "", at, _text(name), session, did) for did in calls_asked(_text(id), given))
+    return (
+        Turn(TOOL, "", at, _text(name), session, did)
+        for did in calls_asked(_text(id), given)
+    )
 
 
 def _result_turn(
-    id: object, name: object, output: str, failed: bool | None, at: int, session: str = ""
+    id: object,
+    name: object,
+    output: str,
+    failed: bool | None,
+    at: int,
+    session: str = "",
 ) -> Turn:
     return Turn(TOOL, output, at, _text(name), session, Did(_text(id), failed=failed))
 
@@ -418,7 +509,9 @@ def _generic(record: Record) -> Iterator[Turn]:
 
 
 # name → (test whether a record is of this host, reader of its turns); the first test that passes decides
-READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]] = {
+READERS: dict[
+    str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[Turn]]]
+] = {
     "claude-code": (
         lambda record: (
             record.get("type") in CLAUDE_TYPES
@@ -431,7 +524,9 @@ READERS: dict[str, tuple[Callable[[Record], bool], Callable[[Record], Iterator[T
     "gemini": (_is_gemini, _gemini),
     "cursor": (lambda record: _holds(record, role=str, message=dict), _cursor),
     "copilot": (
-        lambda record: _holds(record, data=dict) and "parentId" in record and "type" in record,
+        lambda record: (
+            _holds(record, data=dict) and "parentId" in record and "type" in record
+        ),
         _copilot,
     ),
     CHAT: (
@@ -461,7 +556,11 @@ def _parts(content: object) -> list[Record]:
     """Return the parts of a message's content; plain text becomes one part."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return (
+        [part for part in content if isinstance(part, dict)]
+        if isinstance(content, list)
+        else []
+    )
 
 
 def _joined(content: object) -> str:
@@ -477,7 +576,11 @@ def _joined(content: object) -> str:
 def _unpacked(value: object) -> Any:
     """Return the object in a JSON text, like the arguments and outputs of Codex; any other value as it is."""
     try:
-        held = json.loads(value) if isinstance(value, str) and value.lstrip()[:1] == "{" else None
+        held = (
+            json.loads(value)
+            if isinstance(value, str) and value.lstrip()[:1] == "{"
+            else None
+        )
     except (ValueError, RecursionError):
         held = None
     return held if isinstance(held, dict) else value
@@ -487,7 +590,11 @@ def time_of(value: object) -> int:
     """Return a host's timestamp in milliseconds since 1970; 0 if it is not a time."""
     if isinstance(value, str):
         return read_time(value)[0] or 0
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 < value < 1e15
+    ):
         return 0
     return int(value if value > MAX_SECONDS else value * 1000)
 
@@ -498,11 +605,23 @@ def time_of(value: object) -> int:
 SPEAKER_NAMES = {
     **dict.fromkeys(("user", "human", "you", "prompt"), USER),
     **dict.fromkeys(
-        ("assistant", "ai", "agent", "claude", "chatgpt", "gpt", "model", "bot", "response"),
+        (
+            "assistant",
+            "ai",
+            "agent",
+            "claude",
+            "chatgpt",
+            "gpt",
+            "model",
+            "bot",
+            "response",
+        ),
         ASSISTANT,
     ),
     **dict.fromkeys((name for name in READERS if name != CHAT), ASSISTANT),
-    **dict.fromkeys(("tool", "tool result", "tool call", "tool output", "function"), TOOL),
+    **dict.fromkeys(
+        ("tool", "tool result", "tool call", "tool output", "function"), TOOL
+    ),
     **dict.fromkeys(("system",), SYSTEM),
 }
 BRACKETED_TIME = re.compile(
@@ -513,9 +632,8 @@ CLOCK_TIME = re.compile(
 )
 EMPHASIS = ("**", "_**", "*__", "__")
 MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
-MAX_NAME_CHARS = (
-    30  # of a speaker's name with its markup; longer text is a sentence with a colon in it
-)
+# of a speaker's name with its markup; longer text is a sentence with a colon in it
+MAX_NAME_CHARS = 30
 MAX_TURN_CHARS = 1_000_000  # the rest of a longer turn is dropped
 
 
@@ -544,10 +662,16 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     clock = CLOCK_TIME.search(beside[1]) if beside else None
     bare = line[: beside.start()] + line[beside.end() :] if beside else line
     name, colon, rest = bare.lstrip("# ").partition(":")
-    role = SPEAKER_NAMES.get(name.strip(" *_[]").lower(), "") if len(name) <= MAX_NAME_CHARS else ""
+    role = (
+        SPEAKER_NAMES.get(name.strip(" *_[]").lower(), "")
+        if len(name) <= MAX_NAME_CHARS
+        else ""
+    )
     is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
     return (
-        (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_")) if role and is_named else None
+        (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))
+        if role and is_named
+        else None
     )
 
 
@@ -573,21 +697,24 @@ BLOCK_ENDS = {
 MESSAGE_COMMENT = "<!-- message-id:"
 SPEAKER_SEPARATOR = "\n---"  # between two speakers
 CODE_FENCE = "```"
-MAX_LATE_MILLISECONDS = (
-    120_000  # a queued message may be this much older than the message before it
-)
+# a queued message may be this much older than the message before it
+MAX_LATE_MILLISECONDS = 120_000
 
 
 def is_history(lines: Iterable[str]) -> bool:
     """Return whether a text that starts with these lines is a SpecStory history."""
-    return any(line.startswith(SPECSTORY_MARK) or SPECSTORY_SPEAKER.match(line) for line in lines)
+    return any(
+        line.startswith(SPECSTORY_MARK) or SPECSTORY_SPEAKER.match(line)
+        for line in lines
+    )
 
 
 def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a history: what somebody said, then the text of each tool block in it. Thoughts are dropped."""
     role, at, session = "", 0, ""
     words, blocks = list[str](), list[list[str]]()
-    ends = fence = above = ""  # the end of the open block, its open code fence, and the line above
+    # the end of the open block, its open code fence, and the line above
+    ends = fence = above = ""
     for line in lines:
         speaker = None if ends else _opened_message(line, at)
         if speaker:
@@ -595,7 +722,10 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
             (role, at), words, blocks = speaker, [], []
             continue
         if not role:
-            named, dated = SESSION_COMMENT.match(line), STAMPED_TIME.search(line.rstrip(" )"))
+            named, dated = (
+                SESSION_COMMENT.match(line),
+                STAMPED_TIME.search(line.rstrip(" )")),
+            )
             session = named[1] if named else session
             at = time_of(dated[0]) if dated and line.startswith("#") else at
             continue
@@ -606,7 +736,9 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
         if ends:
             blocks[-1].append(line)
             fence = fence_after(fence, line)
-            if line.rstrip().endswith(ends) and (not fence or above.startswith(CODE_FENCE)):
+            if line.rstrip().endswith(ends) and (
+                not fence or above.startswith(CODE_FENCE)
+            ):
                 ends = ""
             above = line
         elif not line.startswith(MESSAGE_COMMENT):
@@ -628,7 +760,12 @@ def _opened_message(line: str, before: int) -> tuple[str, int] | None:
 
 
 def _message_turns(
-    role: str, at: int, session: str, words: list[str], blocks: list[list[str]], following: str
+    role: str,
+    at: int,
+    session: str,
+    words: list[str],
+    blocks: list[list[str]],
+    following: str,
 ) -> Iterator[Turn]:
     text = "\n".join(words).rstrip()
     if role:
@@ -638,5 +775,9 @@ def _message_turns(
         name = TOOL_NAME.search(block[0])
         if block[0].startswith((TOOL_START, DETAILS)):
             yield Turn(
-                TOOL, "\n".join(block)[:MAX_TURN_CHARS], at, name[1] if name else "", session
+                TOOL,
+                "\n".join(block)[:MAX_TURN_CHARS],
+                at,
+                name[1] if name else "",
+                session,
             )

@@ -43,7 +43,17 @@ class Entry:
 
     __check__ = {
         **dict.fromkeys(
-            ("id", "about", "title", "by", "found_in", "source", "body", "path", "digest"),
+            (
+                "id",
+                "about",
+                "title",
+                "by",
+                "found_in",
+                "source",
+                "body",
+                "path",
+                "digest",
+            ),
             checked_text,
         ),
         **dict.fromkeys(("when", "tags", "related", "given"), checked_texts),
@@ -74,9 +84,8 @@ class Entry:
     leaks: bool = False  # contains a secret or personal data, so every copy is redacted
     path: str = ""  # relative to .rawko/, with forward slashes
     line: int = 0
-    digest: str = (
-        ""  # hash of the entry's text in the file; empty if the entry was not read from a file
-    )
+    # hash of the entry's text in the file; empty if the entry was not read from a file
+    digest: str = ""
 
     @property
     def creates(self) -> bool:
@@ -114,9 +123,11 @@ class Memory:
     body: str = ""
     helpful: int = 0
     harmful: int = 0
-    votes: str = ""  # one + or - per vote, in order, because some scores depend on the order
+    # one + or - per vote, in order, because some scores depend on the order
+    votes: str = ""
     reinforcements: int = 0
-    corroborations: int = 0  # by authors other than its creator; each author counts once
+    # by authors other than its creator; each author counts once
+    corroborations: int = 0
     disputes: int = 0
     valid_from: int = 0
     valid_until: int = 0
@@ -141,10 +152,10 @@ class Memory:
     entries: int = 1
     path: str = ""
     line: int = 0
-    vouched: bool = (
-        True  # True if a person vouches for it, or if nobody vouches for any memory here
-    )
-    proposed: tuple[str, ...] = ()  # ids of changes that have no effect until a person accepts them
+    # True if a person vouches for it, or if nobody vouches for any memory here
+    vouched: bool = True
+    # ids of changes that have no effect until a person accepts them
+    proposed: tuple[str, ...] = ()
     layer: str = ""  # set by recall: its layer; empty for the project's own
 
     @property
@@ -170,7 +181,8 @@ class Plan:
     entries: tuple[Entry, ...]
     why: str
     code: str = ""
-    undoes: str = ""  # the change on this machine that it undoes (files/machine_records.py)
+    # the change on this machine that it undoes (files/machine_records.py)
+    undoes: str = ""
 
 
 # A change: the entries that one command or call of this machine wrote.
@@ -183,9 +195,8 @@ class Change:
     name: str  # the id of its first entry
     entries: tuple[tuple[str, str], ...]  # (id of the entry, id of the memory)
     undoes: str = ""  # the name of another change
-    purged: str = (
-        ""  # the id of a memory whose text was purged; the change of a purge has no entries
-    )
+    # the id of a memory whose text was purged; the change of a purge has no entries
+    purged: str = ""
 
     @property
     def ids(self) -> set[str]:
@@ -214,9 +225,8 @@ class Task:
     agent: str = ""
     plan: str = ""
     session: str = ""
-    lately: str = (
-        ""  # the exchange before the task: the person's prompt, then the end of the agent's answer
-    )
+    # the exchange before the task: the person's prompt, then the end of the agent's answer
+    lately: str = ""
     touched: tuple[str, ...] = ()  # files read or changed before the task, latest first
 
     @property
@@ -242,9 +252,11 @@ CORRECTION, RULE, PREFERENCE, DECISION = (
 REQUEST = "request"  # a person said: remember …
 AGREED = "agreed"  # an agent said it, and the person agreed
 FIX = "fix"  # a command failed, then the same command passed
-INSTRUCTION = "instruction"  # somebody wrote it into CLAUDE.md or another instructions file
+# somebody wrote it into CLAUDE.md or another instructions file
+INSTRUCTION = "instruction"
 FOUND = "found"  # a language model found it
-LESSON = "lesson"  # tag of a draft made from failures; keeping the draft stores a lesson
+# tag of a draft made from failures; keeping the draft stores a lesson
+LESSON = "lesson"
 DRAFT_KINDS = (
     CORRECTION,
     RULE,
@@ -264,7 +276,8 @@ class Draft:
 
     id: str
     kind: str
-    said: str = ""  # the person's words as typed; for a fix or an instruction, the evidence
+    # the person's words as typed; for a fix or an instruction, the evidence
+    said: str = ""
     before: str = ""  # the agent's message that these words answer
     title: str = ""
     text: str = ""  # of the proposed memory

@@ -56,7 +56,8 @@ class Filter:
 
     __check__ = {
         **dict.fromkeys(
-            ("ids", "tags", "types", "categories", "entities", "agents", "sessions"), checked_texts
+            ("ids", "tags", "types", "categories", "entities", "agents", "sessions"),
+            checked_texts,
         ),
         "kinds": checked_kinds,
         "statuses": checked_statuses,
@@ -107,7 +108,8 @@ class Facets:
     category: str = ""
     entities: tuple[str, ...] = ()
     session: str = ""
-    vouched: int = 1  # 0: people vouch for memories of this repository, but not for this one
+    # 0: people vouch for memories of this repository, but not for this one
+    vouched: int = 1
 
 
 @record
@@ -115,20 +117,20 @@ class FilterField:
     """The definition of one field of `Filter`."""
 
     name: str  # the field of Filter
-    word: str = ""  # the argument of `filter_of`, and with dashes the command-line option
+    # the argument of `filter_of`, and with dashes the command-line option
+    word: str = ""
     help: str = ""  # help text of the option; empty: no option
     read: Check = checked_texts  # converts the caller's value; raises BadInput
     short: str = ""  # the option's short form
     many: bool = False  # whether the word takes several values
-    column: str = (
-        ""  # the field of Facets to compare; empty: index/index.py checks it, not the store
-    )
+    # the field of Facets to compare; empty: index/index.py checks it, not the store
+    column: str = ""
     compare: str = ANY_OF
     any_case: bool = False  # whether case is ignored
-    lasting: bool = (
-        False  # whether the column never changes, so that --as-of can use the present value
-    )
-    agents: str = ""  # description of the MCP argument; empty: no argument, to save tokens
+    # whether the column never changes, so that --as-of can use the present value
+    lasting: bool = False
+    # description of the MCP argument; empty: no argument, to save tokens
+    agents: str = ""
 
     @property
     def option(self) -> str:
@@ -146,7 +148,11 @@ def read_share(value: Any, where: str) -> float:
 
 
 def _included(words: Words, where: str) -> tuple[str, ...]:
-    given = [word.strip() for several in checked_texts(words, where) for word in several.split(",")]
+    given = [
+        word.strip()
+        for several in checked_texts(words, where)
+        for word in several.split(",")
+    ]
     return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(given, where)  # type: ignore[no-any-return]
 
 
@@ -225,7 +231,9 @@ def read_filter(words: dict[str, Words]) -> Filter:
     known = {field.word for field in FILTER_FIELDS if field.word}
     for word in words:
         if word not in known:
-            raise BadInput(f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known)))
+            raise BadInput(
+                f"unknown filter {word!r}", "use one of " + ", ".join(sorted(known))
+            )
     values = {
         field.name: field.read(words[field.word], field.option)
         for field in FILTER_FIELDS
@@ -263,5 +271,7 @@ def filter_text(only: Filter) -> str:
     """Return the fields of a filter that differ from the default, on one line."""
     usual = as_dict(DEFAULT_FILTER)
     return " ".join(
-        f"{key}={value}" for key, value in as_dict(only).items() if value and value != usual[key]
+        f"{key}={value}"
+        for key, value in as_dict(only).items()
+        if value and value != usual[key]
     )

@@ -17,8 +17,10 @@ MAX_STEM_CHARS = 64  # SPEC-0009
 MAX_STEM_BYTES = 80  # a Chinese character has three bytes
 APOSTROPHES = "'\u2019\u02bc"  # removed, so that "don't" becomes "dont"
 KEPT_CATEGORIES = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No")
-MARK_CATEGORIES = ("Mn", "Mc")  # vowel signs and accents, which belong to the letter before
-INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"  # letters and marks without a visible shape
+# vowel signs and accents, which belong to the letter before
+MARK_CATEGORIES = ("Mn", "Mc")
+# letters and marks without a visible shape
+INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f"
 # Names of Windows devices.
 RESERVED_NAMES = {
     "con",
@@ -62,7 +64,9 @@ def _written(sign: str, before: str, after: str) -> str:
         return sign
     if sign == "+":
         return " plus "
-    return " sharp " if sign == "#" and before.isalpha() and not after.isalnum() else " "
+    return (
+        " sharp " if sign == "#" and before.isalpha() and not after.isalnum() else " "
+    )
 
 
 def _cut_stem(stem: str) -> str:
@@ -95,7 +99,8 @@ def folded_name(name: str) -> str:
 
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
 ID_LENGTH = 250  # characters: people type and read ids
-ID_SIGNS = "_-.#/:@+=~,% "  # ASCII signs allowed in an id: none is special in a shell or in HTML
+# ASCII signs allowed in an id: none is special in a shell or in HTML
+ID_SIGNS = "_-.#/:@+=~,% "
 ID_STARTS = "_.#@"  # signs allowed at the start of an id; `-` would look like an option
 HASH_DIGITS = 8  # added to a name that had to be changed
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -112,10 +117,17 @@ def new_id(kind: str, at: int = 0) -> str:
 
 def is_id(text: str) -> bool:
     """Return whether a text is a valid id: letters and digits of any script and ID_SIGNS, at most ID_LENGTH of them."""
-    if not text or len(text) > ID_LENGTH or not text.isprintable() or text != text.strip():
+    if (
+        not text
+        or len(text) > ID_LENGTH
+        or not text.isprintable()
+        or text != text.strip()
+    ):
         return False
     plain = all(c.isalnum() or c in ID_SIGNS or not c.isascii() for c in text)
-    return plain and (text[0].isalnum() or text[0] in ID_STARTS or not text[0].isascii())
+    return plain and (
+        text[0].isalnum() or text[0] in ID_STARTS or not text[0].isascii()
+    )
 
 
 def placed_id(stem: str, number: int) -> str:
@@ -136,7 +148,9 @@ def safe_id(text: str) -> str:
 
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
     signs = (
-        c if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable()) else "-"
+        c
+        if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable())
+        else "-"
         for c in text
     )
     return f"{''.join(signs)[: ID_LENGTH - 50].strip(' -~/:+=,%')}-{digest}".lstrip("-")
@@ -166,5 +180,7 @@ def order_key(at: int, id: str) -> tuple[int, str, int]:
     """Return the sort key of the fold: by time, then id, with `stem#10` after `stem#2`."""
     stem, _, number = id.rpartition("#")
     return (
-        (at, stem, int(number)) if stem and number.isdecimal() and len(number) < 10 else (at, id, 0)
+        (at, stem, int(number))
+        if stem and number.isdecimal() and len(number) < 10
+        else (at, id, 0)
     )

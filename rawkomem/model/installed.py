@@ -39,11 +39,14 @@ def how_to_add(extra: str) -> str:
 
 def packages_of(extra: str) -> list[str]:
     """Return the packages of an extra from the installed metadata; `rawkomem[EXTRA]` if the extra is not there."""
-    from importlib.metadata import PackageNotFoundError, requires  # slow: it loads e-mail
+    # slow: it loads e-mail
+    from importlib.metadata import PackageNotFoundError, requires
 
     mark = f'extra == "{extra}"'
     try:
-        lines = [line.replace("'", '"').partition(";") for line in requires("rawkomem") or ()]
+        lines = [
+            line.replace("'", '"').partition(";") for line in requires("rawkomem") or ()
+        ]
     except PackageNotFoundError:
         lines = []
     return [name.strip() for name, _, condition in lines if mark in condition] or [

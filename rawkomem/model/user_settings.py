@@ -27,9 +27,8 @@ class WebhookSettings:
     url: str = ""  # empty: no webhook
     events: tuple[str, ...] = SINK_EVENTS
     key_env: str = ""  # the NAME of the environment variable that holds the key
-    allow_local: bool = (
-        False  # whether the origin of `url` may be this machine or its network, and use http
-    )
+    # whether the origin of `url` may be this machine or its network, and use http
+    allow_local: bool = False
 
 
 @record

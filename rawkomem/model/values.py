@@ -9,7 +9,8 @@ import time
 
 from .errors import BadInput
 
-TYPE_CHECKING = False  # the frequent commands import it from here, because importing `typing` takes a third of a start
+# the frequent commands import it from here, because importing `typing` takes a third of a start
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, TypeVar, dataclass_transform
@@ -61,7 +62,9 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     wrong = len(given) > len(names)
     if named:
         fields.update(named)
-        wrong |= len(fields) != len(names) or not named.keys().isdisjoint(names[: len(given)])
+        wrong |= len(fields) != len(names) or not named.keys().isdisjoint(
+            names[: len(given)]
+        )
     for name in cls.__required__[len(given) :]:
         wrong |= fields[name] is MISSING
     if wrong:
@@ -77,7 +80,9 @@ def _wrong_arguments(cls: Any, given: tuple[Any, ...], named: dict[str, Any]) ->
     odd = [name for name in named if name not in free]
     missing = [name for name in cls.__required__ if name in free and name not in named]
     if odd or missing:
-        wrong = f"no field left for {', '.join(odd)}" if odd else f"no {', '.join(missing)}"
+        wrong = (
+            f"no field left for {', '.join(odd)}" if odd else f"no {', '.join(missing)}"
+        )
         return f"{cls.__name__} has {wrong}"
     return f"{cls.__name__} takes {len(cls.__fields__)} arguments, not {len(given)}"
 
@@ -107,7 +112,9 @@ def as_dict(item: Any) -> dict[str, Any]:
 
 
 def _refuse(self: Any, name: str, *value: Any) -> None:
-    raise AttributeError(f"{type(self).__name__} is frozen: cannot change {name!r}; use replace()")
+    raise AttributeError(
+        f"{type(self).__name__} is frozen: cannot change {name!r}; use replace()"
+    )
 
 
 def _equal(self: Any, other: object) -> bool:
@@ -161,13 +168,16 @@ def read_moment(text: str, end: bool = False) -> int | None:
         return max(0, now() - int(text[:-1]) * AGE_UNITS[text[-1]])
     at, _ = read_time(text)
     return (
-        at + DAY - 1 if at is not None and end and len(text) == DATE_CHARS and "-" in text else at
+        at + DAY - 1
+        if at is not None and end and len(text) == DATE_CHARS and "-" in text
+        else at
     )
 
 
 def read_time(text: str) -> tuple[int | None, str]:
     """Return the time that a text names, or None, and a remark about an unusual spelling or an error ("" if none)."""
-    from datetime import (  # only while reading files: a cold search never parses a date
+    # only while reading files: a cold search never parses a date
+    from datetime import (
         UTC,
         datetime,
     )
@@ -178,7 +188,10 @@ def read_time(text: str) -> tuple[int | None, str]:
         return at, "is a number: taken as time since 1970"
     odd = ""
     if ":60" in text:
-        text, odd = text.replace(":60", ":59", 1), "has a leap second: taken as the second before"
+        text, odd = (
+            text.replace(":60", ":59", 1),
+            "has a leap second: taken as the second before",
+        )
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -205,7 +218,8 @@ class Kind:
     prefix: str
     folder: str  # below .rawko/
     heading: str = ""  # in MEMORY.md; empty: MEMORY.md does not list the kind
-    groups: bool = False  # groups other memories: searched and listed, but never injected
+    # groups other memories: searched and listed, but never injected
+    groups: bool = False
     fades: bool = False  # whether `prune` may archive it
     recorded: bool = False  # written by a program, as the record of a finished task
     needs_when: bool = False  # SPEC-0009 expects `whenToUse`
@@ -245,7 +259,8 @@ CHANGES = {
     "delete": "hides the memory; its text stays in the file",
 }
 
-TYPES = (  # Memory Lane's types, highest weight first; a memory may have another `type`, a filter accepts only these
+# Memory Lane's types, highest weight first; a memory may have another `type`, a filter accepts only these
+TYPES = (
     "correction", "decision", "commitment", "insight", "learning", "confidence", "pattern_seed", "cross_agent",
     "workflow_note", "gap",
 )  # fmt: skip
@@ -253,7 +268,8 @@ TYPES = (  # Memory Lane's types, highest weight first; a memory may have anothe
 IMPORTANCE = ("low", "medium", "high", "critical")
 DEFAULT_IMPORTANCE = "medium"
 
-KEPT_BOTH = "keptBoth"  # link type: the two memories contradict each other, and both are kept
+# link type: the two memories contradict each other, and both are kept
+KEPT_BOTH = "keptBoth"
 ACTIVE = "active"
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (
@@ -401,7 +417,9 @@ MOMENTS = "a date (2026-01-23), a time (2026-01-23T10:30:00Z) or an age (24h, 7d
 def checked_text(value: Any, where: str) -> str:
     """Return the value if it is a text."""
     if not isinstance(value, str):
-        raise _wrong_value(where, value, "is not a text", "put it in quotes, or use str()")
+        raise _wrong_value(
+            where, value, "is not a text", "put it in quotes, or use str()"
+        )
     return value
 
 
@@ -422,7 +440,9 @@ def checked_texts(value: Any, where: str) -> tuple[str, ...]:
 def checked_flag(value: Any, where: str) -> bool:
     """Return True or False."""
     if not isinstance(value, bool):
-        raise _wrong_value(where, value, "is neither True nor False", "pass True or False")
+        raise _wrong_value(
+            where, value, "is neither True nor False", "pass True or False"
+        )
     return value
 
 
@@ -435,8 +455,14 @@ def checked_whole(value: Any, where: str) -> int:
 
 def checked_share(value: Any, where: str) -> float:
     """Return a number from 0 to 1; reject NaN and infinity."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise _wrong_value(where, value, "is not a number from 0 to 1", "pass a number such as 0.6")
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 <= value <= 1
+    ):
+        raise _wrong_value(
+            where, value, "is not a number from 0 to 1", "pass a number such as 0.6"
+        )
     return float(value)
 
 
@@ -459,7 +485,9 @@ def checked_word(value: Any, where: str, words: Iterable[str]) -> str:
     """Return the value in lower case if it is one of the words."""
     word = value.lower() if isinstance(value, str) else value
     if word not in words:
-        raise _wrong_value(where, value, "is not known", "use one of " + ", ".join(words))
+        raise _wrong_value(
+            where, value, "is not known", "use one of " + ", ".join(words)
+        )
     return str(word)
 
 
@@ -489,7 +517,9 @@ def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
 def _writable(value: Any, where: str, depth: int) -> Any:
     if isinstance(value, str):
         return value
-    if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):
+    if isinstance(value, int) or (
+        isinstance(value, float) and abs(value) < float("inf")
+    ):
         return str(value).lower() if isinstance(value, bool) else str(value)
     if depth < MAX_NESTED_DEPTH and isinstance(value, (list, tuple)):
         return [_writable(item, where, depth + 1) for item in value]
@@ -520,7 +550,7 @@ def some_of(*words: str) -> Check:
     )
 
 
-checked_kind: Check = lambda value, where: checked_word(value, where, (*CREATES, *CHANGES))  # noqa: E731
+checked_kind = one_of(*CREATES, *CHANGES)
 checked_kinds = some_of(*CREATES)
 checked_statuses = some_of(*STATUSES)
 checked_importance = one_of(*IMPORTANCE)

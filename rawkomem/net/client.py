@@ -49,7 +49,9 @@ class Wires:
     """The functions that look names up, connect, and check servers' certificates."""
 
     look_up: Callable[[str, int], Sequence[str]] = look_up
-    connect: Callable[[tuple[str, int], float], socket.socket] = socket.create_connection
+    connect: Callable[[tuple[str, int], float], socket.socket] = (
+        socket.create_connection
+    )
     tls: Callable[[], ssl.SSLContext] = ssl.create_default_context
 
 
@@ -60,7 +62,8 @@ SYSTEM_WIRES = Wires()
 
 MAX_SHOWN_CHARACTERS = 200  # of a server's error text
 MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of a server's answer
-MIN_SEGMENT_CHARACTERS = 16  # a part of a path of this length may be a key, as in many webhook URLs
+# a part of a path of this length may be a key, as in many webhook URLs
+MIN_SEGMENT_CHARACTERS = 16
 MIN_VALUE_CHARACTERS = 4  # a value of a query of this length may be a key
 
 
@@ -71,14 +74,19 @@ def read_key(variable: str, setting: str) -> str:
     """
     if not variable:
         return ""
-    shown = variable if variable.isupper() and variable.isidentifier() else f"that {setting} names"
+    shown = (
+        variable
+        if variable.isupper() and variable.isidentifier()
+        else f"that {setting} names"
+    )
     key = os.environ.get(variable, "").strip()
     if not key:
         hint = f"Export it with the key as its value; {setting} holds only the variable's name."
         raise RequestFailed(f"the environment variable {shown} is not set", hint)
     if not (key.isascii() and key.isprintable()):
         raise RequestFailed(
-            f"the environment variable {shown} holds no usable key", "Copy the key again."
+            f"the environment variable {shown} holds no usable key",
+            "Copy the key again.",
         )
     return key
 
@@ -97,7 +105,8 @@ def _secrets_of(target: Target, key: str) -> set[str]:
     found = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
     found += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
     plain = {key, *found, *map(unquote, found), *map(unquote_plus, found)} - {""}
-    return plain | {secret.replace("/", "\\/") for secret in plain}  # as some servers write JSON
+    # as some servers write JSON
+    return plain | {secret.replace("/", "\\/") for secret in plain}
 
 
 # Posts to one URL. Each request looks the host up once, checks every address, and connects to a
@@ -107,16 +116,16 @@ def _secrets_of(target: Target, key: str) -> set[str]:
 # shows the key.
 
 DROPPED = 0  # the status of a connection that broke off
-RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)  # a server that is busy or may recover
+# a server that is busy or may recover
+RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)
 RETRY_PAUSES = (
     0.5,
     1.0,
     2.0,
 )  # seconds before each retry: enough for a busy moment; an outage is reported soon
 MAX_PAUSE_S = 20.0  # if a server asks for a longer pause, there is no retry
-CONNECT_TIMEOUT_S = (
-    5.0  # to look a name up and to connect, which takes under one second across the world
-)
+# to look a name up and to connect, which takes under one second across the world
+CONNECT_TIMEOUT_S = 5.0
 
 
 @record
@@ -138,7 +147,8 @@ class Answer:
     status: int
     wait: float = 0.0
     body: bytes = b""
-    whole: bool = True  # False: the body is longer than the limit, and the rest was not read
+    # False: the body is longer than the limit, and the rest was not read
+    whole: bool = True
 
 
 class Client:
@@ -177,7 +187,9 @@ class Client:
         if 300 <= answer.status < 400:
             return f"{self.target.host} answered {answer.status} and points elsewhere, which is not followed"
         words = error_text(answer.body, self.target, self._key)
-        return f"{self.target.host} answered {answer.status}" + (f": {words}" if words else "")
+        return f"{self.target.host} answered {answer.status}" + (
+            f": {words}" if words else ""
+        )
 
     def listens(self) -> bool:
         """Tell whether the server accepts connections."""
@@ -201,15 +213,20 @@ class Client:
             timer.cancel()
             sock.close()
         if time.monotonic() >= deadline:
-            message = f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
+            message = (
+                f"{self.target.host} did not answer within {self._bounds.seconds:g} s"
+            )
             raise RequestFailed(message, "Raise the timeout, or check the server.")
         return answer
 
-    def _send(self, sock: socket.socket, data: bytes, headers: Mapping[str, str]) -> Answer:
+    def _send(
+        self, sock: socket.socket, data: bytes, headers: Mapping[str, str]
+    ) -> Answer:
         connection = http.client.HTTPConnection(self.target.host, self.target.port)
         connection.default_port = DEFAULT_PORTS[self.target.scheme]
         connection.sock = sock
-        connection.auto_open = 0  # connecting by itself, it would look the name up unchecked
+        # connecting by itself, it would look the name up unchecked
+        connection.auto_open = 0
         key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         own = {"User-Agent": "rawkomem", "Connection": "close", **key}
         connection.request("POST", self.target.path, data, {**own, **headers})
@@ -247,7 +264,8 @@ class Client:
                 return sock
         reason = getattr(failure, "strerror", "") or type(failure).__name__
         raise NotListening(
-            f"cannot reach {target.host}:{target.port}: {reason}", "Is the server running?"
+            f"cannot reach {target.host}:{target.port}: {reason}",
+            "Is the server running?",
         )
 
     def _looked_up(self, deadline: float) -> list[str]:
@@ -256,7 +274,9 @@ class Client:
 
         def ask() -> None:
             try:
-                answers.append([*self._wires.look_up(self.target.host, self.target.port)])
+                answers.append(
+                    [*self._wires.look_up(self.target.host, self.target.port)]
+                )
             except (OSError, UnicodeError) as error:
                 answers.append(error)
 
@@ -277,7 +297,9 @@ class Client:
         except (OSError, ValueError) as error:
             sock.close()
             why = getattr(error, "verify_message", "") or type(error).__name__
-            hint = "Check the url, and whether the server's certificate is valid for it."
+            hint = (
+                "Check the url, and whether the server's certificate is valid for it."
+            )
             kind = RequestFailed if isinstance(error, ssl.SSLError) else NotListening
             raise kind(f"no TLS with {self.target.host}: {why}", hint) from None
 
@@ -317,7 +339,9 @@ class JsonApi:
     ):
         self._api = api
         bounds = Bounds(seconds=timeout, pauses=pauses)
-        self.client = Client(url, user_policy(url), key or read_key(key_env, api.key), bounds)
+        self.client = Client(
+            url, user_policy(url), key or read_key(key_env, api.key), bounds
+        )
 
     def __call__(self, body: dict[str, Any]) -> Any:
         """Post the body and return the answer's JSON; raise RequestFailed if there is none."""
@@ -329,12 +353,15 @@ class JsonApi:
         host = self.client.target.host
         if not answer.whole:
             raise RequestFailed(
-                f"{host} sent more than {len(answer.body)} bytes", f"Check {self._api.url}."
+                f"{host} sent more than {len(answer.body)} bytes",
+                f"Check {self._api.url}.",
             )
         try:
             return json.loads(answer.body)
         except (ValueError, RecursionError):
-            where = f"Check {self._api.url}: it must be the url without {self._api.ending}."
+            where = (
+                f"Check {self._api.url}: it must be the url without {self._api.ending}."
+            )
             raise RequestFailed(f"{host} did not answer with JSON", where) from None
 
 
@@ -355,5 +382,7 @@ def status_hint(status: int, api: Api) -> str:
     if status in (401, 403):
         return f"Set {api.key} to the name of the environment variable that holds a valid key."
     if status == 404:
-        return f"Check {api.url} and {api.choices}: the server does not know one of them."
+        return (
+            f"Check {api.url} and {api.choices}: the server does not know one of them."
+        )
     return f"Check {api.choices}: the server rejected the request."

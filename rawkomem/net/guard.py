@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import (
+    AddressValueError,
+    IPv4Address,
+    IPv6Address,
+    ip_address,
+    ip_network,
+)
 from typing import NoReturn
 
 from ..model.errors import RawkoError
@@ -82,14 +88,18 @@ ADDRESS_ROWS = """
 """
 ADDRESS_TABLE = [
     (ip_network(network), reach, what)
-    for network, reach, what in (row.split(None, 2) for row in ADDRESS_ROWS.strip().split("\n"))
+    for network, reach, what in (
+        row.split(None, 2) for row in ADDRESS_ROWS.strip().split("\n")
+    )
 ]
 
 
 def classify_address(address: str) -> tuple[str, str]:
     """Return the class of an address (PUBLIC, LOOPBACK, PRIVATE or NEVER), and a description."""
     ip = ip_address(address)
-    return next((reach, what) for network, reach, what in ADDRESS_TABLE if ip in network)
+    return next(
+        (reach, what) for network, reach, what in ADDRESS_TABLE if ip in network
+    )
 
 
 # Parses an http(s) URL strictly: rejects every URL that two parsers could read differently.
@@ -139,7 +149,10 @@ def read_url(url: str) -> Target:
     if not mark or scheme not in DEFAULT_PORTS:
         _refuse_url("it does not start with http:// or https://")
     if not url.isascii():
-        _refuse_url("it holds characters beyond ASCII", "Write the host's name in its xn-- form.")
+        _refuse_url(
+            "it holds characters beyond ASCII",
+            "Write the host's name in its xn-- form.",
+        )
     if len(url) > MAX_URL_CHARACTERS or not url.isprintable() or set(url) & AMBIGUOUS:
         _refuse_url(
             "it is very long, or holds a space, a backslash, a # or the like",
@@ -148,14 +161,19 @@ def read_url(url: str) -> Target:
     authority = rest.partition("/")[0].partition("?")[0]
     path = rest[len(authority) :]
     if "@" in authority:
-        _refuse_url("it holds a user name or password", "Put the key into an environment variable.")
+        _refuse_url(
+            "it holds a user name or password",
+            "Put the key into an environment variable.",
+        )
     parts = AUTHORITY.fullmatch(authority)
     if not parts or (parts["port"] and not 0 < int(parts["port"]) < 65_536):
         _refuse_url("its host or its port is not valid")
     literal6, name, port = parts.groups()
     host, literal = _read_host(name) if literal6 is None else _read_ipv6(literal6)
     number = int(port) if port else DEFAULT_PORTS[scheme]
-    return Target(scheme, host, number, path if path.startswith("/") else f"/{path}", literal)
+    return Target(
+        scheme, host, number, path if path.startswith("/") else f"/{path}", literal
+    )
 
 
 def _read_ipv6(text: str) -> tuple[str, bool]:
@@ -219,7 +237,9 @@ def user_policy(url: str) -> Policy:
 def check_target(target: Target, policy: Policy) -> None:
     """Raise Blocked if the URL's scheme or port is not allowed."""
     if policy.https_only and not target.secure:
-        raise Blocked(f"data would go to {target.host} unencrypted", "Use an https URL.")
+        raise Blocked(
+            f"data would go to {target.host} unencrypted", "Use an https URL."
+        )
     if target.port not in WEB_PORTS and target.origin not in policy.local:
         ports = ", ".join(map(str, WEB_PORTS))
         raise Blocked(f"port {target.port} is not a web port", f"Use one of {ports}.")
@@ -227,10 +247,13 @@ def check_target(target: Target, policy: Policy) -> None:
 
 def check_key(target: Target, key: str) -> None:
     """Raise Blocked if a key would leave this machine unencrypted."""
-    here = target.is_localhost or (target.literal and classify_address(target.host)[0] == LOOPBACK)
+    here = target.is_localhost or (
+        target.literal and classify_address(target.host)[0] == LOOPBACK
+    )
     if key and not target.secure and not here:
         raise Blocked(
-            f"the key would go to {target.host} unencrypted", "Use an https URL, or no key."
+            f"the key would go to {target.host} unencrypted",
+            "Use an https URL, or no key.",
         )
 
 

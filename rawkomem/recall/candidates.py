@@ -9,7 +9,15 @@ from ..index.catalogue import Row, opposed
 from ..index.index import View
 from ..model.entries import Memory
 from ..model.filters import Filter
-from ..model.values import ACTIVE, DAY, GROUPS, IMPORTANCE, TYPE_CHECKING, record, replace
+from ..model.values import (
+    ACTIVE,
+    DAY,
+    GROUPS,
+    IMPORTANCE,
+    TYPE_CHECKING,
+    record,
+    replace,
+)
 from ..state.trust import Standing, claimed_about, claimed_for, is_valid
 from ..text.conditions import (
     PASTED,
@@ -46,7 +54,9 @@ def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
 
     A profile with an `order` adds these factors to the confidence; they count most if a pattern fired.
     """
-    return sorted(items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile)))
+    return sorted(
+        items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile))
+    )
 
 
 def _turn(item: Scored, profile: Profile) -> tuple[float, int, int, str]:
@@ -54,7 +64,9 @@ def _turn(item: Scored, profile: Profile) -> tuple[float, int, int, str]:
     if profile.order:
         share = 1.0 if is_sure(item.signals) else UNFIRED_SHARE
         added = sum(factor.value * factor.weight for factor in item.order)
-        stale = next((one.value for one in item.factors if one.name == "citations"), 1.0)
+        stale = next(
+            (one.value for one in item.factors if one.name == "citations"), 1.0
+        )
         worth = (item.signals.confidence or item.score) * stale + share * added
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return -round(worth, 6), -rank, -day, memory.id
@@ -104,7 +116,8 @@ def newer_by_outdated(
             continue
         if sources.unverified([newer]) and not sources.unverified([older]):
             continue
-        from ..state.contradictions import disagreement, prose_of  # needed for few prompts
+        # needed for few prompts
+        from ..state.contradictions import disagreement, prose_of
 
         if disagreement(prose_of(newer), prose_of(older)):
             found[id] = newer
@@ -114,17 +127,29 @@ def newer_by_outdated(
 def may_be_injected(sources: Sources, memory: Memory, limits: Limits) -> bool:
     """Return whether a memory is in use and neither withdrawn, nor made from a withdrawn one, nor a lesson held back."""
     at = sources.view.at
-    if memory.status != ACTIVE or memory.kind in GROUPS or memory.path.startswith("archive/"):
+    if (
+        memory.status != ACTIVE
+        or memory.kind in GROUPS
+        or memory.path.startswith("archive/")
+    ):
         return False
-    if not is_valid(memory, at) or is_withdrawn(memory) or lesson_held_back(memory, limits, at):
+    if (
+        not is_valid(memory, at)
+        or is_withdrawn(memory)
+        or lesson_held_back(memory, limits, at)
+    ):
         return False
-    return not any(source.holds_back for source in sources.view.believed.weak_sources(memory))
+    return not any(
+        source.holds_back for source in sources.view.believed.weak_sources(memory)
+    )
 
 
 def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
     """Move a person's statement from a session before the older memory that it contradicts, and mark the older one."""
     ordered = [*items]
-    for item in [one for one in items if one.signals.unverified and one.signals.unverified.said]:
+    for item in [
+        one for one in items if one.signals.unverified and one.signals.unverified.said
+    ]:
         from ..state.contradictions import overrules, prose_of
 
         said, place = prose_of(item.memory), ordered.index(item)
@@ -141,8 +166,10 @@ def corrections_first(items: Sequence[Scored]) -> tuple[Scored, ...]:
 # Gather the candidates for a task: memories that share words or meaning with it, or whose
 # condition fired.
 
-MAX_CONSIDERED = 30  # search hits: no profile moves a memory from a lower rank to the top
-MAX_CANDIDATES = 50  # with the memories whose condition fired; of more, the most important ones
+# search hits: no profile moves a memory from a lower rank to the top
+MAX_CONSIDERED = 30
+# with the memories whose condition fired; of more, the most important ones
+MAX_CANDIDATES = 50
 
 
 @record
@@ -156,14 +183,20 @@ class Sources:
     accessed: Callable[[], Mapping[str, int]]
     cited: Callable[[Memory], tuple[Cited, ...]]
     doubting: bool  # whether it matters if a person vouches for a memory
-    told: frozenset[str] = frozenset()  # keys of the texts that the session has received before
+    # keys of the texts that the session has received before
+    told: frozenset[str] = frozenset()
     layer: str = ""  # its name; empty for the project
-    prefix: str = ""  # of ids that another layer has, too; empty if no other layer is asked
+    # of ids that another layer has, too; empty if no other layer is asked
+    prefix: str = ""
     shown: Callable[[str], str] = str  # returns the id under which a memory is shown
 
     def own(self, memory: Memory) -> Memory:
         """Return a memory that is shown with its id in this layer."""
-        return replace(memory, id=memory.id.removeprefix(self.prefix)) if self.prefix else memory
+        return (
+            replace(memory, id=memory.id.removeprefix(self.prefix))
+            if self.prefix
+            else memory
+        )
 
     def filters(self) -> dict[bool | None, Filter]:
         """Return the filters for the store: one for vouched and one for other memories, or a single one under None."""
@@ -182,7 +215,9 @@ class Sources:
         """Return the ids of the memories that undecided proposals name as successors of a memory."""
         entries = self.view.past.entries_about(memory.id) if memory.proposed else ()
         waiting = [entry.extra for entry in entries if entry.id in memory.proposed]
-        return [str(extra["supersededBy"]) for extra in waiting if "supersededBy" in extra]
+        return [
+            str(extra["supersededBy"]) for extra in waiting if "supersededBy" in extra
+        ]
 
 
 def gather(sources: Sources, question: Question, profile: Profile) -> list[Candidate]:
@@ -195,11 +230,16 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     candidates: list[Candidate] = []
     for vouched, found in zip(filters, answers, strict=True):
         candidates += _usable(sources, found, fired, vouched)
-    return _with_facts(sources, _in_session(candidates, question.session), profile, situation)
+    return _with_facts(
+        sources, _in_session(candidates, question.session), profile, situation
+    )
 
 
 def _usable(
-    sources: Sources, found: Sequence[Signals], fired: Mapping[str, Fired], vouched: bool | None
+    sources: Sources,
+    found: Sequence[Signals],
+    fired: Mapping[str, Fired],
+    vouched: bool | None,
 ) -> list[Candidate]:
     """Return the best search hits that may be injected, then other memories whose condition fired. `vouched` None: any."""
     hits = {signals.id: signals for signals in found}
@@ -212,12 +252,16 @@ def _usable(
             if len(chosen) >= most:
                 break
             memory = sources.view.memory(id)
-            if memory is None or vouched not in (None, memory.vouched):  # conditions fire for both
+            # conditions fire for both
+            if memory is None or vouched not in (None, memory.vouched):
                 continue
             if not memory.path.startswith("archive/") and memory.kind not in GROUPS:
                 signals = hits.get(id) or Signals(id, relevance=least)
                 part = fired.get(id)
-                chosen[id] = memory, _with_fired_part(signals, part) if part else signals
+                chosen[id] = (
+                    memory,
+                    _with_fired_part(signals, part) if part else signals,
+                )
 
     choose(hits, MAX_CONSIDERED)
     others = [id for id in fired if id not in chosen]
@@ -242,7 +286,10 @@ def _with_fired_part(signals: Signals, part: Fired) -> Signals:
 
 
 def _with_facts(
-    sources: Sources, candidates: list[Candidate], profile: Profile, situation: Situation
+    sources: Sources,
+    candidates: list[Candidate],
+    profile: Profile,
+    situation: Situation,
 ) -> list[Candidate]:
     """Add the facts about each memory that the score and the gate need.
 
@@ -251,14 +298,22 @@ def _with_facts(
     believed = sources.view.believed
     accessed = sources.accessed() if profile.uses("decay") else {}
     doubted = sources.unverified(memory for memory, _ in candidates)
-    situation = replace(situation, engine=situation.engine.apart()) if doubted else situation
-    about = situation_of(subject_text(situation.text), situation.engine) if doubted else situation
+    situation = (
+        replace(situation, engine=situation.engine.apart()) if doubted else situation
+    )
+    about = (
+        situation_of(subject_text(situation.text), situation.engine)
+        if doubted
+        else situation
+    )
     found = []
     for memory, signals in candidates:
         standing, faint = doubted.get(memory.id), False
         if standing and signals.fired:
             conditions = read_conditions(memory.when, situation.engine)
-            faint = not any(fires_on_subject(one, situation, about) for one in conditions)
+            faint = not any(
+                fires_on_subject(one, situation, about) for one in conditions
+            )
         signals = replace(
             signals,
             accessed=accessed.get(memory.id, 0),
@@ -274,7 +329,9 @@ def _with_facts(
 
 def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
     """Drop claims of other sessions, and general claims that a claim of this session overrides."""
-    own = [memory for memory, _ in candidates if session and claimed_for(memory) == session]
+    own = [
+        memory for memory, _ in candidates if session and claimed_for(memory) == session
+    ]
     # An unvouched claim overrides only unvouched ones.
     overridden = {(claimed_about(memory), False) for memory in own}
     overridden |= {(claimed_about(memory), True) for memory in own if memory.vouched}
@@ -282,5 +339,7 @@ def _in_session(candidates: list[Candidate], session: str) -> list[Candidate]:
         (memory, signals)
         for memory, signals in candidates
         if claimed_for(memory) == session
-        or not (claimed_for(memory) or (claimed_about(memory), memory.vouched) in overridden)
+        or not (
+            claimed_for(memory) or (claimed_about(memory), memory.vouched) in overridden
+        )
     ]

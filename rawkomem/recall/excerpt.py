@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 MAX_WHOLE_CHARS = 400  # a body of at most this length is shown whole …
 MAX_SHOWN_CHARS = 280  # … and of a longer one this much; the whole text is in its file
-LONG_UNIT_CHARS, MAX_UNIT_CHARS = 220, 280  # a longer sentence is cut between words, or anywhere
-MIN_EXTRA_WORDS = 2  # of the question that a sentence outside the best passage must contain
-MIN_EXTRA_SHARE = 0.5  # … and its minimum weight, as a share of the best sentence's weight
-MIN_STEM_CHARS, ENDING_CHARS = 4, 3  # a stem has at least 4 letters; an ending has at most 3
-MAX_HEADING_CHARS = 100  # a longer line above `===` or `---` is a paragraph, not a heading
+# a longer sentence is cut between words, or anywhere
+LONG_UNIT_CHARS, MAX_UNIT_CHARS = 220, 280
+# of the question that a sentence outside the best passage must contain
+MIN_EXTRA_WORDS = 2
+# … and its minimum weight, as a share of the best sentence's weight
+MIN_EXTRA_SHARE = 0.5
+# a stem has at least 4 letters; an ending has at most 3
+MIN_STEM_CHARS, ENDING_CHARS = 4, 3
+# a longer line above `===` or `---` is a paragraph, not a heading
+MAX_HEADING_CHARS = 100
 CUT, STEP = "…", " › "
 MARKS = (".", "!", "?", "…")  # ends of sentences, before white space
 WIDE_MARKS = "。！？"  # … of scripts without spaces
@@ -38,7 +43,9 @@ PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
     "h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table thead tbody tr td th blockquote section article nav img video"
 )  # HTML tags for layout only
-LAYOUT_TAG = late_regex(rf"(?i)</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>")
+LAYOUT_TAG = late_regex(
+    rf"(?i)</? ?(?:{PLAIN_TAGS.replace(' ', '|')})(?:[\s/][^<>]{{0,2000}})?>"
+)
 EMPTY_LINKS = late_regex(r"(?i)(?:\s|</?a(?: [^<>]{0,2000})?>)*")
 IMAGE_TARGET = r"\](?:\([^)]{0,2000}\)|\[[^\]]{0,2000}\])"
 IMAGE = late_regex(rf"\[?!\[[^\]]{{0,2000}}{IMAGE_TARGET}(?:{IMAGE_TARGET})?")
@@ -77,7 +84,10 @@ def excerpt(
 
 
 def _core_units(
-    body: str, units: Sequence[Unit], weights: Sequence[tuple[int, float]], passage: int | None
+    body: str,
+    units: Sequence[Unit],
+    weights: Sequence[tuple[int, float]],
+    passage: int | None,
 ) -> Sequence[int]:
     """Return the units of the passage; all units, if it is unknown or if only others contain the words."""
     start = end = 0
@@ -90,7 +100,10 @@ def _core_units(
 
 
 def _chosen_units(
-    units: Sequence[Unit], core: Sequence[int], weights: Sequence[tuple[int, float]], most: int
+    units: Sequence[Unit],
+    core: Sequence[int],
+    weights: Sequence[tuple[int, float]],
+    most: int,
 ) -> set[int]:
     """Return the units to show while they fit: those of the core, from its best one on, then others with the words."""
     chosen: set[int] = set()
@@ -116,13 +129,21 @@ def _chosen_units(
             all(map(takes, core[first + 1 :]))
             all(map(takes, reversed(core[:first])))
     floor = MIN_EXTRA_SHARE * max(weight for _, weight in weights)
-    for at in sorted(range(len(units)), key=lambda at: -weights[at][1]) if chosen else ():
-        if at not in chosen and weights[at][0] >= MIN_EXTRA_WORDS and weights[at][1] >= floor:
+    for at in (
+        sorted(range(len(units)), key=lambda at: -weights[at][1]) if chosen else ()
+    ):
+        if (
+            at not in chosen
+            and weights[at][0] >= MIN_EXTRA_WORDS
+            and weights[at][1] >= floor
+        ):
             takes(at)
     return chosen
 
 
-def _unit_weights(units: Sequence[Unit], words: Sequence[str]) -> list[tuple[int, float]]:
+def _unit_weights(
+    units: Sequence[Unit], words: Sequence[str]
+) -> list[tuple[int, float]]:
     """Return for each unit how many of the words it contains, and their weight; rarer words weigh more."""
     texts = [f"{unit.text} {' '.join(unit.path)}".lower() for unit in units]
     counts, sums = [0] * len(units), [0.0] * len(units)
@@ -150,7 +171,11 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
             out += f"\n{CUT}"
         if unit.path and (is_cut or unit.path != path):
             same = 0
-            while not is_cut and unit.path[: same + 1] == path[: same + 1] and same < len(path):
+            while (
+                not is_cut
+                and unit.path[: same + 1] == path[: same + 1]
+                and same < len(path)
+            ):
                 same += 1
             heading = STEP.join(unit.path[same:] or unit.path[-1:])
             out += ("\n\n" if out else "") + heading.rstrip(":") + ":"
@@ -212,7 +237,11 @@ class _UnitReader:
         text = line.strip()
         level = 0 if line.startswith(CODE_INDENT) else heading_level(line.lstrip(" >"))
         is_line = len(self.lines) == 1 and text != "" and not text.strip(text[0])
-        if is_line and len(self.lines[0]) <= MAX_HEADING_CHARS and text[0] in UNDERLINES:
+        if (
+            is_line
+            and len(self.lines[0]) <= MAX_HEADING_CHARS
+            and text[0] in UNDERLINES
+        ):
             level, line = UNDERLINES[text[0]], self.lines.pop()
         if level:
             self._close()
@@ -232,7 +261,10 @@ class _UnitReader:
         if self.trail and level <= self.trail[-1][0]:
             self._add_bare_heading()
         self.trail = [above for above in self.trail if above[0] < level]
-        is_title = not any(above for _, above in self.trail) and _bare_title(heading) == self.title
+        is_title = (
+            not any(above for _, above in self.trail)
+            and _bare_title(heading) == self.title
+        )
         self.trail.append((level, "" if is_title else heading))
         self.bare = self.blank = True
 
@@ -248,7 +280,9 @@ class _UnitReader:
             sentence = text[start:end].lstrip()
             gap = text[start : end - len(sentence)]
             self._add(
-                sentence, ("\n" if "\n" in gap else gap[:1]) if start else before, self.at + start
+                sentence,
+                ("\n" if "\n" in gap else gap[:1]) if start else before,
+                self.at + start,
             )
 
     def _code(self) -> None:
@@ -277,7 +311,9 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for at, sign in enumerate(text):
         length = at - start
-        is_end = sign.isspace() and (length > LONG_UNIT_CHARS or _is_end(text, start, at))
+        is_end = sign.isspace() and (
+            length > LONG_UNIT_CHARS or _is_end(text, start, at)
+        )
         if sign in WIDE_MARKS:
             at += 1
         elif not is_end and length < MAX_UNIT_CHARS:

@@ -78,11 +78,18 @@ def pack(
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
         confidence, reason = item.signals.confidence, _why_left_out(item, kept, limits)
-        if not reason and kept and confidence < limits.min_beside and not stands_alone(item):
+        if (
+            not reason
+            and kept
+            and confidence < limits.min_beside
+            and not stands_alone(item)
+        ):
             reason = Reason("not-confident", (confidence, limits.min_beside))
         (left if reason else kept).append(replace(item, out=reason))
     if by_density:
-        kept.sort(key=lambda item: (_packing_turn(item), -item.score / max(1, cost(item))))
+        kept.sort(
+            key=lambda item: (_packing_turn(item), -item.score / max(1, cost(item)))
+        )
     places = {item.memory.id: place for place, item in enumerate(current)}
     chosen, over, tokens = _fit_budget(kept, limits.budget, cost, shorter)
     chosen.sort(key=lambda item: places[item.memory.id])
@@ -95,7 +102,9 @@ def _packing_turn(item: Scored) -> tuple[bool, bool, bool]:
     return bool(standing), bool(standing and not standing.said), not is_critical(item)
 
 
-def _why_left_out(item: Scored, before: Sequence[Scored], limits: Limits) -> Reason | None:
+def _why_left_out(
+    item: Scored, before: Sequence[Scored], limits: Limits
+) -> Reason | None:
     """Return why an item is left out after the items `before`; None if it may go in."""
     standing = item.signals.unverified
     if len(before) >= limits.max_injected:
@@ -105,7 +114,10 @@ def _why_left_out(item: Scored, before: Sequence[Scored], limits: Limits) -> Rea
             if standing and not other.signals.unverified:
                 return Reason("vouched-twin", (other.memory.id,))
             return Reason("twin", (other.memory.id,))
-    if standing and sum(bool(one.signals.unverified) for one in before) >= limits.max_unverified:
+    if (
+        standing
+        and sum(bool(one.signals.unverified) for one in before) >= limits.max_unverified
+    ):
         return Reason("unverified", (standing.why, item.memory.id))
     return None
 
@@ -131,12 +143,17 @@ def _fit_budget(
             chosen.append(fitting)
             tokens += needed if fitting is item else cost(fitting)
         else:
-            over.append(replace(item, out=Reason("over-budget", (needed, max(0, left)))))
+            over.append(
+                replace(item, out=Reason("over-budget", (needed, max(0, left))))
+            )
     return chosen, over, tokens
 
 
 def add_linked(
-    packed: Packed, layers: Mapping[str, Sources], limits: Limits, cost: Callable[[Scored], int]
+    packed: Packed,
+    layers: Mapping[str, Sources],
+    limits: Limits,
+    cost: Callable[[Scored], int],
 ) -> Packed:
     """Add memories that the packed ones link to directly, while there is room.
 
@@ -147,7 +164,11 @@ def add_linked(
     doubted = {item.memory.id: item for item in packed.items if item.signals.unverified}
     linked = [*_linked_items(items, layers, limits, _links_of)]
     against = [*_linked_items(items, layers, limits, Sources.successors)]
-    said = [item for item in against if item.signals.unverified and item.signals.unverified.said]
+    said = [
+        item
+        for item in against
+        if item.signals.unverified and item.signals.unverified.said
+    ]
     wanted = [item for item in linked if not item.signals.unverified]
     wanted += [doubted.get(item.memory.id, item) for item in said]
     wanted += [*doubted.values(), *(item for item in linked if item.signals.unverified)]
@@ -206,7 +227,8 @@ def _links_of(sources: Sources, memory: Memory) -> Iterable[str]:
 # Leave out memories that the session has received before, to make room for others.
 
 MAX_COMPARED = 12  # items of the project that those of other layers may be copies of
-SESSION_BUDGETS = 5  # a session may spend this many prompt budgets until its context is compacted
+# a session may spend this many prompt budgets until its context is compacted
+SESSION_BUDGETS = 5
 
 
 def received_key(item: Scored) -> str:
@@ -251,7 +273,11 @@ def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
     """Mark a copy of one of the items `before`. An unvouched copy does not stop a vouched item."""
     for other in before if item.memory.body and not item.out else ():
         counts = item.signals.unverified or not other.signals.unverified
-        if counts and other.memory.body and is_copy(item.memory.body, other.memory.body):
+        if (
+            counts
+            and other.memory.body
+            and is_copy(item.memory.body, other.memory.body)
+        ):
             return replace(item, out=Reason("twin", (other.memory.id,)))
     return item
 
@@ -259,16 +285,23 @@ def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
 # Point to the next candidates: memories that are not relevant enough for their full text, or for which
 # there was no room.
 
-POINTED = ("not-confident", "full", "over-budget")  # codes of memories that a prompt may point to
+# codes of memories that a prompt may point to
+POINTED = ("not-confident", "full", "over-budget")
 
 
 def _may_be_pointed_to(item: Scored) -> bool:
     """Return whether a prompt may point to an item. Nobody but a person may put a title into a prompt."""
     is_next = item.out is not None and item.out.code in POINTED
-    return is_next and item.signals.confidence >= MIN_POINTER and not item.signals.unverified
+    return (
+        is_next
+        and item.signals.confidence >= MIN_POINTER
+        and not item.signals.unverified
+    )
 
 
-def point_to(packed: Packed, question: Question, told: ReceivedKeys) -> tuple[Scored, ...]:
+def point_to(
+    packed: Packed, question: Question, told: ReceivedKeys
+) -> tuple[Scored, ...]:
     """Return the next candidates, best first. A short reply, thanks or pasted text alone gets none."""
     if len(question.content) < THIN_WORDS:
         return ()
@@ -278,7 +311,9 @@ def point_to(packed: Packed, question: Question, told: ReceivedKeys) -> tuple[Sc
         if len(chosen) == MAX_POINTERS:
             break
         known = {received_key(item), pointer_key(item)} & told
-        if not known and not any(_alike(item, other) for other in (*packed.items, *chosen)):
+        if not known and not any(
+            _alike(item, other) for other in (*packed.items, *chosen)
+        ):
             chosen.append(item)
     return tuple(chosen)
 
@@ -304,12 +339,10 @@ class Injection:
     budget: int  # tokens at most
     profile: str
     vouched: bool = False  # whether the text labels each item as vouched for or not
-    untried: int = (
-        0  # conditions that were not tested, because the time for regular expressions was used up
-    )
-    saved: int = (
-        0  # tokens of items that were left out because the session has received them before
-    )
+    # conditions that were not tested, because the time for regular expressions was used up
+    untried: int = 0
+    # tokens of items that were left out because the session has received them before
+    saved: int = 0
 
 
 @record
@@ -323,7 +356,9 @@ class Prompt:
 def waiting_note(injection: Injection) -> str:
     """Return how many relevant memories are left out because no person vouches for them; empty if none is."""
     reasons = [
-        item.out for item in injection.left_out if item.out and item.out.code == "unverified"
+        item.out
+        for item in injection.left_out
+        if item.out and item.out.code == "unverified"
     ]
     whys = ", ".join(dict.fromkeys(str(reason.values[0]) for reason in reasons))
     return f"{counted(len(reasons), 'memory')} left out: {whys}" if reasons else ""
@@ -331,7 +366,9 @@ def waiting_note(injection: Injection) -> str:
 
 def with_memories(base: str, injection: Injection) -> Prompt:
     """Return the base prompt followed by the block of memories; without memories, the base prompt unchanged."""
-    return Prompt(f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection)
+    return Prompt(
+        f"{base.rstrip()}\n\n{injection.text}" if injection.text else base, injection
+    )
 
 
 def inject(
@@ -360,7 +397,9 @@ def inject(
             if sources is first:
                 raise
             warn(f"{sources.layer} is left out: its index cannot be read ({failure})")
-    own = [item for item in gated if not item.out and not item.memory.layer][:MAX_COMPARED]
+    own = [item for item in gated if not item.out and not item.memory.layer][
+        :MAX_COMPARED
+    ]
     gated = [_mark_copy(item, own) if item.memory.layer else item for item in gated]
     page = Page(form, question, first.doubting)
     budget = limits.budget
@@ -368,7 +407,9 @@ def inject(
     wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
     if any(received_key(item) in first.told for item in wanted if not item.out):
         whole = pack(wanted, limits, page.cost).items
-        saved = sum(page.cost(item) for item in whole if received_key(item) in first.told)
+        saved = sum(
+            page.cost(item) for item in whole if received_key(item) in first.told
+        )
         wanted = leave_out_received(wanted, first.told)
     packed = pack(wanted, limits, page.cost, page.shorter, chosen.by_density)
     packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
@@ -395,11 +436,17 @@ def inject(
 
 
 def _judged(
-    sources: Sources, question: Question, profile: Profile, limits: Limits, newer: dict[str, str]
+    sources: Sources,
+    question: Question,
+    profile: Profile,
+    limits: Limits,
+    newer: dict[str, str],
 ) -> list[Scored]:
     """Return a layer's candidates after the gate, and add its outdated memories to `newer`."""
     candidates = with_evidence(sources, question, gather(sources, question, profile))
-    gated = gate(score_candidates(candidates, profile, question), profile, limits, question)
+    gated = gate(
+        score_candidates(candidates, profile, question), profile, limits, question
+    )
     passed = [item.memory for item in gated if not item.out or _may_be_pointed_to(item)]
     # Find outdated memories before anything else is left out.
     for older, other in newer_by_outdated(sources, passed, limits).items():
@@ -447,7 +494,12 @@ def _item_json(item: Scored, vouched: bool) -> dict[str, object]:
         for factor in (*item.factors, *item.order)
     ]
     confidence = round(item.signals.confidence, 4)
-    return {**part, "confidence": confidence, "tokens": count_tokens(str(part["text"])), "why": why}
+    return {
+        **part,
+        "confidence": confidence,
+        "tokens": count_tokens(str(part["text"])),
+        "why": why,
+    }
 
 
 def _left_out_json(item: Scored) -> dict[str, object]:

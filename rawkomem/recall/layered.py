@@ -43,7 +43,11 @@ def _judged(sources: Sources, answer: Answer, with_confidence: bool) -> list[Fou
     judged = []
     for memory, signals in candidates:
         item = found[memory.id]
-        row = replace(item.row, vouched=int(not signals.unverified)) if sources.layer else item.row
+        row = (
+            replace(item.row, vouched=int(not signals.unverified))
+            if sources.layer
+            else item.row
+        )
         judged.append(replace(item, row=row, signals=signals, layer=sources.layer))
     return judged
 
@@ -53,7 +57,9 @@ def merged_results(found: Iterable[Found], limit: int) -> tuple[Found, ...]:
     found = [*found]
     own = [item for item in found if not item.layer]
     others = [item for item in found if item.layer]
-    new = [item for item in others if not any(_is_copy_of(item, other) for other in own)]
+    new = [
+        item for item in others if not any(_is_copy_of(item, other) for other in own)
+    ]
     return best_results([*own, *new], limit)
 
 
@@ -61,4 +67,8 @@ def _is_copy_of(item: Found, other: Found) -> bool:
     """Return whether a project's result is a copy of another layer's. An unvouched one never replaces a vouched one."""
     if item.row.vouched and not other.row.vouched:
         return False
-    return bool(item.text) and item.row.kind == other.row.kind and is_copy(item.text, other.text)
+    return (
+        bool(item.text)
+        and item.row.kind == other.row.kind
+        and is_copy(item.text, other.text)
+    )

@@ -106,24 +106,24 @@ def confidence_of(values: Mapping[str, float]) -> float:
 # nobody can change the result for these by adding other memories.
 
 MAX_WORDS = 12  # of a request that are looked up, the rarest first
-MAX_HOLDING = 100  # memories with a word that are counted; with more, the word is common
+# memories with a word that are counted; with more, the word is common
+MAX_HOLDING = 100
 NOBODY: Holders = (0, frozenset())  # no memory contains the word
 MAX_COMPARED = 2_000  # passages of the candidates that a sentence is compared with
 USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less
 SUMMED_WORDS = 4  # rarest shared words whose weights are added
-SAME_COSINE = (
-    0.6  # above this cosine, a task says nearly the same as a condition that is a sentence
-)
+# above this cosine, a task says nearly the same as a condition that is a sentence
+SAME_COSINE = 0.6
 CLOSE_COSINE = 0.35  # below this cosine, a fired condition counts less
 LONE_COSINE = 0.4  # … and below this one, a fired single ordinary word counts less
 FULL_TERM_WEIGHT = 0.5  # from this weight on, a term that fires counts fully
 FREE_MEMORIES = 4  # if more memories share a condition's term, it counts less
 FEW_WORDS, LONG_WORDS = 10, 25  # content words of a request
-NAME_SIGNS = "_-./:~0123456789"  # a term with one of these is a name, a path or a number
+# a term with one of these is a name, a path or a number
+NAME_SIGNS = "_-./:~0123456789"
 PROJECT_WORD_WEIGHT = 0.35  # of a short word that is not in the vocabulary
-NAME_CHARS = (
-    6  # of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
-)
+# of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
+NAME_CHARS = 6
 
 
 def with_evidence(
@@ -133,7 +133,9 @@ def with_evidence(
     if not candidates:
         return []
     sentences = {
-        memory.id: [at for at, condition in enumerate(memory.when) if is_sentence(condition)]
+        memory.id: [
+            at for at, condition in enumerate(memory.when) if is_sentence(condition)
+        ]
         for memory, _ in candidates
     }
     near = _closeness(sources, question, candidates, sentences)
@@ -146,12 +148,15 @@ def with_evidence(
     for memory, signals in candidates:
         values = {**near.get(memory.id, {}), **fired.get(memory.id, {})}
         if values.pop("lone", 0.0) and "meaning" in values:
-            values["fired_few"] *= min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
+            values["fired_few"] *= (
+                min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
+            )
         meaning, shared = values.get("meaning", 0.0), words.shared(memory)
         spoken = float(2 * len(sentences[memory.id]) > len(memory.when))
         said_close = values.get("condition_meaning", 0.0)
         values |= {
-            "search": signals.score * known,  # the best of a few memories may be far from the task
+            # the best of a few memories may be far from the task
+            "search": signals.score * known,
             "shared_words": shared,
             "shared_in_long": shared * beyond,
             "thin": thin,
@@ -160,11 +165,14 @@ def with_evidence(
             "spoken_close": spoken * max(0.0, said_close - SAME_COSINE),
             "no_condition": float(not memory.when),
             "fired_far": values.get("fired", 0.0) * max(0.0, CLOSE_COSINE - meaning),
-            "few_memories": -math.log(known) * (1 - spoken),  # for sentences, the cosine is enough
+            # for sentences, the cosine is enough
+            "few_memories": -math.log(known) * (1 - spoken),
             "pasted_thin": values.get("pasted_name", 0.0) * thin,
         }
         evidence, confidence = tuple(values.items()), confidence_of(values)
-        judged.append((memory, replace(signals, evidence=evidence, confidence=confidence)))
+        judged.append(
+            (memory, replace(signals, evidence=evidence, confidence=confidence))
+        )
     return judged
 
 
@@ -179,14 +187,17 @@ def _closeness(
     `sentences`: memory → the indexes of its conditions that are sentences. Memories that the second tier of vectors does not hold yet are compared in the first.
     """
     # Two groups, because only MAX_COMPARED passages are compared: unvouched memories must not displace vouched ones.
-    vouched = sorted(memory.id for memory, signals in candidates if not signals.unverified)
+    vouched = sorted(
+        memory.id for memory, signals in candidates if not signals.unverified
+    )
     doubted = sorted(memory.id for memory, signals in candidates if signals.unverified)
     found: dict[str, Values] = {}
     for embedder, tier in ((sources.spaces.deep, DEEP), (sources.spaces.first, FIRST)):
         if embedder is None or len(found) == len(candidates) or not question.sentences:
             continue
         passages: dict[str, dict[int, float]] = {}  # memory → passage → closest cosine
-        spoken: dict[str, float] = {}  # memory → cosine of its closest condition that is a sentence
+        # memory → cosine of its closest condition that is a sentence
+        spoken: dict[str, float] = {}
         vectors = embedded_texts(sources.spaces, embedder, question.sentences)
         for group in filter(None, (vouched, doubted)):
             for hits in sources.store.compared(vectors, group, tier, MAX_COMPARED):
@@ -221,11 +232,15 @@ class _Words:
     def __init__(self, sources: Sources, question: Question, ids: Sequence[str]):
         self.rarity = Rarity()
         self._count = sources.count()
-        asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[:MAX_WORDS]
+        asked = sorted(question.content, key=lambda word: (-self.rarity(word), word))[
+            :MAX_WORDS
+        ]
         self._holding: dict[bool, dict[str, Holders]] = {}  # vouched → word → memories
         for vouched, only in sources.filters().items():
             held = sources.store.holders(asked, MAX_HOLDING, only, ids)
-            self._holding |= dict.fromkeys((True, False) if vouched is None else (vouched,), held)
+            self._holding |= dict.fromkeys(
+                (True, False) if vouched is None else (vouched,), held
+            )
         self._usual = self._holding.get(True) or self._holding.get(False, {})
 
     def shared(self, memory: Memory) -> float:
@@ -234,10 +249,14 @@ class _Words:
         The weight of a word is high if it is rare in general and few memories contain it.
         """
         weights = []
-        for word, (_, ids) in (self._holding.get(memory.vouched) or self._usual).items():
+        for word, (_, ids) in (
+            self._holding.get(memory.vouched) or self._usual
+        ).items():
             if memory.id in ids:
                 holding = self._usual.get(word, NOBODY)[0] or 1
-                here = math.log(1 + self._count / holding) / math.log(1 + max(2, self._count))
+                here = math.log(1 + self._count / holding) / math.log(
+                    1 + max(2, self._count)
+                )
                 weights.append(self.rarity(word) * here)
         return sum(sorted(weights, reverse=True)[:SUMMED_WORDS])
 
@@ -246,11 +265,15 @@ class _Words:
         if any(sign in NAME_SIGNS for sign in term):
             return True
         words = language().words(term)
-        return any(len(word) >= NAME_CHARS and self.rarity.is_name(word) for word in words)
+        return any(
+            len(word) >= NAME_CHARS and self.rarity.is_name(word) for word in words
+        )
 
     def telling(self, term: str) -> float:
         """Return the weight of a term by itself. Words of every project (git, npm, login) weigh less than a name."""
-        words = [word for word in language().words(term) if not language().is_stop(word)]
+        words = [
+            word for word in language().words(term) if not language().is_stop(word)
+        ]
         if self.is_name(term) or not words:
             return 1.0
         return max(
@@ -270,9 +293,12 @@ def _fired_terms(
     fired = [(memory, signals) for memory, signals in candidates if signals.fired]
     expect_conditions(sources.view.catalogue.db, [memory.id for memory, _ in fired])
     terms = {memory.id: _terms_of(memory, question) for memory, _ in fired}
-    times: dict[str, int] = {}  # term → number of vouched memories whose conditions it fires
+    # term → number of vouched memories whose conditions it fires
+    times: dict[str, int] = {}
     for memory, signals in fired:
-        for term in () if signals.unverified else {term for term, _ in terms[memory.id]}:
+        for term in (
+            () if signals.unverified else {term for term, _ in terms[memory.id]}
+        ):
             times[term] = times.get(term, 0) + 1
     count = len(question.content)
     found: dict[str, Values] = {}
@@ -289,10 +315,15 @@ def _fired_terms(
         else:
             crowds = [max(1.0, times.get(term, 1) / FREE_MEMORIES) for term in said]
             weights = map(words.telling, said)
-            best = max(own / math.sqrt(crowd) for own, crowd in zip(weights, crowds, strict=True))
+            best = max(
+                own / math.sqrt(crowd)
+                for own, crowd in zip(weights, crowds, strict=True)
+            )
             telling = min(1.0, best / FULL_TERM_WEIGHT)
             if count > FEW_WORDS:
-                found[memory.id] = {"fired": telling / max(1.0, count / LONG_WORDS) ** 2}
+                found[memory.id] = {
+                    "fired": telling / max(1.0, count / LONG_WORDS) ** 2
+                }
             else:
                 single = all(len(language().words(term)) == 1 for term in said)
                 lone = single and not any(map(words.is_name, said))
@@ -308,7 +339,9 @@ def _terms_of(memory: Memory, question: Question) -> list[tuple[str, bool]]:
         return found
     for condition in read_conditions(memory.when, situation.engine):
         is_split = condition.form == ALTERNATIVES
-        for parts in ([part] for part in condition.parts) if is_split else [condition.parts]:
+        for parts in (
+            ([part] for part in condition.parts) if is_split else [condition.parts]
+        ):
             one = replace(condition, parts=tuple(parts))
             fired = fires(one, situation)
             if fired and fired.how != WORDS:
@@ -332,10 +365,10 @@ def fired_beside(
 # the others.
 
 CRITICAL = IMPORTANCE[-1]  # always included if its condition fires (SPEC-0009)
-MIN_TITLE_WORDS = (
-    3  # if a task contains all words of such a title, it means that memory, whatever its score
-)
-MAX_VOTES_AGAINST = 2  # harmful minus helpful votes from which a memory is never injected
+# if a task contains all words of such a title, it means that memory, whatever its score
+MIN_TITLE_WORDS = 3
+# harmful minus helpful votes from which a memory is never injected
+MAX_VOTES_AGAINST = 2
 
 
 def gate(
@@ -352,7 +385,11 @@ def gate(
 def is_named(title: str, asked: frozenset[str]) -> bool:
     """Return whether a task's stems contain all words of a title of three or more words, or equal the title's."""
     found = frozenset(language().stems(title))
-    return bool(found) and found <= asked and (len(found) >= MIN_TITLE_WORDS or found == asked)
+    return (
+        bool(found)
+        and found <= asked
+        and (len(found) >= MIN_TITLE_WORDS or found == asked)
+    )
 
 
 def votes_against(memory: Memory) -> int:
@@ -368,12 +405,16 @@ def is_withdrawn(memory: Memory) -> bool:
 def has_fired(signals: Signals) -> bool:
     """Return whether a condition fired in the request itself, on more than words that any task contains."""
     fired = signals.fired
-    return fired is not None and fired.how not in (PASTED, RECENT) and not signals.is_faint
+    return (
+        fired is not None and fired.how not in (PASTED, RECENT) and not signals.is_faint
+    )
 
 
 def is_sure(signals: Signals) -> bool:
     """Return whether a condition fired as a pattern, not by some words of a sentence."""
-    return has_fired(signals) and signals.fired is not None and signals.fired.how != WORDS
+    return (
+        has_fired(signals) and signals.fired is not None and signals.fired.how != WORDS
+    )
 
 
 def stands_alone(item: Scored) -> bool:
@@ -443,6 +484,8 @@ def explain_score(item: Scored) -> list[str]:
     evidence = weighed_evidence(dict(item.signals.evidence))
     for name, value, added in sorted(evidence, key=lambda part: -abs(part[2])):
         if abs(added) >= MIN_SHOWN_EVIDENCE:
-            lines.append(f"{name:17} {value:7.3f} → {added:+.2f}   {EVIDENCE_TEXTS[name]}")
+            lines.append(
+                f"{name:17} {value:7.3f} → {added:+.2f}   {EVIDENCE_TEXTS[name]}"
+            )
     confidence = f"{'confidence':17} {item.signals.confidence:7.3f}"
     return [*lines, f"{confidence}   the probability that it is relevant"]

@@ -119,7 +119,9 @@ def compute_factor(
     """Return the factor of that name for one memory; None if the memory has no data for it."""
     compute, sentence = FACTORS[name]
     computed = compute(memory, signals, question)
-    return Factor(name, computed[0], weight, sentence, computed[1]) if computed else None
+    return (
+        Factor(name, computed[0], weight, sentence, computed[1]) if computed else None
+    )
 
 
 def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -131,7 +133,10 @@ def _when_to_use(memory: Memory, signals: Signals, question: Question) -> Value:
             "whenToUse fired only on words that any task contains: ",
             signals.fired.sentence,
         )
-    return float(not signals.fired.by_words), ("whenToUse fired: ", signals.fired.sentence)
+    return float(not signals.fired.by_words), (
+        "whenToUse fired: ",
+        signals.fired.sentence,
+    )
 
 
 def _recency(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -151,14 +156,23 @@ def _recency_steps(memory: Memory, signals: Signals, question: Question) -> Valu
 def _title_words(memory: Memory, signals: Signals, question: Question) -> Value:
     """Return the title match of SPEC-0009: 5 points for each task word over 3 characters in the title, at most 20."""
     title = memory.title.lower()
-    found = [word for word in question.task.lower().split() if len(word) > 3 and word in title]
+    found = [
+        word
+        for word in question.task.lower().split()
+        if len(word) > 3 and word in title
+    ]
     return min(20, 5 * len(found)) / 20, (", ".join(found) or "none",)
 
 
 def _specialty(memory: Memory, signals: Signals, question: Question) -> Value:
     """Return the specialty of SPEC-0009: 5 points for each tag that belongs to the agent's type, at most 15."""
-    found = [tag for tag in memory.tags if tag.lower() in SPECIALTIES.get(question.agent, ())]
-    return min(15, 5 * len(found)) / 15, (question.agent or "no agent", ", ".join(found) or "none")
+    found = [
+        tag for tag in memory.tags if tag.lower() in SPECIALTIES.get(question.agent, ())
+    ]
+    return min(15, 5 * len(found)) / 15, (
+        question.agent or "no agent",
+        ", ".join(found) or "none",
+    )
 
 
 def _trust(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -175,12 +189,22 @@ def decay_factor(days: float) -> float:
 
 
 def _decay(memory: Memory, signals: Signals, question: Question) -> Value:
-    touched = max(signals.accessed, memory.created, _time_said(memory, "lastAccessedAt"))
+    touched = max(
+        signals.accessed, memory.created, _time_said(memory, "lastAccessedAt")
+    )
     days = max(0.0, (question.at - touched) / DAY) if touched else 0.0
     given = str(extra_value(memory.extra, "confidence"))
-    confidence = float(given) if given.isdecimal() and float(given) <= 100 else DEFAULT_CONFIDENCE
+    confidence = (
+        float(given)
+        if given.isdecimal() and float(given) <= 100
+        else DEFAULT_CONFIDENCE
+    )
     value = decay_factor(days)
-    return value, (counted(round(days), "day"), effective_confidence(confidence, value), confidence)
+    return value, (
+        counted(round(days), "day"),
+        effective_confidence(confidence, value),
+        confidence,
+    )
 
 
 def effective_confidence(confidence: float, decay: float) -> int:
@@ -190,7 +214,9 @@ def effective_confidence(confidence: float, decay: float) -> int:
 
 def feedback_score(helpful: int, harmful: int) -> float:
     """Return 1.1 to the power of helpful votes times 0.5 to the power of harmful votes, within [0.1, 2]."""
-    return max(MIN_FEEDBACK, min(MAX_FEEDBACK, HELPFUL_VOTE**helpful * HARMFUL_VOTE**harmful))
+    return max(
+        MIN_FEEDBACK, min(MAX_FEEDBACK, HELPFUL_VOTE**helpful * HARMFUL_VOTE**harmful)
+    )
 
 
 def _feedback(memory: Memory, signals: Signals, question: Question) -> Value:
@@ -244,11 +270,14 @@ def _intent(memory: Memory, signals: Signals, question: Question) -> Value:
 def _citations(memory: Memory, signals: Signals, question: Question) -> Value:
     """Return the mean over the cited places, so that one changed place among many lowers the score only a little."""
     values = [CITATION_VALUES[cited.state] for cited in signals.cited]
-    places = ", ".join(f"{cited.citation.place} {cited.state}" for cited in signals.cited)
+    places = ", ".join(
+        f"{cited.citation.place} {cited.state}" for cited in signals.cited
+    )
     return (sum(values) / len(values), (places,)) if values else None
 
 
-FACTORS: dict[str, tuple[Compute, str]] = {  # name → function that computes it, and its sentence
+# name → function that computes it, and its sentence
+FACTORS: dict[str, tuple[Compute, str]] = {
     "fit": (
         lambda m, s, q: (s.score, (s.words, s.cosine)),
         "words and meaning together, {:.2f} by words, cosine {:.2f}",
@@ -257,7 +286,10 @@ FACTORS: dict[str, tuple[Compute, str]] = {  # name → function that computes i
         lambda m, s, q: (max(0.0, s.cosine), (s.cosine,)),
         "cosine {:.2f} of the closest passage",
     ),
-    "ranks": (lambda m, s, q: (s.ranks, ()), "reciprocal ranks by words and by meaning"),
+    "ranks": (
+        lambda m, s, q: (s.ranks, ()),
+        "reciprocal ranks by words and by meaning",
+    ),
     "when_to_use": (_when_to_use, "{}{}"),
     "importance": (
         lambda m, s, q: (POINTS[m.importance] / POINTS["critical"], (m.importance,)),
@@ -273,7 +305,10 @@ FACTORS: dict[str, tuple[Compute, str]] = {  # name → function that computes i
     ),
     "trust": (_trust, "{}"),
     "taxonomy": (
-        lambda m, s, q: (TAXONOMY.get(type_of(m), UNTYPED_WEIGHT), (type_of(m) or "not given",)),
+        lambda m, s, q: (
+            TAXONOMY.get(type_of(m), UNTYPED_WEIGHT),
+            (type_of(m) or "not given",),
+        ),
         "type {}",
     ),
     "decay": (_decay, "last used {} ago: confidence {} of {:g}"),
@@ -310,10 +345,12 @@ class Profile:
     min_similarity: float = 0.0  # cosine; 0: no minimum
     min_similarity_with_entities: float = 0.0  # … for a search by entities
     max_score: float = 0.0  # 0: no cap
-    demotions: tuple[str, ...] = ()  # factors that multiply the sum, if a memory has data for them
+    # factors that multiply the sum, if a memory has data for them
+    demotions: tuple[str, ...] = ()
     max_injected: int = MAX_INJECTED  # if the caller names no limit
     max_results: int = 0  # also if the caller names a higher limit; 0: no such limit
-    order: tuple[tuple[str, float], ...] = ()  # factors that order the memories that pass the gate
+    # factors that order the memories that pass the gate
+    order: tuple[tuple[str, float], ...] = ()
     by_density: bool = False  # pack by score for each token (neolata), not by score
 
     def uses(self, factor: str) -> bool:
@@ -371,7 +408,9 @@ def _with_weights(profile: Profile, changes: str) -> Profile:
     for change in changes.split(","):
         factor, _, text = (part.strip() for part in change.partition("="))
         if factor not in FACTORS:
-            raise BadInput(f"unknown factor {factor!r}", "use one of " + ", ".join(FACTORS))
+            raise BadInput(
+                f"unknown factor {factor!r}", "use one of " + ", ".join(FACTORS)
+            )
         try:
             weights[factor] = float(text)
         except ValueError:
@@ -414,13 +453,22 @@ def score_candidates(
     candidates: Iterable[tuple[Memory, Signals]], profile: Profile, question: Question
 ) -> list[Scored]:
     """Return every candidate with its score, best first. On equal scores, the project's own memories come first."""
-    scored = [_score_one(memory, signals, profile, question) for memory, signals in candidates]
-    return sorted(scored, key=lambda item: (-item.score, bool(item.memory.layer), item.memory.id))
+    scored = [
+        _score_one(memory, signals, profile, question) for memory, signals in candidates
+    ]
+    return sorted(
+        scored, key=lambda item: (-item.score, bool(item.memory.layer), item.memory.id)
+    )
 
 
-def _score_one(memory: Memory, signals: Signals, profile: Profile, question: Question) -> Scored:
+def _score_one(
+    memory: Memory, signals: Signals, profile: Profile, question: Question
+) -> Scored:
     def computed(named: Iterable[tuple[str, float]]) -> tuple[Factor, ...]:
-        found = (compute_factor(name, weight, memory, signals, question) for name, weight in named)
+        found = (
+            compute_factor(name, weight, memory, signals, question)
+            for name, weight in named
+        )
         return tuple(factor for factor in found if factor)
 
     factors = computed((*profile.weights, *((name, 1.0) for name in profile.demotions)))
@@ -429,7 +477,9 @@ def _score_one(memory: Memory, signals: Signals, profile: Profile, question: Que
     return Scored(memory, doubted, score, factors, computed(profile.order))
 
 
-def _lowered_by_doubts(signals: Signals, factors: Iterable[Factor], profile: Profile) -> Signals:
+def _lowered_by_doubts(
+    signals: Signals, factors: Iterable[Factor], profile: Profile
+) -> Signals:
     """Return signals with relevance and confidence lowered by votes and disputes, if the profile uses these."""
     doubts = [
         min(1.0, item.value)
@@ -454,6 +504,10 @@ def combine_factors(factors: Iterable[Factor], profile: Profile) -> float:
     factors = tuple(factors)
     if profile.combine == PRODUCT:
         return float(math.prod(item.value**item.weight for item in factors))
-    total = sum(item.value * item.weight for item in factors if item.name not in profile.demotions)
+    total = sum(
+        item.value * item.weight
+        for item in factors
+        if item.name not in profile.demotions
+    )
     total *= math.prod(item.value for item in factors if item.name in profile.demotions)
     return min(total, profile.max_score) if profile.max_score else total

@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 
 MAX_SCORED = 100  # results that a profile sorts again
-MIN_FITTING_RELEVANCE = 0.18  # of a result that fits: 97 % of the right answers have more
-MIN_UNKNOWN_RELEVANCE = (
-    0.4  # … if no memory contains a word of the question: made-up words are close to anything
-)
-MIN_FITTING_SHARE = (
-    0.5  # a result with this share of the question's words fits, whatever its relevance
-)
+# of a result that fits: 97 % of the right answers have more
+MIN_FITTING_RELEVANCE = 0.18
+# … if no memory contains a word of the question: made-up words are close to anything
+MIN_UNKNOWN_RELEVANCE = 0.4
+# a result with this share of the question's words fits, whatever its relevance
+MIN_FITTING_SHARE = 0.5
 PART_SENTENCES = {  # part of a score → its sentence
     "words": "words that its best {0} shares with the question, relative to the best result",
     "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
@@ -43,7 +42,8 @@ class Found:
     relevance: float
     text: str
     signals: Signals
-    fits: bool = True  # False: it is the nearest result but does not answer the question
+    # False: it is the nearest result but does not answer the question
+    fits: bool = True
     layer: str = ""  # its source; empty for the project
 
 
@@ -77,8 +77,12 @@ def search(
         found: list[Found] = []
         for vouched in groups:
             signals = next(gathered)
-            signals = [one for one in signals if one.relevance >= least] if least else signals
-            signals = _by_profile(view, question, signals, profile) if profile else signals
+            signals = (
+                [one for one in signals if one.relevance >= least] if least else signals
+            )
+            signals = (
+                _by_profile(view, question, signals, profile) if profile else signals
+            )
             found += _results(view, store, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))
     return tuple(answers)
@@ -87,7 +91,9 @@ def search(
 def best_results(
     found: Iterable[Found],
     limit: int,
-    score: Callable[[Found], float] = lambda item: item.signals.confidence or item.score,
+    score: Callable[[Found], float] = lambda item: (
+        item.signals.confidence or item.score
+    ),
 ) -> tuple[Found, ...]:
     """Return the best results: the first `limit`, plus further vouched ones until there are `limit` vouched ones.
 
@@ -113,12 +119,17 @@ def _by_profile(
     best = [
         (memory, signals)
         for signals in found[:MAX_SCORED]
-        if signals.cosine >= chosen.min_similarity and (memory := view.memory(signals.id))
+        if signals.cosine >= chosen.min_similarity
+        and (memory := view.memory(signals.id))
     ]
-    scored = score_candidates(best, chosen, replace(question, task=question.text, at=view.at))
+    scored = score_candidates(
+        best, chosen, replace(question, task=question.text, at=view.at)
+    )
     ordered = []
     for item in scored[: chosen.max_results or None]:
-        parts = tuple((factor.name, factor.value, factor.weight) for factor in item.factors)
+        parts = tuple(
+            (factor.name, factor.value, factor.weight) for factor in item.factors
+        )
         ordered.append(replace(item.signals, score=item.score, parts=parts))
     return ordered
 
@@ -140,11 +151,15 @@ def _results(
             break
         row = view.row(signals.id)
         if row and vouched in (None, bool(row.vouched)):
-            text = _shown_text(view, signals.id, store.passage(signals.id, signals.passage))
+            text = _shown_text(
+                view, signals.id, store.passage(signals.id, signals.passage)
+            )
             fits = signals.relevance >= floor or _contains_question(
                 f"{row.title}\n{text}", question
             )
-            found.append(Found(row, signals.score, signals.relevance, text, signals, fits))
+            found.append(
+                Found(row, signals.score, signals.relevance, text, signals, fits)
+            )
     return found
 
 
@@ -152,16 +167,21 @@ def _contains_question(text: str, question: Question) -> bool:
     """Tell whether a text contains the whole question, or at least MIN_FITTING_SHARE of its words."""
     plain, stems = identity(text), stems_of(question.query_words)
     held = sum(stem in plain for stem in stems)
-    return identity(question.text) in plain or held >= max(1, MIN_FITTING_SHARE * len(stems))
+    return identity(question.text) in plain or held >= max(
+        1, MIN_FITTING_SHARE * len(stems)
+    )
 
 
 def snippet(found: Found, words: Sequence[str], most: int) -> str:
     """Return the sentences of a result that contain the words, on one line of at most `most` characters."""
     line = one_line(
-        excerpt(found.row.title, found.text, words, most=most - 2) or found.text, 2 * most
+        excerpt(found.row.title, found.text, words, most=most - 2) or found.text,
+        2 * most,
     )
     return (
-        line if len(line) <= most else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
+        line
+        if len(line) <= most
+        else f"{line[: most - 1].rpartition(' ')[0] or line[: most - 1]}…"
     )
 
 
@@ -179,7 +199,13 @@ def contributions(signals: Signals) -> tuple[Factor, ...]:
 
     facts = ("condition" if signals.field == WHEN else "passage", signals.cosine)
     return tuple(
-        Factor(name, value, weight, PART_SENTENCES.get(name, "factor of the profile"), facts)
+        Factor(
+            name,
+            value,
+            weight,
+            PART_SENTENCES.get(name, "factor of the profile"),
+            facts,
+        )
         for name, value, weight in signals.parts
         if weight
     )

@@ -34,13 +34,15 @@ _Best = tuple[float, Hit, Three, Three]
 # Limits of search and injection. This module imports little, because every command imports it.
 
 MAX_INJECTED = 5  # SPEC-0009
-MAX_FULL = 2  # memories with their text in one prompt, by default: more of them are mostly wrong
+# memories with their text in one prompt, by default: more of them are mostly wrong
+MAX_FULL = 2
 MAX_POINTERS = 3  # further memories that a prompt names in one line each
 DEFAULT_RESULTS = 10  # of a search without a limit
 MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
 MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.5  # probability of relevance that an injected memory needs
-SECOND_SHARE = 1.5  # of MIN_CONFIDENCE, which every injected memory after the first needs
+# of MIN_CONFIDENCE, which every injected memory after the first needs
+SECOND_SHARE = 1.5
 MIN_POINTER = 0.1  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
@@ -89,7 +91,8 @@ def filter_of(**words: Words) -> Filter:
 MAX_QUESTION_CHARS = 10_000  # the rest of a longer text is ignored
 MAX_QUERY_WORDS = 64  # distinct words in a full-text query
 THIN_WORDS = 3  # a request with fewer content words says too little by itself
-LONG_TASK_WORDS = 40  # in a longer task, shared words do not prove that it names a title
+# in a longer task, shared words do not prove that it names a title
+LONG_TASK_WORDS = 40
 
 
 @record
@@ -108,13 +111,15 @@ class Question:
     situation: Situation | None = None  # the text that conditions are matched against
     agent: str = ""
     session: str = ""
-    content: tuple[str, ...] = ()  # distinct content words of the request, without numbers
-    sentences: tuple[str, ...] = ()  # the whole request, then its sentences; compared by meaning
-    said: Situation | None = None  # `situation` without paths: words in a path are not the subject
+    # distinct content words of the request, without numbers
+    content: tuple[str, ...] = ()
+    # the whole request, then its sentences; compared by meaning
+    sentences: tuple[str, ...] = ()
+    # `situation` without paths: words in a path are not the subject
+    said: Situation | None = None
     pasted: Situation | None = None  # pasted text: names in it may fire conditions
-    recent: Situation | None = (
-        None  # the last exchange and the touched files, if the request says little
-    )
+    # the last exchange and the touched files, if the request says little
+    recent: Situation | None = None
     at: int = 0  # time of the question, in milliseconds since 1970
 
 
@@ -147,7 +152,9 @@ def question_of_task(task: Task, at: int) -> Question:
     pasted = situation_of(clean(read.paste)) if read.paste else None
     stems = frozenset() if is_long else frozenset(language().stems(said))
     content = tuple(
-        word for word in dict.fromkeys(language().content_terms(text)) if not word.isdecimal()
+        word
+        for word in dict.fromkeys(language().content_terms(text))
+        if not word.isdecimal()
     )
     recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
     parts = tuple(dict.fromkeys((text, *sentences_of(text)))) if text.strip() else ()
@@ -171,11 +178,15 @@ def without_paths(text: str) -> str:
     if "/" not in text:
         return text
     lines = (line.split(" ") for line in text.split("\n"))
-    return "\n".join(" ".join(word for word in line if word.count("/") < 2) for line in lines)
+    return "\n".join(
+        " ".join(word for word in line if word.count("/") < 2) for line in lines
+    )
 
 
 def query_words(text: str) -> tuple[str, ...]:
-    found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(language().terms(text))
+    found = dict.fromkeys(language().content_terms(text)) or dict.fromkeys(
+        language().terms(text)
+    )
     return tuple(found)[:MAX_QUERY_WORDS]
 
 
@@ -187,13 +198,15 @@ def query_words(text: str) -> tuple[str, ...]:
 # which is the cosine itself, shows whether anything fits.
 
 MAX_NEAREST = 100  # passages from the vector search; their spread normalizes the cosine
-MAX_COMPARED = (
-    30  # passages whose phrases are compared with a question in a script other than Latin
-)
+# passages whose phrases are compared with a question in a script other than Latin
+MAX_COMPARED = 30
 MAX_MATCHING = 200  # passages from the word search
-BODY_WORDS_WEIGHT = 0.4  # of words, the rest is meaning, in a body: names and numbers count
-DEEP_BODY_WORDS_WEIGHT = 0.3  # … with contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
-WHEN_WORDS_WEIGHT = 0.2  # … and in a condition: for short sentences, meaning counts more
+# of words, the rest is meaning, in a body: names and numbers count
+BODY_WORDS_WEIGHT = 0.4
+# … with contextual vectors: +.02 recall@5 on CoSQA, -.006 on LoCoMo
+DEEP_BODY_WORDS_WEIGHT = 0.3
+# … and in a condition: for short sentences, meaning counts more
+WHEN_WORDS_WEIGHT = 0.2
 RRF_K = 60  # Cormack et al. 2009; a larger value flattens the top ranks
 PARTS = ("words", "meaning", "surroundings")  # of a score
 
@@ -212,17 +225,22 @@ class Signals:
     fired: Fired | None = None  # the part of a condition that fired
     is_faint: bool = False  # the condition fired only on words that any task contains
     cited: tuple[Cited, ...] = ()  # the state of the code that the memory cites
-    unverified: Standing | None = None  # its standing, if no person vouches for it and that matters
+    # its standing, if no person vouches for it and that matters
+    unverified: Standing | None = None
     weak: tuple[Weak, ...] = ()  # sources of the memory that are no longer valid
-    overruled: bool = False  # a person contradicted it in a session, in an item before it
+    # a person contradicted it in a session, in an item before it
+    overruled: bool = False
     trust: Trust | None = None  # if the profile uses it
-    accessed: int = 0  # time of the last injection or search hit, if the profile uses it; 0: never
-    shares_phrase: bool = False  # with the question, in a script without vectors: passes the gate
+    # time of the last injection or search hit, if the profile uses it; 0: never
+    accessed: int = 0
+    # with the question, in a script without vectors: passes the gate
+    shares_phrase: bool = False
     parts: tuple[
         tuple[str, float, float], ...
     ] = ()  # (part, value, weight): they sum up to the score
     field: str = BODY  # of the best passage
-    evidence: tuple[tuple[str, float], ...] = ()  # for and against its relevance; see relevance.py
+    # for and against its relevance; see relevance.py
+    evidence: tuple[tuple[str, float], ...] = ()
     confidence: float = 0.0  # the probability that it is relevant
 
 
@@ -232,7 +250,8 @@ class Spaces:
 
     first: Embedder
     deep: Embedder | None
-    kept: dict[tuple[str, str], bytes]  # (embedder, text) → vector: cache for one question
+    # (embedder, text) → vector: cache for one question
+    kept: dict[tuple[str, str], bytes]
 
 
 @record
@@ -243,7 +262,8 @@ class Best:
     window: float  # BM25 with surroundings
     low: float  # cosine
     high: float  # cosine
-    weight: float  # of surroundings: low if a passage without any is closer, so that chats do not displace conditions
+    # of surroundings: low if a passage without any is closer, so that chats do not displace conditions
+    weight: float
 
 
 def find_signals(
@@ -258,8 +278,11 @@ def find_signals(
     With `by_first`, the results of all filters are normalized by those of the first, so that scores are comparable.
     """
     for question in questions:
-        for space in filter(None, (spaces.first, spaces.deep)) if question.sentences else ():
-            embedded_texts(spaces, space, question.sentences)  # all sentences in one call
+        for space in (
+            filter(None, (spaces.first, spaces.deep)) if question.sentences else ()
+        ):
+            # all sentences in one call
+            embedded_texts(spaces, space, question.sentences)
     texts = [question.text for question in questions if question.text.strip()]
     near = iter(nearest_passages(store, spaces, texts, filters))
     body_words = DEEP_BODY_WORDS_WEIGHT if spaces.deep else BODY_WORDS_WEIGHT
@@ -268,7 +291,9 @@ def find_signals(
         best = None
         for only in filters:
             own = store.matching(question.query_words, MAX_MATCHING, only)
-            around = store.matching(question.query_words, MAX_MATCHING, only, around=True)
+            around = store.matching(
+                question.query_words, MAX_MATCHING, only, around=True
+            )
             close = next(near) if question.text.strip() else []
             fused = fuse(own, around, close, body_words, best)
             best = best or (best_of(own, around, close) if by_first else None)
@@ -282,14 +307,17 @@ def _with_phrases(
     store: SearchStore, asked: str, own: Sequence[Hit], found: list[Signals]
 ) -> list[Signals]:
     """Mark the memories that share a phrase in a script other than Latin with the question."""
-    from ..text.scripts import foreign_phrases  # tables that ASCII questions do not need
+    # tables that ASCII questions do not need
+    from ..text.scripts import foreign_phrases
 
     wanted = foreign_phrases(asked)
     if not wanted:
         return found
     sharing: set[str] = set()
     for hit in own[:MAX_COMPARED]:
-        if hit.id not in sharing and wanted & foreign_phrases(store.passage(hit.id, hit.passage)):
+        if hit.id not in sharing and wanted & foreign_phrases(
+            store.passage(hit.id, hit.passage)
+        ):
             sharing.add(hit.id)
     return [
         replace(signals, shares_phrase=True) if signals.id in sharing else signals
@@ -318,10 +346,18 @@ def nearest_passages(
     return found
 
 
-def embedded_texts(spaces: Spaces, embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
+def embedded_texts(
+    spaces: Spaces, embedder: Embedder, texts: Sequence[str]
+) -> list[bytes]:
     """Return the vectors of texts, and cache them."""
-    missing = [text for text in dict.fromkeys(texts) if (embedder.name, text) not in spaces.kept]
-    for text, vector in zip(missing, embedder.embed(missing) if missing else (), strict=True):
+    missing = [
+        text
+        for text in dict.fromkeys(texts)
+        if (embedder.name, text) not in spaces.kept
+    ]
+    for text, vector in zip(
+        missing, embedder.embed(missing) if missing else (), strict=True
+    ):
         spaces.kept[embedder.name, text] = vector
     return [spaces.kept[embedder.name, text] for text in texts]
 
@@ -340,7 +376,10 @@ def fuse(
     hits = {(hit.id, hit.passage): hit for hit in (*own, *beside, *near)}
     best_here = best_of(own, beside, near)
     scale = against or best_here
-    by_words, by_window = _shares_of_best(own, scale.words), _shares_of_best(beside, scale.window)
+    by_words, by_window = (
+        _shares_of_best(own, scale.words),
+        _shares_of_best(beside, scale.window),
+    )
     cosine = {(hit.id, hit.passage): hit.score for hit in near}
     low, spread, weight = best_here.low, (scale.high - scale.low) or 1.0, scale.weight
     ranks = _reciprocal_ranks(own, near)
@@ -352,9 +391,16 @@ def fuse(
     for key, hit in hits.items():
         id, is_condition = hit.id, hit.field == WHEN
         share = WHEN_WORDS_WEIGHT if is_condition else body_words
-        by, meaning = by_words.get(key, 0.0), _share(cosine.get(key, scale.low) - scale.low, spread)
+        by, meaning = (
+            by_words.get(key, 0.0),
+            _share(cosine.get(key, scale.low) - scale.low, spread),
+        )
         around = 0.0 if hit.alone else by_window.get(key, 0.0)
-        weights = (share, 1 - share, 0.0) if hit.alone else (share / 2, (1 - share) / 2, weight / 2)
+        weights = (
+            (share, 1 - share, 0.0)
+            if hit.alone
+            else (share / 2, (1 - share) / 2, weight / 2)
+        )
         score = weights[0] * by + weights[1] * meaning + weights[2] * around
         if not is_condition:
             shown[id] = max(shown.get(id, (-1.0, 0)), (score, -hit.passage))
@@ -393,7 +439,11 @@ def _top_score(hits: Sequence[Hit]) -> float:
 def _shares_of_best(hits: Sequence[Hit], best: float) -> dict[Key, float]:
     """Return each hit's score as a share of `best`, or of the best hit if `best` is 0."""
     top = best or _top_score(hits)
-    return {(hit.id, hit.passage): _share(hit.score, top) for hit in hits} if top > 0 else {}
+    return (
+        {(hit.id, hit.passage): _share(hit.score, top) for hit in hits}
+        if top > 0
+        else {}
+    )
 
 
 def _share(part: float, whole: float) -> float:

@@ -56,7 +56,9 @@ def _wide_words() -> re.Pattern[str]:
     groups = []
     for group in STAND_INS:
         words = WORDS[group]
-        forms = {form for word in words for form in (word, word.capitalize(), word.upper())}
+        forms = {
+            form for word in words for form in (word, word.capitalize(), word.upper())
+        }
         groups.append(f"(?P<{group}>{'|'.join(sorted(forms, key=len, reverse=True))})")
     return late_regex(f"(?:{'|'.join(groups)})([{COPULAS}]?)")
 
@@ -112,7 +114,11 @@ def kind_of_key(key: str) -> str:
     if not parts or PUBLIC_KEY_PARTS.intersection(parts):
         return ""
     if parts[-1] in NOT_THE_SECRET:
-        return "provider" if parts[-2:] == ["access", "id"] and _has_provider(parts) else ""
+        return (
+            "provider"
+            if parts[-2:] == ["access", "id"] and _has_provider(parts)
+            else ""
+        )
     for kind, words, endings in KEY_KINDS:
         if not words.isdisjoint(parts) or parts[-1].endswith(endings):
             return kind
@@ -129,7 +135,8 @@ def kind_of_key(key: str) -> str:
 def names_secret(name: str) -> bool:
     """Return whether a name says that it holds a secret: `dbPassword`, `access_token`."""
     return any(
-        word in name.lower() for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth")
+        word in name.lower()
+        for word in ("pass", "pwd", "secret", "token", "key", "cred", "auth")
     )
 
 
@@ -143,7 +150,9 @@ def is_plain_secret(key: str, value: str) -> bool:
 def names_password(key: str) -> bool:
     """Return whether a key names a password itself: `db_password`, not `password_changed`."""
     parts = letter_runs(key)
-    return bool(parts) and (parts[-1] in PASSWORDS or parts[-1].endswith(PASSWORD_ENDINGS))
+    return bool(parts) and (
+        parts[-1] in PASSWORDS or parts[-1].endswith(PASSWORD_ENDINGS)
+    )
 
 
 def _has_provider(parts: list[str]) -> bool:
@@ -157,10 +166,13 @@ def _has_provider(parts: list[str]) -> bool:
 
 # Places other than assignments, with their words in groups: one word of each group must occur.
 PLACES = tuple(
-    (row, [group.split("|") for group in row["words"].split("&")]) for row in DATA["places"]
+    (row, [group.split("|") for group in row["words"].split("&")])
+    for row in DATA["places"]
 )
 PLACE_WORDS = tuple(
-    sorted({"://", *(word for _, groups in PLACES for group in groups for word in group)})
+    sorted(
+        {"://", *(word for _, groups in PLACES for group in groups for word in group)}
+    )
 )
 
 # Group 1: the user; 2: the password; 3: a host on the same machine.
@@ -171,7 +183,8 @@ SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypass
 # Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`,
 # `Authorization: …`.
 
-MAX_KEY_LENGTH = 48  # characters of a key before its telling word (password, token, key, …)
+# characters of a key before its telling word (password, token, key, …)
+MAX_KEY_LENGTH = 48
 KEY_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
@@ -182,21 +195,19 @@ LITERAL_OPERATORS = (
     "-->",
 )  # in notes and headers; names of variables come after other operators
 MIN_STRONG_TOKEN_LENGTH = 12  # of a token in a header that is not random
-VALUE_SEPARATORS = (
-    ",;:)]}+"  # a value that starts with one of these is the text between two strings
-)
+# a value that starts with one of these is the text between two strings
+VALUE_SEPARATORS = ",;:)]}+"
 BRACKETS = ((b")", b"("), (b"]", b"["), (b"}", b"{"))
 QUOTES = ("'", '"', "`")
 SYMBOLS = "!@#$%^&*?+~"  # in a quoted secret: names and sentences have none
 UNQUOTED_ENDS = b" \t\r\n\"'`<,;"
-MAX_VALUE_LENGTH = (
-    4_096  # characters of a value that is judged as a whole: a longer one is a document
-)
+# characters of a value that is judged as a whole: a longer one is a document
+MAX_VALUE_LENGTH = 4_096
 MAX_QUOTED_LENGTH = 16_384  # characters: a longer quoted text is not a value
-JUDGED_LENGTH = (
-    80  # characters of a value that are judged: a longer value is equally random at its start
-)
-TRAILING = b".,;:)]}*_\\\xff"  # punctuation after an unquoted value, and words of another script
+# characters of a value that are judged: a longer value is equally random at its start
+JUDGED_LENGTH = 80
+# punctuation after an unquoted value, and words of another script
+TRAILING = b".,;:)]}*_\\\xff"
 
 MIN_PROVIDER_KEY_LENGTH = 14  # characters of a value whose key only names a provider
 
@@ -212,13 +223,13 @@ BETWEEN_WORDS = frozenset(
 )  # between the words user and password: prose
 MESSAGE_WORDS = WORD_SETS["message_words"]
 
-SPACED_KEY = (
-    "(?:api|access|secret|private|license|auth|account|encryption|signing) key|{FOREIGN_KEY}"
-)
+SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption|signing) key|{FOREIGN_KEY}"
 TELLING_WORD = r"passw(?:or)?d|passphrase|{FOREIGN_PASSWORD}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
-    r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"  # assignments, comparisons, arguments, XML
-    r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"  # prose
+    # assignments, comparisons, arguments, XML
+    r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"
+    # prose
+    r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"
     r"|\s+value[\"']?\s*[:=]|,\s*\"value\":"  # name and value side by side
 )
 
@@ -241,7 +252,9 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
         for match in compiled(URL).finditer(data):
             user, value = _text(data, *match.span(1)), _text(data, *match.span(2))
             is_local = bool(match.group(3)) and value == user
-            if not (is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local):
+            if not (
+                is_placeholder(value) or value.lower() in SAMPLE_PASSWORDS or is_local
+            ):
                 yield *match.span(2), "url-password"
 
 
@@ -253,7 +266,9 @@ def _in_place(data: bytes, row: dict[str, str]) -> Iterator[Hit]:
         if not start or _text(data, start - 1, start) not in QUOTES:
             end = _trimmed_end(data, start, end)
         value = _text(data, start, min(end, start + JUDGED_LENGTH))
-        if _fits_place(value, test) and not (pair and match.group(1).lower() in BETWEEN_WORDS):
+        if _fits_place(value, test) and not (
+            pair and match.group(1).lower() in BETWEEN_WORDS
+        ):
             yield start, end, row.get("rule", "password")
 
 
@@ -263,7 +278,9 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
     while spot := quick.search(data, at):
         match = pattern.match(data, *spot.span())
         key = _key_start(data, match.start(1))
-        kind = "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
+        kind = (
+            "" if _harmless(data, key) else kind_of_key(_text(data, key, match.end(2)))
+        )
         if not kind:
             at = max(match.start(3), match.start() + 1)
             continue
@@ -271,7 +288,9 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
         start, quoted = _value_start(data, match.end() - 1)
         judged = _value_end(data, start, quoted, min(len(data), start + JUDGED_LENGTH))
         tight = match.end(2) == match.start(3) and match.end(3) == match.end() - 1
-        rule = _verdict(data, kind, (key, match.end(2)), operator, (start, judged), quoted, tight)
+        rule = _verdict(
+            data, kind, (key, match.end(2)), operator, (start, judged), quoted, tight
+        )
         end = _value_end(data, start, quoted, len(data)) if rule else 0
         below = data[end : end + MAX_KEY_LENGTH].lstrip()
         is_element = data[key - 1 : key] == b"<" and below.startswith(b"</")
@@ -360,7 +379,9 @@ def _verdict(
     if argument and quoted in ("", "`"):  # `a`, `b`: a list of code spans
         return ""
     if quoted:
-        return _rule_of(kind, key, value, operator, quoted, key.lower() != "pass" and not argument)
+        return _rule_of(
+            kind, key, value, operator, quoted, key.lower() != "pass" and not argument
+        )
     inner = value[: value.replace(":", "=").find("=") + 1]
     if is_code(value) or (inner and kind_of_key(inner)):
         return ""  # an expression, or another assignment, which is judged next
@@ -370,10 +391,14 @@ def _verdict(
     if tight and operator == "=" and key.isupper() and names_password(key):
         quoted = "=" if value.isalnum() and not names_secret(value) else ""
     variable = _is_variable(data, name[0], span[1], value, operator, tight)
-    return _rule_of(kind, key, value, operator, quoted, key.lower() != "pass" and not variable)
+    return _rule_of(
+        kind, key, value, operator, quoted, key.lower() != "pass" and not variable
+    )
 
 
-def _rule_of(kind: str, key: str, value: str, operator: str, quoted: str, literal: bool) -> str:
+def _rule_of(
+    kind: str, key: str, value: str, operator: str, quoted: str, literal: bool
+) -> str:
     """Return the rule that a value matches; empty if it is no secret.
 
     `quoted`: the text is a value for certain; `literal`: it is not the name of a variable.
@@ -383,7 +408,11 @@ def _rule_of(kind: str, key: str, value: str, operator: str, quoted: str, litera
         likely = random or is_strong(value) or (quoted and _quoted_password(value))
         return "password" if likely or (literal and is_chosen(value)) else ""
     if kind in ("password", "secret"):
-        likely = random or is_strong(value) or (quoted and any(c in value[1:] for c in SYMBOLS))
+        likely = (
+            random
+            or is_strong(value)
+            or (quoted and any(c in value[1:] for c in SYMBOLS))
+        )
         likely = likely or (literal and (is_keylike(value) or is_short_key(value)))
         return ("password" if kind == "password" else "secret") if likely else ""
     if kind == "provider":
@@ -396,7 +425,9 @@ def _rule_of(kind: str, key: str, value: str, operator: str, quoted: str, litera
     return "secret" if likely else ""
 
 
-def _is_variable(data: bytes, at: int, end: int, value: str, operator: str, tight: bool) -> bool:
+def _is_variable(
+    data: bytes, at: int, end: int, value: str, operator: str, tight: bool
+) -> bool:
     """Tell whether an unquoted value is a variable's name: an argument, or a name that says that it holds a secret."""
     following = data[end : end + 1]
     if following in (b")", b",", b";") and (
@@ -418,7 +449,9 @@ def rule_of_value(key: str, value: str, plain: bool = True) -> str:
         return ""
     is_phrase = plain and names_password(key) and not any(c.isdigit() for c in value)
     is_phrase = is_phrase and not NO_VALUES.intersection(value.split())
-    return _rule_of(kind, key, value, ":", '"' if is_phrase or kind == "token" else "", True)
+    return _rule_of(
+        kind, key, value, ":", '"' if is_phrase or kind == "token" else "", True
+    )
 
 
 def _harmless(data: bytes, at: int) -> bool:
@@ -431,14 +464,20 @@ def _harmless(data: bytes, at: int) -> bool:
 
 def _plausible(key: str, value: str) -> bool:
     plain = value.strip().lower()
-    if len(plain) < MIN_PASSWORD_LENGTH or plain[0] in VALUE_SEPARATORS or plain in NO_VALUES:
+    if (
+        len(plain) < MIN_PASSWORD_LENGTH
+        or plain[0] in VALUE_SEPARATORS
+        or plain in NO_VALUES
+    ):
         return False
     return not _echoes(key, plain) and not is_placeholder(value)
 
 
 def _echoes(key: str, value: str) -> bool:
     """Return whether a value only repeats its key: `challengePassword: "challenge_password"`."""
-    name, content = ("".join(c for c in text.lower() if c.isalnum()) for text in (key, value))
+    name, content = (
+        "".join(c for c in text.lower() if c.isalnum()) for text in (key, value)
+    )
     return (len(content) >= MIN_PASSWORD_LENGTH and content in name) or (
         len(letter_runs(key)) > 1 and name in content
     )
@@ -447,7 +486,11 @@ def _echoes(key: str, value: str) -> bool:
 def _says_secret(value: str, quoted: str) -> bool:
     """Tell whether a value contains the word secret. Unquoted snake_case is a variable's name."""
     letters = value.replace("-", "") if quoted else value
-    return len(value) >= MIN_PROVIDER_KEY_LENGTH and "secret" in value.lower() and letters.isalnum()
+    return (
+        len(value) >= MIN_PROVIDER_KEY_LENGTH
+        and "secret" in value.lower()
+        and letters.isalnum()
+    )
 
 
 def _quoted_password(value: str) -> bool:
@@ -506,7 +549,8 @@ IN_HEADINGS = r"[\w\x80-\xff \t|,;\"'`*./#()-]*"
 HEADINGS = rf"(?im)^{IN_HEADINGS}(?:pass|pwd|\bpw\b|secret|token|key|cred|{{FOREIGN_PASSWORD}}|{{FOREIGN_KEY}}){IN_HEADINGS}\r?$"
 AROUND_CELLS = b" \t\r\"'`*"
 HEADING = late_regex(r"[\w ./#()-]{1,40}")
-UNDERLINE = r"\n[|:+ \t\r-]*-[|:+ \t\r-]*(?:\n|$)"  # below the headings of a Markdown table
+# below the headings of a Markdown table
+UNDERLINE = r"\n[|:+ \t\r-]*-[|:+ \t\r-]*(?:\n|$)"
 
 
 def find_in_tables(data: bytes) -> Iterator[Hit]:
@@ -522,7 +566,9 @@ def find_in_tables(data: bytes) -> Iterator[Hit]:
             cells = data[start:end].split(separator)
             names = _telling_headings(cells, separator == PIPE)
             if names and (separator != PIPE or compiled(UNDERLINE).match(data, end)):
-                done = yield from _secrets_in_rows(data, end + 1, separator, len(cells), names)
+                done = yield from _secrets_in_rows(
+                    data, end + 1, separator, len(cells), names
+                )
                 break
 
 
@@ -553,7 +599,9 @@ def _secrets_in_rows(
             value = cell.strip(AROUND_CELLS)
             name = names.get(number)
             rule = (
-                rule_of_value(name, value.decode("latin-1"), plain=False) if name and value else ""
+                rule_of_value(name, value.decode("latin-1"), plain=False)
+                if name and value
+                else ""
             )
             if rule:
                 start = at + cell.index(value)

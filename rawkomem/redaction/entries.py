@@ -22,8 +22,10 @@ Leaf = tuple[str, str]
 # Splits fields into leaves, `key: text`, and recognizes leaves without secrets before any rule is
 # loaded.
 
-MIN_SECRET_KEY_LENGTH = 12  # characters of a key that may itself be a secret or an address
-NAMING_KEYS = ("predicate", "name", "key", "variable")  # siblings of a `value` that name it
+# characters of a key that may itself be a secret or an address
+MIN_SECRET_KEY_LENGTH = 12
+# siblings of a `value` that name it
+NAMING_KEYS = ("predicate", "name", "key", "variable")
 GENERIC_NAMES = (
     "is",
     "equals",
@@ -84,7 +86,9 @@ def _name_of(key: str, mapping: Mapping[str, Value]) -> str:
     if key != "value":
         return key
     names = [
-        str(mapping[name]).strip() for name in NAMING_KEYS if isinstance(mapping.get(name), str)
+        str(mapping[name]).strip()
+        for name in NAMING_KEYS
+        if isinstance(mapping.get(name), str)
     ]
     if names and names[0].lower() in GENERIC_NAMES:
         names = [str(mapping.get("subject", key))]

@@ -44,15 +44,16 @@ KEY_BLOCKS = (
 )
 BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 KEY_HEADERS = (b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:")
-WRAPPING = b" \t\r\"'`+,;\\>|#*"  # quotes, string concatenation, quoted mail, comments around the lines of a key
+# quotes, string concatenation, quoted mail, comments around the lines of a key
+WRAPPING = b" \t\r\"'`+,;\\>|#*"
 
 KUBERNETES_KIND = r"(?im)^\s*[\"']?kind[\"']?:\s*[\"']?secret[\"']?\s*,?\s*$"
-KUBERNETES_DATA = r"(?m)^[\"']?(data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+KUBERNETES_DATA = (
+    r"(?m)^[\"']?(data|stringData)[\"']?:[ \t]*\n((?:[ \t]+[^\n]*(?:\n|$))+)"
+)
 KUBERNETES_VALUE = r"(?m)^\s+(?:[\"']?[\w.-]+[\"']?:\s*(?:[>|]-?\s*\n\s*)?)[\"']?([0-9A-Za-z+/]{10,}={0,2})[\"']?\s*$"
 # A line below `stringData`. Group 1: the key; 2: the value.
-KUBERNETES_LINE = (
-    r"(?m)^[ \t]+[\"']?([\w.-]+)[\"']?:[ \t]+[\"']?([^\s\"'|>][^\"'\n]*[^\s\"'])[\"']?\s*$"
-)
+KUBERNETES_LINE = r"(?m)^[ \t]+[\"']?([\w.-]+)[\"']?:[ \t]+[\"']?([^\s\"'|>][^\"'\n]*[^\s\"'])[\"']?\s*$"
 
 
 def find_private_keys(data: bytes) -> Iterator[Hit]:
@@ -72,7 +73,9 @@ def find_private_keys(data: bytes) -> Iterator[Hit]:
 def _torn_end(data: bytes, at: int, limit: int) -> int:
     """Return the end of the lines before `limit` that can belong to a key without an END line."""
     end = at
-    for line in data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n"):
+    for line in (
+        data[at : min(limit, at + MAX_KEY_BYTES)].replace(b"\\n", b" \n").split(b"\n")
+    ):
         body = line.strip(WRAPPING)
         if not BASE64.issuperset(body) and not body.startswith(KEY_HEADERS):
             break
@@ -83,14 +86,20 @@ def _torn_end(data: bytes, at: int, limit: int) -> int:
 
 def find_kubernetes(data: bytes) -> Iterator[Hit]:
     """Yield the base64 values under `data:` of a Kubernetes secret, and the passwords under `stringData:`."""
-    if b"ata" not in data or b"kind" not in data or not compiled(KUBERNETES_KIND).search(data):
+    if (
+        b"ata" not in data
+        or b"kind" not in data
+        or not compiled(KUBERNETES_KIND).search(data)
+    ):
         return
     for block in compiled(KUBERNETES_DATA).finditer(data):
         for value in compiled(KUBERNETES_VALUE).finditer(data, *block.span(2)):
             yield *value.span(1), "kubernetes-secret"
         lines = compiled(KUBERNETES_LINE) if block.group(1) == b"stringData" else None
         for line in lines.finditer(data, *block.span(2)) if lines else ():
-            if is_plain_secret(*(line.group(part).decode("latin-1") for part in (1, 2))):
+            if is_plain_secret(
+                *(line.group(part).decode("latin-1") for part in (1, 2))
+            ):
                 yield *line.span(2), "kubernetes-secret"
 
 
@@ -98,13 +107,17 @@ def find_kubernetes(data: bytes) -> Iterator[Hit]:
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
 TAG = re.compile(rb"\[REDACTED_[^\]\n]{1,60}\]")
-LONG_NUMBER = (
-    r"\d(?:[ .()/-]{0,3}\d){8,}"  # a card, account or telephone number has at least nine digits
-)
+# a card, account or telephone number has at least nine digits
+LONG_NUMBER = r"\d(?:[ .()/-]{0,3}\d){8,}"
 # Rules whose literal is only a punctuation mark are tried if the text has a run of characters as long as their keys.
-LONG_RUNS = ((r"[\w-]{24}", frozenset((".", "_", "|"))), ("[0-9a-f]{24}", frozenset((":", "-"))))
-TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}  # checks whose patterns may match too much
-IN_TAG, IN_HIT = b"\1", b"\2"  # marks of characters that are in a tag or in a hit already
+LONG_RUNS = (
+    (r"[\w-]{24}", frozenset((".", "_", "|"))),
+    ("[0-9a-f]{24}", frozenset((":", "-"))),
+)
+# checks whose patterns may match too much
+TRIMMING_CHECKS = {"iban": iban_in, "phone": phone_in}
+# marks of characters that are in a tag or in a hit already
+IN_TAG, IN_HIT = b"\1", b"\2"
 CONTEXT_LENGTH = 16  # characters before and after a match that a check may read
 MAX_CHECKSUM_LENGTH = 96  # characters: `sha512-` and 88 in base64
 PLAIN_ADDRESS = r"[\w.%+-]{1,64}@(?:[^\W_][\w-]*\.)+[^\W\d_]{2,}\b"
@@ -145,15 +158,21 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     return secrets
 
 
-def redact(text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None) -> str:
+def redact(
+    text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None
+) -> str:
     """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
     # Terminates: each round leaves fewer characters outside tags.
     while secrets := find_secrets(text, pii):
-        text = replaced(text, [(one.start, one.end, one.rule) for one in secrets], stand_in)
+        text = replaced(
+            text, [(one.start, one.end, one.rule) for one in secrets], stand_in
+        )
     return text
 
 
-def replaced(text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None) -> str:
+def replaced(
+    text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None
+) -> str:
     """Return the text with the tag of its rule for each hit, or `stand_in` for personal data."""
     pieces, at = [], 0
     for start, end, name in hits:
@@ -175,11 +194,17 @@ def leaks_again(text: str) -> bool:
     return any(_plain_hits(seen)) or any(find_private_keys(_bytes(seen)))
 
 
-def without_escapes(text: str, places: Sequence[int] | None) -> tuple[str, Sequence[int] | None]:
+def without_escapes(
+    text: str, places: Sequence[int] | None
+) -> tuple[str, Sequence[int] | None]:
     """Return the text without the backslashes of Markdown, and the old position of each character."""
     if "\\" not in text or not any(mark in text for mark in ESCAPES):
         return text, places
-    kept = [at for at in range(len(text)) if text[at] != "\\" or text[at : at + 2] not in ESCAPES]
+    kept = [
+        at
+        for at in range(len(text))
+        if text[at] != "\\" or text[at : at + 2] not in ESCAPES
+    ]
     return "".join([text[at] for at in kept]), kept if places is None else [
         places[at] for at in kept
     ]
@@ -216,14 +241,17 @@ def _all_hits(data: bytes, english: bytes, pii: bool) -> Iterator[Hit]:
     yield from find_in_tables(english)
     numbers = pii and compiled(LONG_NUMBER, False).search(data)
     for rule in PERSONAL_RULES if pii else ():
-        if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(rule.literals):
+        if (numbers or rule.check not in NUMBER_CHECKS) and not found.isdisjoint(
+            rule.literals
+        ):
             yield from _rule_hits(rule, data)
 
 
 def _rule_hits(rule: Rule, data: bytes) -> Iterator[Hit]:
     for match in compiled(rule.pattern).finditer(data):
         start, end = match.span(1)
-        end -= data[start:end].endswith(b".") and not rule.pii  # the period of the sentence
+        # the period of the sentence
+        end -= data[start:end].endswith(b".") and not rule.pii
         value = data[start:end].decode("latin-1")
         if rule.check in TRIMMING_CHECKS:
             end = start + len(TRIMMING_CHECKS[rule.check](value))
@@ -237,7 +265,9 @@ def _accepted(check: str, value: str, data: bytes, start: int, end: int) -> bool
     if check not in CONTEXT_CHECKS:
         return bool(CHECKS[check](value))
     before = data[max(0, start - CONTEXT_LENGTH) : start].decode("latin-1")
-    return CONTEXT_CHECKS[check](value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1"))
+    return CONTEXT_CHECKS[check](
+        value, before, data[end : end + CONTEXT_LENGTH].decode("latin-1")
+    )
 
 
 def _in_checksum(data: bytes, at: int) -> bool:
@@ -250,7 +280,12 @@ def _in_checksum(data: bytes, at: int) -> bool:
 @cache
 def _plain_key() -> re.Pattern[str]:
     """Return a pattern of keys, which may overlap: a prefix, and enough characters after it."""
-    literals = {literal for rule in PREFIX_RULES for literal in rule.literals if len(literal) > 3}
+    literals = {
+        literal
+        for rule in PREFIX_RULES
+        for literal in rule.literals
+        if len(literal) > 3
+    }
     return re.compile(
         rf"(?=((?:{'|'.join(map(re.escape, literals))})[\w.=+/~-]{{16,100}}))", re.ASCII
     )
@@ -260,11 +295,16 @@ def _plain_hits(text: str) -> Iterator[Hit]:
     """Yield keys with a known prefix and mail addresses, without RE2."""
     for found in _plain_key().finditer(text):
         if is_random(found[1]):
-            rule = next(rule for rule in PREFIX_RULES if found[1].startswith(rule.literals))
+            rule = next(
+                rule for rule in PREFIX_RULES if found[1].startswith(rule.literals)
+            )
             yield *found.span(1), rule.name
     for found in re.finditer(PLAIN_ADDRESS, text):
         start, end = found.span()
-        around = (text[max(0, start - CONTEXT_LENGTH) : start], text[end : end + CONTEXT_LENGTH])
+        around = (
+            text[max(0, start - CONTEXT_LENGTH) : start],
+            text[end : end + CONTEXT_LENGTH],
+        )
         if CONTEXT_CHECKS["email"](found[0], *around):
             yield start, end, "email"
 
@@ -275,9 +315,13 @@ def _merged_hits(data: bytes, hits: Iterator[Hit]) -> list[Hit]:
     for tag in TAG.finditer(data):
         marks[tag.start() : tag.end()] = IN_TAG * len(tag[0])
     merged: list[Hit] = []
-    for start, end, name in sorted(hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])):
+    for start, end, name in sorted(
+        hits, key=lambda hit: (RULES[hit[2]].pii, hit[0], -hit[1])
+    ):
         is_personal, before = RULES[name].pii, bytes(marks[start:end])
-        if (is_personal and before.strip(b"\0")) or (name != "private-key" and IN_TAG in before):
+        if (is_personal and before.strip(b"\0")) or (
+            name != "private-key" and IN_TAG in before
+        ):
             continue
         if merged and not is_personal and start < merged[-1][1]:
             first, last, rule = merged[-1]

@@ -22,13 +22,18 @@ if TYPE_CHECKING:
 Hit = tuple[int, int, str]  # start and end of a secret, and the name of its rule
 
 MAX_PATTERN_BYTES = 8 << 20  # bytes RE2 may use for one pattern
-TAGS = {"password": "secret"}  # RFC-0011 has one tag for values of passwords, secrets and tokens
+# RFC-0011 has one tag for values of passwords, secrets and tokens
+TAGS = {"password": "secret"}
 
-with open(os.path.join(os.path.dirname(__file__), "rules.json"), encoding="utf-8") as _file:
+with open(
+    os.path.join(os.path.dirname(__file__), "rules.json"), encoding="utf-8"
+) as _file:
     DATA = json.load(_file)
 
 # Lists of words about keys and values, by name.
-WORD_SETS = {name: frozenset(words.split()) for name, words in DATA["word_sets"].items()}
+WORD_SETS = {
+    name: frozenset(words.split()) for name, words in DATA["word_sets"].items()
+}
 
 
 @record
@@ -52,7 +57,11 @@ def _rules(table: str, start: str = "", pii: bool = False) -> tuple[Rule, ...]:
     rules = []
     for row in DATA[table]:
         literals = tuple(row["literals"].split())
-        rules.append(Rule(row["name"], literals, start + row["pattern"], pii, row.get("check", "")))
+        rules.append(
+            Rule(
+                row["name"], literals, start + row["pattern"], pii, row.get("check", "")
+            )
+        )
     return tuple(rules)
 
 

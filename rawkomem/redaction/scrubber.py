@@ -18,10 +18,10 @@ from ..text.language import language, numbers_and_negations, word_set
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
-MIN_PARAGRAPH_LENGTH = (
-    10  # characters; like RFC-0011's scrubber, it drops "short" and keeps sentences
-)
-MIN_SIGNAL_RATIO = 0.3  # share of letters and digits among all characters of a paragraph
+# characters; like RFC-0011's scrubber, it drops "short" and keeps sentences
+MIN_PARAGRAPH_LENGTH = 10
+# share of letters and digits among all characters of a paragraph
+MIN_SIGNAL_RATIO = 0.3
 MAX_CHUNK_TOKENS = 500
 HARD_MAX_TOKENS = 2_000  # a single paragraph of up to this size stays whole
 MAX_CHUNK_LENGTH = 10_000  # characters
@@ -33,7 +33,8 @@ class Profile:
 
     min_tokens: int = 10  # of a chunk
     min_length: int = 10  # characters of a chunk
-    whole_lines: bool = False  # only redact, and cut as the index does: every line is kept
+    # only redact, and cut as the index does: every line is kept
+    whole_lines: bool = False
 
 
 DEFAULT = Profile()
@@ -49,7 +50,9 @@ PROFILES = {"default": DEFAULT, "mesh": MESH, "index": INDEX}
 def in_prose(text: str, change: Callable[[str], str]) -> str:
     """Return the text with its prose changed; repeat until nothing changes, because code may become prose."""
     while (
-        changed := "".join(part if code else change(part) for part, code in _prose_and_code(text))
+        changed := "".join(
+            part if code else change(part) for part, code in _prose_and_code(text)
+        )
     ) != text:
         text = changed
     return text
@@ -93,7 +96,9 @@ HTML_BLOCKS = (
 )  # fmt: skip
 HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 # An element whose text is not shown; without an end tag it goes on to the end, as in a browser.
-SILENT_ELEMENT = re.compile(r"<(script|style)\b.*?(?:</\1[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL)
+SILENT_ELEMENT = re.compile(
+    r"<(script|style)\b.*?(?:</\1[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL
+)
 TIGHT_HEADING = re.compile(
     r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
 )  # a line of #tags is not a heading
@@ -162,15 +167,21 @@ def filter_semantics(text: str) -> str:
     seen: set[str] = set()
     for paragraph, code in paragraphs(text):
         key = " ".join(paragraph.lower().split())
-        is_turning = len(paragraph.strip()) < MIN_PARAGRAPH_LENGTH and _turns_meaning(key)
-        if is_turning or (key not in seen and (code or not _is_noise(paragraph.strip()))):
+        is_turning = len(paragraph.strip()) < MIN_PARAGRAPH_LENGTH and _turns_meaning(
+            key
+        )
+        if is_turning or (
+            key not in seen and (code or not _is_noise(paragraph.strip()))
+        ):
             kept.append(paragraph)
             seen.add(key)
     return "\n\n".join(kept)
 
 
 def _turns_meaning(text: str) -> bool:
-    return bool(numbers_and_negations(text)[1] or LIMITING_WORDS & {*language().words(text)})
+    return bool(
+        numbers_and_negations(text)[1] or LIMITING_WORDS & {*language().words(text)}
+    )
 
 
 def _is_noise(paragraph: str) -> bool:
@@ -190,7 +201,16 @@ BULLET = re.compile(r"^([ \t]*)[*+•‣◦](?=[ \t]+[^\s*])", re.MULTILINE)
 LIST_NUMBER = re.compile(r"^([ \t]*\d{1,9})\)(?=[ \t])", re.MULTILINE)
 MANY_DOTS = re.compile(r"\.{4,}")
 ASCII_PUNCTUATION = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "…": "...", "\u00a0": " ", "\u202f": " "}
+    {
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "‘": "'",
+        "’": "'",
+        "…": "...",
+        "\u00a0": " ",
+        "\u202f": " ",
+    }
 )
 
 
@@ -204,7 +224,9 @@ def _without_closing_signs(heading: re.Match[str]) -> str:
     line = heading[0].rstrip()
     bare = line.rstrip("#")
     return (
-        bare.rstrip() if bare != line and bare[-1:].isspace() and bare.strip("# ") else heading[0]
+        bare.rstrip()
+        if bare != line and bare[-1:].isspace() and bare.strip("# ")
+        else heading[0]
     )
 
 
@@ -224,7 +246,8 @@ def segment_text(
     text: str, min_tokens: int = DEFAULT.min_tokens, max_tokens: int = MAX_CHUNK_TOKENS
 ) -> list[Chunk]:
     """Return the chunks of a text, in order."""
-    chunks: list[tuple[list[str], str, int]] = []  # paragraphs, headings above them, tokens
+    # paragraphs, headings above them, tokens
+    chunks: list[tuple[list[str], str, int]] = []
     trail: list[str] = []
     is_open = False
     for paragraph, code in paragraphs(text):
@@ -251,7 +274,9 @@ def segment_text(
     ]
 
 
-def _join_small(chunks: list[tuple[list[str], str, int]], min_tokens: int, max_tokens: int) -> None:
+def _join_small(
+    chunks: list[tuple[list[str], str, int]], min_tokens: int, max_tokens: int
+) -> None:
     """Join the last chunk with the chunk before it if it is too small and that has room."""
     if (
         len(chunks) > 1
@@ -317,10 +342,16 @@ class ScrubStages:
 
 def scrub(text: str, profile: Profile = DEFAULT, source: str = "") -> list[Scrubbed]:
     """Return the chunks of a text that are indexed, in order."""
-    return [chunk for chunk in scrub_stages(text, profile, source).chunks if not chunk.rejected]
+    return [
+        chunk
+        for chunk in scrub_stages(text, profile, source).chunks
+        if not chunk.rejected
+    ]
 
 
-def scrub_stages(text: str, profile: Profile = DEFAULT, source: str = "") -> ScrubStages:
+def scrub_stages(
+    text: str, profile: Profile = DEFAULT, source: str = ""
+) -> ScrubStages:
     """Return the text after each stage, and the chunks."""
     redacted = sanitize(text)
     if profile.whole_lines:
@@ -362,7 +393,9 @@ def validate_chunks(
     chunks: Sequence[Scrubbed], min_length: int = DEFAULT.min_length
 ) -> list[Scrubbed]:
     """Run stage 6, validation: return each chunk, with the reason if it is rejected."""
-    return [replace(chunk, rejected=_chunk_fault(chunk, min_length)) for chunk in chunks]
+    return [
+        replace(chunk, rejected=_chunk_fault(chunk, min_length)) for chunk in chunks
+    ]
 
 
 def _chunk_fault(chunk: Scrubbed, min_length: int) -> str:
@@ -371,7 +404,11 @@ def _chunk_fault(chunk: Scrubbed, min_length: int) -> str:
         return "empty"
     if length < min_length:
         return f"shorter than {min_length} characters"
-    return f"longer than {MAX_CHUNK_LENGTH} characters" if length > MAX_CHUNK_LENGTH else ""
+    return (
+        f"longer than {MAX_CHUNK_LENGTH} characters"
+        if length > MAX_CHUNK_LENGTH
+        else ""
+    )
 
 
 # Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the

@@ -19,20 +19,19 @@ MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
 MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
 MIN_LETTERS_LENGTH = 16  # of letters alone: a shorter value may be an abbreviation
 MIN_MIXED_LENGTH = 12  # of letters alone that often change their case
-MIN_ENTROPY_BITS = (
-    2.8  # bits per character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
-)
+# bits per character: 16 random hex digits have about 3.4, `aaaaaaaaaa1111111111` has 1
+MIN_ENTROPY_BITS = 2.8
 MIN_DIGIT_ENTROPY_BITS = 2.2  # a random number of 16 digits has about 2.9
 LONG_NAME_LETTERS = 20  # letters: an attribute with a longer name is made of words
 LONG_NUMBER_DIGITS = 14  # digits: times in milliseconds have 13
-MIN_WORDY_SHARE = 0.55  # share of common letter pairs: English has about .85, random letters .25
+# share of common letter pairs: English has about .85, random letters .25
+MIN_WORDY_SHARE = 0.55
 MIN_WORD_LETTERS = 4  # letters in a row before they can be a word
 PLACEHOLDER_SHARE = 0.6  # share of one filler character
 FILLERS = "xX*#.0-_ "
 
-MIN_BASE64_LENGTH = (
-    40  # characters of a key in base64: a shorter value that starts with a slash is a path
-)
+# characters of a key in base64: a shorter value that starts with a slash is a path
+MIN_BASE64_LENGTH = 40
 MIN_SPOKEN_LENGTH = 8  # of a password after the word password in a sentence
 LETTER_RUN = late_regex(r"[^\W\d_]+")
 CAMEL_CASE = late_regex("(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
@@ -40,15 +39,21 @@ LETTER, DIGIT = late_regex(r"[^\W\d_]"), late_regex(r"\d")
 SYMBOL = late_regex(r"[^\w./:,()\[\]-]")
 UUID = late_regex(r"(?:^|.*-)[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 # `$NAME`, `%NAME%`, `${NAME}`
-VARIABLE = late_regex(r"\$[^\W\d_]|%.*%$|.*(?:\$\{[\w. -]*\}|\{\{[\w. -]*\}\}|#\{[\w. -]*\})")
+VARIABLE = late_regex(
+    r"\$[^\W\d_]|%.*%$|.*(?:\$\{[\w. -]*\}|\{\{[\w. -]*\}\}|#\{[\w. -]*\})"
+)
 # An expression: a call, an index, or an operator.
 CODE = late_regex(r"[\w.$]*[(\[]|.*(?:->|::|=>|==|\(\))")
 # Three letters and a digit, without characters of paths, code and lists.
-CHOSEN = late_regex(r"(?=\D*\d)(?=(?:[\W\d_]*[^\W\d_]){3})(?![.-])[^/\\(){}\[\]<>=|:,;\"'`]{6,}")
+CHOSEN = late_regex(
+    r"(?=\D*\d)(?=(?:[\W\d_]*[^\W\d_]){3})(?![.-])[^/\\(){}\[\]<>=|:,;\"'`]{6,}"
+)
 # Three letters and two digits.
 KEYLIKE = late_regex(r"(?=(?:\D*\d){2})(?=(?:[\W\d_]*[^\W\d_]){3})[\w+/=-]{12,}")
 # Four letters and two digits, one of them between letters.
-SHORT_KEY = late_regex(r"(?=(?:\D*\d){2})(?=(?:\d*\D){4})(?=.*\D\d+\D)[0-9A-Za-z]{8,12}")
+SHORT_KEY = late_regex(
+    r"(?=(?:\D*\d){2})(?=(?:\d*\D){4})(?=.*\D\d+\D)[0-9A-Za-z]{8,12}"
+)
 KEY_PARTS = WORD_SETS["key_parts"]
 # Starts of names that look like passwords with digits: algorithms, versions, libraries, steps.
 TECHNICAL = tuple(WORD_SETS["technical"])
@@ -58,7 +63,8 @@ PAIRS = WORD_SETS["pairs"]
 
 TEMPLATES = tuple(VALUES["templates"])  # starts of values that are filled in later
 TEMPLATE_PARTS = VALUES["template_parts"]
-FILLED_IN = VALUES["filled_in"]  # the last is the one-time password seed of every tutorial
+# the last is the one-time password seed of every tutorial
+FILLED_IN = VALUES["filled_in"]
 # Words in the place of a value: types, states, prose, and names of keys.
 NO_VALUES = WORD_SETS["no_values"]
 
@@ -66,7 +72,11 @@ NO_VALUES = WORD_SETS["no_values"]
 def entropy(value: str) -> float:
     """Return the entropy in bits per character, from the value's character counts."""
     total = len(value)
-    return -sum(n / total * log2(n / total) for n in map(value.count, set(value))) if total else 0.0
+    return (
+        -sum(n / total * log2(n / total) for n in map(value.count, set(value)))
+        if total
+        else 0.0
+    )
 
 
 def is_placeholder(value: str) -> bool:
@@ -77,7 +87,8 @@ def is_placeholder(value: str) -> bool:
     if lower.startswith(TEMPLATES) and not (
         value[0] == "/" and len(value) >= MIN_BASE64_LENGTH and is_random(value)
     ):
-        return True  # a value that starts with a slash is a path, unless it is long and random (base64)
+        # a value that starts with a slash is a path, unless it is long and random (base64)
+        return True
     return any(part in value for part in TEMPLATE_PARTS) or is_filler(value)
 
 
@@ -101,7 +112,9 @@ def is_wordy(value: str) -> bool:
         pairs = [run[at : at + 2] in PAIRS for at in range(len(run) - 1)]
         if len(run) >= MIN_WORD_LETTERS and sum(pairs) >= MIN_WORDY_SHARE * len(pairs):
             covered += len(run)
-    return covered >= 0.5 * len(value.replace("_", "").replace("-", "").replace(".", ""))
+    return covered >= 0.5 * len(
+        value.replace("_", "").replace("-", "").replace(".", "")
+    )
 
 
 def is_random(value: str) -> bool:
@@ -117,9 +130,13 @@ def is_random(value: str) -> bool:
         return False
     if digits:
         return _alternations(value) >= 2
-    if len(value) >= MIN_LETTERS_LENGTH or any(not c.isalnum() and c not in "._-/" for c in value):
+    if len(value) >= MIN_LETTERS_LENGTH or any(
+        not c.isalnum() and c not in "._-/" for c in value
+    ):
         return True
-    switches = sum(value[at].isupper() != value[at - 1].isupper() for at in range(1, len(value)))
+    switches = sum(
+        value[at].isupper() != value[at - 1].isupper() for at in range(1, len(value))
+    )
     return len(value) >= MIN_MIXED_LENGTH and switches >= len(value) // 3
 
 
@@ -174,7 +191,9 @@ def is_spoken(value: str) -> bool:
 def is_generated(value: str) -> bool:
     """Tell whether `vendor_live_…` ends with a key: a part before is one of KEY_PARTS, and the last is random."""
     *head, tail = value.split("_")
-    return not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
+    return (
+        not KEY_PARTS.isdisjoint(head) and is_random(tail) and not is_placeholder(value)
+    )
 
 
 def is_technical(value: str) -> bool:
@@ -192,7 +211,8 @@ def is_code(value: str) -> bool:
         return True
     parts = value.rstrip(";,").split(".")
     named = (
-        part.isidentifier() and (len(part) <= LONG_NAME_LETTERS or is_wordy(part)) for part in parts
+        part.isidentifier() and (len(part) <= LONG_NAME_LETTERS or is_wordy(part))
+        for part in parts
     )
     return len(parts) > 1 and all(named)
 
@@ -201,19 +221,23 @@ def is_code(value: str) -> bool:
 
 # Length of an IBAN by country, from the registry; a match of another length is not an IBAN.
 IBAN_LENGTHS = {
-    code: int(length) for length, codes in VALUES["ibans"].items() for code in codes.split()
+    code: int(length)
+    for length, codes in VALUES["ibans"].items()
+    for code in codes.split()
 }
 
 # First digits and lengths of payment cards: Amex, Diners, JCB, Visa, Mastercard, Discover, UnionPay, Mir, Maestro.
 CARDS = VALUES["cards"]
 FILE_ENDINGS = tuple(VALUES["file_endings"])
-LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")  # `ssh deploy@host` names a machine
+# `ssh deploy@host` names a machine
+LOGINS = ("ssh", "sftp", "rsync", "mosh", "ssh-copy-id")
 PHONE_DIGITS = range(8, 16)  # E.164 allows 15; fewer than 8 are extensions or years
 SSN = late_regex(
     r"(?!000|666|9|078.?05.?1120|219.?09.?9999|123.?45.?6789)\d{3}([-. ]?)(?!00)\d\d(?:\1|\B)(?!0000)\d{4}"
 )
 REMOTE_PATH = late_regex(r":[\w/~]")  # after the host of an scp or git address
-SHORT_KEY_LENGTH = 20  # shorter keys (JFrog's) may have a run of one letter and be no placeholder
+# shorter keys (JFrog's) may have a run of one letter and be no placeholder
+SHORT_KEY_LENGTH = 20
 OBJECT_IDS = ("1.3.", "2.5.")  # ISO object identifiers look like addresses
 MIN_ADDRESS_OCTET = 30  # four numbers all below this are a version, not an address
 
@@ -234,7 +258,9 @@ def is_card(value: str) -> bool:
 def iban_in(value: str) -> str:
     """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
     more = IBAN_LENGTHS.get(value[:2], 0) - 1
-    found = re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
+    found = (
+        re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
+    )
     if not found:
         return ""
     plain = found[0].replace(" ", "").replace("-", "")
@@ -255,9 +281,13 @@ def _digits(value: str) -> int:
 
 def _is_email(value: str, before: str, after: str) -> bool:
     local, _, domain = value.rpartition("@")
-    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(".").lower() in ("", "git"):
+    if domain.rpartition(".")[2].lower() in FILE_ENDINGS or local.strip(
+        "."
+    ).lower() in ("", "git"):
         return False
-    return not REMOTE_PATH.match(after) and not any(f"{word} " in before for word in LOGINS)
+    return not REMOTE_PATH.match(after) and not any(
+        f"{word} " in before for word in LOGINS
+    )
 
 
 def _is_public_address(value: str, before: str, after: str) -> bool:

@@ -96,35 +96,48 @@ class Repository:
     """A project's memories: the files in `.rawko/` and the index that is built from them."""
 
     beliefs: Beliefs = lazy(
-        "beliefs", "Trust, disputes, quarantine, review, supersession, validity, conflicts."
+        "beliefs",
+        "Trust, disputes, quarantine, review, supersession, validity, conflicts.",
     )
     citations: Citations = lazy(
         "connections", "Citations: places in the code that memories refer to."
     )
     edits: Edits = lazy(
-        "commits", "Memories and commits: manual edits, checks, staged memories, gathered changes."
+        "commits",
+        "Memories and commits: manual edits, checks, staged memories, gathered changes.",
     )
     episodes: Episodes = lazy("connections", "Episodes: groups of memories.")
     exchange: Exchange = lazy("transfer", "Import and export, in all formats.")
-    graph: Graph = lazy("connections", "Links between memories, walks, clusters, entities.")
+    graph: Graph = lazy(
+        "connections", "Links between memories, walks, clusters, entities."
+    )
     learning: Learning = lazy(
         "learning", "Drafts from transcripts, and memories that quote a person."
     )
-    drafts: Drafts = lazy("learning", "Drafts that wait for a decision on this machine.")
+    drafts: Drafts = lazy(
+        "learning", "Drafts that wait for a decision on this machine."
+    )
     ledger: Ledger = lazy("transfer", "The tamper-evident log of writes and recalls.")
-    lessons: Lessons = lazy("experience", "Lessons from failures, and the intents behind a memory.")
+    lessons: Lessons = lazy(
+        "experience", "Lessons from failures, and the intents behind a memory."
+    )
     lifecycle: Lifecycle = lazy("maintenance", "Duplicates, digests, pruning, purging.")
     retention: Retention = lazy("maintenance", "Move memories to the archive and back.")
     sinks: Sinks = lazy("transfer", "Send changes to a daily log or a webhook.")
-    skills: Skills = lazy("skills", "Skills: import, find, rate, export, propose from memories.")
+    skills: Skills = lazy(
+        "skills", "Skills: import, find, rate, export, propose from memories."
+    )
     store: Store = lazy(
         "machine", "The index and its search stores: status, rebuild, copy, publish."
     )
     traces: Traces = lazy("experience", "Traces of runs, the experience log, briefs.")
     layers: Layers = lazy(
-        "layers", "The project's memories, the user's own, and those of shared repositories."
+        "layers",
+        "The project's memories, the user's own, and those of shared repositories.",
     )
-    undoing: Undoing = lazy("beliefs", "The last changes made on this machine; undo them.")
+    undoing: Undoing = lazy(
+        "beliefs", "The last changes made on this machine; undo them."
+    )
 
     def __init__(
         self,
@@ -154,7 +167,9 @@ class Repository:
         as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches
         the user's own memories and shared repositories; outside of a project, only the user's own.
         """
-        return cls(find_layout(str(path), layers), warn, via, store=store, layers=layers)
+        return cls(
+            find_layout(str(path), layers), warn, via, store=store, layers=layers
+        )
 
     @classmethod
     def init(
@@ -243,11 +258,15 @@ class Repository:
 
         return self.core.write(plan_delete(self.get(name), reason, by))[0]
 
-    def feedback(self, name: str, signal: str, reason: str = "", by: str = "") -> Written:
+    def feedback(
+        self, name: str, signal: str, reason: str = "", by: str = ""
+    ) -> Written:
         """Vote on a memory: `helpful` or `harmful`."""
         from ..state.changes import plan_feedback
 
-        return self.core.write(lambda: plan_feedback(self.get(name), signal, reason, by))[0]
+        return self.core.write(
+            lambda: plan_feedback(self.get(name), signal, reason, by)
+        )[0]
 
     # Read
 
@@ -277,7 +296,11 @@ class Repository:
         They are ranked by words and meaning, or by the scores of a profile. Each has at least the relevance
         `min_similarity`, a cosine.
         """
-        return [*self.search_many([text], limit, only, profile, min_similarity, **words)[0].found]
+        return [
+            *self.search_many([text], limit, only, profile, min_similarity, **words)[
+                0
+            ].found
+        ]
 
     def search_many(
         self,
@@ -298,7 +321,9 @@ class Repository:
             answers = self.layers.look(*asked)
         else:
             answers = self.core.read(self.core.searching(*asked))
-        self.core.note_answers([(answer.question, answer.found) for answer in answers], limit, only)
+        self.core.note_answers(
+            [(answer.question, answer.found) for answer in answers], limit, only
+        )
         return answers
 
     def history(self, name: str) -> Sequence[Step]:
@@ -424,7 +449,9 @@ class Repository:
         from ..git.staged import missing_files
         from .writing import contents
 
-        page = check_page(self.layout, lambda: contents(self.core, self.layout.path(PAGE)))
+        page = check_page(
+            self.layout, lambda: contents(self.core, self.layout.path(PAGE))
+        )
         return [
             *page,
             *check_repository(self.layout, missing_files(self.layout)),
@@ -437,7 +464,8 @@ def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:
         return only
     if only is not None:
         raise BadInput(
-            f"only= together with {next(iter(words))}=", "pass either a Filter or keyword arguments"
+            f"only= together with {next(iter(words))}=",
+            "pass either a Filter or keyword arguments",
         )
     return filter_of(**words)
 
@@ -446,7 +474,9 @@ def _task(task: str | Task, agent: str = "", session: str = "") -> Task:
     """Return the task; raise BadInput if `agent` or `session` is passed together with a Task, which has its own."""
     if not isinstance(task, str):
         if agent or session:
-            raise BadInput("agent= or session= together with a Task", "set them in the Task")
+            raise BadInput(
+                "agent= or session= together with a Task", "set them in the Task"
+            )
         return task
 
     return Task(task, agent, session=session)

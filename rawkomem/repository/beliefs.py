@@ -103,7 +103,9 @@ class Beliefs(Wing):
 
     def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
         """Return the sources of a memory that were withdrawn, superseded or disputed, or are no longer valid."""
-        return self._core.read(lambda: self._core.view(None).believed.weak_sources(memory))
+        return self._core.read(
+            lambda: self._core.view(None).believed.weak_sources(memory)
+        )
 
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
         """Return the memories in use that have weak sources, with these sources."""
@@ -122,7 +124,11 @@ class Beliefs(Wing):
     # Decisions about one memory
 
     def reinforce(
-        self, name: str, reason: str = "", by: str = "", boost: float = REINFORCED_IMPORTANCE
+        self,
+        name: str,
+        reason: str = "",
+        by: str = "",
+        boost: float = REINFORCED_IMPORTANCE,
     ) -> Written:
         """Append an entry that confirms a memory and raises its importance by 0.1; a boost of 0.3 appends three."""
         times = round(checked_share(boost, "boost") / REINFORCED_IMPORTANCE)
@@ -142,7 +148,9 @@ class Beliefs(Wing):
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
-        return self._core.write(lambda: plan_quarantine(self._repo.get(name), reason, by))[0]
+        return self._core.write(
+            lambda: plan_quarantine(self._repo.get(name), reason, by)
+        )[0]
 
     def review(
         self, name: str, action: str, settle: str = "", reason: str = "", by: str = ""
@@ -153,7 +161,9 @@ class Beliefs(Wing):
             memory, rivals = self._with_rivals(name)
             if not rivals and (settle or action == REJECT):
                 rivals = self._contradicted(memory)
-            return plan_review(self._to_review(memory, rivals, settle, reason, by), action)
+            return plan_review(
+                self._to_review(memory, rivals, settle, reason, by), action
+            )
 
         return self._core.write(decide)
 
@@ -177,7 +187,9 @@ class Beliefs(Wing):
                 and before.status == "quarantined"
                 and not by_hand
             ):
-                again = quarantining(memory, before.reason or reason, by, before.conflicts_with)
+                again = quarantining(
+                    memory, before.reason or reason, by, before.conflicts_with
+                )
                 return Plan((again,), f"hold {memory.id} for its review again")
             review = self._to_review(memory, rivals, settle, reason, by)
             return plan_restore(review, by_hand and memory.status == "quarantined")
@@ -201,7 +213,9 @@ class Beliefs(Wing):
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use; `restore` brings it back."""
-        return self._core.write(lambda: plan_archive(self._repo.get(name), reason, by))[0]
+        return self._core.write(lambda: plan_archive(self._repo.get(name), reason, by))[
+            0
+        ]
 
     # Proposed changes: written by somebody who cannot vouch for the memory
 
@@ -239,20 +253,28 @@ class Beliefs(Wing):
         return [self.proposal(id) for id in waiting]
 
     def decide(
-        self, name: str, accept: bool, changes: Sequence[str] = (), reason: str = "", by: str = ""
+        self,
+        name: str,
+        accept: bool,
+        changes: Sequence[str] = (),
+        reason: str = "",
+        by: str = "",
     ) -> Sequence[Written]:
         """Accept or decline proposed changes of a memory: all, or those with the given `id` or `id@digest`."""
 
         def decide() -> Plan:
             proposal = self.proposal(name)
             known = {
-                key: entry for entry in proposal.changes for key in (entry.id, reviewed_name(entry))
+                key: entry
+                for entry in proposal.changes
+                for key in (entry.id, reviewed_name(entry))
             }
             unknown = [key for key in changes if key not in known]
             if unknown or not known:
                 missing = f"no change {', '.join(unknown)}".rstrip()
                 raise NotFound(
-                    f"{missing} waits for a review of {proposal.memory.id}", "run 'rawkomem review'"
+                    f"{missing} waits for a review of {proposal.memory.id}",
+                    "run 'rawkomem review'",
                 )
             chosen = [known[key] for key in changes] or list(proposal.changes)
             return plan_decide(proposal.memory, chosen, accept, reason, by)
@@ -260,9 +282,16 @@ class Beliefs(Wing):
         return self._core.write(decide)
 
     def _to_review(
-        self, memory: Memory, rivals: Sequence[Memory], settle: str, reason: str, by: str
+        self,
+        memory: Memory,
+        rivals: Sequence[Memory],
+        settle: str,
+        reason: str,
+        by: str,
     ) -> Review:
-        return Review(memory, rivals, settle, reason, by, self._value, *self._words(memory))
+        return Review(
+            memory, rivals, settle, reason, by, self._value, *self._words(memory)
+        )
 
     def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
         """Return the entries that wrote a memory's text, and other changes that wait; a review entry lists both."""
@@ -273,8 +302,14 @@ class Beliefs(Wing):
             said = (memory.id, *memory.amended_in)
             entries = core.entries(memory.id)
             words = [entry for entry in entries if entry.id in said]
-            others = [entry for entry in entries if entry.id not in said and is_deciding(entry)]
-            return words, [entry for entry in others if not (vouches and vouches(entry))]
+            others = [
+                entry
+                for entry in entries
+                if entry.id not in said and is_deciding(entry)
+            ]
+            return words, [
+                entry for entry in others if not (vouches and vouches(entry))
+            ]
 
         return core.read(read)
 
@@ -306,7 +341,9 @@ class Beliefs(Wing):
         ]
         if not held:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
-            raise NotFound(f"{alone} waits for a review", "run 'rawkomem review' to see what waits")
+            raise NotFound(
+                f"{alone} waits for a review", "run 'rawkomem review' to see what waits"
+            )
         plain: list[str] = []
         rest: list[str] = []
         for memory in held:
@@ -314,15 +351,22 @@ class Beliefs(Wing):
             (plain if is_plain else rest).append(memory.id)
 
         def decide(ids: Sequence[str]) -> Plan:
-            waiting = [one for one in self._repo.get_many(ids) if one.status == "quarantined"]
+            waiting = [
+                one for one in self._repo.get_many(ids) if one.status == "quarantined"
+            ]
             reviews = [self._to_review(one, (), settle, reason, by) for one in waiting]
-            entries = [entry for one in reviews for entry in plan_review(one, action).entries]
-            return Plan(in_one_change_file(entries), f"{action} {len(reviews)} memories")
+            entries = [
+                entry for one in reviews for entry in plan_review(one, action).entries
+            ]
+            return Plan(
+                in_one_change_file(entries), f"{action} {len(reviews)} memories"
+            )
 
         with as_one_change(self._core):
             for ids in batches(plain, REVIEWS_AT_ONCE):
                 self._core.write(partial(decide, ids))
-            for id in rest:  # an earlier review may have changed the memories that it contradicts
+            # an earlier review may have changed the memories that it contradicts
+            for id in rest:
                 self.review(id, action, settle, reason, by)
         return self._repo.get_many([memory.id for memory in held])
 
@@ -361,12 +405,15 @@ class Beliefs(Wing):
         """Return the chain of memories that superseded a memory, with the trust of both sides at each step."""
         core = self._core
         return replacements(
-            core.read(lambda: replacement_chain(core.resolve(name), core.find)), self._value
+            core.read(lambda: replacement_chain(core.resolve(name), core.find)),
+            self._value,
         )
 
     def predicates(self) -> Mapping[str, Predicate]:
         """Return the rules for predicates of claims, from `predicates:` in config.yaml."""
-        return read_registry({name: dict(rules) for name, rules in self._core.settings.predicates})
+        return read_registry(
+            {name: dict(rules) for name, rules in self._core.settings.predicates}
+        )
 
     def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
         """Return the memories in use with a claim about this subject and predicate."""
@@ -386,10 +433,14 @@ class Beliefs(Wing):
         )  # a memory that is no longer valid supersedes nothing
         others = self.claiming(*claim.key) if claim and not ended else ()
         named = [
-            one.other for one in self._core.read(lambda: open_conflicts([memory], self._core.find))
+            one.other
+            for one in self._core.read(
+                lambda: open_conflicts([memory], self._core.find)
+            )
         ]
         rivals = {
-            other.id: other for other in (*rivals_of(memory, others, self.predicates()), *named)
+            other.id: other
+            for other in (*rivals_of(memory, others, self.predicates()), *named)
         }
         return [rivals[id] for id in sorted(rivals)]
 
@@ -427,7 +478,8 @@ class Undone:
     steps: tuple[Step, ...]
     plan: Plan
     written: tuple[Written, ...] = ()
-    removed: tuple[str, ...] = ()  # memories whose files were removed, because git never had them
+    # memories whose files were removed, because git never had them
+    removed: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()  # of these files, below .rawko
     reopened: tuple[str, ...] = ()  # dropped drafts that wait again
 
@@ -436,7 +488,11 @@ class Undoing(Wing):
     """Lists the changes that this machine made and undoes them by appending entries."""
 
     def undo(
-        self, entry: str = "", everything: bool = False, by: str = "", dry_run: bool = False
+        self,
+        entry: str = "",
+        everything: bool = False,
+        by: str = "",
+        dry_run: bool = False,
     ) -> Undone:
         """Undo the last change, or the one that wrote an entry or dropped a draft; raise NotFound if there is none.
 
@@ -451,7 +507,9 @@ class Undoing(Wing):
                 self._repo.drafts.store.reopen(change.ids)
                 note_drop(core.layout, change.memories[0], change.name)
             ids = change.memories
-            return Undone(change, _steps_of_change(change, {}), Plan((), "reopen"), reopened=ids)
+            return Undone(
+                change, _steps_of_change(change, {}), Plan((), "reopen"), reopened=ids
+            )
         if dry_run:
             return self._decide(change, everything, by)
         found: list[Undone] = []
@@ -459,7 +517,9 @@ class Undoing(Wing):
         def decide() -> Plan:
             undone = self._remove_uncommitted(self._decide(change, everything, by))
             found.append(undone)
-            left = tuple(one for one in undone.plan.entries if one.about not in undone.removed)
+            left = tuple(
+                one for one in undone.plan.entries if one.about not in undone.removed
+            )
             return replace(undone.plan, entries=left)
 
         written = core.write(decide)
@@ -475,19 +535,26 @@ class Undoing(Wing):
         done = read_changes(self._core.layout)
         undone = {change.undoes for change in done}
         return [
-            one for one in reversed(done) if not (one.undoes or one.purged or one.name in undone)
+            one
+            for one in reversed(done)
+            if not (one.undoes or one.purged or one.name in undone)
         ]
 
     def steps(self, changes: Sequence[Change]) -> list[tuple[Change, tuple[Step, ...]]]:
         """Return each change with what it did."""
         return self._core.read(
-            lambda: [(change, _steps_of_change(change, self._about(change))) for change in changes]
+            lambda: [
+                (change, _steps_of_change(change, self._about(change)))
+                for change in changes
+            ]
         )
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return the memories that exist; the others were purged, or are on another branch."""
         find = self._core.find
-        return self._core.read(lambda: {id: memory for id in ids if (memory := find(id))})
+        return self._core.read(
+            lambda: {id: memory for id in ids if (memory := find(id))}
+        )
 
     def _remove_uncommitted(self, undone: Undone) -> Undone:
         """Remove the files that the change made and git does not have; a copy stays in `.rawko/local/edits`.
@@ -495,8 +562,14 @@ class Undoing(Wing):
         A program does not remove what a person vouches for: there, the deletion is a proposal.
         """
         layout = self._core.layout
-        vouches = None if self._core.via == PERSON else self._core.read(self._core.vouching)
-        deleted = {entry.about: entry for entry in undone.plan.entries if entry.kind == "delete"}
+        vouches = (
+            None if self._core.via == PERSON else self._core.read(self._core.vouching)
+        )
+        deleted = {
+            entry.about: entry
+            for entry in undone.plan.entries
+            if entry.kind == "delete"
+        }
         made = [step.entry for step in undone.steps if step.entry.creates]
         files = {
             entry.path: entry.id
@@ -508,7 +581,9 @@ class Undoing(Wing):
             for path in files.keys() - tracked_files(layout, files)
         }
         alone = {
-            path: text for path, text in data.items() if _holds_only(text, path, undone.change)
+            path: text
+            for path, text in data.items()
+            if _holds_only(text, path, undone.change)
         }
         if not alone:
             return undone
@@ -527,7 +602,9 @@ class Undoing(Wing):
 
     def _decide(self, change: Change, everything: bool, by: str) -> Undone:
         if len(change.memories) > MAX_UNDONE and not everything:
-            message = f"the last change ({change.name}) wrote {len(change.memories)} memories"
+            message = (
+                f"the last change ({change.name}) wrote {len(change.memories)} memories"
+            )
             raise Refused(message, "run 'rawkomem undo --all' to undo all of them")
 
         def read() -> Undone:
@@ -553,7 +630,9 @@ def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
 
 def _holds_only(data: bytes, path: str, change: Change) -> bool:
     """Return whether all entries of a file belong to a change."""
-    return all(entry.id in change.ids for entry in read_data(data, path, advice=False).entries)
+    return all(
+        entry.id in change.ids for entry in read_data(data, path, advice=False).entries
+    )
 
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
@@ -570,20 +649,25 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
     change = last_change(changes)
     if change is None:
         raise NotFound(
-            "there is no change to undo", "run 'rawkomem history ID' to see the changes of a memory"
+            "there is no change to undo",
+            "run 'rawkomem history ID' to see the changes of a memory",
         )
     if change.purged:
         hint = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
         raise Refused(
-            f"the last change was the purge of {change.purged}, which cannot be undone", hint
+            f"the last change was the purge of {change.purged}, which cannot be undone",
+            hint,
         )
     return change
 
 
-def _steps_of_change(change: Change, about: Mapping[str, Sequence[Entry]]) -> tuple[Step, ...]:
+def _steps_of_change(
+    change: Change, about: Mapping[str, Sequence[Entry]]
+) -> tuple[Step, ...]:
     if change.name.startswith(DROP):
         return tuple(
-            Step(Entry(kind="delete", id=id, about=id), "dropped a draft", ()) for id in change.ids
+            Step(Entry(kind="delete", id=id, about=id), "dropped a draft", ())
+            for id in change.ids
         )
     return tuple(
         replace(step, told=step.told.removeprefix("undone: "))

@@ -7,7 +7,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from ..files.append import Gathered, KnownMemory, Written, change_path, gather_changes, with_gitkeep
+from ..files.append import (
+    Gathered,
+    KnownMemory,
+    Written,
+    change_path,
+    gather_changes,
+    with_gitkeep,
+)
 from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import read_changes
@@ -41,7 +48,8 @@ from .core import Wing
 
 
 NEAR, PROSE = "near-duplicate", "contradiction"  # codes of proposals
-MAX_SEARCHED = 50  # staged memories that are compared; a larger import waits for `consolidate`
+# staged memories that are compared; a larger import waits for `consolidate`
+MAX_SEARCHED = 50
 MAX_RESULTS = 8  # of the search for one staged memory
 MAX_QUESTION_CHARS = 400
 SHOWN_CHARS = 60  # of a sentence that is quoted
@@ -79,11 +87,15 @@ class Edits(Wing):
         purged = () if agent else self._purged()
         registry = self._repo.beliefs.predicates()
         staged = staged or Staged(core.layout)
-        commit = Commit(core.layout, staged, registry, agent or core.settings.append_only, purged)
+        commit = Commit(
+            core.layout, staged, registry, agent or core.settings.append_only, purged
+        )
         return check_commit(commit, skip)
 
     def _purged(self) -> set[str]:
-        return {change.purged for change in read_changes(self._core.layout) if change.purged}
+        return {
+            change.purged for change in read_changes(self._core.layout) if change.purged
+        }
 
     def is_agents_commit(self) -> bool:
         """Return whether the author or the committer of the next commit is an agent."""
@@ -103,7 +115,9 @@ class Edits(Wing):
         commit = Commit(core.layout, Staged(core.layout), {}, purged=self._purged())
         staged = commit.staged
         if len(staged.parents) > 1 or staged.unmerged:
-            raise Refused("a merge is in progress", "finish the merge first, then edit memories")
+            raise Refused(
+                "a merge is in progress", "finish the merge first, then edit memories"
+            )
         edits = edits_of(commit)
         if not edits:
             return Amended(())
@@ -116,15 +130,23 @@ class Edits(Wing):
             }
         )
         _refuse_unstaged(staged, core.layout.root, paths)
-        committed = staged.texts([path for path in paths if path in staged.head], staged.head)
+        committed = staged.texts(
+            [path for path in paths if path in staged.head], staged.head
+        )
         edited = staged.texts([path for path in paths if path in staged.now])
         files = {
-            path: restored_file(path, data, edited.get(path)) for path, data in committed.items()
+            path: restored_file(path, data, edited.get(path))
+            for path, data in committed.items()
         }
         wanted = staged.texts(filter(is_memory, staged.now))
-        before, after = entries_by_memory({**wanted, **files}), entries_by_memory(wanted)
+        before, after = (
+            entries_by_memory({**wanted, **files}),
+            entries_by_memory(wanted),
+        )
         plan = _in_change_files(plan_amendments(edits, before, after, by), committed)
-        mine = {path: read_bytes(core.layout.path(path)) for path in edited if path in files}
+        mine = {
+            path: read_bytes(core.layout.path(path)) for path in edited if path in files
+        }
         files = {
             path: _checked_out(data, mine.get(path), edited.get(path))
             for path, data in files.items()
@@ -172,12 +194,16 @@ class Edits(Wing):
         Only memories that the commit contains are compared.
         """
         memories = list(brought.memories.values())[:MAX_SEARCHED]
-        questions = [f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories]
+        questions = [
+            f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories
+        ]
         answers = self._core.look(questions, MAX_RESULTS) if memories else ()
         found: dict[frozenset[str], StagedProposal] = {}
         for memory, answer in zip(memories, answers, strict=True):
             ids = [item.row.id for item in answer.found if item.row.id != memory.id]
-            others = [one for one in self._repo.get_many(ids) if brought.holds(one.path)]
+            others = [
+                one for one in self._repo.get_many(ids) if brought.holds(one.path)
+            ]
             around = [brought.memories.get(other.id, other) for other in others]
             for one in (*_near(memory, around), *_opposed(memory, around)):
                 found.setdefault(frozenset((one.memory.id, one.other.id)), one)
@@ -186,7 +212,11 @@ class Edits(Wing):
     def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
         """Supersede each added memory that duplicates another one; change no other memory."""
         pairs = brought.twins()
-        pairs += [(one.memory, one.other) for one in self.proposals(brought) if one.code == NEAR]
+        pairs += [
+            (one.memory, one.other)
+            for one in self.proposals(brought)
+            if one.code == NEAR
+        ]
         entries: dict[str, Entry] = {}
         for memory, other in pairs:
             if (
@@ -195,9 +225,12 @@ class Edits(Wing):
                 and not missing_fact(memory, other)
             ):
                 entries.setdefault(
-                    memory.id, superseding(memory, other.id, f"duplicate of {other.id}", by)
+                    memory.id,
+                    superseding(memory, other.id, f"duplicate of {other.id}", by),
                 )
-        plan = Plan(tuple(entries.values()), f"supersede {len(entries)} staged duplicates")
+        plan = Plan(
+            tuple(entries.values()), f"supersede {len(entries)} staged duplicates"
+        )
         written = self._core.write(plan) if entries else ()
         if written:
             self._core.follow()
@@ -210,7 +243,9 @@ class Edits(Wing):
         with lock(self._core.layout, "write"):
             self._core.index.expect_changes()
             committed = committed_files(self._core.layout, CHANGED)
-            done = gather_changes(self._core.layout, self._known, committed, dry_run=dry_run)
+            done = gather_changes(
+                self._core.layout, self._known, committed, dry_run=dry_run
+            )
         self._core.follow()
         return done
 
@@ -255,9 +290,13 @@ def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
         except FileNotFoundError:
             mine = None
         text = texts.get(path)
-        if mine != text and (mine is None or text is None or mine.replace(b"\r\n", b"\n") != text):
+        if mine != text and (
+            mine is None or text is None or mine.replace(b"\r\n", b"\n") != text
+        ):
             name = staged.name(path)
-            raise Refused(f"{name} has unstaged changes", f"stage it first: git add {name}")
+            raise Refused(
+                f"{name} has unstaged changes", f"stage it first: git add {name}"
+            )
 
 
 def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
@@ -288,11 +327,17 @@ def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposa
                 if newer
                 else (found.newer, found.said.other, found.said.one)
             )
-            quoted = f"{one_line(one, SHOWN_CHARS)!r} against {one_line(two, SHOWN_CHARS)!r}"
-            yield _staged_proposal(PROSE, memory, other, f"contradicts {other.id}: {quoted}")
+            quoted = (
+                f"{one_line(one, SHOWN_CHARS)!r} against {one_line(two, SHOWN_CHARS)!r}"
+            )
+            yield _staged_proposal(
+                PROSE, memory, other, f"contradicts {other.id}: {quoted}"
+            )
 
 
-def _staged_proposal(code: str, memory: Memory, other: Memory, message: str) -> StagedProposal:
+def _staged_proposal(
+    code: str, memory: Memory, other: Memory, message: str
+) -> StagedProposal:
     """Return a proposal. Its command keeps `other` for a duplicate, and `memory` for a contradiction."""
     old, new = (memory, other) if code == NEAR else (other, memory)
     return StagedProposal(

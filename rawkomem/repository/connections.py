@@ -35,46 +35,75 @@ MIN_CLUSTER = 3  # memories of the smallest cluster
 class Graph(Wing):
     """Adds and removes links between memories, and walks along them."""
 
-    def link(self, name: str, other: str, type: str = "related", by: str = "") -> Sequence[Written]:
+    def link(
+        self, name: str, other: str, type: str = "related", by: str = ""
+    ) -> Sequence[Written]:
         """Append a link from one memory to another."""
-        return self._core.write(plan_link(self._repo.get(name), self._repo.get(other), type, by))
+        return self._core.write(
+            plan_link(self._repo.get(name), self._repo.get(other), type, by)
+        )
 
-    def unlink(self, name: str, other: str, type: str = "", by: str = "") -> Sequence[Written]:
+    def unlink(
+        self, name: str, other: str, type: str = "", by: str = ""
+    ) -> Sequence[Written]:
         """Remove the links between two memories, of one type or of all types."""
-        return self._core.write(plan_unlink(self._repo.get(name), self._repo.get(other), type, by))
+        return self._core.write(
+            plan_unlink(self._repo.get(name), self._repo.get(other), type, by)
+        )
 
     def load(
-        self, statuses: tuple[str, ...] = READABLE, similar: float = 0.0, similar_to: str = ""
+        self,
+        statuses: tuple[str, ...] = READABLE,
+        similar: float = 0.0,
+        similar_to: str = "",
     ) -> Loaded:
         """Return memories and their edges; if `similar` is above 0, also connect memories at least that similar."""
         core = self._core
         return core.read(
             lambda: load_graph(
-                core.index.catalogue, core.index.store, statuses, similar, core.warn, similar_to
+                core.index.catalogue,
+                core.index.store,
+                statuses,
+                similar,
+                core.warn,
+                similar_to,
             )
         )
 
     def traverse(
-        self, name: str, hops: int = 2, types: Collection[str] = (), similar: float = 0.0
+        self,
+        name: str,
+        hops: int = 2,
+        types: Collection[str] = (),
+        similar: float = 0.0,
     ) -> Sequence[WalkStep]:
         """Return the memories around a memory, nearest first, each with the edge that leads to it."""
-        return graph.traverse(self.load(similar=similar), self._repo.get(name).id, hops, types)
+        return graph.traverse(
+            self.load(similar=similar), self._repo.get(name).id, hops, types
+        )
 
     def path(
         self, name: str, other: str, types: Collection[str] = (), similar: float = 0.0
     ) -> Sequence[WalkStep]:
         """Return the shortest path between two memories; empty if they are not connected."""
         return graph.shortest_path(
-            self.load(similar=similar), self._repo.get(name).id, self._repo.get(other).id, types
+            self.load(similar=similar),
+            self._repo.get(name).id,
+            self._repo.get(other).id,
+            types,
         )
 
-    def clusters(self, min_size: int = MIN_CLUSTER, similar: float = 0.0) -> Sequence[Cluster]:
+    def clusters(
+        self, min_size: int = MIN_CLUSTER, similar: float = 0.0
+    ) -> Sequence[Cluster]:
         """Return groups of connected memories, largest first."""
         return graph.clusters(self.load(similar=similar), min_size)
 
     def entities(self) -> Mapping[str, Sequence[str]]:
         """Return every entity that readable memories name, with the ids of those memories."""
-        return self._core.read(lambda: named_entities(self._core.index.catalogue, READABLE))
+        return self._core.read(
+            lambda: named_entities(self._core.index.catalogue, READABLE)
+        )
 
 
 # Episodes: groups of memories, for example of one task.
@@ -84,14 +113,24 @@ class Episodes(Wing):
     """Creates, reads and compresses episodes."""
 
     def create(
-        self, name: str, ids: Sequence[str], tags: Sequence[str] = (), text: str = "", by: str = ""
+        self,
+        name: str,
+        ids: Sequence[str],
+        tags: Sequence[str] = (),
+        text: str = "",
+        by: str = "",
     ) -> Episode:
         """Create an episode with these memories."""
         plan = decide.plan_episode(name, self._repo.get_many(ids), tags, text, by)
         return self.get(self._core.write(plan)[0].entry.id)
 
     def capture(
-        self, name: str, only: Filter, discoverer: str = "", tags: Sequence[str] = (), by: str = ""
+        self,
+        name: str,
+        only: Filter,
+        discoverer: str = "",
+        tags: Sequence[str] = (),
+        by: str = "",
     ) -> Episode:
         """Create an episode with all memories that pass a filter, of one discoverer or of all."""
         only = replace(only, statuses=only.statuses or READABLE)
@@ -115,7 +154,9 @@ class Episodes(Wing):
 
     def remove(self, name: str, ids: Sequence[str], by: str = "") -> Episode:
         """Remove memories from an episode."""
-        self._core.write(decide.plan_leave(self.get(name), self._repo.get_many(ids), by))
+        self._core.write(
+            decide.plan_leave(self.get(name), self._repo.get_many(ids), by)
+        )
         return self.get(name)
 
     def list(self) -> Sequence[Episode]:
@@ -132,14 +173,22 @@ class Episodes(Wing):
                 "run 'rawkomem trace episode list'",
             )
         if memory.status == "deleted":
-            raise Refused(f"{memory.id} is deleted", "run 'rawkomem trace episode list'")
+            raise Refused(
+                f"{memory.id} is deleted", "run 'rawkomem trace episode list'"
+            )
         found = decide.episodes_in(self._repo.graph.load(statuses=()))
         return next(episode for episode in found if episode.memory.id == memory.id)
 
-    def search(self, name: str, question: str, limit: int = DEFAULT_RESULTS) -> Sequence[Found]:
+    def search(
+        self, name: str, question: str, limit: int = DEFAULT_RESULTS
+    ) -> Sequence[Found]:
         """Return the members of an episode that match a question best."""
         ids = tuple(memory.id for memory in self.get(name).members)
-        return self._repo.search(question, limit, Filter(ids=ids, statuses=READABLE)) if ids else []
+        return (
+            self._repo.search(question, limit, Filter(ids=ids, statuses=READABLE))
+            if ids
+            else []
+        )
 
     def summarize(self, name: str, max_words: int = decide.SUMMARY_WORDS) -> str:
         """Return a summary made of sentences of the episode's active members."""
@@ -148,7 +197,9 @@ class Episodes(Wing):
     def keep_summary(self, name: str, summary: str, by: str = "") -> Written:
         """Append an entry that makes a summary the episode's text."""
         if not summary:
-            raise BadInput("there is nothing to keep: no member has any text", "add members first")
+            raise BadInput(
+                "there is nothing to keep: no member has any text", "add members first"
+            )
         return self._core.write(
             plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by))
         )[0]
@@ -171,7 +222,9 @@ class Episodes(Wing):
                 "delete it to make another",
             )
         title = title or f"Digest: {episode.memory.title}"
-        written = self._core.write(plan_digest(title, members, f"episode {episode.memory.id}", by))
+        written = self._core.write(
+            plan_digest(title, members, f"episode {episode.memory.id}", by)
+        )
         if not archive:
             return written[0], (), {}
         self._core.follow()
@@ -204,7 +257,11 @@ class Citations(Wing):
         core = self._core
         rows = core.rows()
         docs = core.read(
-            lambda: [doc for row in rows if '"cites"' in (doc := core.index.catalogue.doc(row.id))]
+            lambda: [
+                doc
+                for row in rows
+                if '"cites"' in (doc := core.index.catalogue.doc(row.id))
+            ]
         )
         found = [(memory, self.of(memory)) for memory in map(memory_of, docs)]
         return [(memory, cited) for memory, cited in found if cited]

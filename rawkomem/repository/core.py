@@ -88,7 +88,9 @@ class _Lazy:
         if owner is None:
             return self
         __import__(self._module)
-        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(owner)
+        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(
+            owner
+        )
         owner.__dict__[self._name] = made  # later reads find it here
         return made
 
@@ -128,14 +130,18 @@ class Core:
         layers: bool = False,
     ):
         self.layout = layout
-        self.with_layers = layers  # whether recall also searches the user's other layers
-        self.via = via  # default origin of written entries; see files/machine_records.py
+        # whether recall also searches the user's other layers
+        self.with_layers = layers
+        # default origin of written entries; see files/machine_records.py
+        self.via = via
         self.agent = ""  # default agent of a question, for the ledger
         self.warn = warn
         self._store_name = store and checked_store(store)  # overrides the settings
         self.index = Index(
             layout,
-            lambda: open_embedder(self.settings.embedder, self.warn, self.index.made_with),
+            lambda: open_embedder(
+                self.settings.embedder, self.warn, self.index.made_with
+            ),
             warn,
             lambda: open_deep_embedder(self.settings.embedder),
             self._open_store,
@@ -145,9 +151,11 @@ class Core:
         self._settings: Settings | None = None
         self._adjust = adjust  # changes the settings for one host program
         self.finishing = False
-        self.joins = False  # whether the next write belongs to the same change; see `as_one_change`
+        # whether the next write belongs to the same change; see `as_one_change`
+        self.joins = False
         self.change = ""  # the name of that change
-        self.others: list[Core] = []  # cores of the other layers, after a recall opened them
+        # cores of the other layers, after a recall opened them
+        self.others: list[Core] = []
         self.written: tuple[
             str, ...
         ] = ()  # ids written by this command, or by this call of a server
@@ -173,7 +181,9 @@ class Core:
     @property
     def is_layered(self) -> bool:
         """Return whether recall also uses the user's own memories or shared repositories."""
-        return self.with_layers and (os.path.isdir(personal_root()) or bool(self.settings.sources))
+        return self.with_layers and (
+            os.path.isdir(personal_root()) or bool(self.settings.sources)
+        )
 
     def _open_store(self, dims: int) -> OutsideStore | None:
         if self.settings.store.name in (SQLITE, MEMORY):
@@ -235,7 +245,9 @@ class Core:
             if has_tables(self):
                 publish_new(self, ids)
         except (RawkoError, OSError, DatabaseError) as failure:
-            self.warn(f"written, but the tables for other programs are not up to date: {failure}")
+            self.warn(
+                f"written, but the tables for other programs are not up to date: {failure}"
+            )
 
     def waits_for_review(self, entry: Entry) -> bool:
         """Return whether a change that was just written is only a proposal; False if the index cannot be read."""
@@ -257,11 +269,17 @@ class Core:
             for is_rebuilt in (False, True):
                 try:
                     answer = self.index.answer(ask)
-                    return self.index.answer(ask) if self.index.follow_commits() else answer
+                    return (
+                        self.index.answer(ask)
+                        if self.index.follow_commits()
+                        else answer
+                    )
                 except DatabaseError as failure:
                     if is_rebuilt:
                         hint = "run 'rawkomem doctor'"
-                        raise IndexBroken(f"the index cannot be read: {failure}", hint) from None
+                        raise IndexBroken(
+                            f"the index cannot be read: {failure}", hint
+                        ) from None
                     if not isinstance(failure, BROKEN):
                         raise
                     self.warn(f"the index cannot be read ({failure}): rebuilding it")
@@ -270,9 +288,7 @@ class Core:
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
-            message = (
-                f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
-            )
+            message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
             hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
 
@@ -288,12 +304,18 @@ class Core:
         return self.read(self.searching(texts, limit, only, profile, least))
 
     def searching(
-        self, texts: Sequence[str], limit: int, only: Filter | None, profile: str, least: float
+        self,
+        texts: Sequence[str],
+        limit: int,
+        only: Filter | None,
+        profile: str,
+        least: float,
     ) -> Callable[[], Sequence[Answer]]:
         """Return the function that searches for several texts, for `read`."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(
-                f"{len(texts)} questions in one call are too many", f"ask at most {MAX_QUESTIONS}"
+                f"{len(texts)} questions in one call are too many",
+                f"ask at most {MAX_QUESTIONS}",
             )
         from ..recall.search import search  # an injection does not need it
 
@@ -342,7 +364,9 @@ class Core:
 
     def all(self) -> Sequence[Memory]:
         """Return every memory of any status."""
-        return self.read(lambda: [memory_of(doc) for doc in self.index.catalogue.docs()])
+        return self.read(
+            lambda: [memory_of(doc) for doc in self.index.catalogue.docs()]
+        )
 
     def inside(self, only: Filter | None) -> Sequence[Memory]:
         """Return the whole memories that pass a filter, last changed first."""
@@ -352,7 +376,9 @@ class Core:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
         return [memory_of(self.index.catalogue.doc(id)) for id in ids]
 
-    def near(self, text: str, limit: int, only: Filter | None = None) -> list[tuple[Memory, float]]:
+    def near(
+        self, text: str, limit: int, only: Filter | None = None
+    ) -> list[tuple[Memory, float]]:
         """Return the memories that are most similar to a text, with their relevance."""
         found = self.look([text], limit, only)[0].found
         return [(self.get(item.row.id), item.relevance) for item in found]
@@ -399,7 +425,10 @@ class Core:
             from ..index.summaries import resolved_entities
 
             only = replace(
-                only, entities=resolved_entities(only.entities, self.index.catalogue, self.warn)
+                only,
+                entities=resolved_entities(
+                    only.entities, self.index.catalogue, self.warn
+                ),
             )
         return View(self.layout, self.index.catalogue, only, self.authors, strict)
 
@@ -439,8 +468,14 @@ class Core:
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
             titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-            several = "; ".join(f"{id} ({one_line(title, 60)})" for id, title in titles.items())
-            more = f" and {len(ids) - MAX_CANDIDATES} more" if len(ids) > MAX_CANDIDATES else ""
+            several = "; ".join(
+                f"{id} ({one_line(title, 60)})" for id, title in titles.items()
+            )
+            more = (
+                f" and {len(ids) - MAX_CANDIDATES} more"
+                if len(ids) > MAX_CANDIDATES
+                else ""
+            )
             message = f"{name!r} matches several memories: {several}{more}"
             raise BadInput(message, "use more of the id or of the title")
         return ids[0]
@@ -488,7 +523,8 @@ class Core:
 
         Return whether one was started. A user has at most one such process.
         """
-        reachable = self.settings.store.name != MEMORY  # another process cannot reach that store
+        # another process cannot reach that store
+        reachable = self.settings.store.name != MEMORY
         if self.has_deep_vectors and reachable and fill_behind(self.index):
             return True
         return any(other.deepen_in_background() for other in self.others)

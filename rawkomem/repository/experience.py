@@ -55,7 +55,14 @@ from ..recall.relevance import lesson_held_back
 from ..recall.render import labels_by_id
 from ..recall.signals import MAX_SIMILAR, MIN_SIMILARITY
 from ..state.changes import HeritageChain, plan_heritage
-from ..state.runs import EXPERIENCE, TRACE, dependency_chain, execution_order, outcome_of, tools_of
+from ..state.runs import (
+    EXPERIENCE,
+    TRACE,
+    dependency_chain,
+    execution_order,
+    outcome_of,
+    tools_of,
+)
 from ..text.clean import one_line
 from .core import Wing
 from .writing import as_warning
@@ -101,26 +108,38 @@ class Traces(Wing):
         written = self._core.write(
             lambda: plan_experience(whole, next_experience_number(layout), by), via
         )
-        with as_warning(self._core, "the log keeps more entries than usual"), lock(layout, "write"):
+        with (
+            as_warning(self._core, "the log keeps more entries than usual"),
+            lock(layout, "write"),
+        ):
             rotate_log(layout, keep)
         return written[0]
 
-    def record_session(self, turns: Sequence[Turn], host: str, session: str) -> Written | None:
+    def record_session(
+        self, turns: Sequence[Turn], host: str, session: str
+    ) -> Written | None:
         """Record a session: a trace, and a line in this repository's experience log and in the user's own.
 
         Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
         to record, or if the session has no id.
         """
         id = one_line(
-            session or next((turn.session for turn in turns if turn.session), ""), MAX_SESSION_CHARS
+            session or next((turn.session for turn in turns if turn.session), ""),
+            MAX_SESSION_CHARS,
         )
-        told = trace_of(turns, SessionFacts(host, id, self._core.layout.project)) if id else None
+        told = (
+            trace_of(turns, SessionFacts(host, id, self._core.layout.project))
+            if id
+            else None
+        )
         if told is None:
             return None
         known = self._of_session(TRACE, id)
         if known:
             told = continued_trace(known, told)
-        written = self._continue(known, told) if known else self.add(told, via=VIA_AGENT)
+        written = (
+            self._continue(known, told) if known else self.add(told, via=VIA_AGENT)
+        )
         self.log_session(told)
         self._log_personally(told)
         return written
@@ -130,7 +149,9 @@ class Traces(Wing):
         known = self._of_session(EXPERIENCE, told.session)
         if known is None:
             self.log(
-                experience_of(told, project or os.path.basename(self._core.layout.project)),
+                experience_of(
+                    told, project or os.path.basename(self._core.layout.project)
+                ),
                 told.agent,
                 VIA_AGENT,
             )
@@ -155,7 +176,11 @@ class Traces(Wing):
             len(tools_of(known)),
             len(files) if isinstance(files, list) else 1,
         )
-        if known.status != ACTIVE or same == (told.status, len(told.tools), len(told.files)):
+        if known.status != ACTIVE or same == (
+            told.status,
+            len(told.tools),
+            len(told.files),
+        ):
             return None
         return self._repo.amend(known.id, trace_change(told), via=VIA_AGENT)
 
@@ -172,7 +197,9 @@ class Traces(Wing):
 
     def _of_session(self, kind: str, id: str) -> Memory | None:
         found = self._core.inside(Filter(kinds=(kind,)))
-        return next((memory for memory in found if memory.extra.get(SESSION_KEY) == id), None)
+        return next(
+            (memory for memory in found if memory.extra.get(SESSION_KEY) == id), None
+        )
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
         """Return all traces by id, with these statuses or with any."""
@@ -202,11 +229,15 @@ class Traces(Wing):
         Runs that consolidation archived count, too.
         """
         core = self._core
-        window = {name: said for name, said in (("since", since), ("until", until)) if said}
+        window = {
+            name: said for name, said in (("since", since), ("until", until)) if said
+        }
         inside = replace(only or PAST_RUNS, **window)
         asked = (text, limit, min_similarity)
         return core.read(
-            lambda: match_patterns(core.view(inside), core.index.store, core.spaces(), *asked)
+            lambda: match_patterns(
+                core.view(inside), core.index.store, core.spaces(), *asked
+            )
         )
 
     def brief(self, goal: str, budget: int = MAX_BRIEF_TOKENS) -> Brief:
@@ -215,7 +246,11 @@ class Traces(Wing):
             raise BadInput("a brief needs a goal", "describe the task")
         taught = replace(DEFAULT_FILTER, kinds=("learning",), statuses=(ACTIVE,))
         warned = replace(DEFAULT_FILTER, kinds=("lesson",), statuses=(ACTIVE,))
-        asked = ((PAST_RUNS, BRIEF_RUNS), (taught, BRIEF_LEARNINGS), (warned, BRIEF_LESSONS))
+        asked = (
+            (PAST_RUNS, BRIEF_RUNS),
+            (taught, BRIEF_LEARNINGS),
+            (warned, BRIEF_LESSONS),
+        )
         matches = [self.search(goal, limit=most, only=only) for only, most in asked]
         runs, learnings, lessons = (
             self._repo.get_many([match.trace_id for match in some]) for some in matches
@@ -242,7 +277,8 @@ def experience_of(told: ToldTrace, project: str) -> ToldExperience:
 # Lessons: store and find them, exchange them as wire blocks, draft them from failures, record
 # heritage.
 
-SPARE_FACTOR = 3  # search for this many times the limit, because some lessons may be unsure or old
+# search for this many times the limit, because some lessons may be unsure or old
+SPARE_FACTOR = 3
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
 DRAFTED, WAITING, DECIDED = (
     "drafted",
@@ -268,14 +304,21 @@ class Lessons(Wing):
     """Stores, finds and drafts lessons; records the intents that led to a memory."""
 
     def learn(
-        self, context: LessonContext | None = None, by: str = "", via: str = "", **told: Any
+        self,
+        context: LessonContext | None = None,
+        by: str = "",
+        via: str = "",
+        **told: Any,
     ) -> tuple[Lesson, str]:
         """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
         context = context or LessonContext(**told)
         with lock(self._core.layout, "lessons"):
             return self._carried_out(
                 plan_lesson(
-                    context, self._lessons(COMPARED_STATUSES), self._repo.beliefs.trust_by(via), by
+                    context,
+                    self._lessons(COMPARED_STATUSES),
+                    self._repo.beliefs.trust_by(via),
+                    by,
                 ),
                 via,
             )
@@ -284,18 +327,27 @@ class Lessons(Wing):
         """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
         wire = read_wire(text)
         with lock(self._core.layout, "lessons"):
-            stored = next((memory for memory in self._lessons() if memory.id == wire.id), None)
+            stored = next(
+                (memory for memory in self._lessons() if memory.id == wire.id), None
+            )
             if stored:
                 return lesson_of(stored), LESSON_KNOWN
             known = self._lessons(COMPARED_STATUSES)
             wire = with_known_name(wire, known)
             learned = plan_lesson(
-                wire.context, known, self._repo.beliefs.trust_by(via), wire.by, wire=wire
+                wire.context,
+                known,
+                self._repo.beliefs.trust_by(via),
+                wire.by,
+                wire=wire,
             )
             return self._carried_out(learned, via)
 
     def search(
-        self, question: str = "", limit: int = MAX_LESSONS, min_confidence: float | None = None
+        self,
+        question: str = "",
+        limit: int = MAX_LESSONS,
+        min_confidence: float | None = None,
     ) -> list[Lesson]:
         """Return confident and recent lessons in use, most severe first: the best matches for a question, or all."""
         limits = self._core.settings.limits("")
@@ -305,15 +357,24 @@ class Lessons(Wing):
         if question.strip():
             only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
             memories = self._repo.get_many(
-                [item.row.id for item in self._repo.search(question, SPARE_FACTOR * limit, only)]
+                [
+                    item.row.id
+                    for item in self._repo.search(question, SPARE_FACTOR * limit, only)
+                ]
             )
         else:
             memories = self._lessons((ACTIVE,))
         at = now()
         usable = [
-            lesson_of(memory) for memory in memories if not lesson_held_back(memory, limits, at)
+            lesson_of(memory)
+            for memory in memories
+            if not lesson_held_back(memory, limits, at)
         ]
-        return by_severity(usable[:limit]) if question.strip() else by_severity(usable)[:limit]
+        return (
+            by_severity(usable[:limit])
+            if question.strip()
+            else by_severity(usable)[:limit]
+        )
 
     def by_pattern(self, name: str) -> list[Lesson]:
         """Return every lesson with a pattern id or name: first those in use, then by confidence."""
@@ -324,7 +385,12 @@ class Lessons(Wing):
         ]
         return sorted(
             lessons,
-            key=lambda one: (one.status != ACTIVE, -one.context.confidence, -one.at, one.id),
+            key=lambda one: (
+                one.status != ACTIVE,
+                -one.context.confidence,
+                -one.at,
+                one.id,
+            ),
         )
 
     def distill(self, dry_run: bool = False) -> Distilled:
@@ -340,7 +406,9 @@ class Lessons(Wing):
             ]
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
-    def _propose(self, proposal: LessonProposal, dry_run: bool) -> tuple[LessonProposal, str]:
+    def _propose(
+        self, proposal: LessonProposal, dry_run: bool
+    ) -> tuple[LessonProposal, str]:
         """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
         store, draft = self._repo.drafts.store, proposal.draft
         waiting = {one.id: one for one in store.all()}

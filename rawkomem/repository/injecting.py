@@ -50,7 +50,9 @@ def inject_for(
 
 def rehearse(repo: Repository, task: Task, told: Told, form: str) -> Injection:
     """Inject for a task as if the session already got `told`; do not log the recall."""
-    return _inject(repo, task, "", form, repo.core.settings.limits(task.agent), None, told=told)
+    return _inject(
+        repo, task, "", form, repo.core.settings.limits(task.agent), None, told=told
+    )
 
 
 def _inject(
@@ -69,8 +71,12 @@ def _inject(
             f"unknown importance {limits.min_importance!r}",
             "use one of " + ", ".join(IMPORTANCE),
         )
-    least = max((only or DEFAULT_FILTER).importance, IMPORTANCE.index(limits.min_importance))
-    only = replace(only or DEFAULT_FILTER, statuses=(ACTIVE,), current=True, importance=least)
+    least = max(
+        (only or DEFAULT_FILTER).importance, IMPORTANCE.index(limits.min_importance)
+    )
+    only = replace(
+        only or DEFAULT_FILTER, statuses=(ACTIVE,), current=True, importance=least
+    )
     if said := cut_note([task.asked]):
         repo.core.warn(said)
     asked, keys = profile or limits.profile, frozenset[str]()
@@ -85,14 +91,16 @@ def _inject(
 
     def ask() -> Injection:
         within = (only, strict, keys)
-        chosen = layered.sources(*within, layers) if layered else [sources(repo.core, *within)]
+        chosen = (
+            layered.sources(*within, layers)
+            if layered
+            else [sources(repo.core, *within)]
+        )
         return inject(chosen, task, asked, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
     if injection.untried:
-        said = (
-            f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
-        )
+        said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
         repo.core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
     return injection
 
@@ -118,7 +126,12 @@ def explain(
         return replace(bare, out=Reason("not-in-use", (why_not,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
     alone = _inject(
-        repo, task, profile, "rawko", anything, replace(only or DEFAULT_FILTER, ids=(found.id,))
+        repo,
+        task,
+        profile,
+        "rawko",
+        anything,
+        replace(only or DEFAULT_FILTER, ids=(found.id,)),
     )
     item = _about(memory.id, alone)
     if item is None:
@@ -166,12 +179,24 @@ def sources(
     doubting = strict or (authors is not None and authors.names_a_person())
     store, citing = core.index.store, core.citing()
     return Sources(
-        view, store, spaces, fired, lambda: last_access(core.layout), citing, doubting, told
+        view,
+        store,
+        spaces,
+        fired,
+        lambda: last_access(core.layout),
+        citing,
+        doubting,
+        told,
     )
 
 
 def _about(id: str, injection: Injection) -> Scored | None:
     """Return a memory's item in an injection, injected or left out; None if it has no item."""
     return next(
-        (item for item in (*injection.items, *injection.left_out) if item.memory.id == id), None
+        (
+            item
+            for item in (*injection.items, *injection.left_out)
+            if item.memory.id == id
+        ),
+        None,
     )

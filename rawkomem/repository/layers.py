@@ -37,7 +37,8 @@ from . import Repository
 from .core import Core
 from .injecting import sources
 
-RESERVED = (PERSONAL, PROJECT, "all", "verified")  # names that a shared repository cannot have
+# names that a shared repository cannot have
+RESERVED = (PERSONAL, PROJECT, "all", "verified")
 MAX_NAME_CHARS = 40
 
 T = TypeVar("T")
@@ -79,7 +80,13 @@ class Standing:
     @property
     def told(self) -> str:
         """Return the state as one line."""
-        how = f", {self.problem}" if self.problem else ", read only" if self.shared else ""
+        how = (
+            f", {self.problem}"
+            if self.problem
+            else ", read only"
+            if self.shared
+            else ""
+        )
         return f"{self.name}: {counted(self.memories, 'memory')} in {self.root}{how}"
 
 
@@ -90,7 +97,8 @@ class Layers:
         self._repo = repository
         self._core = repository.core
         self._left_out: list[tuple[str, str, str]] = []  # name, path and reason
-        self._deep: Embedder | None = None  # the contextual embedder, shared by all layers
+        # the contextual embedder, shared by all layers
+        self._deep: Embedder | None = None
         is_personal = _same(repository.layout.root, personal_root())
         self.all = [Layer(PERSONAL if is_personal else "", repository)]
         if not repository.core.is_layered:
@@ -103,7 +111,9 @@ class Layers:
     def _add_source(self, path: str) -> None:
         folder = os.path.expanduser(path)
         folder = (
-            os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder.rstrip("/\\")
+            os.path.dirname(folder)
+            if os.path.basename(folder) == FOLDER
+            else folder.rstrip("/\\")
         )
         root = os.path.join(folder, FOLDER)
         why = ""
@@ -123,11 +133,12 @@ class Layers:
 
     def _new_name(self, folder: str) -> str:
         """Return an unused name for a source: its folder's name, with unusual signs replaced by hyphens."""
-        plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder))[
-            :MAX_NAME_CHARS
-        ]
+        plain = "".join(
+            c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder)
+        )[:MAX_NAME_CHARS]
         names = [
-            f"{plain}-{number}" if number > 1 else plain for number in range(1, len(self.all) + 3)
+            f"{plain}-{number}" if number > 1 else plain
+            for number in range(1, len(self.all) + 3)
         ]
         return next(
             name
@@ -135,11 +146,16 @@ class Layers:
             if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all))
         )
 
-    def _add(self, name: str, locate: Callable[[], Layout], shared: bool = False) -> None:
+    def _add(
+        self, name: str, locate: Callable[[], Layout], shared: bool = False
+    ) -> None:
         """Open a layer; share the project's embedder if both have the same settings for it. A failure is a warning."""
         try:
             made = type(self._repo)(
-                locate(), self._core.warn, self._core.via, store="sqlite" if shared else ""
+                locate(),
+                self._core.warn,
+                self._core.via,
+                store="sqlite" if shared else "",
             )
             if made.settings.embedder == self._core.settings.embedder:
                 made.core.index.open_embedder = lambda: self._core.index.embedder
@@ -163,7 +179,9 @@ class Layers:
     def standings(self) -> list[Standing]:
         """Return the state of every layer except the project's, including layers that cannot be used."""
         found = [self._standing(layer) for layer in self.all if layer.name]
-        return found + [Standing(name, path, 0, True, why) for name, path, why in self._left_out]
+        return found + [
+            Standing(name, path, 0, True, why) for name, path, why in self._left_out
+        ]
 
     def _standing(self, layer: Layer) -> Standing:
         problem, memories = "", 0
@@ -171,7 +189,9 @@ class Layers:
             memories = len(layer.core.rows())
         except (RawkoError, OSError, DatabaseError) as failure:
             problem = str(failure)
-        return Standing(layer.name, layer.repository.layout.root, memories, layer.shared, problem)
+        return Standing(
+            layer.name, layer.repository.layout.root, memories, layer.shared, problem
+        )
 
     # Recall
 
@@ -190,23 +210,35 @@ class Layers:
 
     def fresh(self) -> list[Layer]:
         """Update every layer except the first, and return the first and those that work. The caller reads the first."""
-        return self.all[:1] + [one for one in self.all[1:] if self._read(one, lambda: True)]
+        return self.all[:1] + [
+            one for one in self.all[1:] if self._read(one, lambda: True)
+        ]
 
     def sources(
-        self, only: Filter | None, strict: bool, told: frozenset[str], layers: Sequence[Layer]
+        self,
+        only: Filter | None,
+        strict: bool,
+        told: frozenset[str],
+        layers: Sequence[Layer],
     ) -> list[Sources]:
         """Return the sources of an injection, one for each layer. Call it only inside `Core.read` of the first."""
         found: list[Sources] = []
         kept: dict[tuple[str, str], bytes] = {}
         for layer in layers:
             doubting = bool(found and found[0].doubting)
-            own = self._sources(layer, sources(layer.core, only, strict, told), doubting, kept)
+            own = self._sources(
+                layer, sources(layer.core, only, strict, told), doubting, kept
+            )
             shown = self._naming(layer, layers)
             found.append(replace(own, prefix=layer.prefix, shown=shown))
         return found
 
     def _sources(
-        self, layer: Layer, own: Sources, doubting: bool, kept: dict[tuple[str, str], bytes]
+        self,
+        layer: Layer,
+        own: Sources,
+        doubting: bool,
+        kept: dict[tuple[str, str], bytes],
     ) -> Sources:
         """Return a layer's sources with its name. All layers share the vectors `kept` of a question.
 
@@ -257,7 +289,8 @@ class Layers:
             for several, own in zip(found, results[0], strict=True):
                 several += [_named(item, shown(item.row.id)) for item in own]
         return tuple(
-            Answer(text, merged_results(own, limit)) for text, own in zip(texts, found, strict=True)
+            Answer(text, merged_results(own, limit))
+            for text, own in zip(texts, found, strict=True)
         )
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:
@@ -289,10 +322,14 @@ class Layers:
         head, sign, rest = name.partition(":")
         if not sign or not self._core.is_layered:
             return None, name
-        found = next((layer for layer in self.all if (layer.name or PROJECT) == head), None)
+        found = next(
+            (layer for layer in self.all if (layer.name or PROJECT) == head), None
+        )
         return found, rest if found else name
 
-    def labels(self, owner: Repository, memories: Iterable[Memory]) -> dict[str, Labels]:
+    def labels(
+        self, owner: Repository, memories: Iterable[Memory]
+    ) -> dict[str, Labels]:
         """Return labels by id for memories of one layer: which layer they come from, and whether a person vouches."""
         layer = next(layer for layer in self.all if layer.repository is owner)
         believed = owner.beliefs.all()
@@ -303,12 +340,16 @@ class Layers:
             counts = layer.shared or self._repo.beliefs.all().counts
             doubted = believed.unverified(memories) if counts else {}
             own = (
-                {memory.id: standing_label(doubted.get(memory.id)) for memory in memories}
+                {
+                    memory.id: standing_label(doubted.get(memory.id))
+                    for memory in memories
+                }
                 if counts
                 else {}
             )
         return {
-            memory.id: (*layer_label(layer.name), *own.get(memory.id, ())) for memory in memories
+            memory.id: (*layer_label(layer.name), *own.get(memory.id, ()))
+            for memory in memories
         }
 
     def labels_of_found(self, found: Sequence[Found]) -> dict[str, Labels]:
@@ -321,7 +362,9 @@ class Layers:
                 if item.layer == layer.name
             }
             own = (
-                self.labels(layer.repository, layer.repository.get_many([*shown])) if shown else {}
+                self.labels(layer.repository, layer.repository.get_many([*shown]))
+                if shown
+                else {}
             )
             labels |= {shown[id]: said for id, said in own.items()}
         return labels
@@ -336,7 +379,9 @@ class Layers:
                 if name == PERSONAL
                 else f"use one of {known}"
             )
-            raise (NotFound if name == PERSONAL else BadInput)(f"there is no layer {name!r}", hint)
+            raise (NotFound if name == PERSONAL else BadInput)(
+                f"there is no layer {name!r}", hint
+            )
         return found
 
     def shown(self, owner: Repository, memory: Memory) -> Memory:
@@ -345,14 +390,18 @@ class Layers:
             return memory
         layer = next(one for one in self.all if one.repository is owner)
         shown = self._naming(layer, self.fresh())
-        return replace(memory, id=self._core.read(lambda: shown(memory.id)), layer=layer.name)
+        return replace(
+            memory, id=self._core.read(lambda: shown(memory.id)), layer=layer.name
+        )
 
 
 def _named(item: Found, id: str) -> Found:
     """Return a result with the id under which it is shown."""
     if item.row.id == id:
         return item
-    return replace(item, row=replace(item.row, id=id), signals=replace(item.signals, id=id))
+    return replace(
+        item, row=replace(item.row, id=id), signals=replace(item.signals, id=id)
+    )
 
 
 def _same(one: str, other: str) -> bool:

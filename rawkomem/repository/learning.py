@@ -79,7 +79,8 @@ Progress = Callable[["Step"], None]
 # Drafts: proposed memories from sessions. They wait on this machine until somebody keeps or drops
 # them.
 
-EDITED_SCORE = 9.0  # of a draft that somebody edited, so that no other draft replaces it
+# of a draft that somebody edited, so that no other draft replaces it
+EDITED_SCORE = 9.0
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -118,7 +119,8 @@ class Drafts(Wing):
         new = [
             _raised(draft, waiting)
             for draft in drafts
-            if draft.id not in there and not any(is_repeated(draft, one) for one in waiting)
+            if draft.id not in there
+            and not any(is_repeated(draft, one) for one in waiting)
         ]
         weak = _weakest(new, waiting)
         new = [draft for draft in new if draft.id not in weak]
@@ -127,7 +129,9 @@ class Drafts(Wing):
             self.store.remove(one.id for one in waiting if one.id in weak)
             self.store.put(new)
         ids = {draft.id for draft in new}
-        return Taken(tuple(new), tuple(draft for draft in drafts if draft.id not in ids))
+        return Taken(
+            tuple(new), tuple(draft for draft in drafts if draft.id not in ids)
+        )
 
     def keep(
         self,
@@ -162,7 +166,11 @@ class Drafts(Wing):
         return stored
 
     def edit(
-        self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None
+        self,
+        name: str,
+        title: str = "",
+        text: str = "",
+        when: Sequence[str] | None = None,
     ) -> Draft:
         """Change the memory that a draft proposes, but not its exchange. An empty `when` removes the conditions."""
         draft = self.changed(name, title, text, when)
@@ -171,7 +179,11 @@ class Drafts(Wing):
         return draft
 
     def changed(
-        self, name: str, title: str = "", text: str = "", when: Sequence[str] | None = None
+        self,
+        name: str,
+        title: str = "",
+        text: str = "",
+        when: Sequence[str] | None = None,
     ) -> Draft:
         """Return the draft that `edit` would store; write nothing."""
         old = self.get(name)
@@ -205,7 +217,9 @@ def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
     """Return the ids of the drafts of a session that its MAX_DRAFTS best leave no room for."""
     weak = set[str]()
     for session in {draft.session for draft in new if draft.session}:
-        plain = [one for one in (*waiting, *new) if one.session == session and not one.model]
+        plain = [
+            one for one in (*waiting, *new) if one.session == session and not one.model
+        ]
         best_first = sorted(plain, key=lambda one: -one.score)
         weak |= {one.id for one in best_first[MAX_DRAFTS:]}
     return weak
@@ -213,8 +227,14 @@ def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
 
 def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
     """Return a draft with a higher score if a waiting draft of another session says the same."""
-    others = [one for one in waiting if one.session != draft.session and means_same(one, draft)]
-    sessions = dict.fromkeys(session for one in others for session in (*one.again, one.session))
+    others = [
+        one
+        for one in waiting
+        if one.session != draft.session and means_same(one, draft)
+    ]
+    sessions = dict.fromkeys(
+        session for one in others for session in (*one.again, one.session)
+    )
     return said_again(draft, *sessions) if others else draft
 
 
@@ -247,7 +267,8 @@ class Learned:
     heard: Heard
     drafts: tuple[Draft, ...] = ()  # new drafts
     waiting: tuple[Draft, ...] = ()  # drafts that were already waiting or decided
-    known: tuple[tuple[Draft, str], ...] = ()  # drafts that a memory already says, with its id
+    # drafts that a memory already says, with its id
+    known: tuple[tuple[Draft, str], ...] = ()
     requests: tuple[Draft, ...] = ()  # drafts that a person asked to remember
     stored: tuple[Stored, ...] = ()  # the result for each request; empty for a dry run
 
@@ -270,13 +291,21 @@ class Learning(Wing):
         Without a `run`, `agent` and `task` describe the session. `least` is the minimum score of a draft. If an agent
         passes the transcript, requests in it count as written by the agent, unless the host wrote it (`by_host`).
         """
-        stream = io.BytesIO(said.encode("utf-8", "replace")) if isinstance(said, str) else said
+        stream = (
+            io.BytesIO(said.encode("utf-8", "replace"))
+            if isinstance(said, str)
+            else said
+        )
         heard = read_session(stream, run or Run(agent, task))
         found = choose_drafts(heard.turns, heard.run, least)
         return self.take(heard, found, dry_run, by_host)
 
     def take(
-        self, heard: Heard, found: Sequence[Draft], dry_run: bool = False, by_host: bool = False
+        self,
+        heard: Heard,
+        found: Sequence[Draft],
+        dry_run: bool = False,
+        by_host: bool = False,
     ) -> Learned:
         """Store the drafts found in a session, unless a memory says the same: requests as memories, others as drafts."""
         if dry_run:
@@ -290,7 +319,9 @@ class Learning(Wing):
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         core = self._core
-        same = KnownTexts(core.all(), lambda text: core.near(text, NEAR_DRAFT, Filter()))
+        same = KnownTexts(
+            core.all(), lambda text: core.near(text, NEAR_DRAFT, Filter())
+        )
         known: list[tuple[Draft, str]] = []
         requests: list[Draft] = []
         drafts: list[Draft] = []
@@ -315,14 +346,18 @@ class Learning(Wing):
         self.check_quote(quote)
         if not is_about_quote(quote, text):
             hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
-            raise Refused(f"the memory does not match the quote “{one_line(quote, 80)}”", hint)
+            raise Refused(
+                f"the memory does not match the quote “{one_line(quote, 80)}”", hint
+            )
         quote = one_line(redact(quote), MAX_QUOTE_CHARS)
         reason = f"a person said: {quote}"
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
         against = contradicted_memories(entry, self._active_near(text))
         core = self._core
-        same = KnownTexts(core.all(), lambda text: core.near(text, NEAR_QUOTE, Filter()))
+        same = KnownTexts(
+            core.all(), lambda text: core.near(text, NEAR_QUOTE, Filter())
+        )
         if not against and (known := same(entry)):
             repo.beliefs.reinforce(known, reason, by)
             done = Remembered(CONFIRMED, known)
@@ -332,7 +367,9 @@ class Learning(Wing):
             for old in against:
                 repo.beliefs.supersede(old.id, stored.id, reason, by, anyway=True)
             others = tuple(old.id for old in against)
-            done = Remembered(PROPOSED if against else STORED, stored.id, others, stored)
+            done = Remembered(
+                PROPOSED if against else STORED, stored.id, others, stored
+            )
         for draft in repo.drafts.all():
             if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
                 repo.drafts.store.decide(draft, KEPT)
@@ -374,7 +411,9 @@ class Learning(Wing):
         """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""
         for turns in map(_turns_in, known_transcripts(self._core.layout)):
             if planted_in(f"{entry.title}\n{entry.body}", turns):
-                hint = "if the person wants it, store it with their own words as the quote"
+                hint = (
+                    "if the person wants it, store it with their own words as the quote"
+                )
                 raise Refused(
                     "the memory repeats an instruction from a tool's output or from pasted text",
                     hint,
@@ -382,7 +421,10 @@ class Learning(Wing):
 
     def candidates(self, session: str, text: str) -> list[Memory]:
         """Return the active memories that a text may be about: those shown to the session, then the most similar."""
-        shown = [key.partition("@")[0] for key in sorted(told_to(self._core.layout, session).keys)]
+        shown = [
+            key.partition("@")[0]
+            for key in sorted(told_to(self._core.layout, session).keys)
+        ]
         return self._active_near(text, [id for id in shown if self._core.holds(id)])
 
     def _active_near(self, text: str, shown: Sequence[str] = ()) -> list[Memory]:
@@ -444,7 +486,8 @@ def _turns_in(file: str) -> tuple[Turn, ...]:
 # failed.
 
 STANDARD_INPUT = "-"
-MAX_FAILURES = 3  # failed answers of the model in a row, after which it is not asked again
+# failed answers of the model in a row, after which it is not asked again
+MAX_FAILURES = 3
 READ, UNREAD, BEFORE, SILENT = (
     "files read",
     "files that cannot be read",
@@ -488,10 +531,16 @@ class Walk:
         dry_run: bool,
         progress: Progress | None,
     ):
-        self._repo, self._run, self._again, self._dry_run = repository, run, again, dry_run
+        self._repo, self._run, self._again, self._dry_run = (
+            repository,
+            run,
+            again,
+            dry_run,
+        )
         self._progress = progress or (lambda step: None)
         self._llm = required_llm(repository.settings.llm) if ask else None
-        self._existing: Sequence[Memory] = ()  # the last changed memories, which the model is shown
+        # the last changed memories, which the model is shown
+        self._existing: Sequence[Memory] = ()
         if ask:
             rows = repository.list(Filter(statuses=(ACTIVE,)))[:MAX_EXISTING]
             self._existing = repository.get_many([row.id for row in rows])
@@ -503,7 +552,9 @@ class Walk:
 
     def gone(self) -> Gone:
         """Return the result of the run."""
-        read = f"the model failed: plain learning read {counted(self._plain, 'session')}"
+        read = (
+            f"the model failed: plain learning read {counted(self._plain, 'session')}"
+        )
         return Gone(
             tuple(self._drafts),
             {what: n for what, n in self._counts.items() if n},
@@ -545,8 +596,14 @@ class Walk:
             self._tell(step)
             return True
         if not heard.session:
-            heard = replace(heard, session=os.path.splitext(os.path.basename(step.name))[0])
-        before = [one for one in self._repo.drafts.store.of_session(heard.session) if one.model]
+            heard = replace(
+                heard, session=os.path.splitext(os.path.basename(step.name))[0]
+            )
+        before = [
+            one
+            for one in self._repo.drafts.store.of_session(heard.session)
+            if one.model
+        ]
         run = replace(heard.run, task=heard.run.task or first_ask(chunks))
         known = () if self._again else before
         finder = DraftFinder(self._llm, run, self._existing, heard.session, known)
@@ -588,13 +645,20 @@ class Walk:
         newer: list[Draft] = []
         rest: list[Draft] = []
         for draft in drafts:
-            same = (one for one in waiting if one.id == draft.id or _is_same_exchange(draft, one))
+            same = (
+                one
+                for one in waiting
+                if one.id == draft.id or _is_same_exchange(draft, one)
+            )
             old = next(same, None)
             if old is None:
                 rest.append(draft)
                 continue
             waiting.remove(old)
-            earlier = {name: getattr(old, name) for name in ("id", "corrects", "again", "asked")}
+            earlier = {
+                name: getattr(old, name)
+                for name in ("id", "corrects", "again", "asked")
+            }
             newer.append(replace(draft, **earlier))
         if not self._dry_run:
             store.put(newer)

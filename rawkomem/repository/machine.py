@@ -87,10 +87,19 @@ def examine(repository: Repository | None) -> list[Finding]:
             *findings,
             Finding("repository", False, "no repository here", "run 'rawkomem init'"),
         ]
-    parts = (_folder, _location, _integrity, _freshness, _embedder, _git_ignores, _merges)
+    parts = (
+        _folder,
+        _location,
+        _integrity,
+        _freshness,
+        _embedder,
+        _git_ignores,
+        _merges,
+    )
     findings += [_checked(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
     return findings + [
-        Finding("layer", not one.problem, one.told) for one in repository.layers.standings()
+        Finding("layer", not one.problem, one.told)
+        for one in repository.layers.standings()
     ]
 
 
@@ -98,13 +107,17 @@ def _checked(check: Callable[[], Finding]) -> Finding:
     try:
         return check()
     except (RawkoError, OSError, apsw.Error) as failure:
-        name = getattr(check, "__name__", "check").strip("_<>").replace("lambda", "check")
+        name = (
+            getattr(check, "__name__", "check").strip("_<>").replace("lambda", "check")
+        )
         return Finding(name, False, str(failure), getattr(failure, "hint", ""))
 
 
 def _python() -> Finding:
     return Finding(
-        "python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.system()}"
+        "python",
+        sys.version_info >= (3, 11),
+        f"{platform.python_version()} on {platform.system()}",
     )
 
 
@@ -139,7 +152,9 @@ def _patterns() -> Finding:
         "patterns",
         ok,
         f"engine: {engine()}",
-        "" if ok else f"regexes match as plain substrings; run: {how_to_install('google-re2')}",
+        ""
+        if ok
+        else f"regexes match as plain substrings; run: {how_to_install('google-re2')}",
     )
 
 
@@ -149,7 +164,10 @@ def _folder(repository: Repository) -> Finding:
         return Finding("folder", False, problem.message, problem.hint)
     ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
     return Finding(
-        "folder", ok, root, "" if ok else "not writable: memories can be read but not stored"
+        "folder",
+        ok,
+        root,
+        "" if ok else "not writable: memories can be read but not stored",
     )
 
 
@@ -160,7 +178,9 @@ def _location(repository: Repository) -> Finding:
         if kind not in UNSAFE_FILE_SYSTEMS
         else "WAL is not safe there: the index is in your cache folder"
     )
-    return Finding("index", True, f"{repository.core.index.path} (file system {kind})", elsewhere)
+    return Finding(
+        "index", True, f"{repository.core.index.path} (file system {kind})", elsewhere
+    )
 
 
 def _integrity(repository: Repository) -> Finding:
@@ -206,7 +226,9 @@ def _embedder(repository: Repository) -> Finding:
 def _git_ignores(repository: Repository) -> Finding:
     try:
         tree = work_tree(repository.layout.project)
-        ignored = tree.ignored(tree.path(os.path.join(repository.layout.local, "index.db")))
+        ignored = tree.ignored(
+            tree.path(os.path.join(repository.layout.local, "index.db"))
+        )
     except GitFailed as failure:
         return Finding("git", True, str(failure))
     return Finding("git", bool(ignored), ".rawko/local is ignored" if ignored else ".rawko/local is not ignored",
@@ -218,7 +240,9 @@ def _merges(repository: Repository) -> Finding:
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
-        named = tree.ask("check-attr", "merge", "--", tree.path(memory)).endswith(": rawkomem")
+        named = tree.ask("check-attr", "merge", "--", tree.path(memory)).endswith(
+            ": rawkomem"
+        )
         driver = tree.ask("config", "--get", f"{DRIVER_SECTION}.driver")
     except GitFailed:
         return Finding("merges", True, "not a git work tree")
@@ -232,7 +256,10 @@ def _merges(repository: Repository) -> Finding:
         else "git merges memories line by line"
     )
     return Finding(
-        "merges", not driver, text, "to merge entry by entry, run 'rawkomem connect git'"
+        "merges",
+        not driver,
+        text,
+        "to merge entry by entry, run 'rawkomem connect git'",
     )
 
 
@@ -309,19 +336,23 @@ class Store(Wing):
             raise BadInput(f"the {name} store takes no url", "leave --url-env out")
         if url_env and not url_env.isidentifier():
             raise BadInput(
-                f"--url-env {url_env!r} is not a name", "use the name of an environment variable"
+                f"--url-env {url_env!r} is not a name",
+                "use the name of an environment variable",
             )
         chosen = self._core.settings.store.named(name)
         chosen = replace(chosen, url_env=url_env or chosen.url_env)
         if name != SQLITE:
-            open_store(self._core.layout, chosen, self._core.index.embedder.dims).close()
+            open_store(
+                self._core.layout, chosen, self._core.index.embedder.dims
+            ).close()
         file = user_repository_config(self._core.layout)
         text, given = _own_config(file)
         keys = _store_keys(given, self._core.settings.store, name, url_env)
         changed = _with_store(text, keys)
         if _config_fields(changed) != {**_config_fields(text), "store": keys}:
             raise Refused(
-                f"{file} cannot be changed by a program", f"set store.name in it to {name} yourself"
+                f"{file} cannot be changed by a program",
+                f"set store.name in it to {name} yourself",
             )
         replace_whole(file, changed.encode())
 
@@ -340,7 +371,9 @@ class Store(Wing):
                 problem = failure.message
         package = "" if name == SQLITE else store_plugin(name).package
         missing = (
-            store_plugin(name).how_to_install() if package and find_spec(package) is None else ""
+            store_plugin(name).how_to_install()
+            if package and find_spec(package) is None
+            else ""
         )
         known, size = _count_in_catalogue(layout, name), store_size(layout, name)
         return StoreStatus(
@@ -352,10 +385,18 @@ class Store(Wing):
         if name == SQLITE:
             return catalogue_path(self._core.layout, name)
         if settings.url_env or settings.url:
-            return f"${settings.url_env}" if settings.url_env else "the url in your config"
-        return StoreHome(self._core.layout, settings).folder if store_plugin(name).local else ""
+            return (
+                f"${settings.url_env}" if settings.url_env else "the url in your config"
+            )
+        return (
+            StoreHome(self._core.layout, settings).folder
+            if store_plugin(name).local
+            else ""
+        )
 
-    def copy(self, source: str, target: str, progress: Progress | None = None) -> Copied:
+    def copy(
+        self, source: str, target: str, progress: Progress | None = None
+    ) -> Copied:
         """Fill both stores from the files, and check that they contain the same; raise Refused if they differ."""
         if checked_store(source) == checked_store(target) or MEMORY in (source, target):
             raise BadInput(
@@ -370,7 +411,9 @@ class Store(Wing):
                 core.index.refresh(progress)
                 core.index.follow_commits()
                 outside = core.index.outside()
-                digests.append(outside.held() if outside else core.index.catalogue.digests())
+                digests.append(
+                    outside.held() if outside else core.index.catalogue.digests()
+                )
             finally:
                 core.close()
         differing = {id for id, _ in digests[0].items() ^ digests[1].items()}
@@ -426,15 +469,27 @@ def _store_keys(
     """Return the new settings below `store`. A change of the store removes the url, which belongs to the old store."""
     same = used.name == name
     kept = {key: value for key, value in given.items() if same or key != "url"}
-    taken_back: dict[str, Value] = {"url": ""} if not same and (used.url or used.url_env) else {}
-    return {**kept, "name": name, **taken_back, **({"url": f"env:{url_env}"} if url_env else {})}
+    taken_back: dict[str, Value] = (
+        {"url": ""} if not same and (used.url or used.url_env) else {}
+    )
+    return {
+        **kept,
+        "name": name,
+        **taken_back,
+        **({"url": f"env:{url_env}"} if url_env else {}),
+    }
 
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:
     """Return a config with these keys below `store`, and everything else unchanged."""
-    block = ["store:", *(f"  {key}: {json.dumps(value)}" for key, value in keys.items())]
+    block = [
+        "store:",
+        *(f"  {key}: {json.dumps(value)}" for key, value in keys.items()),
+    ]
     lines = text.rstrip("\n").split("\n")
-    start = next((n for n, line in enumerate(lines) if line.startswith("store:")), len(lines))
+    start = next(
+        (n for n, line in enumerate(lines) if line.startswith("store:")), len(lines)
+    )
     inside = takewhile(lambda line: line[:1] in ("", " ", "\t"), lines[start + 1 :])
     return "\n".join([*lines[:start], *block, *lines[start + 1 + len([*inside]) :], ""])
 
@@ -445,7 +500,9 @@ def _count_in_catalogue(layout: Layout, name: str) -> int:
         return 0
     database = open_database(path, readonly=True)
     try:
-        return int(first(database, "SELECT count(*) FROM memories WHERE digest != ''")[0])
+        return int(
+            first(database, "SELECT count(*) FROM memories WHERE digest != ''")[0]
+        )
     except BROKEN:
         return 0
     finally:
@@ -458,5 +515,7 @@ def store_size(layout: Layout, name: str) -> int:
     files = [path, path + "-wal"]
     if name != SQLITE:
         tree = os.walk(StoreHome(layout, StoreSettings(name)).folder)
-        files += [os.path.join(folder, file) for folder, _, names in tree for file in names]
+        files += [
+            os.path.join(folder, file) for folder, _, names in tree for file in names
+        ]
     return sum(os.path.getsize(file) for file in files if os.path.exists(file))

@@ -92,8 +92,14 @@ def reasons_to_stay(
 
     A memory that searches do not show, because it is superseded or disputed, never has to stay.
     """
-    found_by = {id: questions_of(memories[id]) for id in leaving if memories[id].status in READABLE}
-    questions = list(dict.fromkeys([*past, *(one for asked in found_by.values() for one in asked)]))
+    found_by = {
+        id: questions_of(memories[id])
+        for id in leaving
+        if memories[id].status in READABLE
+    }
+    questions = list(
+        dict.fromkeys([*past, *(one for asked in found_by.values() for one in asked)])
+    )
     limit = min(MAX_RESULTS, FOUND_AMONG + len(leaving))
     answers: dict[str, list[str]] = {}
     for some in batches(questions, ASKED_AT_ONCE):
@@ -121,7 +127,9 @@ def _lost_to(memory: Memory, holder: Memory, after: Mapping[str, Sequence[str]])
     fact = missing_fact(memory, holder)
     if fact:
         return f"{holder.id} does not contain {fact!r}"
-    blind = next((question for question, ids in after.items() if holder.id not in ids), None)
+    blind = next(
+        (question for question, ids in after.items() if holder.id not in ids), None
+    )
     return (
         f"a search for {_quoted(blind)} would not find {holder.id} among the first {FOUND_AMONG}"
         if blind is not None
@@ -152,12 +160,14 @@ def _quoted(text: str) -> str:
 # Maintenance of memories: consolidate, prune, digest, purge. A lock allows one run at a time.
 
 DUE_TRACES = 10  # new traces that make consolidation due (LLMos)
-DUE_OF_ONE_GOAL = 3  # new traces of one goal that make it due for the background learner
-MAX_TRACES_BEHIND = 1_000  # with more new traces the background learner does nothing; run `rawkomem tidy consolidate`
-LAST_RUN = "consolidated"  # below .rawko/local: the time of the last run; safe to delete
-ENTRIES_AT_ONCE = (
-    500  # entries per write; between writes, others may write and progress is reported
-)
+# new traces of one goal that make it due for the background learner
+DUE_OF_ONE_GOAL = 3
+# with more new traces the background learner does nothing; run `rawkomem tidy consolidate`
+MAX_TRACES_BEHIND = 1_000
+# below .rawko/local: the time of the last run; safe to delete
+LAST_RUN = "consolidated"
+# entries per write; between writes, others may write and progress is reported
+ENTRIES_AT_ONCE = 500
 LEAVING = ("archive", "supersede")  # kinds of entries that hide a memory from search
 
 
@@ -231,12 +241,17 @@ class Lifecycle(Wing):
         """
         how = how or Digesting()
         made = self._run(
-            lambda census: plan_digests(census, self._neighbors().pairs, how, by), dry_run, progress
+            lambda census: plan_digests(census, self._neighbors().pairs, how, by),
+            dry_run,
+            progress,
         )
         if not archive:
             return made
         done = self.archive_sources("", dry_run, by, progress, agreed, made.plan)
-        plan = Plan((*made.plan.entries, *done.plan.entries), f"{made.plan.why}; {done.plan.why}")
+        plan = Plan(
+            (*made.plan.entries, *done.plan.entries),
+            f"{made.plan.why}; {done.plan.why}",
+        )
         return replace(done, plan=plan, memories=made.memories)
 
     def archive_sources(
@@ -285,7 +300,11 @@ class Lifecycle(Wing):
 
             return plan_consolidate(
                 census,
-                [checked, *others, lambda seen: plan_learnings(seen, group_leaders, by)],
+                [
+                    checked,
+                    *others,
+                    lambda seen: plan_learnings(seen, group_leaders, by),
+                ],
                 progress,
             )
 
@@ -385,10 +404,16 @@ class Lifecycle(Wing):
         If opening the repository has just finished an interrupted purge of this memory, return the paths of that purge.
         """
         finished = self._core.finished_purges.pop(name, None)
-        if finished is None and self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
+        if (
+            finished is None
+            and self._core.via == "agent"
+            and self._repo.beliefs.is_vouched(name)
+        ):
             id = self._repo.get(name).id
             hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
-            raise Refused(f"a person vouches for {id}, so only a person may purge it", hint)
+            raise Refused(
+                f"a person vouches for {id}, so only a person may purge it", hint
+            )
         return purge_memory(self._core, name) if finished is None else finished
 
     def census(self) -> Census:
@@ -396,14 +421,23 @@ class Lifecycle(Wing):
         memories = {memory.id: memory for memory in self._core.all()}
         believed = self._repo.beliefs.all()
         vouches = self._core.read(self._core.vouching) is not None
-        vouched = frozenset(id for id, memory in memories.items() if vouches and memory.vouched)
-        return Census(memories, now(), lambda memory: believed.trust(memory).value, vouched)
+        vouched = frozenset(
+            id for id, memory in memories.items() if vouches and memory.vouched
+        )
+        return Census(
+            memories, now(), lambda memory: believed.trust(memory).value, vouched
+        )
 
     def _neighbors(self) -> Neighbors:
-        return Neighbors(self._core.read(lambda: self._core.index.store.vectors(Filter())))
+        return Neighbors(
+            self._core.read(lambda: self._core.index.store.vectors(Filter()))
+        )
 
     def _run(
-        self, decide: Callable[[Census], Plan], dry_run: bool, progress: Progress = _no_progress
+        self,
+        decide: Callable[[Census], Plan],
+        dry_run: bool,
+        progress: Progress = _no_progress,
     ) -> Done:
         """Decide a plan on a census and, unless `dry_run`, write it in parts under one lock.
 
@@ -450,7 +484,9 @@ class Lifecycle(Wing):
         return int(fact(self._core.layout, LAST_RUN) or 0)
 
 
-def trace_files(census: Census, wanted: Callable[[Memory], bool]) -> dict[str, list[Memory]]:
+def trace_files(
+    census: Census, wanted: Callable[[Memory], bool]
+) -> dict[str, list[Memory]]:
     """Return the files of the traces folder that contain only active, wanted traces."""
     files: dict[str, list[Memory]] = {}
     for memory in census.memories.values():
@@ -492,7 +528,10 @@ def _only_agreed(plan: Plan, agreed: Collection[str] | None) -> Plan:
     if agreed is None:
         return plan
     return replace(
-        plan, entries=tuple(e for e in plan.entries if e.kind != "archive" or e.about in agreed)
+        plan,
+        entries=tuple(
+            e for e in plan.entries if e.kind != "archive" or e.about in agreed
+        ),
     )
 
 
@@ -520,7 +559,9 @@ class Retention(Wing):
         """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
         layout, lifecycle = self._core.layout, self._repo.lifecycle
         learned = lifecycle.learn_traces(dry_run, by)
-        census = lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
+        census = (
+            lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
+        )
         moves = plan_moves(census, self._core.settings.keep_days)
         months = {*months_in(layout), *(os.path.dirname(move.target) for move in moves)}
         packed = old_months(months, now())
@@ -576,10 +617,12 @@ class Retention(Wing):
             folder = f"{ARCHIVE}/{name}"
             if not os.path.isdir(self._core.layout.path(folder)):
                 raise NotFound(
-                    f"the archive has no month {name}", "run 'rawkomem tidy retention list'"
+                    f"the archive has no month {name}",
+                    "run 'rawkomem tidy retention list'",
                 )
             return [
-                from_archive(f"{folder}/{file}") for file in markdown_in(self._core.layout, folder)
+                from_archive(f"{folder}/{file}")
+                for file in markdown_in(self._core.layout, folder)
             ]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):
@@ -598,7 +641,9 @@ def plan_moves(census: Census, keep_days: int) -> list[Move]:
     moves = learned_moves(census, lambda memory: _idle(census, memory) >= IDLE_MS)
     if keep_days:
         known = {move.source for move in moves}
-        old = trace_files(census, lambda memory: _idle(census, memory) >= keep_days * DAY)
+        old = trace_files(
+            census, lambda memory: _idle(census, memory) >= keep_days * DAY
+        )
         why = f"idle for more than {keep_days} days"
         moves += [to_archive(path, why) for path in old if path not in known]
     return moves
@@ -611,7 +656,11 @@ def _idle(census: Census, memory: Memory) -> int:
 
 def months_in(layout: Layout) -> list[str]:
     """Return the folders of the archive that contain the files of one month."""
-    parents = [parent for parent in (ARCHIVE, ARCHIVED_LOG) if os.path.isdir(layout.path(parent))]
+    parents = [
+        parent
+        for parent in (ARCHIVE, ARCHIVED_LOG)
+        if os.path.isdir(layout.path(parent))
+    ]
     found = [
         f"{parent}/{name}"
         for parent in parents
@@ -619,7 +668,9 @@ def months_in(layout: Layout) -> list[str]:
         if _is_month(name)
     ]
     return [
-        month for month in found if os.path.isdir(layout.path(month)) and markdown_in(layout, month)
+        month
+        for month in found
+        if os.path.isdir(layout.path(month)) and markdown_in(layout, month)
     ]
 
 
@@ -634,4 +685,9 @@ def old_months(months: Iterable[str], at: int) -> list[str]:
 
 
 def _is_month(name: str) -> bool:
-    return len(name) == 7 and name[4] == "-" and name[:4].isdecimal() and name[5:].isdecimal()
+    return (
+        len(name) == 7
+        and name[4] == "-"
+        and name[:4].isdecimal()
+        and name[5:].isdecimal()
+    )

@@ -15,7 +15,13 @@ from ..files.ledger import count_blocks, last_blocks
 from ..files.session_records import Access, accesses
 from ..format.mesh_fields import metadata_in
 from ..format.yamo import chain_hashes
-from ..index.stores.database import MEMORY, SQLITE, StoreHome, plugin_names, store_plugin
+from ..index.stores.database import (
+    MEMORY,
+    SQLITE,
+    StoreHome,
+    plugin_names,
+    store_plugin,
+)
 from ..learn.skills import SKILL_KIND, Skill, skill_of, skill_text_in
 from ..learn.syntheses import skill_as_yamo
 from ..model.entries import Memory
@@ -59,10 +65,16 @@ def publish_new(core: Core, ids: Sequence[str]) -> None:
     """Add new ledger blocks and the rows of these memories; if one of them is a skill, update the skills, too."""
     core.index.refresh()
     memories = core.inside(Filter(ids=tuple(ids))) if ids else []
-    skills = skill_rows(core) if any(memory.kind == SKILL_KIND for memory in memories) else None
+    skills = (
+        skill_rows(core)
+        if any(memory.kind == SKILL_KIND for memory in memories)
+        else None
+    )
     home, known = StoreHome(core.layout, core.settings.store), _entries(core, memories)
     store, dims = store_plugin(core.settings.store.name), core.index.embedder.dims
-    if not store.publish_new(home, dims, known, lambda held: _missing(core, held), skills):
+    if not store.publish_new(
+        home, dims, known, lambda held: _missing(core, held), skills
+    ):
         publish_all(core)
 
 
@@ -84,7 +96,9 @@ def _missing(core: Core, held: int) -> tuple[str, list[dict[str, Any]]] | None:
 
 def block_rows(rows: Sequence[Row], before: Row | None = None) -> list[dict[str, Any]]:
     """Return ledger blocks as rows of yamo_blocks, hashed as the RFC says; `before` is the block before the first."""
-    hashes = chain_hashes([row.yamo_text for row in rows], before.yamo_text if before else None)
+    hashes = chain_hashes(
+        [row.yamo_text for row in rows], before.yamo_text if before else None
+    )
     return [
         {
             "id": row.id,
@@ -106,7 +120,9 @@ def skill_rows(core: Core) -> list[dict[str, Any]]:
     memories = core.inside(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
     counts = [(memory, used.get(memory.id, Access())) for memory in memories]
     vectors = (
-        core.index.embedder.embed([intent_of(memory) for memory in memories]) if memories else []
+        core.index.embedder.embed([intent_of(memory) for memory in memories])
+        if memories
+        else []
     )
     made = [skill_of(memory, access.count, access.last) for memory, access in counts]
     return [
@@ -140,7 +156,13 @@ def _skill_metadata(skill: Skill) -> dict[str, Any]:
         "use_count": skill.uses,
         "last_used": skill.last_used or None,
     }
-    return {**given, **source, **about, "tags": [*memory.tags], "created_at": memory.created}
+    return {
+        **given,
+        **source,
+        **about,
+        "tags": [*memory.tags],
+        "created_at": memory.created,
+    }
 
 
 def yamo_text_of(memory: Memory) -> str:
@@ -154,14 +176,19 @@ def yamo_text_of(memory: Memory) -> str:
 
 def intent_of(memory: Memory) -> str:
     """Return the purpose of a skill, on one line."""
-    return str(memory.extra.get("intent") or memory.extra.get("description") or memory.title)
+    return str(
+        memory.extra.get("intent") or memory.extra.get("description") or memory.title
+    )
 
 
 def _entries(core: Core, memories: Sequence[Memory]) -> dict[str, dict[str, Any]]:
     """Return the columns of memory_entries, by id."""
     used = accesses(core.layout)
     counts = [(memory, used.get(memory.id, Access())) for memory in memories]
-    return {memory.id: entry_row(memory, access.count, access.last) for memory, access in counts}
+    return {
+        memory.id: entry_row(memory, access.count, access.last)
+        for memory, access in counts
+    }
 
 
 # Publish a repository for programs that read the tables of RFC-0011.
@@ -184,7 +211,8 @@ def names_with_tables() -> list[str]:
     names = [name for name in plugin_names() if store_plugin(name).rfc_tables]
     if not names:
         raise NotFound(
-            "no installed store has the tables of RFC-0011", "install a package that provides one"
+            "no installed store has the tables of RFC-0011",
+            "install a package that provides one",
         )
     return names
 
@@ -197,7 +225,9 @@ def _skill_row(skill: Skill) -> dict[str, Any]:
     return {**row, "metadata": {**row["metadata"], **own_fields(skill.memory)}}
 
 
-def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory]) -> ExportedFiles:
+def export_yamo(
+    repository: Repository, folder: str, memories: Sequence[Memory]
+) -> ExportedFiles:
     """Write these memories and skills, and all ledger blocks, with vectors of the model that memory-mesh uses.
 
     If that model is not available, warn and write the vectors of the index's embedder.
@@ -224,8 +254,15 @@ def export_yamo(repository: Repository, folder: str, memories: Sequence[Memory])
     made = embedder
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
-        return [list(array("f", vector)) for vector in made.embed(list(texts))] if texts else []
+        return (
+            [list(array("f", vector)) for vector in made.embed(list(texts))]
+            if texts
+            else []
+        )
 
     return write_mesh(
-        folder, MeshContent(entries, block_rows(last_blocks(core.layout)), skills, made.dims, embed)
+        folder,
+        MeshContent(
+            entries, block_rows(last_blocks(core.layout)), skills, made.dims, embed
+        ),
     )

@@ -49,22 +49,31 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
         if not entries:
             if not unread:
                 raise NotFound(
-                    f"no file contains {id}", "run 'rawkomem index sync', then try again"
+                    f"no file contains {id}",
+                    "run 'rawkomem index sync', then try again",
                 )
             hint = f"fix the file (see 'rawkomem check') and run 'rawkomem purge {id}', or delete the text by hand"
-            raise Refused(f"{unread[0]} mentions {id}, but cannot be read as memories", hint)
+            raise Refused(
+                f"{unread[0]} mentions {id}, but cannot be read as memories", hint
+            )
         note_intent(core.layout, id)
         core.finishing = True
         try:
             changed = _complete(core, id)
         except (RawkoError, OSError) as failure:
-            why = failure.message if isinstance(failure, RawkoError) else failure.strerror
+            why = (
+                failure.message if isinstance(failure, RawkoError) else failure.strerror
+            )
             hint = "the next command continues it; check permissions and free space"
-            raise Unwritable(f"the removal of {id} is not finished: {why}", hint) from None
+            raise Unwritable(
+                f"the removal of {id} is not finished: {why}", hint
+            ) from None
         finally:
             core.finishing = False
     for path in unread:
-        core.warn(f"{path} mentions {id}, but cannot be read as memories: check it by hand")
+        core.warn(
+            f"{path} mentions {id}, but cannot be read as memories: check it by hand"
+        )
     return changed
 
 
@@ -122,7 +131,9 @@ def _complete(core: Core, id: str) -> Sequence[str]:
     forget_vectors()
     for other in forget_others(layout, core.settings.store.name):
         again = f"RAWKOMEM_STORE={other} rawkomem index sync"
-        core.warn(f"the store {other} may contain the text until its next sync; run: {again}")
+        core.warn(
+            f"the store {other} may contain the text until its next sync; run: {again}"
+        )
     core.index.sync()
     if os.path.exists(layout.path(PAGE)):
         write_contents(core)

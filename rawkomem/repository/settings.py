@@ -42,29 +42,35 @@ class Settings:
     embedder: EmbedderSettings = EmbedderSettings()
     agents: tuple[tuple[str, Limits], ...] = ()
     sinks: SinkSettings = SinkSettings()
-    commits: bool = True  # whether a text that no person committed counts as written by an agent
+    # whether a text that no person committed counts as written by an agent
+    commits: bool = True
     identities: tuple[
         str, ...
     ] = ()  # commit authors that are agents, in addition to state/trust.py
     predicates: tuple[
         tuple[str, tuple[tuple[str, str], ...]], ...
     ] = ()  # rules for claims, not checked yet
-    max_unverified: int = MAX_UNVERIFIED  # per injection: memories that no person vouches for
+    # per injection: memories that no person vouches for
+    max_unverified: int = MAX_UNVERIFIED
     llm: LlmSettings = LlmSettings()
     ledger: str = "on"
-    min_confidence: float = MIN_CONFIDENCE  # minimum confidence that an injected memory is relevant
-    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE  # minimum confidence of an injected lesson
-    lesson_days: int = LESSON_DAYS  # maximum age of an injected lesson that nobody confirmed
+    # minimum confidence that an injected memory is relevant
+    min_confidence: float = MIN_CONFIDENCE
+    # minimum confidence of an injected lesson
+    min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
+    # maximum age of an injected lesson that nobody confirmed
+    lesson_days: int = LESSON_DAYS
     names: tuple[
         str, ...
     ] = ()  # of people, besides the user, to replace by ids in recorded and distilled texts
-    ledger_days: int = (
-        LEDGER_KEEP_DAYS  # days after which blocks of the ledger are removed; 0: never
-    )
-    keep_days: int = 0  # days after which a trace without a learning is archived; 0: never
+    # days after which blocks of the ledger are removed; 0: never
+    ledger_days: int = LEDGER_KEEP_DAYS
+    # days after which a trace without a learning is archived; 0: never
+    keep_days: int = 0
     store: StoreSettings = StoreSettings()
     sources: tuple[str, ...] = ()  # folders of shared repositories, which are read-only
-    append_only: bool = False  # whether commits that edit or remove committed memories are rejected
+    # whether commits that edit or remove committed memories are rejected
+    append_only: bool = False
     contents: bool = False  # whether every write updates MEMORY.md
     profile: str = ""  # scoring profile for injections; empty: the default
 
@@ -96,13 +102,16 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
 
         settings = _filled(settings, embedder_fields(embedder))
     elif embedder:
-        settings = replace(settings, embedder=replace(settings.embedder, provider=embedder))
+        settings = replace(
+            settings, embedder=replace(settings.embedder, provider=embedder)
+        )
     store = os.environ.get("RAWKOMEM_STORE")
     return replace(settings, store=settings.store.named(store)) if store else settings
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    own = "" if layout.elsewhere else layout.config  # a shared source cannot change settings
+    # a shared source cannot change settings
+    own = "" if layout.elsewhere else layout.config
     files = (user_config(), own, user_repository_config(layout))
     stamps = [_stamp(file) for file in files]
     if not any(stamps):
@@ -124,7 +133,9 @@ def _stamp(file: str) -> str:
     return f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ino}.{stat.st_ctime_ns}"
 
 
-def _read(files: Iterable[str], cache: str, stamp: str) -> tuple[list[Given], list[str]]:
+def _read(
+    files: Iterable[str], cache: str, stamp: str
+) -> tuple[list[Given], list[str]]:
     from .settings_table import read_settings  # YAML: only when a settings file changed
 
     given: list[Given] = []
@@ -151,7 +162,9 @@ def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
     temporary = f"{cache}.{os.getpid()}"
     try:
         os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        with open(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
+        ) as stream:
             stream.write(marshal.dumps(data))
         os.replace(temporary, cache)
     except OSError:

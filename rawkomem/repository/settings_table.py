@@ -47,9 +47,8 @@ class Type:
 
     allowed: str
     read: Callable[[Any], Any]
-    inner: Mapping[str, Type] | None = (
-        None  # for a mapping: the types of its keys; empty: any key with any text
-    )
+    # for a mapping: the types of its keys; empty: any key with any text
+    inner: Mapping[str, Type] | None = None
     names: bool = False  # whether a level of user-chosen names comes before these keys
     skip: str = ""  # an optional level between a name and a key
 
@@ -113,12 +112,18 @@ YES_NO = Type("on or off", lambda value: _read_word(value, (*YES, *NO)) in YES)
 
 def number(low: float, high: float) -> Type:
     """Return the type of a number in a range."""
-    return Type(f"a number from {low:g} to {high:g}", lambda value: _read_number(value, low, high))
+    return Type(
+        f"a number from {low:g} to {high:g}",
+        lambda value: _read_number(value, low, high),
+    )
 
 
 def whole(low: int, high: int) -> Type:
     """Return the type of a whole number in a range."""
-    return Type(f"a whole number from {low} to {high}", lambda value: _read_whole(value, low, high))
+    return Type(
+        f"a whole number from {low} to {high}",
+        lambda value: _read_whole(value, low, high),
+    )
 
 
 def choice(*words: str) -> Type:
@@ -157,21 +162,28 @@ def text_like(allowed: str, words: Iterable[str], fits: Callable[[str], bool]) -
 def texts_or(word: str) -> Type:
     """Return a type that allows a list of texts, or this word instead."""
     return Type(
-        f"a list of texts, or {word}", lambda value: word if value == word else _read_texts(value)
+        f"a list of texts, or {word}",
+        lambda value: word if value == word else _read_texts(value),
     )
 
 
 def group(types: Mapping[str, Type]) -> Type:
     """Return the type of a mapping with these keys."""
     return Type(
-        "; ".join(f"{key}: {type.allowed}" for key, type in types.items()), _read_text, types
+        "; ".join(f"{key}: {type.allowed}" for key, type in types.items()),
+        _read_text,
+        types,
     )
 
 
 def named(types: Mapping[str, Type], skip: str = "") -> Type:
     """Return the type of a mapping from names to mappings with these keys; between them, a level `skip` is allowed."""
     return Type(
-        f"NAME: {{{group(types).allowed or 'key: text'}}}", _read_text, types, names=True, skip=skip
+        f"NAME: {{{group(types).allowed or 'key: text'}}}",
+        _read_text,
+        types,
+        names=True,
+        skip=skip,
     )
 
 
@@ -211,11 +223,13 @@ class Row:
     who: str
     default: Any  # for the docs; the field of Settings has the same default
     doc: str
-    field: str | Callable[[Any], Mapping[str, Any]]  # of Settings, or a function to several
+    # of Settings, or a function to several
+    field: str | Callable[[Any], Mapping[str, Any]]
     short: str = ""  # a short name for the key
     repository: Type | None = None  # the type in a repository's file, if narrower
     broken: Any = None  # replaces a wrong value if the default would be less safe
-    least: bool = False  # the smaller value applies: a repository can lower it, not raise it
+    # the smaller value applies: a repository can lower it, not raise it
+    least: bool = False
 
     def type_for(self, repository: bool) -> Type:
         """Return the type for a repository's file, or for the user's own."""
@@ -244,11 +258,15 @@ def _model_fields(value: str) -> Mapping[str, Any]:
     name, _, dims = value.rpartition("@")
     sized = bool(name) and dims.isdecimal()
     return (
-        {"embedder.model": name, "embedder.dims": int(dims)} if sized else {"embedder.model": value}
+        {"embedder.model": name, "embedder.dims": int(dims)}
+        if sized
+        else {"embedder.model": value}
     )
 
 
-def _fields_by(names: Mapping[str, str]) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
+def _fields_by(
+    names: Mapping[str, str],
+) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
     return lambda value: {names[name]: inner for name, inner in value.items()}
 
 
@@ -275,7 +293,9 @@ def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
 
 def _predicate_fields(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
     return {
-        "predicates": tuple((name, tuple(rules.items())) for name, rules in sorted(value.items()))
+        "predicates": tuple(
+            (name, tuple(rules.items())) for name, rules in sorted(value.items())
+        )
     }
 
 
@@ -422,14 +442,18 @@ MAX_WARNINGS = 10  # of one file
 MAX_KEY_CHARS = 60  # characters of a key in a warning
 
 
-def read_settings(file: str, repository: bool) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+def read_settings(
+    file: str, repository: bool
+) -> tuple[list[tuple[str, Path, Any]], list[str]]:
     """Return the allowed values of a file as (key of the row, path below it, value), and the warnings."""
     try:
         return read_values(read_bytes(file), file, repository)
     except FileNotFoundError:
         return [], []
     except OSError as failure:
-        return [], [f"{file} cannot be read ({failure.strerror or failure}): the file is ignored"]
+        return [], [
+            f"{file} cannot be read ({failure.strerror or failure}): the file is ignored"
+        ]
 
 
 def read_values(
@@ -468,7 +492,9 @@ def read_values(
             continue
         row, below, type = found
         if repository and row.who != BOTH:
-            warnings.append(f"{place} may be set in your own config only: {user_config()}")
+            warnings.append(
+                f"{place} may be set in your own config only: {user_config()}"
+            )
             continue
         try:
             values.append((row.key, below, type.read(value)))
@@ -518,6 +544,8 @@ def _why_unknown(key: str) -> str:
     if key == "embedder.url":
         return "is not a setting; write the address as embedder.provider"
     known = (name for row in ROWS for name in (row.key, row.short) if name)
-    near = get_close_matches(key, (name for name in known if not key.startswith(f"{name}.")), 1)
+    near = get_close_matches(
+        key, (name for name in known if not key.startswith(f"{name}.")), 1
+    )
     hint = f"did you mean {near[0]}?" if near else "'rawkomem docs settings' lists them"
     return f"is not a setting; {hint}"

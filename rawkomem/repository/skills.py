@@ -71,7 +71,8 @@ class Pruned:
 class Synthesis:
     """One proposed skill, or the reason why there is none, with the fields of RFC-0011."""
 
-    status: str  # success: proposed now; unchanged: proposed before; empty: no sources for a skill
+    # success: proposed now; unchanged: proposed before; empty: no sources for a skill
+    status: str
     analysis: str
     skill_id: str = ""
     skill_name: str = ""
@@ -92,14 +93,20 @@ class Skills(Wing):
         """Store a skill file with `extra` in its frontmatter. Amend a skill of that name; write nothing if known."""
         skill = read_skill(text)
         if not skill.text:
-            raise BadInput("the skill is empty", "pass a SKILL.md, YAMO text or Markdown")
+            raise BadInput(
+                "the skill is empty", "pass a SKILL.md, YAMO text or Markdown"
+            )
         with lock(self._core.layout, "skills"):
             known = self._memories(Filter(kinds=(SKILL_KIND,)))
             same = known_skill(skill, known)
             if same:
                 why = "the stored skill has exactly this text"
-                return Ingested("known", same.id, same.title, same.path, same.status, False, why)
-            plan = plan_skill(skill, source, by, known, self._repo.beliefs.trust_by(via), extra)
+                return Ingested(
+                    "known", same.id, same.title, same.path, same.status, False, why
+                )
+            plan = plan_skill(
+                skill, source, by, known, self._repo.beliefs.trust_by(via), extra
+            )
             written = self._core.write(plan, via)
         memory = self._repo.get(written[0].entry.target)
         outcome = (
@@ -111,7 +118,13 @@ class Skills(Wing):
         )
         redacted = any(item.redacted for item in written)
         return Ingested(
-            outcome, memory.id, memory.title, memory.path, memory.status, redacted, plan.why
+            outcome,
+            memory.id,
+            memory.title,
+            memory.path,
+            memory.status,
+            redacted,
+            plan.why,
         )
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
@@ -119,7 +132,12 @@ class Skills(Wing):
         found = self._skills(Filter(kinds=(SKILL_KIND,), statuses=LISTED_STATUSES))
         order = sorted(
             found,
-            key=lambda it: (it.memory.status != ACTIVE, -it.reliability, -it.uses, it.memory.title),
+            key=lambda it: (
+                it.memory.status != ACTIVE,
+                -it.reliability,
+                -it.uses,
+                it.memory.title,
+            ),
         )
         return order[: limit or None]
 
@@ -138,18 +156,25 @@ class Skills(Wing):
         memory = self._repo.get(name)
         if memory.kind != SKILL_KIND:
             raise BadInput(
-                f"{memory.id} is a {memory.kind}, not a skill", "run 'rawkomem skill list'"
+                f"{memory.id} is a {memory.kind}, not a skill",
+                "run 'rawkomem skill list'",
             )
         access = accesses(self._core.layout).get(memory.id, Access())
         return skill_of(memory, access.count, access.last)
 
-    def feedback(self, name: str, success: bool, reason: str = "", by: str = "") -> Skill:
+    def feedback(
+        self, name: str, success: bool, reason: str = "", by: str = ""
+    ) -> Skill:
         """Record whether a use of a skill succeeded; return the skill with its new reliability."""
         skill = self.get(name)
-        self._repo.feedback(skill.memory.id, "helpful" if success else "harmful", reason, by)
+        self._repo.feedback(
+            skill.memory.id, "helpful" if success else "harmful", reason, by
+        )
         return self.get(skill.memory.id)
 
-    def prune(self, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = "") -> Pruned:
+    def prune(
+        self, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = ""
+    ) -> Pruned:
         """Archive the skills whose reliability is below a threshold."""
         with lock(self._core.layout, "skills"):
             skills = self._skills(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
@@ -158,7 +183,8 @@ class Skills(Wing):
                 self._core.write(plan)
         gone = {entry.about for entry in plan.entries}
         return Pruned(
-            tuple(skill for skill in skills if skill.memory.id in gone), len(skills) - len(gone)
+            tuple(skill for skill in skills if skill.memory.id in gone),
+            len(skills) - len(gone),
         )
 
     def export(self, name: str, folder: str) -> ExportedSkill:
@@ -181,11 +207,15 @@ class Skills(Wing):
                 self._memories(Filter(kinds=(SKILL_KIND,)))
             )  # others may have written meanwhile
             fresh = [
-                draft for draft in drafts if not any(memory.id in done for memory in draft.sources)
+                draft
+                for draft in drafts
+                if not any(memory.id in done for memory in draft.sources)
             ]
             made = [self._propose(draft, dry_run, by) for draft in fresh]
         return (
-            made or before or [Synthesis("empty", "no learnings or lessons to make a skill from")]
+            made
+            or before
+            or [Synthesis("empty", "no learnings or lessons to make a skill from")]
         )
 
     def reflect(
@@ -199,9 +229,12 @@ class Skills(Wing):
         """Return a reflection on recent memories or on a topic; without a model, the prompt for one."""
         if not 1 <= lookback <= reflecting.MAX_REFLECTED:
             raise BadInput(
-                f"cannot look back at {lookback} memories", f"use 1 to {reflecting.MAX_REFLECTED}"
+                f"cannot look back at {lookback} memories",
+                f"use 1 to {reflecting.MAX_REFLECTED}",
             )
-        prepared = reflecting.prepare_reflection(topic, self._looked_back(topic, lookback))
+        prepared = reflecting.prepare_reflection(
+            topic, self._looked_back(topic, lookback)
+        )
         model = self._open_model() if llm else None
         if model is None or not prepared.sources:
             return prepared.shape()
@@ -209,7 +242,9 @@ class Skills(Wing):
             prepared, self._memories(Filter(kinds=(reflecting.REFLECTION,)))
         )
         if made is None:
-            thought = self._or_else(lambda: reflecting.reflect_with(model, prepared), None)
+            thought = self._or_else(
+                lambda: reflecting.reflect_with(model, prepared), None
+            )
             if thought is None:
                 return prepared.shape()
             plan = reflecting.plan_reflection(prepared, thought, by)
@@ -218,12 +253,20 @@ class Skills(Wing):
 
     def _drafts(self, topic: str) -> tuple[Sequence[SkillDraft], Sequence[Synthesis]]:
         """Return new skills to propose, and the skills that were made from the same sources before."""
-        memories = self._memories(Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON)))
+        memories = self._memories(
+            Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON))
+        )
         done = memory_by_source(memories, SKILL_KIND)
         found = making.skill_sources(memories, topic)
         fresh = [memory for memory in found if memory.id not in done]
-        before = {done[memory.id].id: done[memory.id] for memory in found if memory.id in done}
-        grouped = [(topic, fresh)] if topic else making.grouped_sources(fresh, self._pairs(fresh))
+        before = {
+            done[memory.id].id: done[memory.id] for memory in found if memory.id in done
+        }
+        grouped = (
+            [(topic, fresh)]
+            if topic
+            else making.grouped_sources(fresh, self._pairs(fresh))
+        )
         drafts = [
             making.skill_draft(name, sources)
             for name, sources in grouped
@@ -241,34 +284,47 @@ class Skills(Wing):
         ]
 
     def _propose(self, draft: SkillDraft, dry_run: bool, by: str) -> Synthesis:
-        skill = store_derived(self._core, making.plan_proposed_skill(draft, by), dry_run)
+        skill = store_derived(
+            self._core, making.plan_proposed_skill(draft, by), dry_run
+        )
         return Synthesis(
-            "success", draft.analysis, skill.id, skill.title, making.skill_as_yamo(skill)
+            "success",
+            draft.analysis,
+            skill.id,
+            skill.title,
+            making.skill_as_yamo(skill),
         )
 
     def _pairs(self, memories: Sequence[Memory]) -> Sequence[tuple[str, str, float]]:
         ids = tuple(memory.id for memory in memories)
         vectors = (
-            self._core.read(lambda: self._core.index.store.vectors(Filter(ids=ids))) if ids else []
+            self._core.read(lambda: self._core.index.store.vectors(Filter(ids=ids)))
+            if ids
+            else []
         )
         return Neighbors(vectors).pairs(ids, making.MIN_GROUP_COSINE)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about the topic."""
-        only = replace(DEFAULT_FILTER, kinds=reflecting.REFLECTED_KINDS, statuses=(ACTIVE,))
+        only = replace(
+            DEFAULT_FILTER, kinds=reflecting.REFLECTED_KINDS, statuses=(ACTIVE,)
+        )
         if topic:
             found = self._core.look([topic], lookback, only)[0].found
             rows = [item.row for item in found if item.fits]
         else:
-            rows = [row for row in self._core.rows(only) if not row.path.startswith("archive/")][
-                :lookback
-            ]
+            rows = [
+                row
+                for row in self._core.rows(only)
+                if not row.path.startswith("archive/")
+            ][:lookback]
         return list(self._repo.get_many([row.id for row in rows]))
 
     def _open_model(self) -> Llm:
         if is_learning():
             raise Refused(
-                "a model that rawkomem started cannot use another model", "leave out --llm"
+                "a model that rawkomem started cannot use another model",
+                "leave out --llm",
             )
         return required_llm(self._core.settings.llm)
 
@@ -282,7 +338,9 @@ class Skills(Wing):
 
     def _skills(self, only: Filter) -> Sequence[Skill]:
         used = accesses(self._core.layout)
-        found = ((memory, used.get(memory.id, Access())) for memory in self._memories(only))
+        found = (
+            (memory, used.get(memory.id, Access())) for memory in self._memories(only)
+        )
         return [skill_of(memory, access.count, access.last) for memory, access in found]
 
     def _memories(self, only: Filter) -> Sequence[Memory]:

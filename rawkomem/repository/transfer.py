@@ -8,7 +8,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..exchange.formats import FORMATS, format_of, read_format, usual_sources, write_format
+from ..exchange.formats import (
+    FORMATS,
+    format_of,
+    read_format,
+    usual_sources,
+    write_format,
+)
 from ..exchange.import_plan import (
     RULE_KINDS,
     ImportDecision,
@@ -68,7 +74,8 @@ READ_KEYS = {
     "topic",
 }
 YAMO = "yamo"  # this format is a database, not files
-LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")  # kinds that LLMos has
+# kinds that LLMos has
+LLMOS_KINDS = ("trace", "experience", "learning", "memory", "lesson")
 
 
 @record
@@ -96,7 +103,10 @@ class Import:
     def kept_fields(self) -> dict[str, int]:
         """Return the fields that are kept but have no effect, with the number of memories that have each."""
         found = Counter(
-            key for item in self.news for key in item.entry.extra if key not in READ_KEYS
+            key
+            for item in self.news
+            for key in item.entry.extra
+            if key not in READ_KEYS
         )
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
@@ -142,22 +152,33 @@ class Exchange(Wing):
             decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
             everything = [item for items in decided for item in items]
             plans = self._core.read(
-                lambda: entries_to_write(everything, ENTRIES_AT_ONCE, self._core.entries)
+                lambda: entries_to_write(
+                    everything, ENTRIES_AT_ONCE, self._core.entries
+                )
             )
             for plan in [] if dry_run else plans:
                 self._core.write(plan, VIA_IMPORT)
         if not dry_run:
-            note_rule_files(self._core.layout, _rule_files(read, self._core.layout.project))
+            note_rule_files(
+                self._core.layout, _rule_files(read, self._core.layout.project)
+            )
         blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
         found = zip(read, decided, blocks, strict=True)
         return [
             Import(
-                source.path, kind, tuple(items), tuple(source.skipped), source.unreadable, logged
+                source.path,
+                kind,
+                tuple(items),
+                tuple(source.skipped),
+                source.unreadable,
+                logged,
             )
             for (source, kind, _), items, logged in found
         ]
 
-    def ingest(self, text: str, min_importance: float = 0.0, by: str = "") -> Sequence[Stored]:
+    def ingest(
+        self, text: str, min_importance: float = 0.0, by: str = ""
+    ) -> Sequence[Stored]:
         """Store the facts that the user's language model finds in prose, with an importance of at least this (0 to 1).
 
         They are trusted like a document.
@@ -175,15 +196,21 @@ class Exchange(Wing):
         refuse_exit(source.path, self._core.layout.project)
         page = None if source.is_folder else source.page(source.path)
         if page is None:
-            raise BadInput(f"{path} is not a text file", "name a file such as CLAUDE.md")
+            raise BadInput(
+                f"{path} is not a text file", "name a file such as CLAUDE.md"
+            )
         known: set[str] = set()
         for memory in self._core.inside(Filter(statuses=(ACTIVE,))):
             places = [one.partition(":")[2] for one in places_of(memory.extra)]
             here = [one for one in places if one.partition("#")[0] == page.place]
             if here and not is_always(memory):
-                headings = [name for one in here for name in one.partition("#")[2].split(" / ")]
+                headings = [
+                    name for one in here for name in one.partition("#")[2].split(" / ")
+                ]
                 known |= plain_lines("\n".join([memory.title, *headings, memory.body]))
-        return ShortenedPage(page.place, page.text, shortened_page(page.text, frozenset(known)))
+        return ShortenedPage(
+            page.place, page.text, shortened_page(page.text, frozenset(known))
+        )
 
     def write_shortened(self, page: ShortenedPage) -> None:
         """Write a shortened file, and keep its earlier text on this machine."""
@@ -205,7 +232,8 @@ class Exchange(Wing):
             )
         if place in changed_rule_files(layout):
             raise Refused(
-                f"{path} was edited after it was shortened", f"its earlier text is in {kept}"
+                f"{path} was edited after it was shortened",
+                f"its earlier text is in {kept}",
             )
         self._write_page(place, read_bytes(kept))
         os.remove(kept)
@@ -223,7 +251,9 @@ class Exchange(Wing):
             return 0
         blocks, unusable = read(source)
         if unusable:
-            source.skip("blocks", f"{unusable} have operations that the ledger does not support")
+            source.skip(
+                "blocks", f"{unusable} have operations that the ledger does not support"
+            )
         return append_to_ledger(self._core.layout, blocks) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
@@ -233,7 +263,8 @@ class Exchange(Wing):
             raise BadInput(f"{path} is this repository itself", "name another folder")
         if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
             raise BadInput(
-                f"{path} is the whole project", "run 'rawkomem import' to list what can be imported"
+                f"{path} is the whole project",
+                "run 'rawkomem import' to list what can be imported",
             )
         kind = kind or format_of(source)
         return source, kind, read_format(kind, source)
@@ -252,28 +283,35 @@ class Exchange(Wing):
         memories = self._chosen(only)
         if os.path.lexists(file) and not _is_export(file):
             raise Refused(
-                f"{file} was not written by rawkomem", "name another file, or move it away"
+                f"{file} was not written by rawkomem",
+                "name another file, or move it away",
             )
         try:
             replace_whole(file, json_lines(memories).encode())
         except OSError as failure:
             raise Unwritable(
-                f"cannot write {file}: {failure.strerror}", "check permissions and free space"
+                f"cannot write {file}: {failure.strerror}",
+                "check permissions and free space",
             ) from None
         return len(memories)
 
-    def export_folder(self, folder: str, form: str, only: Filter | None = None) -> ExportedFiles:
+    def export_folder(
+        self, folder: str, form: str, only: Filter | None = None
+    ) -> ExportedFiles:
         """Write the memories that pass a filter into a folder in a format; return what was written."""
         self._refuse_inside(folder)
         if form == YAMO:
             return export_yamo(self._repo, folder, self._chosen(only))
         name = os.path.basename(self._core.layout.project)
         return write_folder(
-            folder, write_format(form, self._chosen(only), name, self._repo.beliefs.trust)
+            folder,
+            write_format(form, self._chosen(only), name, self._repo.beliefs.trust),
         )
 
     def _chosen(self, only: Filter | None) -> list[Memory]:
-        return sorted(self._core.inside(only), key=lambda memory: (memory.created, memory.id))
+        return sorted(
+            self._core.inside(only), key=lambda memory: (memory.created, memory.id)
+        )
 
     def _refuse_inside(self, path: str) -> None:
         if _is_inside(path, self._core.layout.root):
@@ -293,12 +331,16 @@ class Exchange(Wing):
         known = self._core.read(
             lambda: {entry.id: found for entry in entries if (found := find(entry.id))}
         )
-        new = tuple(plan_add(entry).entries[0] for entry in entries if entry.id not in known)
+        new = tuple(
+            plan_add(entry).entries[0] for entry in entries if entry.id not in known
+        )
         why = f"import {len(new)} memories of LLMos"
         with as_one_change(self._core):
             for some in batches(() if dry_run else new, ENTRIES_AT_ONCE):
                 self._core.write(Plan(tuple(some), why), VIA_IMPORT)
-        deleted = tuple(id for id, memory in known.items() if memory.status == "deleted")
+        deleted = tuple(
+            id for id, memory in known.items() if memory.status == "deleted"
+        )
         return LlmosImport(new, len(known), deleted, held.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
@@ -307,7 +349,8 @@ class Exchange(Wing):
         project = project or os.path.basename(self._core.layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
             raise BadInput(
-                f"{project!r} is not a valid project name", "pass --name with a plain name"
+                f"{project!r} is not a valid project name",
+                "pass --name with a plain name",
             )
         self._refuse_inside(folder)
         of_kind = [memory for memory in self._core.all() if memory.kind in LLMOS_KINDS]
@@ -344,7 +387,9 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import
             read.append((source, kind, []))
     decided = decide_imports(read, MemoriesHere(memories))
     return [
-        Import(source.path, kind, tuple(items), tuple(source.skipped), source.unreadable)
+        Import(
+            source.path, kind, tuple(items), tuple(source.skipped), source.unreadable
+        )
         for (source, kind, _), items in zip(read, decided, strict=True)
     ]
 
@@ -361,7 +406,9 @@ def _rule_files(read: Sequence[Read], project: str) -> list[str]:
 
 def is_always(memory: Memory) -> bool:
     """Return whether every session needs a memory."""
-    return memory.importance == "critical" or str(memory.extra.get(ALWAYS_KEY)) == "true"
+    return (
+        memory.importance == "critical" or str(memory.extra.get(ALWAYS_KEY)) == "true"
+    )
 
 
 def _kept_name(place: str) -> str:
@@ -444,4 +491,6 @@ class Sinks(Wing):
         webhook = self._core.settings.sinks.webhook
         if not webhook.url:
             return Flushed(0, 0, 0)
-        return send_queued(self._core.layout, open_webhook(webhook), self._core.warn, due_only)
+        return send_queued(
+            self._core.layout, open_webhook(webhook), self._core.warn, due_only
+        )

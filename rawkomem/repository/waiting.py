@@ -17,7 +17,12 @@ from .beliefs import Proposal
 if TYPE_CHECKING:
     from . import Repository
 
-KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = ("draft", "proposal", "conflict", "quarantined")
+KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
+    "draft",
+    "proposal",
+    "conflict",
+    "quarantined",
+)
 KEEP, DROP, BOTH = "keep", "drop", "both"
 # kind → decision → what it does
 DECISIONS = {
@@ -42,9 +47,12 @@ class Waiting:
     at: int  # when it was found or last changed, in milliseconds
     draft: Draft | None = None
     memory: Memory | None = None  # all kinds except DRAFT
-    proposal: Proposal | None = None  # only PROPOSAL: the changes, and the memory with them
-    other: Memory | None = None  # only CONFLICT: the memory in use that `memory` contradicts
-    said: tuple[str, str] = ("", "")  # the contradicting sentences; empty if claims contradict
+    # only PROPOSAL: the changes, and the memory with them
+    proposal: Proposal | None = None
+    # only CONFLICT: the memory in use that `memory` contradicts
+    other: Memory | None = None
+    # the contradicting sentences; empty if claims contradict
+    said: tuple[str, str] = ("", "")
 
     @property
     def decisions(self) -> dict[str, str]:
@@ -60,7 +68,8 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
     if DRAFT in kinds:
         drafts = repository.drafts.all()
         found += [
-            Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one) for one in drafts
+            Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
+            for one in drafts
         ]
     if QUARANTINED in kinds:
         listed = {item.id for item in conflicts}
@@ -89,26 +98,39 @@ def decide(
         assert item.proposal
         shown = [reviewed_name(entry) for entry in item.proposal.changes]
         return beliefs.decide(item.id, keeps, shown, reason, by)
-    settle = {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
-    return beliefs.review(item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by)
+    settle = (
+        {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
+    )
+    return beliefs.review(
+        item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by
+    )
 
 
 def _of_memory(
-    kind: str, memory: Memory, other: Memory | None = None, said: tuple[str, str] = ("", "")
+    kind: str,
+    memory: Memory,
+    other: Memory | None = None,
+    said: tuple[str, str] = ("", ""),
 ) -> Waiting:
     title = memory.title or memory.path
-    return Waiting(kind, memory.id, title, memory.updated, memory=memory, other=other, said=said)
+    return Waiting(
+        kind, memory.id, title, memory.updated, memory=memory, other=other, said=said
+    )
 
 
 def _proposals(repository: Repository) -> Iterator[Waiting]:
     for proposal in repository.beliefs.proposals():
         memory = proposal.memory
         at = max(entry.at for entry in proposal.changes)
-        yield Waiting(PROPOSAL, memory.id, memory.title, at, memory=memory, proposal=proposal)
+        yield Waiting(
+            PROPOSAL, memory.id, memory.title, at, memory=memory, proposal=proposal
+        )
 
 
 def _conflicts(repository: Repository) -> Iterator[Waiting]:
     for conflict in repository.beliefs.conflicts():
         yield _of_memory(CONFLICT, conflict.memory, conflict.other)
     for pair in repository.beliefs.contradictions():
-        yield _of_memory(CONFLICT, pair.newer, pair.older, (pair.said.one, pair.said.other))
+        yield _of_memory(
+            CONFLICT, pair.newer, pair.older, (pair.said.one, pair.said.other)
+        )

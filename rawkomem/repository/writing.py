@@ -67,14 +67,17 @@ def write(
     """
     if via and via not in (*ARRIVALS, *BASE_TRUST):
         raise BadInput(
-            f"unknown origin (via) {via!r}", "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST))
+            f"unknown origin (via) {via!r}",
+            "use one of " + ", ".join((*ARRIVALS, *BASE_TRUST)),
         )
     layout = core.layout
     core.finish_purges()
 
     def note_origins(entries: Sequence[Entry]) -> None:
         # before the entries are written, because the next reader needs it
-        arrived = [(one.id, one.digest, arrival(core, one.extra, via)) for one in entries]
+        arrived = [
+            (one.id, one.digest, arrival(core, one.extra, via)) for one in entries
+        ]
         note_arrivals(layout, arrived)
 
     with lock(layout, "write"):
@@ -97,7 +100,10 @@ def write(
                 name = note_change(layout, new, plan.undoes, core.change)
                 core.change = name if core.joins else ""
     targets = (*dict.fromkeys(item.entry.target for item in written),)
-    core.written, core.unpublished = (*core.written, *targets), (*core.unpublished, *targets)
+    core.written, core.unpublished = (
+        (*core.written, *targets),
+        (*core.unpublished, *targets),
+    )
     settings = core.settings
     with as_warning(core, "written, but the sinks were not notified"):
         if new and settings.sinks.any:
@@ -111,7 +117,9 @@ def write(
     return written
 
 
-def store_derived(core: Core, plan: Plan, dry_run: bool, via: str = DISTILLED) -> Memory:
+def store_derived(
+    core: Core, plan: Plan, dry_run: bool, via: str = DISTILLED
+) -> Memory:
     """Write the plan of a memory that is made from others, and return that memory; with `dry_run`, write nothing."""
     if not dry_run:
         return core.get(write(core, plan, via)[0].entry.id)
@@ -132,7 +140,9 @@ def _anonymized(core: Core, plan: Plan, via: str) -> Plan:
         return plan
     people = people_here(core.layout.project, core.settings.names)
     entries = (
-        anonymize_entry(entry, people) if everything or entry.kind in RECORDED else entry
+        anonymize_entry(entry, people)
+        if everything or entry.kind in RECORDED
+        else entry
         for entry in plan.entries
     )
     return replace(plan, entries=tuple(entries))
@@ -180,7 +190,8 @@ def write_contents(core: Core, file: str = "") -> tuple[str, bool]:
 
 # The keyword arguments of `add` and `amend`, and the entries they become.
 
-ENTRY_FIELDS = (*KEY_OF_FLAG, "body", "by")  # fields of an Entry that `add` and `amend` accept
+# fields of an Entry that `add` and `amend` accept
+ENTRY_FIELDS = (*KEY_OF_FLAG, "body", "by")
 NEW_ONLY_FIELDS = ("kind", "id", "at")  # fields that only `add` accepts
 IN_EXTRA = {  # keyword → key in the frontmatter
     **{name: name for name in ("type", "category", "entity", "session", "claim")},
@@ -197,11 +208,15 @@ TITLE_CHARS = 100  # characters of a title that is taken from the first line
 def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
     """Return the entry to store; `fields` override its own. A text without a title gets its first heading or line."""
     made = _with_fields(
-        Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry, fields, ADD_FIELDS
+        Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry,
+        fields,
+        ADD_FIELDS,
     )
     if isinstance(entry, str) and not made.title:
         first = made.body.strip().partition("\n")[0]
-        return replace(made, title=first_heading(made.body) or one_line(first, TITLE_CHARS))
+        return replace(
+            made, title=first_heading(made.body) or one_line(first, TITLE_CHARS)
+        )
     return made
 
 
@@ -214,24 +229,36 @@ def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
             "a memory cannot change its kind: leave `kind` out",
         )
     set_in = entry.given or [
-        KEY_OF_FLAG[key] for key in KEY_OF_FLAG if getattr(entry, key) != getattr(EMPTY_ENTRY, key)
+        KEY_OF_FLAG[key]
+        for key in KEY_OF_FLAG
+        if getattr(entry, key) != getattr(EMPTY_ENTRY, key)
     ]
-    given = dict.fromkeys([*set_in, *(KEY_OF_FLAG[key] for key in fields if key in KEY_OF_FLAG)])
+    given = dict.fromkeys(
+        [*set_in, *(KEY_OF_FLAG[key] for key in fields if key in KEY_OF_FLAG)]
+    )
     made = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
     if "title" in given and not made.title.strip():
-        raise BadInput("the title is empty", "pass a title, or leave it out to keep the old one")
+        raise BadInput(
+            "the title is empty", "pass a title, or leave it out to keep the old one"
+        )
     return made
 
 
-def _with_fields(entry: Entry, fields: Mapping[str, Any], known: tuple[str, ...]) -> Entry:
+def _with_fields(
+    entry: Entry, fields: Mapping[str, Any], known: tuple[str, ...]
+) -> Entry:
     unknown = [name for name in fields if name not in known]
     if unknown:
         near = get_close_matches(unknown[0], known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise BadInput(f"unknown field {unknown[0]!r}", f"{hint}use one of {', '.join(known)}")
+        raise BadInput(
+            f"unknown field {unknown[0]!r}", f"{hint}use one of {', '.join(known)}"
+        )
     extra = {**entry.extra, **fields.get("extra", {})}
     extra |= {
-        IN_EXTRA[name]: _plain_value(value) for name, value in fields.items() if name in IN_EXTRA
+        IN_EXTRA[name]: _plain_value(value)
+        for name, value in fields.items()
+        if name in IN_EXTRA
     }
     own = {
         name: value
@@ -288,22 +315,35 @@ def unusable_conditions(patterns: Iterable[str]) -> Iterator[Doubt]:
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
     """Yield a doubt if an active memory has this title. Claims and retries of the same text are checked later."""
-    if not entry.title.strip() or entry.kind in (*GROUPS, *RECORDED) or "claim" in entry.extra:
+    if (
+        not entry.title.strip()
+        or entry.kind in (*GROUPS, *RECORDED)
+        or "claim" in entry.extra
+    ):
         return
     for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
         if id == about:
             continue
         memory = core.get(id)
-        if not about and now() - memory.created <= RETRY_MS and _told_in(memory) == _told_in(entry):
+        if (
+            not about
+            and now() - memory.created <= RETRY_MS
+            and _told_in(memory) == _told_in(entry)
+        ):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
         hint = f"change it with 'rawkomem amend {id}', or use another title"
-        yield Doubt(SAME_TITLE, f"the memory {id} already has the title {title!r}", hint, id)
+        yield Doubt(
+            SAME_TITLE, f"the memory {id} already has the title {title!r}", hint, id
+        )
         return
 
 
 def _told_in(what: Entry | Memory | None) -> tuple[object, ...]:
-    return tuple(str(getattr(what, name)).strip() for name in ("kind", "body", "by", *KEY_OF_FLAG))
+    return tuple(
+        str(getattr(what, name)).strip()
+        for name in ("kind", "body", "by", *KEY_OF_FLAG)
+    )
 
 
 def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
@@ -313,9 +353,13 @@ def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
     for is_shipped, text in read_templates(core.layout, kind):
         try:
             template = entry_from_text(text).body.strip()
-        except BadInput:  # a broken template of the project: the command that opens it reports this
+        except (
+            BadInput
+        ):  # a broken template of the project: the command that opens it reports this
             continue
-        lines = [line for line in template.split("\n") if line.strip() and line[0] != "#"]
+        lines = [
+            line for line in template.split("\n") if line.strip() and line[0] != "#"
+        ]
         left = [line for line in lines if line in body.split("\n")]
         if template and (body == template or (is_shipped and left)):
             shown = one_line(next(iter(left), template), MAX_TITLE_CHARS)
@@ -378,7 +422,9 @@ def add(
 
     def decide() -> Plan:
         near = repo.core.near(f"{made.title}\n{made.body}", MAX_CANDIDATES)
-        plans.append(plan_evolve(made, related_to(made, near), repo.beliefs.trust_by(via)))
+        plans.append(
+            plan_evolve(made, related_to(made, near), repo.beliefs.trust_by(via))
+        )
         return plans[0]
 
     return _stored_by(plans, repo.core.write(decide, via, _given_ids([made])))[0]
@@ -391,11 +437,15 @@ def add_many(
     _check_conditions(repo.core, entries)
     plans: list[Plan] = []
     beliefs = repo.beliefs
-    registry = beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
+    registry = (
+        beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
+    )
 
     def decide() -> Plan:
         plans.extend(
-            plan_claims(entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict)
+            plan_claims(
+                entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict
+            )
         )
         written = tuple(entry for plan in plans for entry in plan.entries)
         return Plan(written, plans[0].why if plans else "nothing")
@@ -438,5 +488,7 @@ def _stored_by(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored
     rest = list(written)
     for plan in plans:
         own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
-        stored.append(Stored(stored_outcome([item.entry for item in own]), tuple(own), plan.why))
+        stored.append(
+            Stored(stored_outcome([item.entry for item in own]), tuple(own), plan.why)
+        )
     return stored

@@ -7,12 +7,26 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..format.body import CITES_KEY, Citation, citations_in, wikilinks_in, with_citations
+from ..format.body import (
+    CITES_KEY,
+    Citation,
+    citations_in,
+    wikilinks_in,
+    with_citations,
+)
 from ..format.entries import KEY_OF_FLAG
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, NotFound, Refused
 from ..model.ids import file_stem, slug
-from ..model.values import ACTIVE, KEPT_BOTH, iso, names_of_key, read_moment, record, replace
+from ..model.values import (
+    ACTIVE,
+    KEPT_BOTH,
+    iso,
+    names_of_key,
+    read_moment,
+    record,
+    replace,
+)
 from ..model.values import extra_value as said_under
 from .plans import (
     ID,
@@ -40,7 +54,12 @@ Find = Callable[[str], Memory | None]
 
 # Resolve names in files to memories: an id, a file's path or stem, or a title.
 
-RELATED, MENTIONS, SUPERSEDES, HERITAGE = "related", "mentions", "supersedes", "heritage"
+RELATED, MENTIONS, SUPERSEDES, HERITAGE = (
+    "related",
+    "mentions",
+    "supersedes",
+    "heritage",
+)
 MEMBER = "member"  # from an episode to a memory
 CORROBORATED = "corroboratedBy"  # from a memory to one that confirms it
 SIMILAR = "similar"  # computed from vectors, not in a file
@@ -54,7 +73,9 @@ class Names:
         self.files: dict[str, list[str]] = {}
         self.titles: dict[str, list[str]] = {}
         seen: set[str] = set()
-        for memory in sorted(memories, key=lambda memory: (memory.path, memory.line, memory.id)):
+        for memory in sorted(
+            memories, key=lambda memory: (memory.path, memory.line, memory.id)
+        ):
             self.ids.add(memory.id)
             self.titles.setdefault(_title_key(memory.title), []).append(memory.id)
             if memory.path in seen:
@@ -82,8 +103,12 @@ class Names:
         """Return the memories for a file's name, else for a unique title, else for the file name made from a title."""
         of_title = self.titles.get(_title_key(name), [])
         stems = (file_stem(name), slug(name))  # older files have names made by slug
-        named = self.files.get(name.casefold()) or (of_title if len(of_title) == 1 else [])
-        return named or next((self.files[stem] for stem in stems if stem in self.files), [])
+        named = self.files.get(name.casefold()) or (
+            of_title if len(of_title) == 1 else []
+        )
+        return named or next(
+            (self.files[stem] for stem in stems if stem in self.files), []
+        )
 
 
 def _title_key(text: str) -> str:
@@ -118,7 +143,11 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
     for memory in memories:
         if memory.status in (ACTIVE, "quarantined"):
             chains = (replacement_chain(id, find) for id in memory.conflicts_with)
-            others = {way[-1].id: way[-1] for way in chains if way and way[-1].status == ACTIVE}
+            others = {
+                way[-1].id: way[-1]
+                for way in chains
+                if way and way[-1].status == ACTIVE
+            }
             standing = (
                 other
                 for id, other in others.items()
@@ -130,7 +159,10 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
 
 def kept_both(memory: Memory, other: Memory) -> bool:
     """Return whether a link says that both of two contradicting memories are kept."""
-    return (KEPT_BOTH, other.id) in memory.links or (KEPT_BOTH, memory.id) in other.links
+    return (KEPT_BOTH, other.id) in memory.links or (
+        KEPT_BOTH,
+        memory.id,
+    ) in other.links
 
 
 def how_settled(memory: Memory, other: Memory) -> str:
@@ -205,23 +237,30 @@ def _one_by_one(memory: Memory, entry: Entry) -> Entry:
 
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
     """Plan an amend with all citations of a memory, old and new, without duplicates."""
-    extra: Fields = {CITES_KEY: [*with_citations(citations_in(memory.extra), citations)]}
+    extra: Fields = {
+        CITES_KEY: [*with_citations(citations_in(memory.extra), citations)]
+    }
     return replace(
-        plan_amend(memory, Entry(extra=extra, by=by)), why=f"cite {len(citations)} places"
+        plan_amend(memory, Entry(extra=extra, by=by)),
+        why=f"cite {len(citations)} places",
     )
 
 
 def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
     """Set the keys of the entry. Earlier reviews no longer count, because they approved other text."""
     named: Fields = {
-        AMENDABLE[key]: getattr(entry, AMENDABLE[key]) for key in entry.given if key in AMENDABLE
+        AMENDABLE[key]: getattr(entry, AMENDABLE[key])
+        for key in entry.given
+        if key in AMENDABLE
     }
     for name, (key, end) in LIST_CHANGES.items():
         if values := ids_in(entry, name):
             field = AMENDABLE[key]
             before = {**fields, **named}[field]
             kept = [value for value in before if value not in values]
-            named[field] = tuple(kept if end == REMOVED else dict.fromkeys((*before, *values)))
+            named[field] = tuple(
+                kept if end == REMOVED else dict.fromkeys((*before, *values))
+            )
     removed = ids_in(entry, REMOVES)
     if entry.body or BODY in removed:
         named["body"] = entry.body
@@ -262,7 +301,9 @@ AMEND_KIND = Change(
     _reduce_amend,
     _tell_amend,
     {
-        REMOVES: Key("Keys that the memory no longer has; body: its text", texts_schema()),
+        REMOVES: Key(
+            "Keys that the memory no longer has; body: its text", texts_schema()
+        ),
         **{
             name: Key(f"Values of {key} that are {end.lower()}", texts_schema())
             for name, (key, end) in LIST_CHANGES.items()
@@ -280,12 +321,16 @@ def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
     """Plan to archive a memory."""
     if memory.status in ("archived", "deleted"):
         raise Refused(f"{memory.id} is already {memory.status}", "nothing to do")
-    return plan_change(memory, "archive", by, f"archive {memory.id}", {"reason": reason})
+    return plan_change(
+        memory, "archive", by, f"archive {memory.id}", {"reason": reason}
+    )
 
 
 def archiving(memory: Memory, reason: str, by: str) -> Entry:
     """Return the entry with which housekeeping archives a memory. Memories made from it stay in use."""
-    return change_entry(memory, "archive", by, {"reason": reason, "cause": HOUSEKEEPING})
+    return change_entry(
+        memory, "archive", by, {"reason": reason, "cause": HOUSEKEEPING}
+    )
 
 
 def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
@@ -383,7 +428,9 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
     return plan_change(memory, "delete", by, f"delete {memory.id}", {"reason": reason})
 
 
-DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted", {"reason": REASON})
+DELETE_KIND = Change(
+    with_status("deleted"), lambda entry: "deleted", {"reason": REASON}
+)
 
 
 # feedback: a vote that the memory was helpful or harmful.
@@ -395,9 +442,15 @@ SIGNS = {HELPFUL: "+", HARMFUL: "-"}
 def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
     """Plan a vote on a memory: helpful or harmful."""
     if signal not in SIGNALS:
-        raise BadInput(f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS))
+        raise BadInput(
+            f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS)
+        )
     return plan_change(
-        memory, "feedback", by, f"{signal}: {memory.id}", {"signal": signal, "reason": reason}
+        memory,
+        "feedback",
+        by,
+        f"{signal}: {memory.id}",
+        {"signal": signal, "reason": reason},
     )
 
 
@@ -405,7 +458,10 @@ def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
     signal = str(entry.extra.get("signal"))
     if signal not in SIGNALS:
         return {}
-    return {signal: fields.get(signal, 0) + 1, "votes": fields.get("votes", "") + SIGNS[signal]}
+    return {
+        signal: fields.get(signal, 0) + 1,
+        "votes": fields.get("votes", "") + SIGNS[signal],
+    }
 
 
 FEEDBACK_KIND = Change(
@@ -451,7 +507,8 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
         raise BadInput("the chain is empty", "pass at least one --intent")
     if any(len(part) > MAX_LEVELS for part in parts):
         raise BadInput(
-            f"the chain has more than {MAX_LEVELS} levels", f"keep the last {MAX_LEVELS}"
+            f"the chain has more than {MAX_LEVELS} levels",
+            f"keep the last {MAX_LEVELS}",
         )
     if any(not text.strip() for part in parts for text in part):
         raise BadInput("the chain has an empty level", "leave it out")
@@ -486,7 +543,8 @@ def _tell_heritage(entry: Entry) -> str:
 
 
 HERITAGE_LEVELS = Key(
-    "The intents that led to it, the hypotheses, or the reasons; earliest first", texts_schema()
+    "The intents that led to it, the hypotheses, or the reasons; earliest first",
+    texts_schema(),
 )
 HERITAGE_KIND = Change(
     _reduce_heritage,
@@ -518,7 +576,9 @@ RESERVED_TYPES = {
 def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
     """Plan to link a memory to another one; the entry is about the first."""
     if type in RESERVED_TYPES:
-        raise BadInput(f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type])
+        raise BadInput(
+            f"{type!r} is not a type of link that you can set", RESERVED_TYPES[type]
+        )
     plain = type.replace("-", "").replace("_", "")
     if not (plain.isascii() and plain.isalnum()) or len(type) > MAX_TYPE_CHARS:
         raise BadInput(
@@ -531,9 +591,12 @@ def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
         if one.status == "deleted":
             raise Refused(f"{one.id} is deleted", "link memories that are not deleted")
     if (type, other.id) in memory.links:
-        raise Refused(f"{memory.id} is already linked to {other.id} as {type!r}", "nothing to do")
+        raise Refused(
+            f"{memory.id} is already linked to {other.id} as {type!r}", "nothing to do"
+        )
     return Plan(
-        (linking(memory, [other.id], type, by),), f"link {memory.id} to {other.id} as {type}"
+        (linking(memory, [other.id], type, by),),
+        f"link {memory.id} to {other.id} as {type}",
     )
 
 
@@ -552,7 +615,9 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
     return Plan(entries, f"unlink {memory.id} from {other.id}")
 
 
-def linking(memory: Memory, to: Sequence[str], type: str, by: str, removed: bool = False) -> Entry:
+def linking(
+    memory: Memory, to: Sequence[str], type: str, by: str, removed: bool = False
+) -> Entry:
     """Return the entry that adds or removes links from a memory to some others."""
     extra: Fields = {
         "to": list(to) if len(to) > 1 else to[0],
@@ -591,7 +656,9 @@ LINK_KIND = Change(
 
 def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:
     """Plan to confirm a memory; this also ends the status `disputed`."""
-    return plan_change(memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason})
+    return plan_change(
+        memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason}
+    )
 
 
 def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
@@ -599,13 +666,16 @@ def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
     return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
 
 
-REINFORCE_KIND = Change(_reduce_reinforce, lambda entry: "found true again", {"reason": REASON})
+REINFORCE_KIND = Change(
+    _reduce_reinforce, lambda entry: "found true again", {"reason": REASON}
+)
 
 
 # supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore`
 # undoes a supersede.
 
-NOT_IN_USE = "supersededByNotInUse"  # key in the copy that `without_effect` makes; no file has it
+# key in the copy that `without_effect` makes; no file has it
+NOT_IN_USE = "supersededByNotInUse"
 TRUST_DECIMALS = 6  # for comparing trust, so that tiny differences in age do not count
 
 
@@ -658,20 +728,25 @@ def plan_supersede(
     """Plan to replace `old` by `new`; raise Refused if `new` is trusted less, unless `anyway` is set."""
     if old.id in (new.id, new.superseded_by):
         raise Refused(
-            f"{old.id} would supersede itself", "name the old memory first, then the new one"
+            f"{old.id} would supersede itself",
+            "name the old memory first, then the new one",
         )
     if new.status != ACTIVE:
         raise Refused(
-            f"{new.id} is {new.status}", "only an active memory can supersede another one"
+            f"{new.id} is {new.status}",
+            "only an active memory can supersede another one",
         )
     if old.status in ("superseded", "deleted"):
         raise Refused(f"{old.id} is already {old.status}", "nothing to do")
     if not anyway and not outweighs(new, [old], trust):
         hint = f"to do it anyway, run 'rawkomem supersede {old.id} {new.id} --anyway'"
         raise Refused(
-            f"{new.id} is trusted less than {old.id}: {_trust_compared(new, old, trust)}", hint
+            f"{new.id} is trusted less than {old.id}: {_trust_compared(new, old, trust)}",
+            hint,
         )
-    return Plan((superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}")
+    return Plan(
+        (superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}"
+    )
 
 
 def newer_in(entry: Entry) -> str:
@@ -681,7 +756,11 @@ def newer_in(entry: Entry) -> str:
 
 def without_effect(entry: Entry) -> Entry:
     """Return an entry whose `supersededBy` changes nothing, because the memory that it names is not in use."""
-    kept = {key: entry.extra[key] for key in entry.extra if key not in names_of_key("supersededBy")}
+    kept = {
+        key: entry.extra[key]
+        for key in entry.extra
+        if key not in names_of_key("supersededBy")
+    }
     said = {NOT_IN_USE: newer_in(entry)} if entry.changes else {}
     return replace(entry, extra={**kept, **said})
 
@@ -703,7 +782,10 @@ def _tell_supersede(entry: Entry) -> str:
 SUPERSEDE_KIND = Change(
     _reduce_supersede,
     _tell_supersede,
-    {"supersededBy": Key("The memory that supersedes it", ID, refers=True), "reason": REASON},
+    {
+        "supersededBy": Key("The memory that supersedes it", ID, refers=True),
+        "reason": REASON,
+    },
 )
 
 
@@ -721,7 +803,11 @@ def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) ->
         raise BadInput("no validity window is named", "pass --from, --until or both")
     known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
     check_window(
-        {key: value for key, value in {**known, **given}.items() if value not in ("", OPEN_END)}
+        {
+            key: value
+            for key, value in {**known, **given}.items()
+            if value not in ("", OPEN_END)
+        }
     )
     return plan_change(
         memory,
@@ -739,7 +825,8 @@ def _window_end(key: str, text: str) -> str:
     at = read_moment(text)
     if at is None:
         raise BadInput(
-            f"{key} {text!r} is not a time", "use a date (2026-01-23), a time, an age (7d), or none"
+            f"{key} {text!r} is not a time",
+            "use a date (2026-01-23), a time, an age (7d), or none",
         )
     return iso(at)
 

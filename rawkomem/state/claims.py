@@ -10,7 +10,13 @@ from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
 from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, extra_value, record, replace
 from ..text.entities import normalize_currency
-from ..text.language import RELATED_COSINE, SIMILAR, is_identical, shared_words, statement_of
+from ..text.language import (
+    RELATED_COSINE,
+    SIMILAR,
+    is_identical,
+    shared_words,
+    statement_of,
+)
 from .changes import linking, outweighs, plan_corroborate, superseding
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, new_memory, plan_quarantined
 from .plans import Trust, ids_in, plan_add, time_of
@@ -24,9 +30,8 @@ Registry = Mapping[str, "Predicate"]
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 MAX_NAME_CHARS = 100  # characters of a subject or a predicate (neolata)
 MAX_VALUE_CHARS = 1_000  # characters of a value (neolata)
-MAX_TEXT_CHARS = (
-    10_000  # characters of the text of a claim (neolata): a claim is a statement, not a document
-)
+# characters of the text of a claim (neolata): a claim is a statement, not a document
+MAX_TEXT_CHARS = 10_000
 CLAIM_KEYS = (
     "subject",
     "predicate",
@@ -77,7 +82,10 @@ class Predicate:
 RULES = {
     "cardinality": ("cardinality", ("single", "multi")),
     "conflictPolicy": ("conflict_policy", (SUPERSEDE, REQUIRE_REVIEW, KEEP_BOTH)),
-    "normalize": ("normalize", ("none", "trim", "lowercase", "lowercase_trim", "currency")),
+    "normalize": (
+        "normalize",
+        ("none", "trim", "lowercase", "lowercase_trim", "currency"),
+    ),
     "dedupPolicy": ("dedup_policy", (CORROBORATE, STORE)),
 }
 UNREGISTERED = Predicate()
@@ -85,24 +93,30 @@ UNREGISTERED = Predicate()
 
 def read_registry(rules: Mapping[str, Mapping[str, str]]) -> dict[str, Predicate]:
     """Return name → rules for the predicates of a configuration; rules that are not set have their default."""
-    return {name.strip(): _read_predicate(name.strip(), given) for name, given in rules.items()}
+    return {
+        name.strip(): _read_predicate(name.strip(), given)
+        for name, given in rules.items()
+    }
 
 
 def _read_predicate(name: str, given: Mapping[str, str]) -> Predicate:
     if not name:
         raise BadInput(
-            "predicate must be a non-empty string", "name it below 'predicates:' in config.yaml"
+            "predicate must be a non-empty string",
+            "name it below 'predicates:' in config.yaml",
         )
     fields: dict[str, str] = {}
     for key, value in given.items():
         if key not in RULES:
             raise BadInput(
-                f'unknown rule {key!r} for predicate "{name}"', "use one of " + ", ".join(RULES)
+                f'unknown rule {key!r} for predicate "{name}"',
+                "use one of " + ", ".join(RULES),
             )
         field, valid = RULES[key]
         if value not in valid:
             raise BadInput(
-                f'invalid {key} for predicate "{name}": {value!r}', "use one of " + ", ".join(valid)
+                f'invalid {key} for predicate "{name}": {value!r}',
+                "use one of " + ", ".join(valid),
             )
         fields[field] = value
     return Predicate(**fields)
@@ -122,7 +136,9 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
     given = extra.get("claim")
     if not isinstance(given, dict):
         return None
-    text = {key: value.strip() for key, value in given.items() if isinstance(value, str)}
+    text = {
+        key: value.strip() for key, value in given.items() if isinstance(value, str)
+    }
     if not text.get("subject") or not text.get("predicate") or "value" not in text:
         return None
     session = str(extra_value(text, "session") or extra_value(extra, "session"))
@@ -132,8 +148,12 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
         predicate=text["predicate"],
         value=str(given["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
-        valid_from=time_of(extra_value(text, "validFrom") or extra_value(extra, "validFrom")),
-        valid_until=time_of(extra_value(text, "validUntil") or extra_value(extra, "validUntil")),
+        valid_from=time_of(
+            extra_value(text, "validFrom") or extra_value(extra, "validFrom")
+        ),
+        valid_until=time_of(
+            extra_value(text, "validUntil") or extra_value(extra, "validUntil")
+        ),
         scope=scope,
         session=session if scope == SESSION else "",
     )
@@ -142,7 +162,9 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
 def claim_of(memory: Memory) -> Claim | None:
     """Return a memory's claim; its window is the memory's, which a `validity` entry may have changed."""
     claim = read_claim(memory.extra)
-    return claim and replace(claim, valid_from=memory.valid_from, valid_until=memory.valid_until)
+    return claim and replace(
+        claim, valid_from=memory.valid_from, valid_until=memory.valid_until
+    )
 
 
 def check_claim(extra: Mapping[str, Value], body: str) -> None:
@@ -155,23 +177,32 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
     unknown = [key for key in given if key not in CLAIM_KEYS]
     if unknown:
         raise BadInput(
-            f"unknown key {unknown[0]!r} in a claim", "use only " + ", ".join(CLAIM_KEYS[:-1])
+            f"unknown key {unknown[0]!r} in a claim",
+            "use only " + ", ".join(CLAIM_KEYS[:-1]),
         )
     for key in ("subject", "predicate"):
         value = given.get(key)
-        if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME_CHARS:
+        if (
+            not isinstance(value, str)
+            or not value.strip()
+            or len(value) > MAX_NAME_CHARS
+        ):
             raise BadInput(
                 f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)",
                 f"set claim.{key}",
             )
-    if not isinstance(given.get("value"), str) or len(str(given["value"])) > MAX_VALUE_CHARS:
+    if (
+        not isinstance(given.get("value"), str)
+        or len(str(given["value"])) > MAX_VALUE_CHARS
+    ):
         raise BadInput(
             f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)",
             "put a longer text into the body",
         )
     if len(body) > MAX_TEXT_CHARS:
         raise BadInput(
-            f"a claim's text has more than {MAX_TEXT_CHARS:,} characters", "shorten it to the claim"
+            f"a claim's text has more than {MAX_TEXT_CHARS:,} characters",
+            "shorten it to the claim",
         )
     _check_place(given)
 
@@ -179,12 +210,15 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
 def _check_place(given: Mapping[str, Value]) -> None:
     scope = given.get("scope", GLOBAL)
     if scope not in SCOPES:
-        raise BadInput(f"unknown claim.scope {scope!r}", "use one of " + ", ".join(SCOPES))
+        raise BadInput(
+            f"unknown claim.scope {scope!r}", "use one of " + ", ".join(SCOPES)
+        )
     if scope == SESSION and not (given.get("session") or given.get("sessionId")):
         raise BadInput("a claim of scope session needs a session", "add session=NAME")
     if str(given.get("exclusive", "true")).lower() not in ("true", "false"):
         raise BadInput(
-            f"claim.exclusive must be true or false, not {given['exclusive']!r}", "default: true"
+            f"claim.exclusive must be true or false, not {given['exclusive']!r}",
+            "default: true",
         )
 
 
@@ -199,7 +233,8 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
         and _overlap(a, b)
         and a.session == b.session  # empty except for claims of scope session
         and (a.scope == SESSION) == (b.scope == SESSION)
-        and normalized_value(a.value, rule.normalize) != normalized_value(b.value, rule.normalize)
+        and normalized_value(a.value, rule.normalize)
+        != normalized_value(b.value, rule.normalize)
     )
 
 
@@ -223,10 +258,13 @@ def _overlap(a: Claim, b: Claim) -> bool:
     )
 
 
-def rivals_of(memory: Memory, others: Sequence[Memory], registry: Registry) -> list[Memory]:
+def rivals_of(
+    memory: Memory, others: Sequence[Memory], registry: Registry
+) -> list[Memory]:
     """Return the active memories of `others` whose claims contradict this memory's, sorted by id."""
     return sorted(
-        _with_claims(memory, others, ACTIVE, conflicting, registry), key=lambda other: other.id
+        _with_claims(memory, others, ACTIVE, conflicting, registry),
+        key=lambda other: other.id,
     )
 
 
@@ -245,7 +283,11 @@ def _with_claims(
     claim = replace(claim, valid_from=claim.valid_from or memory.created)
     matching = []
     for other in others:
-        its = claim_of(other) if other.status == status and other.id != memory.id else None
+        its = (
+            claim_of(other)
+            if other.status == status and other.id != memory.id
+            else None
+        )
         if its and test(claim, its, registry):
             matching.append(other)
     return matching
@@ -261,7 +303,8 @@ def plan_claim(
     """Plan to store a memory that may have a claim; `others` are the memories with the same subject and predicate."""
     if on_conflict not in ON_CONFLICT:
         raise BadInput(
-            "onConflict must be either 'quarantine' or 'keep_active'", f"not {on_conflict!r}"
+            "onConflict must be either 'quarantine' or 'keep_active'",
+            f"not {on_conflict!r}",
         )
     check_claim(entry.extra, entry.body)
     plan = plan_add(entry)
@@ -271,7 +314,11 @@ def plan_claim(
     if claim is None:
         return plan
     rule = registry.get(claim.predicate, UNREGISTERED)
-    twin = _twin(new, others, registry, ACTIVE) if rule.dedup_policy == CORROBORATE else None
+    twin = (
+        _twin(new, others, registry, ACTIVE)
+        if rule.dedup_policy == CORROBORATE
+        else None
+    )
     if twin:
         return plan_corroborate(twin, first)
     rivals = rivals_of(new, others, registry)
@@ -279,23 +326,36 @@ def plan_claim(
         return plan
     if rule.conflict_policy == KEEP_BOTH:
         link = linking(new, [rival.id for rival in rivals], KEPT_BOTH, first.by)
-        return Plan((first, link), f"add {first.title!r} and keep {_rival_names(rivals)}")
+        return Plan(
+            (first, link), f"add {first.title!r} and keep {_rival_names(rivals)}"
+        )
     if rule.conflict_policy == SUPERSEDE and outweighs(new, rivals, trust):
-        return plan_superseding(first, rivals, "a newer claim that is trusted at least as much")
-    reason = NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
+        return plan_superseding(
+            first, rivals, "a newer claim that is trusted at least as much"
+        )
+    reason = (
+        NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
+    )
     if on_conflict == KEEP_ACTIVE:
         kept = replace(
-            first, extra={**first.extra, "conflictsWith": [rival.id for rival in rivals]}
+            first,
+            extra={**first.extra, "conflictsWith": [rival.id for rival in rivals]},
         )
         return Plan(
-            (kept,), f"add {first.title!r}, in conflict with {_rival_names(rivals)}: {reason}"
+            (kept,),
+            f"add {first.title!r}, in conflict with {_rival_names(rivals)}: {reason}",
         )
-    held = _twin(new, others, registry, "quarantined") if rule.dedup_policy == CORROBORATE else None
+    held = (
+        _twin(new, others, registry, "quarantined")
+        if rule.dedup_policy == CORROBORATE
+        else None
+    )
     if held:
         return plan_corroborate(held, first)
     why = f"add {first.title!r} in quarantine: {reason}, conflicts with {_rival_names(rivals)}"
     return replace(
-        plan_quarantined(first, reason, first.by, [rival.id for rival in rivals]), why=why
+        plan_quarantined(first, reason, first.by, [rival.id for rival in rivals]),
+        why=why,
     )
 
 
@@ -312,7 +372,8 @@ def plan_claims(
     """
     if len(entries) > MAX_BATCH:
         raise BadInput(
-            f"{len(entries):,} memories in one call are too many", f"store at most {MAX_BATCH:,}"
+            f"{len(entries):,} memories in one call are too many",
+            f"store at most {MAX_BATCH:,}",
         )
     known: dict[tuple[str, str], dict[str, Memory]] = {}
     plans: list[Plan] = []
@@ -322,7 +383,9 @@ def plan_claims(
             known[claim.key] = {memory.id: memory for memory in claiming(*claim.key)}
         others = known[claim.key] if claim else {}
         try:
-            plan = plan_claim(entry, tuple(others.values()), registry, trust, on_conflict)
+            plan = plan_claim(
+                entry, tuple(others.values()), registry, trust, on_conflict
+            )
         except BadInput as failure:
             where = f"memory {place} of {len(entries)}: " if len(entries) > 1 else ""
             raise BadInput(where + failure.message, failure.hint) from None
@@ -335,7 +398,9 @@ def plan_claims(
     return plans
 
 
-def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str) -> Memory | None:
+def _twin(
+    new: Memory, others: Sequence[Memory], registry: Registry, status: str
+) -> Memory | None:
     """Return the oldest memory with this status and the same claim, or None."""
     twins = _with_claims(new, others, status, same_claim, registry)
     return min(twins, key=lambda other: (other.created, other.id), default=None)
@@ -343,9 +408,13 @@ def _twin(new: Memory, others: Sequence[Memory], registry: Registry, status: str
 
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
     """Plan to store a memory that supersedes others; the new memory and the others record it."""
-    first = replace(first, extra={**first.extra, "supersedes": [rival.id for rival in rivals]})
+    first = replace(
+        first, extra={**first.extra, "supersedes": [rival.id for rival in rivals]}
+    )
     entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
-    return Plan((first, *entries), f"add {first.title!r}; it supersedes {_rival_names(rivals)}")
+    return Plan(
+        (first, *entries), f"add {first.title!r}; it supersedes {_rival_names(rivals)}"
+    )
 
 
 def _rival_names(memories: Sequence[Memory]) -> str:
@@ -370,14 +439,21 @@ def stored_outcome(entries: Sequence[Entry]) -> Outcome:
     for entry in rest:
         if entry.kind == "quarantine":
             return Outcome(
-                "quarantined", first.id, ids_in(entry, "conflictsWith"), str(entry.extra["reason"])
+                "quarantined",
+                first.id,
+                ids_in(entry, "conflictsWith"),
+                str(entry.extra["reason"]),
             )
         if entry.kind == "link":
             return Outcome("kept_both", first.id, ids_in(entry, "to"))
     if rest:
         return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
     open_with = ids_in(first, "conflictsWith")
-    return Outcome("conflict", first.id, open_with) if open_with else Outcome("stored", first.id)
+    return (
+        Outcome("conflict", first.id, open_with)
+        if open_with
+        else Outcome("stored", first.id)
+    )
 
 
 # Evolve: find the memory that a new text updates, and plan to supersede or confirm it. Pure.
@@ -411,12 +487,16 @@ def related_to(entry: Entry, found: Sequence[tuple[Memory, float]]) -> list[Rela
         Related(
             memory,
             cosine,
-            shared_words(own, statement_of(f"{memory.title}\n{memory.body}"), subject_only=True),
+            shared_words(
+                own, statement_of(f"{memory.title}\n{memory.body}"), subject_only=True
+            ),
         )
         for memory, cosine in kept
         if cosine > RELATED_COSINE
     ]
-    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[:MAX_CANDIDATES]
+    return sorted(related, key=lambda item: (-item.cosine, item.memory.id))[
+        :MAX_CANDIDATES
+    ]
 
 
 def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
@@ -435,5 +515,7 @@ def plan_evolve(entry: Entry, related: Sequence[Related], trust: Trust) -> Plan:
     if is_identical(f"{first.title} {first.body}", f"{closest.title} {closest.body}"):
         return plan_corroborate(closest, first)
     if not outweighs(new_memory(first), [closest], trust):
-        return replace(plan, why=f"{plan.why} and keep {closest.id}, which is trusted more")
+        return replace(
+            plan, why=f"{plan.why} and keep {closest.id}, which is trusted more"
+        )
     return plan_superseding(first, [closest], "a newer text about the same")

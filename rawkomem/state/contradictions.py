@@ -24,13 +24,17 @@ class Cues:
     """The words of one language, in lower case without apostrophes."""
 
     negations: frozenset[str] = frozenset()
-    conditions: frozenset[str] = frozenset()  # words that limit a sentence to certain cases
+    # words that limit a sentence to certain cases
+    conditions: frozenset[str] = frozenset()
     choosing: frozenset[str] = frozenset()  # verbs whose object is a choice
     rejecting: frozenset[str] = frozenset()  # verbs whose object is no longer used
-    instead: frozenset[str] = frozenset()  # after a choice or a comma: what follows is not used
+    # after a choice or a comma: what follows is not used
+    instead: frozenset[str] = frozenset()
     bounds: frozenset[str] = frozenset()  # words that end an object
-    adding: frozenset[str] = frozenset()  # words in sentences that allow other choices, too
-    reasons: frozenset[str] = frozenset()  # words after which a sentence only gives a reason
+    # words in sentences that allow other choices, too
+    adding: frozenset[str] = frozenset()
+    # words after which a sentence only gives a reason
+    reasons: frozenset[str] = frozenset()
     numerals: tuple[str, ...] = ()  # words for 1, 2, 3 …
     units: frozenset[str] = frozenset()  # a number before or after one is a value
 
@@ -80,7 +84,8 @@ def known_cues() -> Cues:
     return CUES.get(language_code(), NO_CUES)
 
 
-MAX_BODY_CHARS = 600  # of a body that are read: a rule is at its beginning, and a later detail outdates no memory
+# of a body that are read: a rule is at its beginning, and a later detail outdates no memory
+MAX_BODY_CHARS = 600
 MAX_STATEMENTS = 6  # per memory
 MAX_SENTENCE_WORDS = 30  # a longer sentence says several things
 MAX_GROUP = 20  # memories with a common key that are compared with each other
@@ -91,7 +96,8 @@ MIN_FRAME_WORDS = 2  # … besides their choices
 EDGES = ".!?\"'`*_“”‘’<>"
 BREAK = ","
 BREAKS = re.compile(r"[()\[\]]|[,;:](?=\s|$)")  # they end a clause
-CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")  # a sentence with one of these is code
+# a sentence with one of these is code
+CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")
 
 
 @record
@@ -102,7 +108,8 @@ class Statement:
     frame: frozenset[str]  # its words without the others
     chosen: frozenset[str]
     rejected: frozenset[str]
-    numbers: frozenset[str]  # values; a number that names a thing, as in "sprint 12", is a word
+    # values; a number that names a thing, as in "sprint 12", is a word
+    numbers: frozenset[str]
     is_negative: bool
 
     @property
@@ -112,17 +119,25 @@ class Statement:
 
 
 Role = tuple[str, str, str]  # field of Cues that decides, stem, number
-ROLES = ("reasons", "instead", "negations", "choosing", "rejecting", "bounds")  # in this order
+# in this order
+ROLES = ("reasons", "instead", "negations", "choosing", "rejecting", "bounds")
 MAX_KNOWN_WORDS = 20_000  # size of the cache
 _known_words: dict[str, Role] = language_cache()
 
 
 def read_statement(sentence: str) -> Statement | None:
     """Return the statement of a sentence; None for code and for a sentence that is too long."""
-    plain = sentence.lower().replace("'", "").replace("’", "").replace("any more", "anymore")
+    plain = (
+        sentence.lower()
+        .replace("'", "")
+        .replace("’", "")
+        .replace("any more", "anymore")
+    )
     parts = BREAKS.sub(f" {BREAK} ", plain).split()
     words = [word for part in parts if (word := part.strip(EDGES))]
-    if not 0 < len(words) <= MAX_SENTENCE_WORDS or any(sign in sentence for sign in CODE_SIGNS):
+    if not 0 < len(words) <= MAX_SENTENCE_WORDS or any(
+        sign in sentence for sign in CODE_SIGNS
+    ):
         return None
     cues = known_cues()
     frame, chosen, rejected, numbers = set[str](), set[str](), set[str](), set[str]()
@@ -133,7 +148,11 @@ def read_statement(sentence: str) -> Statement | None:
         role, stem, value = _known_words.get(word) or _read_word(word, cues)
         if role == "instead" and not chosen and not (frame and words[at - 1] == BREAK):
             role = "negations" if word in cues.negations else ""
-        if value and before and cues.units.isdisjoint((before, *words[at + 1 : at + 2])):
+        if (
+            value
+            and before
+            and cues.units.isdisjoint((before, *words[at + 1 : at + 2]))
+        ):
             value = ""  # the number is a name, as in "sprint 12"
         if stem and not role and not value:
             place.add(stem)
@@ -188,7 +207,9 @@ def _number(word: str, cues: Cues) -> str:
     if word in cues.numerals:
         return str(cues.numerals.index(word) + 1)
     digits = word.lstrip("$€£v")
-    return digits if digits[:1].isdigit() and "-" not in word and "/" not in word else ""
+    return (
+        digits if digits[:1].isdigit() and "-" not in word and "/" not in word else ""
+    )
 
 
 # Compare the statements of memories.
@@ -259,7 +280,9 @@ def _candidate_pairs(said: Iterable[Prose]) -> set[tuple[str, str]]:
     for group in groups.values():
         if len(pairs) < MAX_PAIRS:
             compared = combinations(sorted(group)[:MAX_GROUP], 2)
-            pairs.update((a[0], b[0]) for a, b in compared if a[0] != b[0] and a[1] != b[1])
+            pairs.update(
+                (a[0], b[0]) for a, b in compared if a[0] != b[0] and a[1] != b[1]
+            )
     return pairs
 
 
@@ -270,12 +293,20 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
     """
     found = set()
     for one in _all_statements(said):
-        found.add((_checksum("words", one.words), _checksum(one.is_negative, one.numbers)))
+        found.add(
+            (_checksum("words", one.words), _checksum(one.is_negative, one.numbers))
+        )
         if one.chosen:
-            frame = _checksum("frame", one.frame) if one.frame else _checksum("title", said.title)
+            frame = (
+                _checksum("frame", one.frame)
+                if one.frame
+                else _checksum("title", said.title)
+            )
             found.add((frame, _checksum("chosen", one.chosen)))
         for rest in _without_one(one) if one.rejected else ():
-            found.add((_checksum("words", rest | one.rejected), _checksum("rejects", ())))
+            found.add(
+                (_checksum("words", rest | one.rejected), _checksum("rejects", ()))
+            )
     return found
 
 
@@ -327,7 +358,9 @@ def _are_a_series(one: Prose, other: Prose) -> bool:
     """Return whether only numbers distinguish the titles, like those of sprint 12 and sprint 13."""
     differing = one.title ^ other.title
     chooses = one.heading and one.heading.chosen
-    return bool(differing) and not chooses and all(word[0].isdigit() for word in differing)
+    return (
+        bool(differing) and not chooses and all(word[0].isdigit() for word in differing)
+    )
 
 
 def _free_choices(statements: Iterable[Statement]) -> int:
@@ -356,7 +389,11 @@ def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
         if one.is_negative != other.is_negative:
             return one.numbers == other.numbers
         if one.numbers != other.numbers:
-            return len(one.numbers - other.numbers) == len(other.numbers - one.numbers) == 1
+            return (
+                len(one.numbers - other.numbers)
+                == len(other.numbers - one.numbers)
+                == 1
+            )
     if (
         one.frame != other.frame
         or one.numbers != other.numbers

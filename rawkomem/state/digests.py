@@ -27,7 +27,13 @@ from .fold import plan_quarantined
 from .graph import Graph, build_graph, clusters
 from .housekeeping import Census
 from .plans import plan_add
-from .trust import derived_from, inherited_texts, is_valid, memory_by_source, with_sources
+from .trust import (
+    derived_from,
+    inherited_texts,
+    is_valid,
+    memory_by_source,
+    with_sources,
+)
 
 Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
@@ -36,7 +42,8 @@ Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 # digest quotes all its sentences under its title. Pure.
 
 MIN_SOURCES = 2  # of a digest
-TELLING_WORDS = 400  # of the most informative sentences; SPEC-0009 recommends 200 to 500 words
+# of the most informative sentences; SPEC-0009 recommends 200 to 500 words
+TELLING_WORDS = 400
 MAX_WORDS = 500  # including sentences that are added to quote whole sources
 FENCES = ("```", "~~~")
 
@@ -69,14 +76,18 @@ def digest_of(memories: Sequence[Memory]) -> Digest:
             quoted[number] = whole[number]
     missing = {}
     for memory, said, told in zip(memories, whole, quoted, strict=True):
-        part = next((text for text in said if text not in told), "" if said else memory.title)
+        part = next(
+            (text for text in said if text not in told), "" if said else memory.title
+        )
         missing[memory.id] = _unquotable(memory) or part
     parts = [
         f"## {one_line(memory.title or memory.id)}\n\n{join_sentences(told)}"
         for memory, told in zip(memories, quoted, strict=True)
         if told
     ]
-    return Digest("\n\n".join(parts), {id: part for id, part in missing.items() if part})
+    return Digest(
+        "\n\n".join(parts), {id: part for id, part in missing.items() if part}
+    )
 
 
 def plan_derived(
@@ -88,8 +99,12 @@ def plan_derived(
     with `held`, the reason, it waits for a review.
     """
     if inherits:
-        when = inherited_texts(MAX_PATTERNS, entry.when, (memory.when for memory in sources))
-        tags = inherited_texts(MAX_TAGS, entry.tags, (memory.tags for memory in sources))
+        when = inherited_texts(
+            MAX_PATTERNS, entry.when, (memory.when for memory in sources)
+        )
+        tags = inherited_texts(
+            MAX_TAGS, entry.tags, (memory.tags for memory in sources)
+        )
         entry = replace(entry, when=when, tags=tags)
     plan = plan_add(with_sources(entry, [memory.id for memory in sources]))
     return plan_quarantined(plan.entries[0], held, entry.by) if held else plan
@@ -105,7 +120,9 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> 
     importance = max((memory.importance for memory in sources), key=IMPORTANCE.index)
     body = digest_of(sources).text
     tags = ("digest",)
-    entry = Entry(title=title, tags=tags, importance=importance, source=source, by=by, body=body)
+    entry = Entry(
+        title=title, tags=tags, importance=importance, source=source, by=by, body=body
+    )
     return plan_derived(entry, sources, inherits=True)
 
 
@@ -140,7 +157,11 @@ def _unquotable(memory: Memory) -> str:
             return line
         heading = line.strip("# ")
         leads = any(text.startswith(f"{heading}: ") for text in found)
-        if line.startswith(("|", "#")) and heading not in ("", memory.title) and not leads:
+        if (
+            line.startswith(("|", "#"))
+            and heading not in ("", memory.title)
+            and not leads
+        ):
             return line
     return ""
 
@@ -152,7 +173,8 @@ def _word_count(some: Iterable[str]) -> int:
 # Episodes: an entry lists the first members; `link` entries of type `member` add and remove
 # members. Pure.
 
-MAX_EPISODE_MEMBERS = 1_000  # neolata's largest batch; the list fits into a frontmatter of 64 KiB
+# neolata's largest batch; the list fits into a frontmatter of 64 KiB
+MAX_EPISODE_MEMBERS = 1_000
 MIN_CAPTURED = 2  # neolata: `capture` makes no episode of one memory
 SUMMARY_WORDS = 120  # a paragraph
 
@@ -173,7 +195,9 @@ class Episode:
     @property
     def start(self) -> int:
         """Return the time of the first member; 0 if unknown."""
-        return min((memory.created for memory in self.members if memory.created), default=0)
+        return min(
+            (memory.created for memory in self.members if memory.created), default=0
+        )
 
     @property
     def end(self) -> int:
@@ -199,10 +223,15 @@ def episodes_in(graph: Graph) -> list[Episode]:
         if broken.type == MEMBER and broken.memory.id in members:
             missing[broken.memory.id].append(broken.name)
     found = [
-        Episode(graph.memories[id], by_time(members[id]), tuple(missing[id])) for id in members
+        Episode(graph.memories[id], by_time(members[id]), tuple(missing[id]))
+        for id in members
     ]
     return sorted(
-        found, key=lambda episode: (-(episode.end or episode.memory.created), episode.memory.id)
+        found,
+        key=lambda episode: (
+            -(episode.end or episode.memory.created),
+            episode.memory.id,
+        ),
     )
 
 
@@ -225,7 +254,9 @@ def plan_episode(
     about = topic_slug(" ".join(memory.title for memory in ordered)) or "episode"
     title = name or f"{about} {iso(ordered[0].created)[:10]}".strip()
     extra = {"members": [memory.id for memory in ordered]}
-    return plan_add(Entry(kind="episode", title=title, tags=tags, body=text, by=by, extra=extra))
+    return plan_add(
+        Entry(kind="episode", title=title, tags=tags, body=text, by=by, extra=extra)
+    )
 
 
 def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -233,7 +264,9 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     known = {memory.id for memory in episode.members}
     new = [memory for memory in memories if memory.id not in known]
     if not new:
-        raise Refused(f"all of them are already in {episode.memory.id}", "nothing to do")
+        raise Refused(
+            f"all of them are already in {episode.memory.id}", "nothing to do"
+        )
     _check_members(new, len(known))
     joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
     return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
@@ -242,7 +275,11 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
     """Plan to remove memories from an episode; the memories themselves do not change."""
     names = Names(memories)
-    leaving = [name for type, name in episode.memory.links if type == MEMBER and names.find(name)]
+    leaving = [
+        name
+        for type, name in episode.memory.links
+        if type == MEMBER and names.find(name)
+    ]
     if not leaving:
         raise Refused(
             f"none of them is in {episode.memory.id}",
@@ -261,9 +298,13 @@ def _check_members(members: Sequence[Memory], others: int) -> None:
         )
     for memory in members:
         if memory.kind in GROUPS:
-            raise BadInput(f"{memory.id} is an episode itself", "add its members instead")
+            raise BadInput(
+                f"{memory.id} is an episode itself", "add its members instead"
+            )
         if memory.status == "deleted":
-            raise Refused(f"{memory.id} is deleted", "name memories that are not deleted")
+            raise Refused(
+                f"{memory.id} is deleted", "name memories that are not deleted"
+            )
 
 
 def summary_of(memories: Sequence[Memory], most_words: int) -> str:
@@ -274,9 +315,7 @@ def summary_of(memories: Sequence[Memory], most_words: int) -> str:
 # Digests of related memories that nobody changed lately, made of their own sentences. Pure.
 
 SHOWN_CHARS = 80  # of a quoted sentence
-SPARED = (
-    "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
-)
+SPARED = "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
 DIGEST_SOURCE = "compress"  # `source` of the digests made here
 MIN_DIGEST_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
 MIN_COSINES = (
@@ -286,9 +325,8 @@ MIN_COSINES = (
     0.9,
 )  # minimum similarity of a cluster: the first value that gives small enough clusters
 MAX_DIGEST_MEMBERS = 30  # of a digest, which then has a dozen words for each
-MAX_TRUST_SPREAD = (
-    0.15  # between sources, because a digest has the trust of its least trusted source
-)
+# between sources, because a digest has the trust of its least trusted source
+MAX_TRUST_SPREAD = 0.15
 
 
 @record
@@ -304,13 +342,17 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
     """Plan digests of idle clusters, largest first, up to the maximum per day."""
     made_before = memory_by_source(census.memories.values())
     digests = [one for one in census.memories.values() if one.source == DIGEST_SOURCE]
-    today = [one for one in digests if derived_from(one) and census.now - one.created < DAY]
+    today = [
+        one for one in digests if derived_from(one) and census.now - one.created < DAY
+    ]
     room = how.max_digests - len(today)
     plans: list[Plan] = []
     for label, sources in _digest_groups(census, made_before, pairs, how):
         if len(plans) >= room:
             break
-        plans.append(plan_digest(f"Digest: {label}", by_time(sources), DIGEST_SOURCE, by))
+        plans.append(
+            plan_digest(f"Digest: {label}", by_time(sources), DIGEST_SOURCE, by)
+        )
     return Plan(
         tuple(entry for plan in plans for entry in plan.entries),
         f"make {counted(len(plans), 'digest')}",
@@ -326,7 +368,9 @@ class ArchivedSources:
     staying: dict[str, str]
 
 
-def plan_archive_sources(census: Census, by: str = "", only: str = "") -> ArchivedSources:
+def plan_archive_sources(
+    census: Census, by: str = "", only: str = ""
+) -> ArchivedSources:
     """Plan to archive the unchanged sources that their digest quotes: of all digests made here, or of one.
 
     If a source changed, the text of its digest is outdated, and all its sources stay.
@@ -338,7 +382,11 @@ def plan_archive_sources(census: Census, by: str = "", only: str = "") -> Archiv
         is_wanted = id == only if only else digest.source == DIGEST_SOURCE
         if not is_wanted or digest.status != ACTIVE or not derived_from(digest):
             continue
-        sources = [census.memories[one] for one in derived_from(digest) if one in census.memories]
+        sources = [
+            census.memories[one]
+            for one in derived_from(digest)
+            if one in census.memories
+        ]
         holders |= dict.fromkeys(derived_from(digest), id)
         made = digest_of(sources)
         is_current = digest.body.strip() == made.text.strip()
@@ -352,7 +400,9 @@ def plan_archive_sources(census: Census, by: str = "", only: str = "") -> Archiv
                 staying[source.id] = SPARED
             elif is_current and source.updated <= digest.created:
                 entries.append(archiving(source, f"compressed into {id}", by))
-    plan = Plan(tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover")
+    plan = Plan(
+        tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover"
+    )
     return ArchivedSources(plan, holders, staying)
 
 
@@ -363,28 +413,45 @@ def _digest_groups(
     taking = {memory.id: memory for memory in _clustered(census, covered, how)}
     for cosine in MIN_COSINES:
         found = clusters(
-            build_graph(list(taking.values()), lambda memory: True, pairs(taking, cosine)),
+            build_graph(
+                list(taking.values()), lambda memory: True, pairs(taking, cosine)
+            ),
             how.members,
         )
         for cluster in found:
             if len(cluster.ids) <= MAX_DIGEST_MEMBERS or cosine == MIN_COSINES[-1]:
-                fresh = [taking[id] for id in cluster.ids if id not in covered][:MAX_DIGEST_MEMBERS]
+                fresh = [taking[id] for id in cluster.ids if id not in covered][
+                    :MAX_DIGEST_MEMBERS
+                ]
                 for alike in _by_similar_trust(fresh, census):
-                    group = without_contradicting(alike) if len(alike) >= how.members else []
+                    group = (
+                        without_contradicting(alike)
+                        if len(alike) >= how.members
+                        else []
+                    )
                     if len(group) >= how.members:
                         yield cluster.label or group[0].title, group
         large = {
-            id for cluster in found if len(cluster.ids) > MAX_DIGEST_MEMBERS for id in cluster.ids
+            id
+            for cluster in found
+            if len(cluster.ids) > MAX_DIGEST_MEMBERS
+            for id in cluster.ids
         }
         taking = {id: memory for id, memory in taking.items() if id in large}
 
 
-def _clustered(census: Census, covered: Collection[str], how: Digesting) -> Iterator[Memory]:
+def _clustered(
+    census: Census, covered: Collection[str], how: Digesting
+) -> Iterator[Memory]:
     for memory in census.memories.values():
         if memory.id in covered:
             if memory.status != "deleted":
                 yield memory
-        elif memory.status == ACTIVE and memory.kind in FADING and is_valid(memory, census.now):
+        elif (
+            memory.status == ACTIVE
+            and memory.kind in FADING
+            and is_valid(memory, census.now)
+        ):
             idle = (
                 census.touched(memory)
                 and census.now - census.touched(memory) >= how.idle_days * DAY
@@ -393,7 +460,9 @@ def _clustered(census: Census, covered: Collection[str], how: Digesting) -> Iter
                 yield memory
 
 
-def _by_similar_trust(memories: Iterable[Memory], census: Census) -> Iterator[list[Memory]]:
+def _by_similar_trust(
+    memories: Iterable[Memory], census: Census
+) -> Iterator[list[Memory]]:
     """Yield memories in groups of similar trust, so that a doubtful memory does not lower the trust of others."""
     group: list[Memory] = []
     for memory in sorted(memories, key=lambda one: (-census.trust(one), one.id)):

@@ -66,7 +66,8 @@ Vouches = Callable[[Entry], bool]
 # Keys of a review: the proposed entries that it decides on, and the entries that it undoes.
 ACCEPTS, DECLINES, UNDOES = "accepts", "declines", "undoes"
 SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
-DIGEST_CHARS = 16  # of a digest: 64 bits, so that nobody finds another text with the same ones
+# of a digest: 64 bits, so that nobody finds another text with the same ones
+DIGEST_CHARS = 16
 # Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
 DECIDING = (
     "amend",
@@ -103,7 +104,9 @@ def is_deciding(entry: Entry) -> bool:
     )
 
 
-def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches | None) -> Split:
+def split_changes(
+    creating: Entry, ordered: Sequence[Entry], vouches: Vouches | None
+) -> Split:
     """Decide which changes count.
 
     If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
@@ -117,7 +120,11 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches | 
     reviews = [entry for entry in changes if entry.kind == "review"]
     decided = Decided(review for review in reviews if review.id in own)
     taken_back = Decided(review for review in reviews if review.id not in own).undone
-    is_vouched = vouches is None or vouches(creating) or reviewed_name(creating) in decided.accepted
+    is_vouched = (
+        vouches is None
+        or vouches(creating)
+        or reviewed_name(creating) in decided.accepted
+    )
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []
@@ -138,7 +145,9 @@ def split_changes(creating: Entry, ordered: Sequence[Entry], vouches: Vouches | 
             if (is_vouched or counting) and is_deciding(entry):
                 proposed.append(entry)
     everything = counting if is_vouched else [*others, *counting]
-    return Split(is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone))
+    return Split(
+        is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
+    )
 
 
 class Decided:
@@ -177,9 +186,8 @@ COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in",
           "path", "line")  # fmt: skip
 CONFLICTED = "conflicted"  # status of a memory with conflict markers in its text
 MAX_COUNT_DIGITS = 6  # of a number in a file
-ARCHIVE = (
-    "archive/"  # a file in this folder is archived without an entry; moving it back undoes that
-)
+# a file in this folder is archived without an entry; moving it back undoes that
+ARCHIVE = "archive/"
 
 
 def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | None:
@@ -195,7 +203,9 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
     if vouches is None:
         return memory
     return replace(
-        memory, vouched=parts.vouched, proposed=tuple(entry.id for entry in parts.proposed)
+        memory,
+        vouched=parts.vouched,
+        proposed=tuple(entry.id for entry in parts.proposed),
     )
 
 
@@ -207,7 +217,9 @@ class FoldTogether:
     wait for a review, it stays superseded.
     """
 
-    def __init__(self, about: Callable[[str], Iterable[Entry]], vouches: Vouches | None = None):
+    def __init__(
+        self, about: Callable[[str], Iterable[Entry]], vouches: Vouches | None = None
+    ):
         self._about = about
         self._vouches = vouches
         self._without_effect: set[tuple[str, str]] = set()  # (memory, named memory)
@@ -223,7 +235,9 @@ class FoldTogether:
     def entries(self, id: str) -> list[Entry]:
         """Return the entries about a memory, those that are known to have no effect by `without_effect`."""
         return [
-            without_effect(entry) if (id, newer_in(entry)) in self._without_effect else entry
+            without_effect(entry)
+            if (id, newer_in(entry)) in self._without_effect
+            else entry
             for entry in self._about(id)
         ]
 
@@ -248,7 +262,8 @@ def _doubtful(chain: Sequence[Memory]) -> Sequence[Memory]:
     """Return the memories of a chain whose `superseded_by` may have no effect; empty if the chain is sound."""
     last = chain[-1]
     if not last.superseded_by:
-        return () if last.status == ACTIVE else chain[-2::-1]  # nearest to the last one first
+        # nearest to the last one first
+        return () if last.status == ACTIVE else chain[-2::-1]
     ids = [memory.id for memory in chain]
     if last.superseded_by not in ids:  # that memory does not exist
         return (last,)
@@ -256,7 +271,9 @@ def _doubtful(chain: Sequence[Memory]) -> Sequence[Memory]:
     return (min(cycle, key=lambda memory: order_key(memory.superseded_at, memory.id)),)
 
 
-def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, Split] | None:
+def fold_proposed(
+    entries: Iterable[Entry], vouches: Vouches
+) -> tuple[Memory, Split] | None:
     """Return the memory as it would be with all proposed changes, and the split of its changes; None as `fold`."""
     ordered, creating = in_fold_order(entries, vouches)
     if creating is None:
@@ -264,7 +281,8 @@ def fold_proposed(entries: Iterable[Entry], vouches: Vouches) -> tuple[Memory, S
     parts = split_changes(creating, ordered, vouches)
     declined = {entry.id for entry in (*parts.declined, *parts.undone)}
     return _reduced(
-        _created_fields(creating), [entry for entry in ordered if entry.id not in declined]
+        _created_fields(creating),
+        [entry for entry in ordered if entry.id not in declined],
     ), parts
 
 
@@ -302,19 +320,31 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
 def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
     entries = list(entries)
-    reviews = [entry for entry in entries if vouches and entry.kind == "review" and vouches(entry)]
+    reviews = [
+        entry
+        for entry in entries
+        if vouches and entry.kind == "review" and vouches(entry)
+    ]
     accepted = Decided(reviews).accepted
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
-        if other is None or _rank(entry, vouches, accepted) < _rank(other, vouches, accepted):
+        if other is None or _rank(entry, vouches, accepted) < _rank(
+            other, vouches, accepted
+        ):
             kept[entry.id] = entry
     return kept.values()
 
 
-def _rank(entry: Entry, vouches: Vouches | None, accepted: Collection[str]) -> tuple[object, ...]:
+def _rank(
+    entry: Entry, vouches: Vouches | None, accepted: Collection[str]
+) -> tuple[object, ...]:
     """Return the sort key of copies: first those that a person vouches for, then those outside of the archive."""
-    doubted = vouches is not None and not vouches(entry) and reviewed_name(entry) not in accepted
+    doubted = (
+        vouches is not None
+        and not vouches(entry)
+        and reviewed_name(entry) not in accepted
+    )
     return (
         doubted,
         entry.path.startswith(ARCHIVE),
@@ -347,8 +377,10 @@ def _created_fields(entry: Entry) -> Fields:
         "superseded_by": newer,
         "superseded_at": entry.at if newer else 0,
         "repeated": _times_observed(entry) - 1,
-        "first_observed": time_of(extra_value(entry.extra, "firstObservedAt")) or entry.at,
-        "last_observed": time_of(extra_value(entry.extra, "lastObservedAt")) or entry.at,
+        "first_observed": time_of(extra_value(entry.extra, "firstObservedAt"))
+        or entry.at,
+        "last_observed": time_of(extra_value(entry.extra, "lastObservedAt"))
+        or entry.at,
         "links": tuple(("member", id) for id in ids_in(entry, "members"))
         if entry.kind == "episode"
         else (),
@@ -367,7 +399,11 @@ def _claimed_time(entry: Entry, key: str) -> int:
 def _times_observed(entry: Entry) -> int:
     """Return the entry's `timesObserved`, at least 1."""
     given = str(extra_value(entry.extra, "timesObserved"))
-    return max(1, int(given)) if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS else 1
+    return (
+        max(1, int(given))
+        if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS
+        else 1
+    )
 
 
 # dispute: somebody doubts the memory. Low trust or several disputes make it `disputed`;
@@ -375,24 +411,35 @@ def _times_observed(entry: Entry) -> int:
 
 DISPUTED = "disputed"
 MIN_DISPUTE_TRUST = 0.3  # below it, a dispute marks a memory as disputed (neolata)
-MAX_DISPUTES = 3  # this many without a reinforcement also mark it, because further disputes do not lower its trust
+# this many without a reinforcement also mark it, because further disputes do not lower its trust
+MAX_DISPUTES = 3
 
 
 def plan_dispute(memory: Memory, reason: str, by: str, trust: Trust) -> Plan:
     """Plan a dispute. If trust is now too low, the entry records it as its outcome, because trust changes with time."""
     why = f"dispute {memory.id}"
     plan = plan_change(memory, "dispute", by, why, {"reason": reason})
-    if memory.status != ACTIVE or trust(after(memory, plan.entries)) >= MIN_DISPUTE_TRUST:
+    if (
+        memory.status != ACTIVE
+        or trust(after(memory, plan.entries)) >= MIN_DISPUTE_TRUST
+    ):
         return plan
     why += f": its trust falls below {MIN_DISPUTE_TRUST:g}"
-    return plan_change(memory, "dispute", by, why, {"reason": reason, "outcome": DISPUTED})
+    return plan_change(
+        memory, "dispute", by, why, {"reason": reason, "outcome": DISPUTED}
+    )
 
 
 def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
     disputes = fields.get("disputes", 0) + 1
     many = disputes >= MAX_DISPUTES and not fields.get("reinforcements", 0)
-    marked = fields["status"] == ACTIVE and (many or entry.extra.get("outcome") == DISPUTED)
-    return {**(with_status(DISPUTED)(fields, entry) if marked else {}), "disputes": disputes}
+    marked = fields["status"] == ACTIVE and (
+        many or entry.extra.get("outcome") == DISPUTED
+    )
+    return {
+        **(with_status(DISPUTED)(fields, entry) if marked else {}),
+        "disputes": disputes,
+    }
 
 
 DISPUTE_KIND = Change(
@@ -432,26 +479,38 @@ def is_by_hand(entry: Entry) -> bool:
     return MANUAL in (entry.extra.get("cause"), entry.extra.get("reason"))
 
 
-def quarantining(memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()) -> Entry:
+def quarantining(
+    memory: Memory, reason: str, by: str, rivals: Iterable[str] = ()
+) -> Entry:
     """Return the entry that quarantines a memory; `rivals` are the ids of the memories that it contradicts."""
-    return change_entry(memory, "quarantine", by, {"reason": reason, "conflictsWith": [*rivals]})
+    return change_entry(
+        memory, "quarantine", by, {"reason": reason, "conflictsWith": [*rivals]}
+    )
 
 
-def plan_quarantined(new: Entry, reason: str, by: str, rivals: Iterable[str] = ()) -> Plan:
+def plan_quarantined(
+    new: Entry, reason: str, by: str, rivals: Iterable[str] = ()
+) -> Plan:
     """Plan to store a new memory in quarantine; both entries are one write."""
     return Plan(
-        (new, quarantining(new_memory(new), reason, by, rivals)), f"hold {new.title!r} for a review"
+        (new, quarantining(new_memory(new), reason, by, rivals)),
+        f"hold {new.title!r} for a review",
     )
 
 
 def with_conflicts(fields: Fields, entry: Entry) -> Fields:
     """Return `conflicts_with`, extended by the memories that an entry contradicts."""
-    others = dict.fromkeys((*fields.get("conflicts_with", ()), *ids_in(entry, "conflictsWith")))
+    others = dict.fromkeys(
+        (*fields.get("conflicts_with", ()), *ids_in(entry, "conflictsWith"))
+    )
     return {"conflicts_with": tuple(others)}
 
 
 def _reduce_quarantine(fields: Fields, entry: Entry) -> Fields:
-    return {**with_status("quarantined")(fields, entry), **with_conflicts(fields, entry)}
+    return {
+        **with_status("quarantined")(fields, entry),
+        **with_conflicts(fields, entry),
+    }
 
 
 def _tell_quarantine(entry: Entry) -> str:
@@ -477,11 +536,11 @@ QUARANTINE_KIND = Change(
 # The state of an imported memory in the system that it comes from. The first review here restores
 # that state.
 
-IMPORTED_STATE = (
-    "importedState"  # key of an entry: the memory's state in the system that it was imported from
-)
+# key of an entry: the memory's state in the system that it was imported from
+IMPORTED_STATE = "importedState"
 MAX_VOTES = 10  # maximum number of reinforcements, and of disputes, that become entries
-VOTES = {"reinforcements": "reinforce", "disputes": "dispute"}  # key of the state → kind of change
+# key of the state → kind of change
+VOTES = {"reinforcements": "reinforce", "disputes": "dispute"}
 IMPORT_REASON = "as it stood where it was imported from"
 
 
@@ -503,7 +562,9 @@ def settled_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[Mem
     return [
         one
         for one in rivals
-        if imported_state(memory) and IMPORTED_STATE in one.extra and _import_kind(one) == kind
+        if imported_state(memory)
+        and IMPORTED_STATE in one.extra
+        and _import_kind(one) == kind
     ]
 
 
@@ -532,7 +593,9 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
     return entries
 
 
-def imported_status_entries(memory: Memory, state: Mapping[str, Value], by: str) -> list[Entry]:
+def imported_status_entries(
+    memory: Memory, state: Mapping[str, Value], by: str
+) -> list[Entry]:
     """Return the entries that give a memory its status from the other system, after its first review."""
     status, newer = state.get("status"), str(state.get("supersededBy", ""))
     reason = str(state.get("reason") or IMPORT_REASON)
@@ -561,7 +624,8 @@ SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
     "supersede",
     "keep_both",
 )  # how to settle conflicts
-HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")  # statuses that `restore` ends
+# statuses that `restore` ends
+HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")
 
 
 def plan_decide(
@@ -579,7 +643,11 @@ def plan_decide(
 
 def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
     """Return the review that undoes changes of a memory: the fold then leaves them out."""
-    extra: Fields = {"action": DECIDE, UNDOES: [*map(reviewed_name, changes)], "reason": reason}
+    extra: Fields = {
+        "action": DECIDE,
+        UNDOES: [*map(reviewed_name, changes)],
+        "reason": reason,
+    }
     check_by(by)
     return change_entry(memory, "review", by, extra)
 
@@ -607,13 +675,15 @@ def plan_review(review: Review, action: str) -> Plan:
     memory = review.memory
     if action not in ACTIONS or review.settle not in SETTLEMENTS:
         raise BadInput(
-            f"unknown review {action or review.settle!r}", "use one of " + ", ".join(ACTIONS)
+            f"unknown review {action or review.settle!r}",
+            "use one of " + ", ".join(ACTIONS),
         )
     if memory.status != "quarantined" and not (
         memory.status == ACTIVE and (review.rivals or not memory.vouched)
     ):
         raise Refused(
-            f"{memory.id} is {memory.status}: the memory is not quarantined", "nothing to review"
+            f"{memory.id} is {memory.status}: the memory is not quarantined",
+            "nothing to review",
         )
     if action == REJECT:
         said: Fields = {"action": REJECT, "reason": review.reason}
@@ -625,7 +695,11 @@ def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
     """Plan to activate a memory that is out of use; its conflicts are settled as in a review."""
     memory = review.memory
     if memory.status not in HIDDEN_STATUSES and not quarantined_by_hand:
-        hint = "use 'rawkomem review'" if memory.status == "quarantined" else "nothing to do"
+        hint = (
+            "use 'rawkomem review'"
+            if memory.status == "quarantined"
+            else "nothing to do"
+        )
         raise Refused(f"{memory.id} is {memory.status}", hint)
     return _plan_active(review)
 
@@ -635,19 +709,25 @@ def _plan_active(review: Review) -> Plan:
     entries = imported_votes_and_links(memory, by)
     if settle == BY_TRUST and imported_status(memory) != ACTIVE:
         entries += _letting_pass(review, after(memory, entries), ())
-        entries += imported_status_entries(after(memory, entries), imported_state(memory), by)
+        entries += imported_status_entries(
+            after(memory, entries), imported_state(memory), by
+        )
         return Plan(
-            tuple(entries), f"restore the imported status of {memory.id}: {imported_status(memory)}"
+            tuple(entries),
+            f"restore the imported status of {memory.id}: {imported_status(memory)}",
         )
     others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
     beside = {one.id for one in others}
-    waiting = [  # with an open conflict in the other system; either memory may record it
+    # with an open conflict in the other system; either memory may record it
+    waiting = [
         one.id
         for one in others
         if one.id in _contradicted(memory) or memory.id in _contradicted(one)
     ]
     rivals = [rival for rival in review.rivals if rival.id not in beside]
-    wins = settle == SUPERSEDE or (settle == BY_TRUST and outweighs(memory, rivals, review.trust))
+    wins = settle == SUPERSEDE or (
+        settle == BY_TRUST and outweighs(memory, rivals, review.trust)
+    )
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE or not memory.vouched:
         left = waiting if wins or settle == KEEP_BOTH else [*names, *waiting]
@@ -662,19 +742,23 @@ def _plan_active(review: Review) -> Plan:
         ]
     if not entries:
         raise Refused(
-            f"{memory.id} is trusted less than its rivals", "add --supersede or --keep-both"
+            f"{memory.id} is trusted less than its rivals",
+            "add --supersede or --keep-both",
         )
     return Plan(tuple(entries), f"activate {memory.id}")
 
 
-def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> tuple[Entry, ...]:
+def _letting_pass(
+    review: Review, memory: Memory, left: Sequence[str]
+) -> tuple[Entry, ...]:
     """Return the entry with which a reviewer vouches for a memory's text; `left` are conflicts that stay open."""
     extra: Fields = {
         "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
         ACCEPTS: [*map(reviewed_name, review.words)], DECLINES: [*map(reviewed_name, review.others)],
     }  # fmt: skip
     check_by(review.by)
-    return (change_entry(memory, "review", review.by, extra),)  # also for a deleted memory
+    # also for a deleted memory
+    return (change_entry(memory, "review", review.by, extra),)
 
 
 def _reduce_review(fields: Fields, entry: Entry) -> Fields:
@@ -695,7 +779,9 @@ DECIDED_WORDS = {"accepted": ACCEPTS, "declined": DECLINES, "undid": UNDOES}
 
 
 def _tell_review(entry: Entry) -> str:
-    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(str(entry.extra.get("action")), "")
+    action = {ACTIVATE: "activated", REJECT: "rejected"}.get(
+        str(entry.extra.get("action")), ""
+    )
     left = ids_in(entry, "conflictsWith")
     for word, key in DECIDED_WORDS.items() if not action else ():
         names = [name.rpartition(SEPARATOR)[0] for name in ids_in(entry, key)]
@@ -705,7 +791,9 @@ def _tell_review(entry: Entry) -> str:
     )
 
 
-REVIEWED_NAMES = Key("Entries that it accepts, declines or undoes: id@digest", texts_schema())
+REVIEWED_NAMES = Key(
+    "Entries that it accepts, declines or undoes: id@digest", texts_schema()
+)
 REVIEW_KIND = Change(
     _reduce_review,
     _tell_review,

@@ -51,7 +51,8 @@ class Graph:
     ):
         self.memories = memories
         self.edges = tuple(edges)
-        self.hidden = tuple(hidden)  # edges between a current memory and one that is not
+        # edges between a current memory and one that is not
+        self.hidden = tuple(hidden)
         self.broken = tuple(broken)
         self.around: dict[str, list[Edge]] = {id: [] for id in memories}
         for edge in self.edges:
@@ -59,7 +60,12 @@ class Graph:
             self.around[edge.target].append(edge)
         for id, edges in self.around.items():
             edges.sort(
-                key=lambda edge: (edge.type == SIMILAR, -edge.weight, edge.type, edge.other(id))
+                key=lambda edge: (
+                    edge.type == SIMILAR,
+                    -edge.weight,
+                    edge.type,
+                    edge.other(id),
+                )
             )
 
     def types(self) -> list[str]:
@@ -79,8 +85,14 @@ def build_graph(
         if is_current(memory)
     }
     declared, broken = _declared_edges(memories)
-    inside = [edge for edge in declared if edge.source in current and edge.target in current]
-    hidden = [edge for edge in declared if (edge.source in current) != (edge.target in current)]
+    inside = [
+        edge for edge in declared if edge.source in current and edge.target in current
+    ]
+    hidden = [
+        edge
+        for edge in declared
+        if (edge.source in current) != (edge.target in current)
+    ]
     linked = {frozenset((edge.source, edge.target)) for edge in inside}
     alike = [
         Edge(one, other, SIMILAR, cosine)
@@ -88,7 +100,10 @@ def build_graph(
         if one in current and other in current and frozenset((one, other)) not in linked
     ]
     return Graph(
-        current, [*inside, *alike], hidden, [item for item in broken if item.memory.id in current]
+        current,
+        [*inside, *alike],
+        hidden,
+        [item for item in broken if item.memory.id in current],
     )
 
 
@@ -134,12 +149,20 @@ class Cluster:
     label: str
 
 
-def neighbors(graph: Graph, id: str, types: Collection[str] = ()) -> Iterator[tuple[Edge, str]]:
+def neighbors(
+    graph: Graph, id: str, types: Collection[str] = ()
+) -> Iterator[tuple[Edge, str]]:
     """Return the edges of a memory, of these types or of any, with the id at the other end; declared edges first."""
-    return ((edge, edge.other(id)) for edge in graph.around[id] if not types or edge.type in types)
+    return (
+        (edge, edge.other(id))
+        for edge in graph.around[id]
+        if not types or edge.type in types
+    )
 
 
-def traverse(graph: Graph, start: str, hops: int, types: Collection[str] = ()) -> list[WalkStep]:
+def traverse(
+    graph: Graph, start: str, hops: int, types: Collection[str] = ()
+) -> list[WalkStep]:
     """Return all memories within some hops of a memory, nearest first, beginning with the start."""
     steps = [WalkStep(start, 0)]
     seen = {start}
@@ -157,7 +180,9 @@ def shortest_path(
     graph: Graph, start: str, end: str, types: Collection[str] = ()
 ) -> list[WalkStep]:
     """Return the shortest path from one memory to another; empty if there is none."""
-    reached = {step.id: step for step in traverse(graph, start, len(graph.memories), types)}
+    reached = {
+        step.id: step for step in traverse(graph, start, len(graph.memories), types)
+    }
     if end not in reached:
         return []
     way = [reached[end]]
@@ -177,7 +202,9 @@ def clusters(graph: Graph, least: int) -> list[Cluster]:
             tuple(sorted(part, key=lambda id: (-len(graph.around[id]), id))),
             ", ".join(
                 telling_words(
-                    [_subject_text(graph.memories[id]) for id in part], vocabulary, LABEL_WORDS
+                    [_subject_text(graph.memories[id]) for id in part],
+                    vocabulary,
+                    LABEL_WORDS,
                 )
             ),
         )
@@ -239,13 +266,19 @@ def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
         ids = sorted(graph.memories, key=lambda id: (-len(graph.around[id]), id))
     drawn = ids[: most or len(ids)]
     inside = set(drawn)
-    edges = tuple(edge for edge in graph.edges if edge.source in inside and edge.target in inside)
-    return Picture(tuple(graph.memories[id] for id in drawn), edges, len(ids) - len(drawn))
+    edges = tuple(
+        edge for edge in graph.edges if edge.source in inside and edge.target in inside
+    )
+    return Picture(
+        tuple(graph.memories[id] for id in drawn), edges, len(ids) - len(drawn)
+    )
 
 
 def for_mermaid(picture: Picture) -> Picture:
     """Return the picture with at most MERMAID_EDGES edges; edges by similarity are dropped first."""
-    ranked = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))
+    ranked = sorted(
+        picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight)
+    )
     kept = tuple(ranked[:MERMAID_EDGES])
     return replace(picture, edges=kept, edges_left_out=len(ranked) - len(kept))
 
@@ -261,7 +294,9 @@ def as_mermaid(picture: Picture) -> str:
     for edge in picture.edges:
         is_similar = edge.type == SIMILAR
         arrow = "-.-" if is_similar else "-->"
-        label = _for_mermaid(f"{edge.weight:.2f}" if is_similar else edge.type, "(no type)")
+        label = _for_mermaid(
+            f"{edge.weight:.2f}" if is_similar else edge.type, "(no type)"
+        )
         lines.append(f"  {names[edge.source]} {arrow}|{label}| {names[edge.target]}")
     return "\n".join(lines) + "\n"
 
@@ -272,6 +307,9 @@ def _for_mermaid(*texts: str) -> str:
     A first sign is always escaped, because `- x` would become a list.
     """
     text = next(filter(None, (one_line(one, LABEL_CHARS) for one in texts)))
-    plain = (c.isalnum() or not c.isascii() or (at and c in PLAIN) for at, c in enumerate(text))
+    plain = (
+        c.isalnum() or not c.isascii() or (at and c in PLAIN)
+        for at, c in enumerate(text)
+    )
     signs = (c if keep else f"#{ord(c)};" for c, keep in zip(text, plain, strict=True))
     return f'"{"".join(signs)}"'

@@ -55,11 +55,16 @@ def changed_keys(
 ) -> tuple[tuple[str, object, object], ...]:
     """Return (key, old value, new value) of the frontmatter keys that differ."""
     fields = [
-        (key, getattr(old, field, ""), getattr(new, field, "")) for field, key in ENTRY_KEYS.items()
+        (key, getattr(old, field, ""), getattr(new, field, ""))
+        for field, key in ENTRY_KEYS.items()
     ]
     names = dict.fromkeys((*old.extra, *new.extra))
-    fields += [(name, old.extra.get(name, ""), new.extra.get(name, "")) for name in names]
-    return tuple((key, before, after) for key, before, after in fields if before != after)
+    fields += [
+        (name, old.extra.get(name, ""), new.extra.get(name, "")) for name in names
+    ]
+    return tuple(
+        (key, before, after) for key, before, after in fields if before != after
+    )
 
 
 def word_difference(old: str, new: str) -> str:
@@ -68,7 +73,11 @@ def word_difference(old: str, new: str) -> str:
     if len(before) + len(after) > MAX_COMPARED_WORDS:
         return f"{counted(len(before), 'word')} became {counted(len(after), 'word')}"
     text = " ".join(_changed_words(before, after))
-    return text if len(text) <= MAX_DIFFERENCE_CHARS else f"{text[:MAX_DIFFERENCE_CHARS]} …"
+    return (
+        text
+        if len(text) <= MAX_DIFFERENCE_CHARS
+        else f"{text[:MAX_DIFFERENCE_CHARS]} …"
+    )
 
 
 def edit_in_words(old: Entry, new: Entry) -> str:
@@ -84,7 +93,11 @@ def _changed_words(before: list[str], after: list[str]) -> Iterator[str]:
         words = before[start:end]
         if what == "equal":
             many = len(words) > 2 * CONTEXT_WORDS
-            yield from (*words[:CONTEXT_WORDS], "…", *words[-CONTEXT_WORDS:]) if many else words
+            yield from (
+                (*words[:CONTEXT_WORDS], "…", *words[-CONTEXT_WORDS:])
+                if many
+                else words
+            )
             continue
         if words:
             yield f"[-{' '.join(words)}-]"
@@ -106,7 +119,8 @@ class Step:
     entry: Entry
     told: str
     changes: tuple[tuple[str, object, object], ...]
-    counts: bool = True  # False: it is undone, or no person vouches for it, so it changed nothing
+    # False: it is undone, or no person vouches for it, so it changed nothing
+    counts: bool = True
 
 
 def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
@@ -132,7 +146,9 @@ def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[St
 def _step_words(entry: Entry) -> str:
     if entry.creates:
         return "created"
-    return REGISTRY[entry.kind].tell(entry) if entry.changes else "ignored: unknown kind"
+    return (
+        REGISTRY[entry.kind].tell(entry) if entry.changes else "ignored: unknown kind"
+    )
 
 
 def differences(before: Memory, now: Memory) -> tuple[tuple[str, object, object], ...]:
@@ -224,12 +240,18 @@ LASTING_KEYS = (
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
     """Return an amend and a validity entry that change `now` into `wanted`; raise Refused for other differences."""
-    odd = [key for name, key in CREATED_KEYS.items() if getattr(now, name) != getattr(wanted, name)]
+    odd = [
+        key
+        for name, key in CREATED_KEYS.items()
+        if getattr(now, name) != getattr(wanted, name)
+    ]
     odd += [key for key in LASTING_KEYS if now.extra.get(key) != wanted.extra.get(key)]
     odd += ["title"] if now.title and not wanted.title else []
     if odd:
         message = f"no entry can change {', '.join(odd)} of {now.id}"
-        raise Refused(message, "add a new memory, then run 'rawkomem supersede OLD NEW'")
+        raise Refused(
+            message, "add a new memory, then run 'rawkomem supersede OLD NEW'"
+        )
     entries = []
     fields = {
         field: getattr(wanted, field)
@@ -256,7 +278,10 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
     }
     if window:
         change = Entry(
-            kind="validity", by=by, extra={**window, "reason": reason}, given=tuple(window)
+            kind="validity",
+            by=by,
+            extra={**window, "reason": reason},
+            given=tuple(window),
         )
         entries.append(entry_about(after(now, entries), change))
     return entries
@@ -271,7 +296,8 @@ def last_change(changes: Sequence[Change]) -> Change | None:
     """Return the last change that was not undone and is not an undo itself, or None."""
     undone = {change.undoes for change in changes}
     return next(
-        (one for one in reversed(changes) if not one.undoes and one.name not in undone), None
+        (one for one in reversed(changes) if not one.undoes and one.name not in undone),
+        None,
     )
 
 
@@ -293,7 +319,11 @@ def plan_undo(
             continue
         undone = [entry for entry in about[id] if entry.id in change.ids]
         if any(entry.creates for entry in undone):
-            entries += plan_delete(now, UNDO_REASON, by).entries if now.status != "deleted" else ()
+            entries += (
+                plan_delete(now, UNDO_REASON, by).entries
+                if now.status != "deleted"
+                else ()
+            )
             continue
         if not is_person and any(entry.id in now.proposed for entry in undone):
             raise Refused(
@@ -306,7 +336,9 @@ def plan_undo(
             entries.append(review)
     if not entries:
         message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"
-        raise Refused(message, "run 'rawkomem history ID' to see the changes of a memory")
+        raise Refused(
+            message, "run 'rawkomem history ID' to see the changes of a memory"
+        )
     return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
 
 

@@ -7,13 +7,27 @@ clone to clone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 
 from ..model.entries import DECAY_CODE, Entry, Memory, Plan
 from ..model.values import ACTIVE, DAY, DRAFT_STATUS, FADING, KEPT_BOTH, record, replace
 from ..text.chunks import counted
 from ..text.conditions import specific_stems
-from ..text.language import DUPLICATE, NEAR_DUPLICATE, identity, language, numbers_and_negations
+from ..text.language import (
+    DUPLICATE,
+    NEAR_DUPLICATE,
+    identity,
+    language,
+    numbers_and_negations,
+)
 from ..text.prose import code_spans, sentences
 from .changes import (
     CORROBORATED,
@@ -36,7 +50,8 @@ Step = Callable[["Census"], Plan]
 
 
 Later = Callable[
-    [Sequence[str], float, Collection[str], int], Iterator[tuple[str, list[tuple[str, float]]]]
+    [Sequence[str], float, Collection[str], int],
+    Iterator[tuple[str, list[tuple[str, float]]]],
 ]
 
 
@@ -46,9 +61,8 @@ Later = Callable[
 # It contains no counts of one machine, such as uses, because decisions would then differ from
 # clone to clone.
 
-SPARED_IMPORTANCE = (
-    "critical"  # SPEC-0009 always includes these when relevant, so they must not be archived
-)
+# SPEC-0009 always includes these when relevant, so they must not be archived
+SPARED_IMPORTANCE = "critical"
 
 
 @record
@@ -95,9 +109,8 @@ class Census:
 # archived. Pure.
 
 EDGES = ".,;:!?()[]{}<>\"'`*_|#…“”‘’"  # signs around a word that do not belong to it
-INNER_SIGNS = (
-    "_/.:@=+\\$%&"  # signs within a word that make it a name: `read_limit`, `src/app.py`, `a@b`
-)
+# signs within a word that make it a name: `read_limit`, `src/app.py`, `a@b`
+INNER_SIGNS = "_/.:@=+\\$%&"
 MAX_QUESTION_CHARS = 300
 
 
@@ -106,7 +119,12 @@ def missing_fact(memory: Memory, holder: Memory) -> str:
     words = {word.lower() for word in _fact_words(f"{holder.title}\n{holder.body}")}
     stems = {*language().stems(f"{holder.title} {holder.body}")}
     text = f"{memory.title}\n{memory.body}"
-    code = {word for piece, is_code in code_spans(text) if is_code for word in _fact_words(piece)}
+    code = {
+        word
+        for piece, is_code in code_spans(text)
+        if is_code
+        for word in _fact_words(piece)
+    }
     for word in (word for word in _fact_words(text) if word in code or _is_fact(word)):
         if word.lower() not in words and not (
             word.isalpha() and language().stem(word.lower()) in stems
@@ -119,7 +137,11 @@ def questions_of(memory: Memory) -> list[str]:
     """Return the questions that must find a memory: its title, its conditions, its first sentence."""
     first = next(iter(sentences(memory.body)), "")
     asked = (memory.title, *(when.replace("|", " ") for when in memory.when), first)
-    return list(dict.fromkeys(text.strip()[:MAX_QUESTION_CHARS] for text in asked if text.strip()))
+    return list(
+        dict.fromkeys(
+            text.strip()[:MAX_QUESTION_CHARS] for text in asked if text.strip()
+        )
+    )
 
 
 def _fact_words(text: str) -> Iterator[str]:
@@ -142,7 +164,8 @@ def _is_fact(word: str) -> bool:
 # excludes them.
 
 MAX_CORROBORATIONS = 4  # more do not raise trust (neolata: 0.05 each, 0.2 at most)
-MAX_COMPARED = 50  # similar memories per memory; limits the work among thousands of lookalikes
+# similar memories per memory; limits the work among thousands of lookalikes
+MAX_COMPARED = 50
 
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
@@ -169,11 +192,18 @@ def plan_corroborations(census: Census, later: Later) -> Plan:
     for alike in _comparable(census):
         alike.sort(key=lambda memory: (memory.created, memory.id))
         by_id = {memory.id: memory for memory in alike}
-        for id, close in later(list(by_id), NEAR_DUPLICATE.min_cosine, (), MAX_COMPARED):
-            for other in (by_id[other] for other, cosine in close if cosine < DUPLICATE.min_cosine):
+        for id, close in later(
+            list(by_id), NEAR_DUPLICATE.min_cosine, (), MAX_COMPARED
+        ):
+            for other in (
+                by_id[other] for other, cosine in close if cosine < DUPLICATE.min_cosine
+            ):
                 if not witnesses.enough(id) and same_subject(by_id[id], other):
                     entries += witnesses.confirm(by_id[id], other)
-    return Plan(tuple(entries), f"corroborate {len({entry.about for entry in entries})} memories")
+    return Plan(
+        tuple(entries),
+        f"corroborate {len({entry.about for entry in entries})} memories",
+    )
 
 
 class Witnesses:
@@ -181,7 +211,9 @@ class Witnesses:
 
     def __init__(self, census: Census):
         self.memories = census.memories
-        self.count = {id: memory.corroborations for id, memory in census.memories.items()}
+        self.count = {
+            id: memory.corroborations for id, memory in census.memories.items()
+        }
         self.heard: dict[str, set[str]] = {}
         self.pairs: set[frozenset[str]] = set()
         for memory in census.memories.values():
@@ -222,7 +254,8 @@ def is_comparable(one: Memory, other: Memory) -> bool:
     Derived memories, such as digests, are never duplicates.
     """
     usable = all(
-        m.status == ACTIVE and m.kind in FADING and not derived_from(m) for m in (one, other)
+        m.status == ACTIVE and m.kind in FADING and not derived_from(m)
+        for m in (one, other)
     )
     return usable and _comparable_facts(one) == _comparable_facts(other)
 
@@ -236,7 +269,9 @@ def same_subject(one: Memory, other: Memory) -> bool:
 
 def same_facts(one: Memory, other: Memory) -> bool:
     """Return whether two similar memories say the same: no number, negation or specific title word differs."""
-    return _comparable_facts(one) == _comparable_facts(other) and same_subject(one, other)
+    return _comparable_facts(one) == _comparable_facts(other) and same_subject(
+        one, other
+    )
 
 
 def _has_stems(memory: Memory, stems: Sequence[str]) -> bool:
@@ -270,7 +305,9 @@ def _comparable_facts(memory: Memory) -> Hashable:
     )
 
 
-def _duplicates(ranked: Sequence[Memory], later: Later) -> Iterator[tuple[Memory, Memory, float]]:
+def _duplicates(
+    ranked: Sequence[Memory], later: Later
+) -> Iterator[tuple[Memory, Memory, float]]:
     """Yield (kept, duplicate, similarity) of ranked memories; a duplicate is compared only with kept memories."""
     gone: set[str] = set()
     first: dict[str, Memory] = {}
@@ -298,18 +335,26 @@ def plan_contradictions(census: Census, registry: Registry, by: str = "") -> Pla
     """Plan to settle the active claims, oldest first, as if each were stored after the claims before it."""
     entries: list[Entry] = []
     standing: dict[tuple[str, str], list[Memory]] = {}
-    for memory in sorted(census.active(), key=lambda memory: (memory.created, memory.id)):
+    for memory in sorted(
+        census.active(), key=lambda memory: (memory.created, memory.id)
+    ):
         claim = claim_of(memory)
         if claim is None:
             continue
         before = standing.setdefault(claim.key, [])
         rivals = [
-            rival for rival in rivals_of(memory, before, registry) if not kept_both(memory, rival)
+            rival
+            for rival in rivals_of(memory, before, registry)
+            if not kept_both(memory, rival)
         ]
         policy = registry.get(claim.predicate, UNREGISTERED).conflict_policy
         decided = list(_settle(census, memory, rivals, policy, by)) if rivals else []
         entries += decided
-        gone = {entry.about for entry in decided if entry.kind in ("supersede", "quarantine")}
+        gone = {
+            entry.about
+            for entry in decided
+            if entry.kind in ("supersede", "quarantine")
+        }
         before[:] = [other for other in (*before, memory) if other.id not in gone]
     changed = len({entry.about for entry in entries})
     return Plan(tuple(entries), f"settle contradictions of {changed} memories")
@@ -326,7 +371,10 @@ def _settle(
             yield superseding(rival, memory.id, f"contradicted by {memory.id}", by)
     else:
         yield quarantining(
-            memory, TRUST_INSUFFICIENT if policy == SUPERSEDE else NEEDS_REVIEW, by, names
+            memory,
+            TRUST_INSUFFICIENT if policy == SUPERSEDE else NEEDS_REVIEW,
+            by,
+            names,
         )
 
 
@@ -361,7 +409,9 @@ def plan_consolidate(
             done += 1
             progress(done, done + len(todo))
     told = "; ".join(plan.why for plan in plans) or "nothing to do"
-    return Plan(tuple(entry for plan in plans for entry in plan.entries), f"consolidate: {told}")
+    return Plan(
+        tuple(entry for plan in plans for entry in plan.entries), f"consolidate: {told}"
+    )
 
 
 # Prune: archive decayed memories, and remove dangling links. Nothing is deleted. Pure.
@@ -411,7 +461,9 @@ def decay_outlook(census: Census, least: float) -> Outlook:
     pending = set(may_fade)
     while pending:
         for id in pending:
-            strengths[id] = census.strength(may_fade[id], len(around.get(id, set()) - faded))
+            strengths[id] = census.strength(
+                may_fade[id], len(around.get(id, set()) - faded)
+            )
         gone = {id for id in pending if strengths[id].value < least}
         faded |= gone
         pending = {
@@ -439,13 +491,17 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     that it superseded is not archived, because that one would be in use again.
     """
     outlook = decay_outlook(census, FADED_BELOW)
-    done = [(census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded]
+    done = [
+        (census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded
+    ]
     for id, memory in sorted(census.memories.items()):
         days = (census.now - memory.updated) / DAY
         if census.is_spared(memory) or id in outlook.faded:
             continue
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
-            done.append((memory, f"prune: superseded {counted(round(days), 'day')} ago"))
+            done.append(
+                (memory, f"prune: superseded {counted(round(days), 'day')} ago")
+            )
         elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
             done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
     gone = {memory.id for memory, _ in done}
@@ -453,7 +509,9 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     held = {one.superseded_by for one in hidden if one.id not in gone}
     done = [(memory, reason) for memory, reason in done if memory.id not in held]
     leaving = {memory.id for memory, _ in done}
-    staying = [memory for id, memory in sorted(census.memories.items()) if id not in leaving]
+    staying = [
+        memory for id, memory in sorted(census.memories.items()) if id not in leaving
+    ]
     cleaned = list(_without_dangling_links(staying, census.memories.values(), by))
     archived = [archiving(memory, reason, by) for memory, reason in done]
     why = f"prune: archive {len(done)}, clean links of {len({entry.about for entry in cleaned})}"

@@ -33,7 +33,9 @@ ID = {**SCALAR, "maxLength": ID_LENGTH}
 def texts_schema(max_items: int = 0) -> dict[str, Any]:
     """Return the schema of one text or a list of texts."""
     several: dict[str, Any] = {"type": "array", "items": REQUIRED}
-    return {"anyOf": [SCALAR, {**several, "maxItems": max_items} if max_items else several]}
+    return {
+        "anyOf": [SCALAR, {**several, "maxItems": max_items} if max_items else several]
+    }
 
 
 @record
@@ -60,14 +62,19 @@ Trust = Callable[[Memory], float]
 class Change:
     """The functions and keys of one kind of change."""
 
-    reduce: Reducer  # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
-    tell: Callable[[Entry], str]  # describes the entry in a few words, for `history` and `explain`
+    # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
+    reduce: Reducer
+    # describes the entry in a few words, for `history` and `explain`
+    tell: Callable[[Entry], str]
     keys: Mapping[str, Key]  # the keys that `reduce` and `tell` read
 
 
 def with_status(status: str) -> Reducer:
     """Return a reducer that sets a status and its reason."""
-    return lambda fields, entry: {"status": status, "reason": str(entry.extra.get("reason", ""))}
+    return lambda fields, entry: {
+        "status": status,
+        "reason": str(entry.extra.get("reason", "")),
+    }
 
 
 def ids_in(entry: Entry, key: str) -> tuple[str, ...]:
@@ -103,7 +110,9 @@ TAG_CHARS = 100  # characters of a tag
 def plan_add(entry: Entry) -> Plan:
     """Plan to store a new memory: check it, and set its id and time. Raise BadInput for a wrong value."""
     if entry.kind not in CREATES:
-        raise BadInput(f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES))
+        raise BadInput(
+            f"unknown kind {entry.kind!r}", "use one of " + ", ".join(CREATES)
+        )
     if not entry.title.strip():
         raise BadInput(
             "a memory needs a title",
@@ -112,7 +121,8 @@ def plan_add(entry: Entry) -> Plan:
     check_entry(entry)
     at = entry.at or now()
     return Plan(
-        (replace(entry, id=entry.id or new_id(entry.kind, at), at=at),), f"add {entry.title!r}"
+        (replace(entry, id=entry.id or new_id(entry.kind, at), at=at),),
+        f"add {entry.title!r}",
     )
 
 
@@ -121,11 +131,17 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
     assert entry.kind in CHANGES
     at = entry.at or max(now(), memory.updated + 1)
     return replace(
-        entry, id=entry.id or new_id(entry.kind, at), at=at, about=memory.id, path=memory.path
+        entry,
+        id=entry.id or new_id(entry.kind, at),
+        at=at,
+        about=memory.id,
+        path=memory.path,
     )
 
 
-def change_entry(memory: Memory, kind: str, by: str, extra: Mapping[str, Value]) -> Entry:
+def change_entry(
+    memory: Memory, kind: str, by: str, extra: Mapping[str, Value]
+) -> Entry:
     """Return an entry of this kind about a memory, with the keys that are not empty."""
     filled = {key: value for key, value in extra.items() if value}
     return entry_about(memory, Entry(kind=kind, by=by, extra=filled))
@@ -153,7 +169,9 @@ def plan_change(
 def check_in_use(memory: Memory) -> None:
     """Raise Refused for a deleted memory."""
     if memory.status == "deleted":
-        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
+        raise Refused(
+            f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first"
+        )
 
 
 def check_entry(entry: Entry) -> None:
@@ -163,19 +181,23 @@ def check_entry(entry: Entry) -> None:
     ) & entry.extra.keys()  # these would override the entry's own fields
     if refused:
         raise BadInput(
-            f"{', '.join(sorted(refused))} cannot be an extra key of a memory", "use another name"
+            f"{', '.join(sorted(refused))} cannot be an extra key of a memory",
+            "use another name",
         )
     if len(entry.title) > TITLE_CHARS:
         raise BadInput(
-            f"the title is longer than {TITLE_CHARS} characters", "put the text into the body"
+            f"the title is longer than {TITLE_CHARS} characters",
+            "put the text into the body",
         )
     if len(entry.body.split()) > MAX_BODY_WORDS:
         raise BadInput(
-            f"the body has more than {MAX_BODY_WORDS:,} words", "split it into several memories"
+            f"the body has more than {MAX_BODY_WORDS:,} words",
+            "split it into several memories",
         )
     if entry.importance not in IMPORTANCE:
         raise BadInput(
-            f"unknown importance {entry.importance!r}", "use one of " + ", ".join(IMPORTANCE)
+            f"unknown importance {entry.importance!r}",
+            "use one of " + ", ".join(IMPORTANCE),
         )
     check_by(entry.by)
     if (
@@ -183,20 +205,24 @@ def check_entry(entry: Entry) -> None:
         or len(entry.tags) > MAX_TAGS
     ):
         raise BadInput(
-            f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters", "shorten them"
+            f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters",
+            "shorten them",
         )
     check_window(entry.extra)
     happened = entry.extra.get("eventTime")
     if happened and not (isinstance(happened, str) and read_time(happened)[0]):
         raise BadInput(
-            f"eventTime {happened!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+            f"eventTime {happened!r} is not a time",
+            "write 2026-01-23 or 2026-01-23T10:30:00Z",
         )
 
 
 def check_by(by: str) -> None:
     """Raise BadInput for an invalid author name. Names are printed, filtered by, and may be used in paths."""
     if len(by) > BY_CHARS:
-        raise BadInput(f"the author's name is longer than {BY_CHARS} characters", "shorten it")
+        raise BadInput(
+            f"the author's name is longer than {BY_CHARS} characters", "shorten it"
+        )
     if any(not (c.isalnum() or c in BY_SIGNS) for c in by):
         raise BadInput(
             f"the name {by!r} contains invalid characters",
@@ -216,10 +242,12 @@ def check_window(given: Mapping[str, Value]) -> None:
                 at = read_time(value)[0] if isinstance(value, str) else None
                 if at is None:
                     raise BadInput(
-                        f"{key} {value!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+                        f"{key} {value!r} is not a time",
+                        "write 2026-01-23 or 2026-01-23T10:30:00Z",
                     )
                 times[key] = at
     if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
         raise BadInput(
-            "the validity window ends before it begins", "set validFrom to a time before validUntil"
+            "the validity window ends before it begins",
+            "set validFrom to a time before validUntil",
         )

@@ -13,7 +13,8 @@ from ..model.values import record
 TRACE, EXPERIENCE = "trace", "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
-APPROACH = ("recommended approach", "learnings", "key insights", "plan")  # sections, best first
+# sections, best first
+APPROACH = ("recommended approach", "learnings", "key insights", "plan")
 DONE = (
     "done",
     "ok",
@@ -63,7 +64,10 @@ def run_of(memory: Memory) -> Run:
         steps=tuple(list_items(parts.get("steps executed") or parts.get("steps", ""))),
         results=parts.get("results", ""),
         learnings=tuple(
-            list_items(parts.get("learnings", "") or first_value(memory, ("learnings_or_issues",)))
+            list_items(
+                parts.get("learnings", "")
+                or first_value(memory, ("learnings_or_issues",))
+            )
         ),
         error=first_value(memory, ("error",)) or parts.get("error", ""),
         at=memory.created,
@@ -103,7 +107,9 @@ def step_of(text: str) -> tuple[str, bool]:
 
 def first_value(memory: Memory, keys: Iterable[str]) -> str:
     """Return the value of the first key that the frontmatter has, as text."""
-    return next((str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), "")
+    return next(
+        (str(memory.extra[key]).strip() for key in keys if memory.extra.get(key)), ""
+    )
 
 
 def first_list(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
@@ -134,7 +140,9 @@ def execution_order(traces: Iterable[Memory]) -> list[str]:
     return list(done)
 
 
-def _visit_trace(start: str, known: Mapping[str, Memory], done: dict[str, None]) -> None:
+def _visit_trace(
+    start: str, known: Mapping[str, Memory], done: dict[str, None]
+) -> None:
     """Visit a trace after its dependencies, without recursion: a chain may be longer than Python's stack."""
     stack, entered = [start], {start}
     while stack:

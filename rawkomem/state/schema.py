@@ -19,11 +19,19 @@ SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 CONDITION = {
     "anyOf": [
         REQUIRED,
-        {"type": "object", "properties": {"pattern": REQUIRED}, "required": ["pattern"]},
+        {
+            "type": "object",
+            "properties": {"pattern": REQUIRED},
+            "required": ["pattern"],
+        },
     ]
 }
 CONDITIONS = {
-    "anyOf": [SCALAR, CONDITION, {"type": "array", "items": CONDITION, "maxItems": MAX_PATTERNS}]
+    "anyOf": [
+        SCALAR,
+        CONDITION,
+        {"type": "array", "items": CONDITION, "maxItems": MAX_PATTERNS},
+    ]
 }
 CLAIMED: dict[str, Any] = {
     "type": "object",
@@ -39,7 +47,11 @@ OWN_FORMS: dict[str, Any] = {
     "tags": texts_schema(MAX_TAGS),
     "importance": {
         "enum": [
-            *(form for word in IMPORTANCE for form in (word, word.title(), word.upper())),
+            *(
+                form
+                for word in IMPORTANCE
+                for form in (word, word.title(), word.upper())
+            ),
             None,
         ]
     },
@@ -95,7 +107,9 @@ def frontmatter_keys() -> dict[str, Key]:
     words = {**{kind: row.says for kind, row in CREATES.items()}, **CHANGES}
     kind = Key("The kind of entry: a new memory, or a change of a memory",
                {"enum": [*words], "enumDescriptions": [*words.values()]})  # fmt: skip
-    changes = {name: key for change in CHANGES for name, key in REGISTRY[change].keys.items()}
+    changes = {
+        name: key for change in CHANGES for name, key in REGISTRY[change].keys.items()
+    }
     return {"kind": kind, **dict(_memory_keys()), **changes}
 
 

@@ -58,12 +58,12 @@ class Strength:
     parts: tuple[StrengthPart, ...]
 
     def __str__(self) -> str:
-        return (
-            f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
-        )
+        return f"strength {self.value:.2f}: {', '.join(part.why for part in self.parts if part.why)}"
 
 
-def strength_of(memory: Memory, links: int, now: int, uses: int = 0, last_use: int = 0) -> Strength:
+def strength_of(
+    memory: Memory, links: int, now: int, uses: int = 0, last_use: int = 0
+) -> Strength:
     """Return the strength of a memory with this number of links.
 
     Pass uses on this machine only for display, never where a change of files depends on the strength.
@@ -87,16 +87,24 @@ def strength_parts(
     category = category_of(memory)
     weight = CATEGORY_FACTORS.get(category, 1.0)
     again = (
-        f" and {counted(memory.reinforcements, 'time')} reinforced" if memory.reinforcements else ""
+        f" and {counted(memory.reinforcements, 'time')} reinforced"
+        if memory.reinforcements
+        else ""
     )
     used, touched = (
         f"{counted(uses, 'use')} on this machine",
         "used" if last_use > memory.updated else "changed",
     )
     return (
-        StrengthPart("importance", importance_of(memory), f"importance {memory.importance}{again}"),
         StrengthPart(
-            "age", fading_factor(age, AGE_HALF_LIFE_DAYS), f"found {counted(round(age), 'day')} ago"
+            "importance",
+            importance_of(memory),
+            f"importance {memory.importance}{again}",
+        ),
+        StrengthPart(
+            "age",
+            fading_factor(age, AGE_HALF_LIFE_DAYS),
+            f"found {counted(round(age), 'day')} ago",
         ),
         StrengthPart(
             "touch",
@@ -109,13 +117,18 @@ def strength_parts(
             min(MAX_LINK_STRENGTH, LINK_STRENGTH * links),
             counted(links, "link") if links else "",
         ),
-        StrengthPart("uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), used if uses else ""),
+        StrengthPart(
+            "uses", min(MAX_USE_STRENGTH, USE_STRENGTH * uses), used if uses else ""
+        ),
     )
 
 
 def importance_of(memory: Memory) -> float:
     """Return importance as a number from 0 to 1, raised by each reinforcement."""
-    return min(1.0, IMPORTANCES[memory.importance] + REINFORCED_IMPORTANCE * memory.reinforcements)
+    return min(
+        1.0,
+        IMPORTANCES[memory.importance] + REINFORCED_IMPORTANCE * memory.reinforcements,
+    )
 
 
 def fading_factor(days: float, half: float) -> float:
@@ -143,7 +156,9 @@ def _days(since: int, now: int) -> float:
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
 
 
-def rfc_columns(memory: Memory, accesses: int, last_access: int) -> dict[str, FieldValue]:
+def rfc_columns(
+    memory: Memory, accesses: int, last_access: int
+) -> dict[str, FieldValue]:
     """Return the V2 columns of a memory; None if unknown. Times are milliseconds, the heritage is JSON.
 
     Values in the memory's metadata win; uses on this machine are added to the uses in the metadata.
@@ -172,7 +187,9 @@ def score_of(memory: Memory) -> float:
     return min(1.0, stated + REINFORCED_IMPORTANCE * memory.reinforcements)
 
 
-def filter_columns(memory: Memory, accesses: int, last_access: int) -> dict[str, FieldValue]:
+def filter_columns(
+    memory: Memory, accesses: int, last_access: int
+) -> dict[str, FieldValue]:
     """Return all columns that a filter may name."""
     return {
         "id": memory.id,
@@ -216,7 +233,9 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
         return chain
     stated = json_object(metadata_in(memory.extra).get("heritage_chain"))
     return (
-        {key: stated.get(key, []) for key in CHAIN} if any(stated.get(key) for key in CHAIN) else {}
+        {key: stated.get(key, []) for key in CHAIN}
+        if any(stated.get(key) for key in CHAIN)
+        else {}
     )
 
 
@@ -225,7 +244,11 @@ def _text_or_none(value: object) -> str | None:
 
 
 def _positive_int(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0
+        else 0
+    )
 
 
 def _moment(value: object) -> int:
@@ -242,7 +265,9 @@ TIME_FIELDS = ("created_at", "updated_at", "event_at", "last_accessed")
 # A memory as a record of RFC-0011: its content, its metadata, and its row in memory_entries.
 
 
-def metadata_of(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+def metadata_of(
+    memory: Memory, accesses: int = 0, last_access: int = 0
+) -> dict[str, Any]:
     """Return a memory's metadata by the RFC's keys, without empty values, including the columns that filters use."""
     columns = rfc_columns(memory, accesses, last_access)
     last = columns["last_accessed"]
@@ -257,10 +282,16 @@ def metadata_of(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict
         "tags": list(memory.tags),
         "importance": memory.importance,
     }
-    return {**_without_empty(known), **metadata_in(memory.extra), **_without_empty(shown)}
+    return {
+        **_without_empty(known),
+        **metadata_in(memory.extra),
+        **_without_empty(shown),
+    }
 
 
-def entry_row(memory: Memory, accesses: int = 0, last_access: int = 0) -> dict[str, Any]:
+def entry_row(
+    memory: Memory, accesses: int = 0, last_access: int = 0
+) -> dict[str, Any]:
     """Return the columns of memory_entries without the vector; times are milliseconds, metadata is an object."""
     return {
         "id": memory.id,

@@ -42,7 +42,8 @@ FACET_COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
 FACET_KEYS = {
     facet: names_of_key(facet) for facet in ("type", "category", "session")
 }  # facet → its possible keys
-IMPORTED = "importedFrom"  # `kind:path#section`; a later import recognizes the memory by it
+# `kind:path#section`; a later import recognizes the memory by it
+IMPORTED = "importedFrom"
 EVENT_TIME = "eventTime"  # when the event of the memory happened
 
 
@@ -90,7 +91,8 @@ def _entities(memory: Memory) -> tuple[str, ...]:
     return entities_of(memory)
 
 
-COMPUTED_FACETS: dict[str, Callable[[Memory], object]] = {  # facets that are computed from a memory
+# facets that are computed from a memory
+COMPUTED_FACETS: dict[str, Callable[[Memory], object]] = {
     "importance": lambda memory: IMPORTANCE.index(memory.importance),
     "type": type_of,
     "category": category_of,
@@ -113,20 +115,29 @@ def facets_of(memory: Memory) -> Facets:
 
 def is_valid(memory: Window, at: int) -> bool:
     """Return whether a time is inside a memory's validity window; windows are half-open."""
-    return memory.valid_from <= at and (not memory.valid_until or at < memory.valid_until)
+    return memory.valid_from <= at and (
+        not memory.valid_until or at < memory.valid_until
+    )
 
 
 def _first_value(memory: Memory, facet: str) -> str:
     given = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
-    flat = [item for value in given for item in (value if isinstance(value, list) else [value])]
-    texts = (item for item in flat if isinstance(item, str) and not is_empty_value(item))
+    flat = [
+        item
+        for value in given
+        for item in (value if isinstance(value, list) else [value])
+    ]
+    texts = (
+        item for item in flat if isinstance(item, str) and not is_empty_value(item)
+    )
     return next(texts, "").strip()
 
 
 PERSON, AGENT, UNCOMMITTED, UNKNOWN = "person", "agent", "uncommitted", "unknown"
 
 AUTHORS = "\x1f"  # separates several authors of one text
-HIDDEN_AUTHOR = "?"  # unknown author: no git, a shallow or partial clone, an ignored folder
+# unknown author: no git, a shallow or partial clone, an ignored folder
+HIDDEN_AUTHOR = "?"
 
 # Names and e-mail addresses of authors that are not people; case is ignored, * matches any characters.
 AGENTS = (
@@ -195,13 +206,17 @@ def inherited_texts(
     limit: int, own: Sequence[str], lists: Iterable[Sequence[str]]
 ) -> tuple[str, ...]:
     """Return the conditions or tags of a derived memory: its own, then those of its sources, without duplicates."""
-    return tuple(dict.fromkeys([*own, *(item for items in lists for item in items)]))[:limit]
+    return tuple(dict.fromkeys([*own, *(item for items in lists for item in items)]))[
+        :limit
+    ]
 
 
 def sources_in(extra: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the ids of the sources in an entry's frontmatter."""
     value = extra.get(DERIVED, [])
-    return tuple(str(item) for item in (value if isinstance(value, list) else [value]) if item)
+    return tuple(
+        str(item) for item in (value if isinstance(value, list) else [value]) if item
+    )
 
 
 def derived_from(memory: Memory) -> tuple[str, ...]:
@@ -212,12 +227,16 @@ def derived_from(memory: Memory) -> tuple[str, ...]:
 def memory_by_source(memories: Iterable[Memory], kind: str = "") -> dict[str, Memory]:
     """Return source → the memory (of a kind) that was made from it, of any status except deleted."""
     made = (
-        memory for memory in memories if memory.status != "deleted" and kind in ("", memory.kind)
+        memory
+        for memory in memories
+        if memory.status != "deleted" and kind in ("", memory.kind)
     )
     return {id: memory for memory in made for id in derived_from(memory)}
 
 
-def made_from_exactly(memories: Iterable[Memory], sources: Iterable[Memory]) -> list[Memory]:
+def made_from_exactly(
+    memories: Iterable[Memory], sources: Iterable[Memory]
+) -> list[Memory]:
     """Return the active memories that were made from exactly these sources."""
     wanted = {memory.id for memory in sources}
     made = (memory for memory in memories if memory.status == ACTIVE and wanted)
@@ -238,7 +257,9 @@ def weak_sources(memory: Memory, find: Find, at: int) -> tuple[Weak, ...]:
         if source is None:
             continue
         if why := _why_weak(source, at):
-            firm = source.kind not in RECORDED and (source.vouched or not memory.vouched)
+            firm = source.kind not in RECORDED and (
+                source.vouched or not memory.vouched
+            )
             found.append(Weak(id, why, why in WITHDRAWN and firm))
         further = [other for other in derived_from(source) if other not in seen]
         waiting += further
@@ -325,12 +346,15 @@ def standing_of_entry(commit: str, arrival: str) -> Standing:
     if commit == PERSON:
         return Standing("user_explicit", COMMITTED[commit], verified=True)
     if arrival == "person":
-        return Standing(ARRIVALS[arrival], "typed by a person on this machine", verified=True)
+        return Standing(
+            ARRIVALS[arrival], "typed by a person on this machine", verified=True
+        )
     if arrival == "said":
         return Standing(ARRIVALS[arrival], "a person said so in a session", said=True)
     if arrival in ARRIVALS:
         return Standing(
-            ARRIVALS[arrival], f"came by {arrival}" if arrival != "agent" else "written by an agent"
+            ARRIVALS[arrival],
+            f"came by {arrival}" if arrival != "agent" else "written by an agent",
         )
     if arrival in BASE_TRUST:
         return Standing(arrival, f"declared as {arrival} on this machine")
@@ -344,7 +368,8 @@ def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
     if any(entries[id].verified for id in memory.reviewed_in if id in entries):
         return REVIEWED
     return min(
-        (entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)), key=_standing_rank
+        (entries.get(id, Standing()) for id in (memory.id, *memory.amended_in)),
+        key=_standing_rank,
     )
 
 
@@ -367,8 +392,13 @@ def trust_of(memory: Memory, standing: Standing, now: int) -> float:
 def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
     """Return the trust in a memory with its parts, without its sources."""
     claimed = claimed_source(memory.extra)
-    source = min((claimed or standing.allowed, standing.allowed), key=lambda name: BASE_TRUST[name])
-    lowered = f"; it declares {claimed}" if claimed and source != standing.allowed else ""
+    source = min(
+        (claimed or standing.allowed, standing.allowed),
+        key=lambda name: BASE_TRUST[name],
+    )
+    lowered = (
+        f"; it declares {claimed}" if claimed and source != standing.allowed else ""
+    )
     age = max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
     said = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
     value = compute_trust(source, *said)
@@ -376,7 +406,11 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
     parts = (
         ("source", BASE_TRUST[source], f"{source}: {standing.why}{lowered}"),
         ("confirmed", amounts[0], f"by {memory.corroborations} others"),
-        ("votes", amounts[1], f"{memory.reinforcements} reinforced, {memory.disputes} disputed"),
+        (
+            "votes",
+            amounts[1],
+            f"{memory.reinforcements} reinforced, {memory.disputes} disputed",
+        ),
         ("age", amounts[2], counted(round(age), "day")),
     )
     return Trust(value, source, standing, tuple(part for part in parts if part[1]))
@@ -386,7 +420,11 @@ def limited_by_sources(trust: Trust, least: float) -> Trust:
     """Return the trust of a memory made from others: at most that of the least trusted source."""
     if least >= trust.value:
         return trust
-    part = ("derived", least - trust.value, "no more than the least trusted of its sources")
+    part = (
+        "derived",
+        least - trust.value,
+        "no more than the least trusted of its sources",
+    )
     return replace(trust, value=least, parts=(*trust.parts, part))
 
 
@@ -396,7 +434,10 @@ def compute_trust(
     """Return base + corroboration + votes − age, between 0 and 1 (neolata)."""
     base = BASE_TRUST.get(source, BASE_TRUST["unknown"])
     return max(
-        0.0, min(1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days)))
+        0.0,
+        min(
+            1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days))
+        ),
     )
 
 

@@ -9,8 +9,10 @@ from ..model.values import record
 # Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
 
 CHUNKER = "headings-2"  # part of the index's fingerprint: change it when chunks change
-MAX_CHUNK_LENGTH = 1_200  # characters; about 250 word pieces, the input size of a sentence model
-MIN_CHUNK_LENGTH = 400  # characters; a heading starts a new chunk only if the chunk before it has at least this many
+# characters; about 250 word pieces, the input size of a sentence model
+MAX_CHUNK_LENGTH = 1_200
+# characters; a heading starts a new chunk only if the chunk before it has at least this many
+MIN_CHUNK_LENGTH = 400
 
 
 @record
@@ -106,7 +108,10 @@ def count_tokens(text: str) -> int:
         return 0
     shape = text.translate(_shapes)
     numbers = len(
-        shape.replace(LETTER_SHAPE, " ").replace(SYMBOL_SHAPE, " ").replace(WIDE_SHAPE, " ").split()
+        shape.replace(LETTER_SHAPE, " ")
+        .replace(SYMBOL_SHAPE, " ")
+        .replace(WIDE_SHAPE, " ")
+        .split()
     )
     letters, wide = (
         shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN,
@@ -124,7 +129,9 @@ class _Shapes(dict[int, str]):
             shape = DIGIT_SHAPE
         elif character.isspace() or character.isalpha():
             shape = (
-                WIDE_SHAPE if any(low <= code <= high for low, high in CJK_RANGES) else LETTER_SHAPE
+                WIDE_SHAPE
+                if any(low <= code <= high for low, high in CJK_RANGES)
+                else LETTER_SHAPE
             )
         else:
             shape = SYMBOL_SHAPE
@@ -140,5 +147,9 @@ _shapes = _Shapes()
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 file`, `2,000 files`, `3 memories`."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    many = (
+        f"{noun[:-1]}ies"
+        if noun.endswith("y") and noun[-2] not in "aeiou"
+        else f"{noun}s"
+    )
     return f"{number:,} {noun if number == 1 else many}"

@@ -93,7 +93,9 @@ def treatment_of(character: str) -> str:
     """Return what to do with a character; empty for an ordinary one."""
     found = _treatments.get(character)
     if found is None:
-        found = _treatments[character] = "" if " " <= character <= "~" else _treatment(character)
+        found = _treatments[character] = (
+            "" if " " <= character <= "~" else _treatment(character)
+        )
     return found
 
 
@@ -102,7 +104,12 @@ def character_name(character: str) -> str:
     if ord(character) & 0xFFFE == 0xFFFE:  # the last two of each plane
         return NON_CHARACTER
     return next(
-        (name for name, edges in INVISIBLE_EDGES.items() if is_within(character, edges)), ""
+        (
+            name
+            for name, edges in INVISIBLE_EDGES.items()
+            if is_within(character, edges)
+        ),
+        "",
     )
 
 
@@ -119,9 +126,14 @@ def _treatment(character: str) -> str:
     called = character_name(character)
     if called:
         return (
-            STYLE if called == "variation selector" else TAG if called == "tag character" else DROP
+            STYLE
+            if called == "variation selector"
+            else TAG
+            if called == "tag character"
+            else DROP
         )
-    from unicodedata import category, combining  # a megabyte of tables that most texts do not need
+    # a megabyte of tables that most texts do not need
+    from unicodedata import category, combining
 
     return MARK if combining(character) or category(character) == "Me" else ""
 
@@ -144,7 +156,8 @@ def without_escapes(text: str) -> str:
 
 # Remove invisible, direction and control characters from text. Emoji and living scripts are kept.
 
-MAX_MARKS_PER_BASE = 4  # no living spelling puts more marks on one letter; zalgo text uses dozens
+# no living spelling puts more marks on one letter; zalgo text uses dozens
+MAX_MARKS_PER_BASE = 4
 MAX_HIDDEN_ROWS = 10  # that `hidden` reports for one text
 MAX_TITLE_LENGTH = 120  # characters: one line of a usual terminal
 
@@ -172,7 +185,9 @@ def hidden_characters(text: str) -> list[tuple[int, str]]:
     """Return line and name of each kind of character that `clean` removes, except non-characters."""
     plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
     found: list[tuple[int, str]] = []
-    for number, line in enumerate(plain.split("\n") if clean(plain) != plain else (), 1):
+    for number, line in enumerate(
+        plain.split("\n") if clean(plain) != plain else (), 1
+    ):
         if len(found) >= MAX_HIDDEN_ROWS:
             break
         bare = without_escapes(line)
@@ -201,11 +216,17 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     """Return the text without invisible characters, and the old index of each character (None: nothing was removed)."""
     if text.isascii() and len(text.translate(_ASCII_BUT_RETURN)) == len(text):
         return text, None
-    unseen = {sign for sign in set(text) if treatment_of(sign) in UNSEEN and sign != "\r"}
+    unseen = {
+        sign for sign in set(text) if treatment_of(sign) in UNSEEN and sign != "\r"
+    }
     if not unseen:
         return text, None
-    skipped = {at for found in ESCAPE_SEQUENCE.finditer(text) for at in range(*found.span())}
-    kept = [at for at, sign in enumerate(text) if sign not in unseen and at not in skipped]
+    skipped = {
+        at for found in ESCAPE_SEQUENCE.finditer(text) for at in range(*found.span())
+    }
+    kept = [
+        at for at, sign in enumerate(text) if sign not in unseen and at not in skipped
+    ]
     return "".join([text[at] for at in kept]), kept
 
 
@@ -234,7 +255,9 @@ def _in_context(text: str) -> str:
         verdict = treatment_of(text[at])
         length = 1
         if verdict == TAG:
-            region = REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
+            region = (
+                REGION_TAGS.match(text, at) if text[at - 1 : at] == BLACK_FLAG else None
+            )
             length = len(region[0]) if region else 0
         elif verdict == STYLE:
             before = out[-1] if out else " "

@@ -35,7 +35,11 @@ def condition_clauses(text: str) -> tuple[tuple[str, ...], ...]:
     "or" and commas separate alternatives only after words like "when": splitting all sentences halved the precision.
     """
     spelled = spell_out_names(text)
-    return tuple(dict.fromkeys([*_clauses(text), *(_clauses(spelled) if spelled != text else ())]))
+    return tuple(
+        dict.fromkeys(
+            [*_clauses(text), *(_clauses(spelled) if spelled != text else ())]
+        )
+    )
 
 
 def _clauses(text: str) -> list[tuple[str, ...]]:
@@ -47,7 +51,9 @@ def _clauses(text: str) -> list[tuple[str, ...]]:
         either = f" {language().alternative} "
         lower = lower.replace("|", either)
         parts = (lower.replace(",", either) if either in lower else lower).split(either)
-    return [stems for part in parts if (stems := tuple(dict.fromkeys(specific_stems(part))))]
+    return [
+        stems for part in parts if (stems := tuple(dict.fromkeys(specific_stems(part))))
+    ]
 
 
 def specific_stems(text: str) -> list[str]:
@@ -104,31 +110,39 @@ def _has_opener(text: str) -> bool:
 # is refused.
 
 MAX_PATTERN_CHARS = 256  # a longer condition is a mistake or an attack
-MAX_RE2_BYTES = 2 << 20  # memory limit of one pattern, for its program and RE2's automaton
-MAX_PROGRAM_BYTES = 192 << 10  # 3,000 instructions, about 1 ms to compile; people's have about 50
-MAX_COMPILED = 2_000  # instructions of all regexes of a memory; later regexes are refused
-MAX_ENGINE_WORK = 60_000  # instructions that one task may cost in compiling and searching: 25 ms
+# memory limit of one pattern, for its program and RE2's automaton
+MAX_RE2_BYTES = 2 << 20
+# 3,000 instructions, about 1 ms to compile; people's have about 50
+MAX_PROGRAM_BYTES = 192 << 10
+# instructions of all regexes of a memory; later regexes are refused
+MAX_COMPILED = 2_000
+# instructions that one task may cost in compiling and searching: 25 ms
+MAX_ENGINE_WORK = 60_000
 REGEX_WORK = 100  # instructions that RE2 compiles in the time that any regex costs
 READING_WORK = 40  # instructions that RE2 compiles in the time of parsing any pattern
-STEPS_PER_INSTRUCTION = (
-    600  # characters × instructions that RE2 searches in the time of compiling one
-)
+# characters × instructions that RE2 searches in the time of compiling one
+STEPS_PER_INSTRUCTION = 600
 MAX_KNOWN_CONDITIONS = 4_096  # size of the cache: enough for a batch of files
 MAX_COMPILED_PATTERNS = 512  # size of the cache; hostile repositories have thousands
 
 ALTERNATIVES, GLOB, REGEX = "alternatives", "glob", "regex"
 LANGUAGE, PHRASE, REFUSED = "language", "phrase", "refused"
-PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"  # how a condition is matched
+# how a condition is matched
+PIECES, PATHS, ENGINE, WORDS = "pieces", "paths", "engine", "words"
 
-SYMBOLS = "\u2190"  # from here on, a single character has a meaning: arrows, dingbats, emoji
+# from here on, a single character has a meaning: arrows, dingbats, emoji
+SYMBOLS = "\u2190"
 MIN_INFLECTED_CHARS = 4  # shorter words have no ending: `ios` and `bus` are no plurals
 MIN_BASE_CHARS = 3  # letters that must remain without the ending
-ENDINGS = {"ing": MIN_BASE_CHARS, "ed": MIN_BASE_CHARS, "ment": 5}  # ending → letters that remain
-MIN_STEM_CHARS = 6  # of a stem that makes two words forms of one word: `general` is not `generate`
+# ending → letters that remain
+ENDINGS = {"ing": MIN_BASE_CHARS, "ed": MIN_BASE_CHARS, "ment": 5}
+# of a stem that makes two words forms of one word: `general` is not `generate`
+MIN_STEM_CHARS = 6
 
 METACHARACTERS = ".*+?()[]{}^$\\"
 BRACKETS = str.maketrans("()[]", "    ")
-SEPARATORS = "\x1f\x1e\x1d"  # of packed fields, alternatives and pieces: clean() removes them from every text
+# of packed fields, alternatives and pieces: clean() removes them from every text
+SEPARATORS = "\x1f\x1e\x1d"
 WORD = late_regex(r"[^\W_]+")
 REGEX_SIGN = late_regex(r"[\\()\[\]]|\A\^|\$\Z|\|\^|\$\|")
 HUMPS = late_regex(
@@ -139,9 +153,8 @@ QUANTIFIER = late_regex(
 )  # `c++`, `a+b` and `impl*auth` have none
 BARE_STAR = late_regex(r"(?<![.)\]}])(?<!\\.)\*")
 DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
-GAP = (
-    "\0"  # replaces `.*` while a pattern is parsed: clean() removes this character from every text
-)
+# replaces `.*` while a pattern is parsed: clean() removes this character from every text
+GAP = "\0"
 # A pattern that fires on all of these would fire on everything.
 NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")
 
@@ -152,17 +165,18 @@ class Note:
 
     code: str
     text: str
-    hint: str = (
-        "name the words of a task for which this memory is needed, such as: auth|login|security"
-    )
+    hint: str = "name the words of a task for which this memory is needed, such as: auth|login|security"
 
 
 EMPTY = Note("empty-condition", "is empty: it matches nothing")
-TOO_LONG = Note("long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used")
+TOO_LONG = Note(
+    "long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"
+)
 EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note(
-    "backspace", "contains a backspace: YAML reads \\b in double quotes as one; use single quotes"
+    "backspace",
+    "contains a backspace: YAML reads \\b in double quotes as one; use single quotes",
 )
 TOO_LARGE = Note(
     "large-regex",
@@ -212,7 +226,9 @@ def read_condition(pattern: str) -> Condition:
     return known_conditions[pattern]
 
 
-def read_conditions(patterns: Iterable[str], engine: Engine | None = None) -> list[Condition]:
+def read_conditions(
+    patterns: Iterable[str], engine: Engine | None = None
+) -> list[Condition]:
     """Return the parsed patterns of one memory. Refuse the regexes after those that use up MAX_COMPILED.
 
     With the engine of a task, reading uses up its budget; the patterns after that are left out.
@@ -222,7 +238,9 @@ def read_conditions(patterns: Iterable[str], engine: Engine | None = None) -> li
     for pattern in patterns:
         if engine is not None and engine.left <= 0:
             break
-        condition = read_condition(pattern) if left > 0 else _read_new(pattern, compiles=False)
+        condition = (
+            read_condition(pattern) if left > 0 else _read_new(pattern, compiles=False)
+        )
         is_refused = TOO_LARGE in condition.notes or TOO_WIDE in condition.notes
         cost = MAX_COMPILED if is_refused else condition.size
         left -= cost
@@ -239,8 +257,14 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
     if len(text) > MAX_PATTERN_CHARS:
         return _refused_condition(text, TOO_LONG)
     sentence = text.rstrip(".?!")
-    if is_sentence(sentence) and not _has_signs(_prose(sentence)) and "*" not in sentence:
-        found = Condition(text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text))
+    if (
+        is_sentence(sentence)
+        and not _has_signs(_prose(sentence))
+        and "*" not in sentence
+    ):
+        found = Condition(
+            text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text)
+        )
     elif not is_file_glob(text):
         found = _read_pattern(text, compiles)
     elif globs := tuple((glob,) for glob in spell_out_glob(text)):
@@ -262,7 +286,9 @@ def pack_condition(condition: Condition) -> str:
 def unpack_condition(packed: str) -> Condition:
     """Return the condition in a string from `pack`."""
     text, form, how, phrase, size, parts = packed.split(SEPARATORS[0])
-    pieces = (tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part)
+    pieces = (
+        tuple(part.split(SEPARATORS[2])) for part in parts.split(SEPARATORS[1]) if part
+    )
     return Condition(text, form, how, tuple(pieces), phrase, size=int(size))
 
 
@@ -275,7 +301,11 @@ def known_condition(packed: str) -> Condition:
 
 
 def _regex_notes(text: str) -> tuple[Note, ...]:
-    return (EMPTY_PART,) if text.startswith("|") or text.endswith("|") or "||" in text else ()
+    return (
+        (EMPTY_PART,)
+        if text.startswith("|") or text.endswith("|") or "||" in text
+        else ()
+    )
 
 
 def _refused_condition(text: str, *notes: Note) -> Condition:
@@ -288,14 +318,28 @@ def _read_pattern(text: str, compiles: bool) -> Condition:
     gapped = (text.replace(".*", GAP) if signs else text).replace("*", GAP)
     if signs and any(c in METACHARACTERS for c in gapped):
         return _read_regex(text) if compiles else _refused_condition(text, TOO_MANY)
-    form = REGEX if signs else GLOB if GAP in gapped else ALTERNATIVES if "|" in gapped else PHRASE
+    form = (
+        REGEX
+        if signs
+        else GLOB
+        if GAP in gapped
+        else ALTERNATIVES
+        if "|" in gapped
+        else PHRASE
+    )
     return _read_pieces(text, form, gapped)
 
 
-def _read_pieces(text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()) -> Condition:
+def _read_pieces(
+    text: str, form: str, gapped: str, notes: tuple[Note, ...] = ()
+) -> Condition:
     kept = []
-    for alternative in dict.fromkeys(f"{gapped}|{spell_out_names(gapped)}".lower().split("|")):
-        pieces = tuple(piece for piece in alternative.strip().split(GAP) if piece.strip())
+    for alternative in dict.fromkeys(
+        f"{gapped}|{spell_out_names(gapped)}".lower().split("|")
+    ):
+        pieces = tuple(
+            piece for piece in alternative.strip().split(GAP) if piece.strip()
+        )
         if len(pieces) == 1 and GAP in alternative:
             pieces = (*pieces, "")  # with a gap there are at least two
         signs = "".join(pieces)
@@ -324,7 +368,9 @@ def base_forms(word: str) -> tuple[str, ...]:
     if word.endswith(("ies", "ied")):
         return word, word[:-3] + "y"
     if word.endswith("s") and not word.endswith("ss"):
-        return (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
+        return (
+            (word, word[:-1], word[:-2]) if word.endswith("es") else (word, word[:-1])
+        )
     for ending, least in ENDINGS.items():
         base = word.removesuffix(ending)
         if base != word and len(base) >= least and any(c in "aeiouy" for c in base):
@@ -362,17 +408,23 @@ def _prose(text: str) -> str:
 def _read_regex(text: str) -> Condition:
     notes = _regex_notes(text)
     source = "|".join(part for part in text.split("|") if part.strip())
-    source = DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", source))  # `a*` means `a.*`, `c++` is text
+    # `a*` means `a.*`, `c++` is text
+    source = DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", source))
     regex, why = _compile_regex(source, MAX_PROGRAM_BYTES)
     if TOO_LARGE in why:
         return _refused_condition(text, *notes, TOO_LARGE)
     if regex is None:
         return _read_pieces(
-            text, GLOB if "*" in text else PHRASE, text.replace("*", GAP), (*notes, *why)
+            text,
+            GLOB if "*" in text else PHRASE,
+            text.replace("*", GAP),
+            (*notes, *why),
         )
     if regex.search("") or all(regex.search(probe) for probe in NONSENSE):
         return _refused_condition(text, TOO_WIDE)
-    return Condition(text, REGEX, ENGINE, ((source,),), text.lower(), notes, regex.programsize)
+    return Condition(
+        text, REGEX, ENGINE, ((source,),), text.lower(), notes, regex.programsize
+    )
 
 
 class Engine:
@@ -423,13 +475,19 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
     except ImportError:
         return None, (NO_RE2,)
     options = re2.Options()
-    options.log_errors, options.max_mem, options.case_sensitive = False, max_bytes, False
+    options.log_errors, options.max_mem, options.case_sensitive = (
+        False,
+        max_bytes,
+        False,
+    )
     options.never_capture = True  # groups would keep RE2 from using its fastest engine
     try:
         return re2.compile(source, options), ()
     except re2.error as failure:
         reason = failure.args[0] if failure.args else ""
-        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        reason = (
+            reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        )
         if reason.startswith(RE2_LIMITS):
             return None, (TOO_LARGE,)
         said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
@@ -441,11 +499,18 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
 
 MAX_PATTERNS = 32  # a memory with more conditions would fire on anything
 MAX_TEXT_CHARS = 10_000  # of a task, from its start, which names its subject
-LAST_SPACED = 0x52F  # up to here are Latin, Greek and Cyrillic letters, whose scripts have spaces between words
+# up to here are Latin, Greek and Cyrillic letters, whose scripts have spaces between words
+LAST_SPACED = 0x52F
 MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
 MAX_SHOWN_PATTERN_CHARS = 40  # of a pattern in a message
 # Ways of firing, besides GLOB, PHRASE, REGEX and WORDS.
-ALTERNATIVE, PATH, LINK, PASTED, RECENT = "alternative", "path", "link", "pasted", "recent"
+ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
+    "alternative",
+    "path",
+    "link",
+    "pasted",
+    "recent",
+)
 FIRED_SENTENCES = {
     REGEX: "regex",
     WORDS: "words: {text}",
@@ -464,7 +529,8 @@ EVERYDAY_SENTENCES = (
 
 
 COMMON_HINT = "name a subject instead"
-UNUSABLE = ("bad-regex", "backspace")  # codes of notes about patterns that mean something else
+# codes of notes about patterns that mean something else
+UNUSABLE = ("bad-regex", "backspace")
 
 
 @record
@@ -482,7 +548,9 @@ class Fired:
     @property
     def sentence(self) -> str:
         """Return a description for people."""
-        return FIRED_SENTENCES.get(self.how, "{how} {text!r}").format(how=self.how, text=self.text)
+        return FIRED_SENTENCES.get(self.how, "{how} {text!r}").format(
+            how=self.how, text=self.text
+        )
 
 
 @record
@@ -490,7 +558,8 @@ class Situation:
     """A clean text, split once for many conditions, and the engine that searches it for their regexes."""
 
     text: str
-    lower: str  # on one line; then each compound name, split into words, on its own line
+    # on one line; then each compound name, split into words, on its own line
+    lower: str
     lines: tuple[str, ...]
     words: frozenset[str]  # with the parts of camelCase words, and with base forms
     stems: frozenset[str]
@@ -510,7 +579,13 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     stems, paths = frozenset(specific_stems(text)), tuple(paths_in(lower))
     names = "".join(f" \n {name}" for name in spelled_out_names(text)).lower()
     return Situation(
-        text, " ".join(lower.split()) + names, lines, found, stems, paths, engine or Engine()
+        text,
+        " ".join(lower.split()) + names,
+        lines,
+        found,
+        stems,
+        paths,
+        engine or Engine(),
     )
 
 
@@ -542,10 +617,14 @@ def fires(condition: Condition, situation: Situation) -> Fired | None:
         shared = situation.stems.intersection(stems)
         if len(shared) >= enough_stems(len(stems)):
             return Fired(WORDS, words_with_stems(condition.text, shared))
-    return Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None
+    return (
+        Fired(PHRASE, condition.phrase) if condition.phrase in situation.lower else None
+    )
 
 
-def fires_on_subject(condition: Condition, situation: Situation, subject: Situation) -> bool:
+def fires_on_subject(
+    condition: Condition, situation: Situation, subject: Situation
+) -> bool:
     """Return whether a condition fires on the subject of a situation, not on words or letters of any text."""
     if condition.how == PATHS:
         return bool(fires(condition, situation))
@@ -557,7 +636,9 @@ _everyday_situations: list[Situation] = []
 
 def everyday_hits(condition: Condition) -> int:
     """Return how many of the EVERYDAY sentences a condition fires on."""
-    _everyday_situations[:] = _everyday_situations or map(situation_of, EVERYDAY_SENTENCES)
+    _everyday_situations[:] = _everyday_situations or map(
+        situation_of, EVERYDAY_SENTENCES
+    )
     engine = Engine()
     return sum(
         bool(fires(condition, replace(sentence, engine=engine)))
@@ -595,7 +676,11 @@ def why_unusable(pattern: str) -> Note | None:
 
 def condition_warnings(patterns: Iterable[str]) -> list[str]:
     """Return a sentence with a hint for each pattern that fires on words of nearly every task."""
-    return [f"{said}: {COMMON_HINT}" for pattern in patterns if (said := why_too_common(pattern))]
+    return [
+        f"{said}: {COMMON_HINT}"
+        for pattern in patterns
+        if (said := why_too_common(pattern))
+    ]
 
 
 def why_too_common(pattern: str) -> str:
@@ -610,7 +695,9 @@ def why_too_common(pattern: str) -> str:
             common = f"the word {words[0]!r}"
             break
     shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
-    return f"whenToUse {shown!r} fires on nearly every task ({common})" if common else ""
+    return (
+        f"whenToUse {shown!r} fires on nearly every task ({common})" if common else ""
+    )
 
 
 def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
@@ -628,7 +715,9 @@ def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
 def _word_fires(piece: str, situation: Situation) -> bool:
     """Return whether a text contains a word or a phrase as whole words; the last word may have an ending."""
     if piece.isascii() and piece.isalnum():
-        return not situation.words.isdisjoint(base_forms(piece)) or _is_stem(piece, situation)
+        return not situation.words.isdisjoint(base_forms(piece)) or _is_stem(
+            piece, situation
+        )
     if piece not in situation.lower:
         return False
     if any(ord(c) > LAST_SPACED and c.isalpha() for c in piece):
@@ -658,7 +747,11 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
     while last < len(text) and text[last].isalnum():
         last += 1
     ending = text[end:last]
-    return ending in ("", "s", "es", "ed", "ing", "d") if ascii else len(ending) <= MAX_ENDING_CHARS
+    return (
+        ending in ("", "s", "es", "ed", "ing", "d")
+        if ascii
+        else len(ending) <= MAX_ENDING_CHARS
+    )
 
 
 def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:

@@ -45,7 +45,9 @@ def entities_in(text: str) -> tuple[str, ...]:
     if not any(f"{kind}:" in small for kind in ENTITY_KINDS):
         return ()  # much faster than the regex
     named = [(kind, slug.strip("-_")) for kind, slug in ENTITY.findall(text)]
-    return tuple(dict.fromkeys(f"{kind}:{slug}".lower() for kind, slug in named if slug))
+    return tuple(
+        dict.fromkeys(f"{kind}:{slug}".lower() for kind, slug in named if slug)
+    )
 
 
 def entities_in_path(path: str) -> tuple[str, ...]:
@@ -53,7 +55,9 @@ def entities_in_path(path: str) -> tuple[str, ...]:
     parts = path.lower().replace("\\", "/").split("/")
     found = []
     for folders, kind, ending in ENTITY_FOLDERS:
-        below = next((name for folder, name in pairwise(parts) if folder in folders), "")
+        below = next(
+            (name for folder, name in pairwise(parts) if folder in folders), ""
+        )
         name = re.split(r"[^\w-]", below)[0].strip("-_")
         if name:
             found.append(f"{kind}:{name}{ending}")
@@ -63,7 +67,9 @@ def entities_in_path(path: str) -> tuple[str, ...]:
 def entities_of(memory: Memory) -> tuple[str, ...]:
     """Return the entities in a memory's frontmatter, title, tags and body, and in the paths that it names."""
     named = [
-        entity for key in ENTITY_KEYS for entity in _frontmatter_entities(memory.extra.get(key, []))
+        entity
+        for key in ENTITY_KEYS
+        for entity in _frontmatter_entities(memory.extra.get(key, []))
     ]
     text = "\n".join((memory.title, *memory.tags, memory.body))
     paths = [*_clear_paths(memory.source), *_clear_paths(memory.body)]
@@ -103,7 +109,9 @@ def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
     names = {entity: _name_words(entity.rpartition(":")[2]) for entity in known}
     exact = tuple(entity for entity, name in names.items() if words and name == words)
     return exact or tuple(
-        entity for entity, name in names.items() if compact and _fits_name(words, compact, name)
+        entity
+        for entity, name in names.items()
+        if compact and _fits_name(words, compact, name)
     )
 
 
@@ -125,12 +133,20 @@ def resolve_entity(typed: str, known: Iterable[str]) -> ResolvedEntity:
         return ResolvedEntity((), f"{typed!r} may be {_entity_listing(found)}", found)
     if found and found[0] in known:
         return ResolvedEntity(found)
-    told = f"there are {_entity_listing(known)}" if known else "no memory names any entity yet"
+    told = (
+        f"there are {_entity_listing(known)}"
+        if known
+        else "no memory names any entity yet"
+    )
     return ResolvedEntity(found, f"no memory names the entity {typed!r}; {told}")
 
 
 def _entity_listing(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED_ENTITIES} more" if len(names) > MAX_NAMED_ENTITIES else ""
+    more = (
+        f" and {len(names) - MAX_NAMED_ENTITIES} more"
+        if len(names) > MAX_NAMED_ENTITIES
+        else ""
+    )
     return ", ".join(names[:MAX_NAMED_ENTITIES]) + more
 
 
@@ -170,7 +186,8 @@ SUM_PATTERN = re.compile(
     rf"(?P<number>\d[\d.,]*)\s*(?P<scale>bn|k|m)?\s*(?P<after>{CURRENCY_PATTERN})?",
     re.IGNORECASE,
 )
-GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")  # 1,250 and the Indian form 1,00,000
+# 1,250 and the Indian form 1,00,000
+GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")
 
 
 def normalize_currency(text: str) -> str:
@@ -178,7 +195,11 @@ def normalize_currency(text: str) -> str:
     found = SUM_PATTERN.fullmatch(text.strip())
     if not found:
         return text
-    names = {CURRENCY_NAMES[name.lower()] for name in (found["before"], found["after"]) if name}
+    names = {
+        CURRENCY_NAMES[name.lower()]
+        for name in (found["before"], found["after"])
+        if name
+    }
     number = _sum_number(found["number"])
     if len(names) != 1 or number is None:
         return text
@@ -194,7 +215,11 @@ def _sum_number(text: str) -> Decimal | None:
         last = max(text.rfind(","), text.rfind("."))
         plain = f"{text[:last].replace(',', '').replace('.', '')}.{text[last + 1 :]}"
     elif "," in text:
-        plain = text.replace(",", "") if GROUPED_DIGITS.fullmatch(text) else text.replace(",", ".")
+        plain = (
+            text.replace(",", "")
+            if GROUPED_DIGITS.fullmatch(text)
+            else text.replace(",", ".")
+        )
     return Decimal(plain) if re.fullmatch(r"\d+(?:\.\d+)?", plain) else None
 
 

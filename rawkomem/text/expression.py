@@ -27,17 +27,21 @@ FUNCTIONS = (
 TOKENS = re.compile(r"'(?:[^']|'')*'|\w+")
 
 
-def parse_expression(text: str, fields: Sequence[str], times: Sequence[str] = ()) -> Test:
+def parse_expression(
+    text: str, fields: Sequence[str], times: Sequence[str] = ()
+) -> Test:
     """Return a function that tests a memory's fields. Raise BadInput for an error or an unknown field.
 
     A date, a time or an age in quotes after one of the fields `times` means its milliseconds since 1970.
     """
     if len(text) > MAX_FILTER_LENGTH:
         raise BadInput(
-            f"the filter is {len(text)} characters long", f"use at most {MAX_FILTER_LENGTH}"
+            f"the filter is {len(text)} characters long",
+            f"use at most {MAX_FILTER_LENGTH}",
         )
     database = apsw.Connection(":memory:")
-    database.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)  # text in double quotes is never a value
+    # text in double quotes is never a value
+    database.config(apsw.SQLITE_DBCONFIG_DQS_DML, 0)
     for name in CONTAINS:
         database.create_scalar_function(name, _contains, 2)
     database.execute(f"CREATE TABLE memory ({', '.join(fields)})")
@@ -83,7 +87,9 @@ def _authorizer(fields: Sequence[str]) -> Callable[..., int]:
     """Return what decides whether SQLite may do a thing: read the row once, by one SELECT."""
     selects = iter([apsw.SQLITE_OK])
 
-    def decide(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    def decide(
+        action: int, first: str | None, second: str | None, *_: str | None
+    ) -> int:
         if action == apsw.SQLITE_SELECT:
             return next(selects, apsw.SQLITE_DENY)
         if action == apsw.SQLITE_READ and first == "memory":
@@ -97,7 +103,8 @@ def _authorizer(fields: Sequence[str]) -> Callable[..., int]:
 
 def _refusal(problem: str, fields: Sequence[str]) -> BadInput:
     return BadInput(
-        f"the filter is not understood: {problem}", f"its columns are {', '.join(fields)}"
+        f"the filter is not understood: {problem}",
+        f"its columns are {', '.join(fields)}",
     )
 
 

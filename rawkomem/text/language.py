@@ -41,7 +41,9 @@ def porter_stems(words: Sequence[str]) -> list[str]:
         include_colocated=False,
     )
     stems = iter(found)
-    return [next(stems) if word.isascii() and word.isalnum() else word for word in words]
+    return [
+        next(stems) if word.isascii() and word.isalnum() else word for word in words
+    ]
 
 
 def ending_stemmer(
@@ -52,7 +54,11 @@ def ending_stemmer(
 
     def stem(word: str) -> str:
         word = word.translate(table)
-        fits = (end for end in ends if word.endswith(end) and len(word) - len(end) >= min_letters)
+        fits = (
+            end
+            for end in ends
+            if word.endswith(end) and len(word) - len(end) >= min_letters
+        )
         return word.removesuffix(next(fits, ""))
 
     return lambda words: [stem(word) for word in words]
@@ -62,10 +68,12 @@ def ending_stemmer(
 # words each.
 
 MAX_NAME_CHARS = 100  # longer runs of letters are not names
-MAX_NAMES = 100  # different names of a text that are split: each needs a search in the whole text
+# different names of a text that are split: each needs a search in the whole text
+MAX_NAMES = 100
 MIN_PART_CHARS = 2  # so `iOS` and `eBay` are not split
 JOINTS = "_-"
-HUMP = late_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # invoice|Total, HTTP|Server
+# invoice|Total, HTTP|Server
+HUMP = late_regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 HUMPED_NAME = late_regex(r"(?<![^\W_])(?:[A-Z]{2,}[a-z]|[A-Z]*[a-z0-9]+[A-Z])[^\W_]*")
 COMPOUND_NAME = late_regex(
     r"(?<![\w-])[\w-]*(?:[^\W_][_-]+[^\W_]|[a-z0-9][A-Z]|[A-Z]{2}[a-z])[\w-]*"
@@ -139,16 +147,20 @@ class Language:
     stop_words: frozenset[
         str
     ]  # function words: never the subject, and never enough to fire a condition
-    generic_words: frozenset[str]  # words of any task: by themselves they do not name a subject
+    # words of any task: by themselves they do not name a subject
+    generic_words: frozenset[str]
     stemmer: Stemmer
     short_forms: Mapping[str, str] = {}  # stem of a short form → stem of the full word
-    negations: frozenset[str] = frozenset()  # words, without apostrophes, that negate a statement
-    openers: frozenset[str] = frozenset()  # first words of a condition that is a sentence
+    # words, without apostrophes, that negate a statement
+    negations: frozenset[str] = frozenset()
+    # first words of a condition that is a sentence
+    openers: frozenset[str] = frozenset()
     exceptions: tuple[
         str, ...
     ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
     alternative: str = ""  # the word between two alternatives of a condition
-    abbreviations: tuple[str, ...] = ()  # words with a full stop that does not end a sentence
+    # words with a full stop that does not end a sentence
+    abbreviations: tuple[str, ...] = ()
 
     def words(self, text: str) -> list[str]:
         """Return the lower-case words of a text, in order: runs of letters and digits of any script."""
@@ -216,7 +228,9 @@ _stems: dict[tuple[Stemmer, frozenset[str]], frozenset[str]] = {}
 
 
 # Letters and digits stay, all else becomes a space.
-ASCII_WORDS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+ASCII_WORDS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(
+    128
+)
 
 
 _in_use: list[Language] = []
@@ -232,7 +246,11 @@ def language() -> Language:
 
 def language_code() -> str:
     """Return the code of the language in use, without loading its data."""
-    return _in_use[0].code if _in_use else os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE
+    return (
+        _in_use[0].code
+        if _in_use
+        else os.environ.get(LANGUAGE_VARIABLE) or DEFAULT_LANGUAGE
+    )
 
 
 def use_language(chosen: str | Language) -> None:
@@ -256,14 +274,18 @@ def read_language(code: str) -> Language:
             f"unknown language {code[:20]!r}",
             f"set {LANGUAGE_VARIABLE} to one of {', '.join(known_languages())}",
         )
-    found: Language = __import__(f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]).LANGUAGE
+    found: Language = __import__(
+        f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]
+    ).LANGUAGE
     return found
 
 
 def known_languages() -> list[str]:
     """Return the codes of all supported languages."""
     names = os.listdir(os.path.join(os.path.dirname(__file__), "languages"))
-    return sorted(name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))
+    return sorted(
+        name[:-3] for name in names if name.endswith(".py") and not name.startswith("_")
+    )
 
 
 # Decide whether two texts say the same, at named levels. Vectors propose; words, numbers and
@@ -272,10 +294,13 @@ def known_languages() -> list[str]:
 # Vectors are not enough: the vectors of "at most 60" and "at most 600" are closer than those of
 # two wordings of either.
 
-WORD_EDGES = '.,;:!?()[]{}"`*_'  # characters around a word that are not part of a number in it
+# characters around a word that are not part of a number in it
+WORD_EDGES = '.,;:!?()[]{}"`*_'
 MIN_SUBJECT_WORDS = 2  # that a subject needs: one shared word is not enough
-RELATED_COSINE = 0.6  # from this cosine on, two texts are related (neolata); below SIMILAR
-MAX_COMPARED_CHARS = 20_000  # of each text, when copies are searched while a prompt waits
+# from this cosine on, two texts are related (neolata); below SIMILAR
+RELATED_COSINE = 0.6
+# of each text, when copies are searched while a prompt waits
+MAX_COMPARED_CHARS = 20_000
 
 
 @record
@@ -284,12 +309,12 @@ class SamenessLevel:
 
     min_cosine: float
     min_shared: float  # share of all words of the two texts that are in both
-    subject_only: bool = (
-        False  # compare only specific words, relative to the shorter text; numbers may differ
-    )
+    # compare only specific words, relative to the shorter text; numbers may differ
+    subject_only: bool = False
 
 
-DUPLICATE = SamenessLevel(0.95, 0.9)  # one can replace the other (cosine: neolata, RFC-0011)
+# one can replace the other (cosine: neolata, RFC-0011)
+DUPLICATE = SamenessLevel(0.95, 0.9)
 NEAR_DUPLICATE = SamenessLevel(
     0.9, 0.8
 )  # one confirms the other; below 0.8, texts on sibling functions would match
@@ -327,11 +352,19 @@ def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
     return numbers, language().negations.intersection(language().words(said))
 
 
-def says_same(one: Statement, other: Statement, level: SamenessLevel, cosine: float = 1.0) -> bool:
+def says_same(
+    one: Statement, other: Statement, level: SamenessLevel, cosine: float = 1.0
+) -> bool:
     """Return whether two texts say the same at a level. Pass the cosine of their vectors if it is known."""
-    if cosine < level.min_cosine or shared_words(one, other, level.subject_only) < level.min_shared:
+    if (
+        cosine < level.min_cosine
+        or shared_words(one, other, level.subject_only) < level.min_shared
+    ):
         return False
-    return level.subject_only or (one.numbers, one.negations) == (other.numbers, other.negations)
+    return level.subject_only or (one.numbers, one.negations) == (
+        other.numbers,
+        other.negations,
+    )
 
 
 def shared_words(one: Statement, other: Statement, subject_only: bool = False) -> float:
@@ -339,7 +372,9 @@ def shared_words(one: Statement, other: Statement, subject_only: bool = False) -
     if not subject_only:
         return len(one.stems & other.stems) / max(1, len(one.stems | other.stems))
     fewer = min(len(one.subject), len(other.subject))
-    return len(one.subject & other.subject) / fewer if fewer >= MIN_SUBJECT_WORDS else 0.0
+    return (
+        len(one.subject & other.subject) / fewer if fewer >= MIN_SUBJECT_WORDS else 0.0
+    )
 
 
 def is_identical(one: str, other: str) -> bool:
@@ -354,5 +389,7 @@ def identity(text: str) -> str:
 
 def is_copy(one: str, other: str) -> bool:
     """Tell whether one text is the other with a few words changed. Numbers may differ: a planted copy changes facts."""
-    words, others = (set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other))
+    words, others = (
+        set(language().words(text[:MAX_COMPARED_CHARS])) for text in (one, other)
+    )
     return len(words & others) >= DUPLICATE.min_shared * max(1, len(words | others))

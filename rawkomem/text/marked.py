@@ -26,7 +26,11 @@ class MarkedBlock:
 
 
 def put_block(
-    data: bytes | None, name: str, text: str, head: str = "", below_first_line: bool = False
+    data: bytes | None,
+    name: str,
+    text: str,
+    head: str = "",
+    below_first_line: bool = False,
 ) -> bytes:
     """Return the file with our lines at its end or below its first line. A new file starts with `head`.
 
@@ -37,7 +41,9 @@ def put_block(
     newline = b"\r\n" if b"\r\n" in data else b"\n"
     known = find_block(data, name)
     if known:
-        return known.before + _marked_block(name, known.what, text, newline) + known.after
+        return (
+            known.before + _marked_block(name, known.what, text, newline) + known.after
+        )
     at = data.find(b"\n") + 1 if below_first_line else len(data)
     if not data or data[:at].endswith(b"\n"):
         return data[:at] + _marked_block(name, OUR_LINES, text, newline) + data[at:]
@@ -60,7 +66,10 @@ def cut_block(data: bytes, name: str) -> bytes | None:
 def find_block(data: bytes, name: str) -> MarkedBlock | None:
     """Return the block of a name; None if there is none."""
     quoted = re.escape(name.encode())
-    marks = rb"^# >>> %s: ([a-z ]+) >>>\r?\n.*?^# <<< %s <<<(?:\r?\n|\Z)" % (quoted, quoted)
+    marks = rb"^# >>> %s: ([a-z ]+) >>>\r?\n.*?^# <<< %s <<<(?:\r?\n|\Z)" % (
+        quoted,
+        quoted,
+    )
     found = re.search(marks, data, re.MULTILINE | re.DOTALL)
     if not found:
         return None
@@ -68,4 +77,6 @@ def find_block(data: bytes, name: str) -> MarkedBlock | None:
 
 
 def _marked_block(name: str, what: str, text: str, newline: bytes) -> bytes:
-    return f"# >>> {name}: {what} >>>\n{text}# <<< {name} <<<\n".encode().replace(b"\n", newline)
+    return f"# >>> {name}: {what} >>>\n{text}# <<< {name} <<<\n".encode().replace(
+        b"\n", newline
+    )

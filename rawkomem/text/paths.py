@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-PATH_QUOTES = (
-    "\"'`,;:!?()[]{}<>*"  # stripped from both ends of a path; a full stop only from its end
-)
+# stripped from both ends of a path; a full stop only from its end
+PATH_QUOTES = "\"'`,;:!?()[]{}<>*"
 MAX_PATH_LENGTH = 512  # characters; longer words are not paths
 MAX_FOLDERS = 24  # deeper paths and globs are not compared, to limit the time
 MAX_PATHS = 64  # of one task that are matched
 MAX_SPELLED_PATTERNS = 32  # into which the braces of one pattern are expanded
 
 GLOB_SIGNS = (
-    "-_./*?{},@~+# |"  # besides letters and digits; with other characters, a pattern is a regex
+    # besides letters and digits; with other characters, a pattern is a regex
+    "-_./*?{},@~+# |"
 )
 
 
@@ -37,14 +37,20 @@ def is_file_glob(text: str) -> bool:
 
 def spell_out_glob(text: str) -> list[str]:
     """Return the alternatives of a file glob in lower case: `*.{ts,tsx}|*.js` has three."""
-    pending = [piece.strip() for piece in split_outside_braces(text.lower(), "|") if piece.strip()]
+    pending = [
+        piece.strip()
+        for piece in split_outside_braces(text.lower(), "|")
+        if piece.strip()
+    ]
     done: list[str] = []
     while pending and len(done) < MAX_SPELLED_PATTERNS:
         pattern = pending.pop(0)
         start, end = pattern.find("{"), pattern.find("}")
         if 0 <= start < end and len(pending) < MAX_SPELLED_PATTERNS:
             options = pattern[start + 1 : end].split(",")
-            pending += [pattern[:start] + option + pattern[end + 1 :] for option in options]
+            pending += [
+                pattern[:start] + option + pattern[end + 1 :] for option in options
+            ]
         elif pattern.strip("*/ "):
             done.append(pattern)
     return done
@@ -57,7 +63,10 @@ def split_outside_braces(text: str, anywhere: str = "") -> list[str]:
         depth += (sign == "{") - (sign == "}")
         if sign in anywhere or (sign == "," and depth <= 0):
             cuts.append(at)
-    return [text[start + 1 : end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
+    return [
+        text[start + 1 : end]
+        for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)
+    ]
 
 
 def paths_in(task: str) -> list[str]:
@@ -90,7 +99,8 @@ def fits_glob(pattern: str, path: str) -> bool:
                 reach[at] = reach[at] or reach[at - 1]
         else:
             reach = [False] + [
-                reach[at] and fits_wildcards(segment, name) for at, name in enumerate(given)
+                reach[at] and fits_wildcards(segment, name)
+                for at, name in enumerate(given)
             ]
     return reach[-1]
 

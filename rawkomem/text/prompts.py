@@ -22,7 +22,8 @@ HOST_TAGS = (  # hosts put them around their own text
 )
 PERSON_TAGS = ("command-args", "user_query")  # hosts put them around a person's words
 COMMAND_TAG = "command-name"
-NOTIFICATION = "<task-notification>"  # start of a message in which nothing is a person's
+# start of a message in which nothing is a person's
+NOTIFICATION = "<task-notification>"
 MAX_TAG_CHARS = 300  # from a tag's name to the end of its attributes
 NOTICES = (  # start of texts that a host sends as the user
     "this session is being continued from a previous conversation", "caveat: the messages",
@@ -34,14 +35,17 @@ PLACEHOLDERS = (  # of hosts, for attachments and interruptions
     "[Image #", "[Image:", "[Image]", "[Pasted text #", "[Attached:", "[Attached file", "[File:",
     "[Request interrupted",
 )  # fmt: skip
-PLACEHOLDER = late_regex("(?=" + "|".join(PLACEHOLDERS).replace("[", r"\[") + r")[^\]]*\]")
+PLACEHOLDER = late_regex(
+    "(?=" + "|".join(PLACEHOLDERS).replace("[", r"\[") + r")[^\]]*\]"
+)
 ROOT_FOLDERS = word_set(  # of Unix systems: "/etc is full" is not a slash command
     """
     bin boot dev etc home lib mnt opt proc root sbin srv sys tmp usr var Applications Library Users
     Volumes
     """
 )
-PREDICATES = word_set(  # words after a path that is the subject of a sentence: "/login returns 500"
+# words after a path that is the subject of a sentence: "/login returns 500"
+PREDICATES = word_set(
     """
     is isn't are was were has have had does doesn't returns gives shows fails answers takes endpoint
     route
@@ -59,7 +63,8 @@ OUTPUT_LINE = late_regex(
     r"|(?:modified|new file|deleted): "
     r"|\S*(?:Error|Exception|Warning):(?!\S)"
     r"|.*(?:\{|\};|\);|\},|\],|=>|\):|\\)$"
-    r"|[^:\s]*\.[^:\s]*:\d+(?::|(?!\S))"  # a file with a line number, such as `src/app.go:12:4:`
+    # a file with a line number, such as `src/app.go:12:4:`
+    r"|[^:\s]*\.[^:\s]*:\d+(?::|(?!\S))"
     r"|\|.*\||.*\t"  # a table
     r"|[{\[]$|[{\[\"].*(?:\": |[,}\]{\[]$)"  # JSON
     r"|.{0,199}[\u2500-\u25ff]"  # Unicode lines, blocks and shapes
@@ -73,11 +78,14 @@ MAX_PROMPT_CHARS = 80  # of a shell's prompt
 # A shell's prompt: a sign, or names of a user, a machine and a folder, as in `me@host:~/shop$ make`.
 PROMPT = late_regex(
     r"(?:\$|%|❯|➜|>>>) |PS C:|# \./|.:\\.*>"
-    r"|\[?(?:\([^)]*\) )?\S+@\S+(?: \S+){0,2}? ?[$%#>](?: |$)"  # perhaps after a virtual environment
+    # perhaps after a virtual environment
+    r"|\[?(?:\([^)]*\) )?\S+@\S+(?: \S+){0,2}? ?[$%#>](?: |$)"
     r"|\[\d[^\]]*[~/][^\]]*\]"
 )
-CONSOLE, HUNK = "console", "hunk"  # pasted blocks that may contain lines like a person's
-OUTPUT, CLOSED = "output", "closed"  # other pasted lines; fences and `>` show where they end
+# pasted blocks that may contain lines like a person's
+CONSOLE, HUNK = "console", "hunk"
+# other pasted lines; fences and `>` show where they end
+OUTPUT, CLOSED = "output", "closed"
 HUNKS = ("diff --git ", "@@ ")  # start of a hunk
 # Between the parts of a hunk.
 HUNK_HEAD = late_regex(r"(?:index|new|old|deleted|similarity|rename|copy|Binary) ")
@@ -85,10 +93,10 @@ OPENING_SIGNS = "“”‘’«»„¿¡•–—…「『《〈（【"  # that 
 QUESTION_MARKS = ("?", "？", "؟")
 MIN_PROSE_WORDS, MIN_STOP_SHARE = 4, 0.3  # of a person's line between lines of output
 MAX_SIGN_SHARE = 0.25  # of the characters of a line of prose
-MAX_READ_CHARS = (
-    40_000  # half from the start, half from the end: people write before or after pasted text
-)
-MAX_FENCES_CHARS = 1_000_000  # that are searched for fences; after more, all counts as code
+# half from the start, half from the end: people write before or after pasted text
+MAX_READ_CHARS = 40_000
+# that are searched for fences; after more, all counts as code
+MAX_FENCES_CHARS = 1_000_000
 MAX_ASK_CHARS = 2_000  # of a longer request, only the start and the end are used
 END_CHARS = 800  # … this many characters of each
 MAX_SENTENCES = 12  # that are compared separately
@@ -141,7 +149,8 @@ def sentences_of(ask: str) -> list[str]:
     joined: list[str] = []
     for part in parts:
         if joined and (
-            len(joined[-1].split()) < MIN_SENTENCE_WORDS or len(part.split()) < MIN_SENTENCE_WORDS
+            len(joined[-1].split()) < MIN_SENTENCE_WORDS
+            or len(part.split()) < MIN_SENTENCE_WORDS
         ):
             joined[-1] = f"{joined[-1]} {part}"
         else:
@@ -165,7 +174,11 @@ def without_markup(text: str) -> tuple[str, str, str]:
         if f"<{tag}" in text:
             text, inside = without_tag(text, tag)
             typed += inside if tag in PERSON_TAGS else []
-            name = inside[-1].strip().lstrip("/") if inside and tag == COMMAND_TAG else name
+            name = (
+                inside[-1].strip().lstrip("/")
+                if inside and tag == COMMAND_TAG
+                else name
+            )
     return text, name, "\n".join(typed).strip()
 
 
@@ -188,7 +201,11 @@ def without_tag(text: str, tag: str) -> tuple[str, list[str]]:
             inside.append(text[opened + 1 : end] if end >= 0 else text[opened + 1 :])
             done = after = end + len(close) if end >= 0 else len(text)
         start = text.find(f"<{tag}", after)
-    return ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside) if kept else (text, inside)
+    return (
+        ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside)
+        if kept
+        else (text, inside)
+    )
 
 
 def _slash_command(text: str) -> tuple[str, str]:
@@ -247,7 +264,9 @@ def is_prose(line: str) -> bool:
         return True
     words = language().words(line)
     stops = sum(map(language().is_stop, words))
-    is_spoken = abroad or stops >= MIN_STOP_SHARE * len(words) or line.endswith(QUESTION_MARKS)
+    is_spoken = (
+        abroad or stops >= MIN_STOP_SHARE * len(words) or line.endswith(QUESTION_MARKS)
+    )
     return len(words) >= MIN_PROSE_WORDS and bool(is_spoken)
 
 
@@ -296,7 +315,15 @@ def both_ends(text: str, limit: int = MAX_ASK_CHARS, part: int = END_CHARS) -> s
         tail = tail[len(tail.split()[0]) :]
     before, after = (open_fence(one) for one in (head, text[: len(text) - len(tail)]))
     return "\n".join(
-        filter(None, (head.rstrip(), before, after, tail.strip("\n") if after else tail.lstrip()))
+        filter(
+            None,
+            (
+                head.rstrip(),
+                before,
+                after,
+                tail.strip("\n") if after else tail.lstrip(),
+            ),
+        )
     )
 
 

@@ -23,7 +23,9 @@ HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
 BACKTICKS = re.compile(r"`+")
 # A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
-SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])")
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])"
+)
 
 
 def prose_lines(body: str) -> Iterator[str]:
@@ -43,7 +45,8 @@ def without_code(line: str) -> str:
 def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
     runs = [run.span() for run in BACKTICKS.finditer(line)]
-    closing = [*range(len(runs))]  # of each run: the next run of the same length, or itself
+    # of each run: the next run of the same length, or itself
+    closing = [*range(len(runs))]
     later: dict[int, int] = {}
     for number in reversed(range(len(runs))):
         length = runs[number][1] - runs[number][0]
@@ -89,7 +92,12 @@ def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
         text = line.strip().lstrip(">").strip()
         bullet = BULLET.match(line)
         heading = text.startswith("#")
-        apart = heading or bool(bullet) or text.startswith(("|", "<!--")) or not text.strip("-=*_ ")
+        apart = (
+            heading
+            or bool(bullet)
+            or text.startswith(("|", "<!--"))
+            or not text.strip("-=*_ ")
+        )
         if apart and block:
             yield kind, " ".join(block)
             kind, block = PARAGRAPH, []
@@ -147,11 +155,17 @@ def summarize(texts: Sequence[tuple[str, float]], most_words: int) -> str:
     return join_sentences(sentence for several in chosen for sentence in several)
 
 
-def extract_sentences(texts: Sequence[tuple[str, float]], most_words: int) -> list[list[str]]:
+def extract_sentences(
+    texts: Sequence[tuple[str, float]], most_words: int
+) -> list[list[str]]:
     """Return the chosen sentences of each text; an empty list for a text that only repeats the others."""
     found = _weighed_sentences(texts)
     chosen = _chosen_sentences(
-        [sentence for sentence in found if len(sentence.text.split()) <= MAX_SENTENCE_WORDS],
+        [
+            sentence
+            for sentence in found
+            if len(sentence.text.split()) <= MAX_SENTENCE_WORDS
+        ],
         most_words,
     )
     said: list[list[str]] = [[] for _ in texts]
@@ -159,7 +173,8 @@ def extract_sentences(texts: Sequence[tuple[str, float]], most_words: int) -> li
         said[sentence.place[0]].append(sentence.text)
     if not chosen and found:  # all sentences are too long: take the start of the first
         said[found[0].place[0]] = [
-            " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)]) + " …"
+            " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)])
+            + " …"
         ]
     return said
 
@@ -172,7 +187,9 @@ def join_sentences(parts: Iterable[str]) -> str:
         if colon and lead == before:
             text = f"{text.rstrip('.')}; {rest}"
         else:
-            text += (" " if text.endswith(SENTENCE_ENDS) else ". " if text else "") + part
+            text += (
+                " " if text.endswith(SENTENCE_ENDS) else ". " if text else ""
+            ) + part
     return text
 
 
@@ -211,7 +228,9 @@ def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
     return chosen
 
 
-def _sentence_gain(sentence: Sentence, said: set[str], common: Mapping[str, int]) -> float:
+def _sentence_gain(
+    sentence: Sentence, said: set[str], common: Mapping[str, int]
+) -> float:
     """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
     new = sentence.stems - said
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
@@ -234,7 +253,9 @@ class Vocabulary:
         for text in texts:
             self.texts += 1
             found = subjects_of(text)
-            for root, form in dict(zip(language().stemmer(found), found, strict=True)).items():
+            for root, form in dict(
+                zip(language().stemmer(found), found, strict=True)
+            ).items():
                 self.count[root] += 1
                 self.forms[root][form] += 1
 
@@ -251,15 +272,21 @@ def subjects_of(text: str) -> list[str]:
 def telling_words(texts: Sequence[str], among: Vocabulary, most: int) -> list[str]:
     """Return the `most` words that distinguish these texts: common in them, rare in `among`."""
     own = Vocabulary(texts)
-    rarity = {root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count}
-    scored = sorted(own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root))
+    rarity = {
+        root: log(1 + among.texts / among.count.get(root, 1)) for root in own.count
+    }
+    scored = sorted(
+        own.count, key=lambda root: (-own.count[root] / own.texts * rarity[root], root)
+    )
     return [own.written(root) for root in scored[:most]]
 
 
 def topic_slug(text: str, synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return the most common word of a text as a slug; empty if it has none. A synonym counts as its main word."""
     stem = language().stem
-    stands_for = {stem(word): name for name, others in (synonyms or {}).items() for word in others}
+    stands_for = {
+        stem(word): name for name, others in (synonyms or {}).items() for word in others
+    }
     words = subjects_of(text) or language().content_words(text)
     counts = Counter(stands_for.get(stem(word), word) for word in words)
     return slug(counts.most_common(1)[0][0]) if counts else ""
@@ -298,5 +325,7 @@ class InjectionScan:
 
 def scan_for_injection(text: str) -> InjectionScan:
     """Return the score of a text and the patterns of injected instructions in it."""
-    found = tuple(name for name, pattern in _instruction_regexes if pattern.search(text))
+    found = tuple(
+        name for name, pattern in _instruction_regexes if pattern.search(text)
+    )
     return InjectionScan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)

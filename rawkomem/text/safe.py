@@ -13,7 +13,9 @@ from .clean import clean, late_regex, one_line
 
 # The start of a block of injected memories in each format, shared by writers and readers of these blocks.
 INJECTED_HEADING = "## Background Knowledge from Previous Runs"
-INJECTED_LEAD = "The following information was learned from prior runs and may be relevant:"
+INJECTED_LEAD = (
+    "The following information was learned from prior runs and may be relevant:"
+)
 GROUPED_HEADING = "## Relevant Memory Context (query: "
 ATTENTION_DIRECTIVE = """[ATTENTION DIRECTIVE]
 - ALIGN attention to entries with [IMPORTANCE >= 0.8]
@@ -21,11 +23,15 @@ ATTENTION_DIRECTIVE = """[ATTENTION DIRECTIVE]
 
 [MEMORY CONTEXT]"""
 FENCE_TAG = "memories-"  # tag of the fenced format, before its nonce
-JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")  # some of an item in JSON
+# some of an item in JSON
+JSON_KEYS = ("id", "title", "importance", "relevance", "fired", "text")
 VERIFIED, NOT_VERIFIED = "verified", "not verified"
-PERSON_SAID = "a person said so"  # a person said it in a session; an agent wrote the text
+# a person said it in a session; an agent wrote the text
+PERSON_SAID = "a person said so"
 
-ROLES = tuple(str.split("system user assistant human developer tool ai instruction instructions"))
+ROLES = tuple(
+    str.split("system user assistant human developer tool ai instruction instructions")
+)
 METADATA = (
     "importance",
     "discovered",
@@ -158,7 +164,11 @@ def _break_tags(line: str) -> str:
         return line  # without compiling the regex
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
     cuts = {at if places is None else places[at] for at in opened}
-    cuts |= {place + 1 for place, sign in zip(places or (), seen, strict=False) if sign == "\n"}
+    cuts |= {
+        place + 1
+        for place, sign in zip(places or (), seen, strict=False)
+        if sign == "\n"
+    }
     pieces, begun = [], 0
     for at in sorted(cuts):
         if "\\" not in line[max(0, at - 1) : at + 1]:  # else it is already broken

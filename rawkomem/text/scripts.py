@@ -18,7 +18,8 @@ from .clean import EMOJI, UNSEEN, is_within, range_edges, treatment_of, visible_
 #
 # Two translation tables do this. They fill themselves, so that only new characters take time.
 
-SPREADING = "signs-1"  # version of the rules for terms: change it, and the index's schema version, with the rules
+# version of the rules for terms: change it, and the index's schema version, with the rules
+SPREADING = "signs-1"
 # Scripts without spaces, and Korean, whose endings no tokenizer removes.
 UNSPACED = range_edges(
     "E00-EFF 1000-109F 1100-11FF 1780-17FF 3005-3007 3041-318F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A960-A97F"
@@ -29,7 +30,8 @@ ACCENTED = range_edges("370-6FF 750-77F 1F00-1FFF")
 LATIN_RANGES = range_edges("0-36F 1D00-1EFF 2C60-2C7F A720-A7FF FB00-FB06 FF21-FF5A")
 SKIN_TONES = range_edges("1F3FB-1F3FF")
 WIDE_FORMS, WIDE_SHIFT = range_edges("FF01-FF5E"), 0xFEE0  # full-width forms of ASCII
-UNWRITTEN = range_edges("300-36F FE00-FE0F")  # removed: accents on Latin letters, styles of emoji
+# removed: accents on Latin letters, styles of emoji
+UNWRITTEN = range_edges("300-36F FE00-FE0F")
 TATWEEL = "\u0640"  # stretches an Arabic word
 SAME_LETTER = str.maketrans("ىةیکς", "يهيكσ")  # variants of one letter
 
@@ -67,9 +69,9 @@ def folded_character(character: str) -> str:
     if not is_within(character, ACCENTED):
         return character
     parts = normalize("NFD", character)
-    return "".join(part for part in parts if category(part) != "Mn" and part != TATWEEL).translate(
-        SAME_LETTER
-    )
+    return "".join(
+        part for part in parts if category(part) != "Mn" and part != TATWEEL
+    ).translate(SAME_LETTER)
 
 
 class _Words(dict[int, str]):
@@ -93,7 +95,9 @@ class _Spread(dict[int, str]):
     def __missing__(self, code: int) -> str:
         character = chr(code)
         word = _word_table[code]
-        self[code] = character if code < 128 else f" {word} " if is_unspaced(character) else word
+        self[code] = (
+            character if code < 128 else f" {word} " if is_unspaced(character) else word
+        )
         return self[code]
 
 
@@ -122,7 +126,9 @@ def terms_of(text: str) -> list[str]:
 def sign_pairs(word: str) -> list[str]:
     """Return each two neighboring signs of a word in a script without spaces. Other letters and digits are words."""
     found: list[str] = []
-    for unspaced, signs in groupby(sign_clusters(word), key=lambda sign: is_unspaced(sign[0])):
+    for unspaced, signs in groupby(
+        sign_clusters(word), key=lambda sign: is_unspaced(sign[0])
+    ):
         run = [*signs]
         pairs = [one + other for one, other in pairwise(run)] if unspaced else []
         found += pairs or ["".join(run)]
@@ -143,7 +149,9 @@ def sign_clusters(word: str) -> list[str]:
 def is_mostly_foreign(words: list[str]) -> bool:
     """Return whether most words are in a script other than Latin. Words without letters or digits do not count."""
     named = [word for word in words if any(map(str.isalnum, word))]
-    foreign = [word for word in named if not word.isascii() and any(map(is_foreign, word))]
+    foreign = [
+        word for word in named if not word.isascii() and any(map(is_foreign, word))
+    ]
     return 2 * len(foreign) > len(named)
 
 
@@ -206,9 +214,11 @@ KOREAN_WORDS = frozenset(
 # together eight letters.
 
 MIN_PHRASE_WEIGHT = 24  # of a phrase
-SIGN_WEIGHT, HIRAGANA_WEIGHT, CHINESE_WEIGHT, KOREAN_WEIGHT = 3, 1, 6, 6  # of one sign or letter
+# of one sign or letter
+SIGN_WEIGHT, HIRAGANA_WEIGHT, CHINESE_WEIGHT, KOREAN_WEIGHT = 3, 1, 6, 6
 MAX_COMPARED_CHARS = 2_000  # of either text
-MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2  # words of at least 6 letters are compared without 2
+# words of at least 6 letters are compared without 2
+MIN_INFLECTED_CHARS, ENDING_CHARS = 6, 2
 KOREAN = range_edges("1100-11FF AC00-D7A3")
 
 
@@ -228,7 +238,10 @@ def foreign_phrases(text: str) -> frozenset[tuple[str, ...]]:
     text = normalize("NFC", text[:MAX_COMPARED_CHARS].lower())
     for sign in FUNCTION_SIGNS:
         text = text.replace(sign, "\n")
-    plain = [sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n" for sign in text]
+    plain = [
+        sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n"
+        for sign in text
+    ]
     found = set()
     for line in "".join(plain).split("\n"):
         run = [unit for word in line.split() for unit in _phrase_units(word)]
@@ -250,12 +263,20 @@ def _phrase_from(run: list[_PhraseUnit]) -> tuple[str, ...]:
 
 def _phrase_units(word: str) -> list[_PhraseUnit]:
     korean = [is_within(sign, KOREAN) for sign in word]
-    if any(is_unspaced(sign) and not own for sign, own in zip(word, korean, strict=True)):
-        return [_PhraseUnit(sign, _sign_weight(sign), False) for sign in sign_clusters(word)]
+    if any(
+        is_unspaced(sign) and not own for sign, own in zip(word, korean, strict=True)
+    ):
+        return [
+            _PhraseUnit(sign, _sign_weight(sign), False) for sign in sign_clusters(word)
+        ]
     if any(korean):
         ends = (end for end in KOREAN_ENDINGS if word.endswith(end) and word != end)
         bare = word.removesuffix(next(ends, ""))
-        return [] if word in KOREAN_WORDS else [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare))]
+        return (
+            []
+            if word in KOREAN_WORDS
+            else [_PhraseUnit(bare, KOREAN_WEIGHT * len(bare))]
+        )
     word = "".join(map(folded_character, word))
     if word in FUNCTION_WORDS:
         return []
@@ -268,7 +289,9 @@ def _sign_weight(sign: str) -> int:
     code = ord(sign[0])
     if 0x3040 <= code <= 0x309F:
         return HIRAGANA_WEIGHT
-    return CHINESE_WEIGHT if code >= 0x3400 else SIGN_WEIGHT if is_foreign(sign[0]) else 0
+    return (
+        CHINESE_WEIGHT if code >= 0x3400 else SIGN_WEIGHT if is_foreign(sign[0]) else 0
+    )
 
 
 # Detect look-alikes: words that mix scripts, keys that imitate a known key, and signs that imitate
@@ -279,7 +302,8 @@ OTHER_SCRIPTS = {
     "Cyrillic": range_edges("400-52F 1C80-1C8F 2DE0-2DFF A640-A69F"),
     "Greek": range_edges("370-3FF 1F00-1FFF"),
 }
-MAX_LATIN_BESIDE_GREEK = 2  # kΩ, Δt and μSv are legitimate; a disguised word has more Latin letters
+# kΩ, Δt and μSv are legitimate; a disguised word has more Latin letters
+MAX_LATIN_BESIDE_GREEK = 2
 
 # Letters and digits that look like a Latin letter: capitals, then lower case.
 LATIN_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
@@ -288,7 +312,8 @@ LATIN_LETTERS = str.maketrans(
 )
 
 ENTITY_OR_CHARACTER = re.compile(r"(?s)&(?:#x?[0-9A-Fa-f]{1,9}|[A-Za-z]{2,12});?|.")
-LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # inside a line, only an entity can encode one
+# inside a line, only an entity can encode one
+LINE_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 # Plain sign → signs that look like it.
 LOOKALIKES = {
     "-": "‐‑‒–—―−⁃﹘﹣－─━╌╍┄┅➖⸺⸻ー〜",
@@ -330,10 +355,13 @@ def confusable_with(key: str, known: Iterable[str]) -> str:
 def _mixed_scripts(word: str) -> str:
     latin = sum(is_within(c, LATIN_ALPHABET) for c in word)
     others = [
-        name for name, edges in OTHER_SCRIPTS.items() if any(is_within(c, edges) for c in word)
+        name
+        for name, edges in OTHER_SCRIPTS.items()
+        if any(is_within(c, edges) for c in word)
     ]
     if others == ["Greek"] and latin <= MAX_LATIN_BESIDE_GREEK:
-        others = others if len(word) > 2 and _fold_key(word).isascii() else []  # else a unit
+        # else a unit
+        others = others if len(word) > 2 and _fold_key(word).isascii() else []
     return " + ".join(["Latin", *others]) if latin and others else ""
 
 
@@ -380,7 +408,10 @@ def _plain_look(character: str) -> str:
     if character not in _plain_looks:
         sign = character.translate(LOOKALIKE_SIGNS)
         plain = (
-            normalize("NFKD", sign).translate(LOOKALIKE_SIGNS).translate(LATIN_CAPITALS).casefold()
+            normalize("NFKD", sign)
+            .translate(LOOKALIKE_SIGNS)
+            .translate(LATIN_CAPITALS)
+            .casefold()
         )
         letters = "".join(c for c in plain if not combining(c))
         letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)

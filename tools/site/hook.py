@@ -10,8 +10,13 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTSIDE = re.compile(r"\]\(\.\./([\w./-]+)")  # a link to a file beside docs/
-BESIDE = {"README.md": "project.md", "SECURITY.md": "report.md", "CHANGELOG.md": "changes.md"}
-WORKER = "assets/iframe-worker.js"  # for the search on pages that are opened from the disk
+BESIDE = {
+    "README.md": "project.md",
+    "SECURITY.md": "report.md",
+    "CHANGELOG.md": "changes.md",
+}
+# for the search on pages that are opened from the disk
+WORKER = "assets/iframe-worker.js"
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -33,4 +38,6 @@ def _page(name: str) -> str:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Return a page whose links to files beside docs/ lead to their pages in the site."""
-    return OUTSIDE.sub(lambda found: f"]({BESIDE.get(found[1], found[0][2:])}", markdown)
+    return OUTSIDE.sub(
+        lambda found: f"]({BESIDE.get(found[1], found[0][2:])}", markdown
+    )

@@ -50,9 +50,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
-OBJECTS_PER_COLLECTION = (
-    100_000  # new objects before garbage collection; a hot command creates fewer
-)
+# new objects before garbage collection; a hot command creates fewer
+OBJECTS_PER_COLLECTION = 100_000
 USUAL_THRESHOLDS = gc.get_threshold()
 PAGED = {"search", "list", "show", "history", "docs", "help", "diff", "trace list", "lesson list", "skill list",
          "link list", "trace log"}  # fmt: skip
@@ -90,13 +89,16 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
-            code = _paged(command, lambda: run_of(command)(folder, arguments, **values) or 0)
+            code = _paged(
+                command, lambda: run_of(command)(folder, arguments, **values) or 0
+            )
         else:
             from .commands import (
                 run_click,  # importing click takes as long as three bare Python starts
             )
 
-            gc.set_threshold(*USUAL_THRESHOLDS)  # because some of these commands are servers
+            # because some of these commands are servers
+            gc.set_threshold(*USUAL_THRESHOLDS)
             code = _paged(_command_in(argv), lambda: run_click(argv))
         sys.stdout.flush()
         return code
@@ -139,5 +141,7 @@ def _system_error(failure: Exception) -> RawkoError:
     where = getattr(failure, "filename", None)
     why = getattr(failure, "strerror", None) or str(failure) or type(failure).__name__
     place = f"{os.fsdecode(where)}: " if isinstance(where, (str, bytes)) else ""
-    hint = "check permissions, free space and the disk; RAWKOMEM_DEBUG=1 shows a traceback"
+    hint = (
+        "check permissions, free space and the disk; RAWKOMEM_DEBUG=1 shows a traceback"
+    )
     return RawkoError(f"{place}{why}", hint)

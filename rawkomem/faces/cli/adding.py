@@ -14,7 +14,13 @@ from click import ClickException, File, confirm, edit, option
 
 from ...files.append import Written
 from ...files.installation import fill_template
-from ...files.kept_texts import discard_text, find_unsaved, keep_text, remark_on, without_remark
+from ...files.kept_texts import (
+    discard_text,
+    find_unsaved,
+    keep_text,
+    remark_on,
+    without_remark,
+)
 from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.entries import (
     EXTRA_FLAGS,
@@ -40,7 +46,14 @@ from ...state.trust import BASE_TRUST
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, prints_json, verb
-from .opening import DECIDED, author, note_proposed, open_personal, open_repository, report_decision
+from .opening import (
+    DECIDED,
+    author,
+    note_proposed,
+    open_personal,
+    open_repository,
+    report_decision,
+)
 from .options import BY, DRY_RUN, LIMIT, PERSONAL, REASON, YES
 from .terminal import complain, name_of, note, on_one_line
 
@@ -69,7 +82,9 @@ def write_in_editor(
     `what` names the purpose of the text; `again` is the command that reopens it with --resume; `resume` is the value of
     that option. The edited file is removed once the text is stored.
     """
-    path = unsaved_path(repository, resume, what) or keep_text(repository.layout, what, template)
+    path = unsaved_path(repository, resume, what) or keep_text(
+        repository.layout, what, template
+    )
     while True:
         try:
             edit(filename=path)
@@ -161,7 +176,8 @@ OPTIONS = (  # they describe an entry
     RESUME,
     "--anyway: Store it even if the title is taken or a condition cannot match.",
 )
-DONE_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}  # otherwise "stored"
+# otherwise "stored"
+DONE_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}
 OTHERS_WORDS = {
     "superseded": "supersedes",
     "quarantined": "conflicts with",
@@ -183,7 +199,9 @@ STORED = Fields(
     "{reason:?  because %: decide with 'rawkomem review'}",
     redacted=lambda stored: any(item.redacted for item in stored.written),
     done=lambda stored: (
-        "stored already" if stored.again else DONE_WORDS.get(stored.outcome.what, "stored")
+        "stored already"
+        if stored.again
+        else DONE_WORDS.get(stored.outcome.what, "stored")
     ),
     relation=_relation,
 )
@@ -239,7 +257,9 @@ def add_command(
     repository = open_personal() if personal else open_repository(folder)
     words = read_stdin() if text == ("-",) else " ".join(text)
     if words and (given["body"] or given["file"]):
-        raise BadInput("TEXT cannot be combined with --body or --file", "use one of them")
+        raise BadInput(
+            "TEXT cannot be combined with --body or --file", "use one of them"
+        )
     unsaved = os.path.basename(unsaved_path(repository, given["resume"], "add"))
     kind = next((one for one in CREATED_KINDS if f"-add-{one}" in unsaved), kind)
 
@@ -249,9 +269,13 @@ def add_command(
         entry = compose_entry(
             entry, kind=kind, by=given["by"] or user_name(), **_fields_given(given)
         )
-        entry = with_condition(replace(entry, extra={**entry.extra, **_claim_fields(given)}))
+        entry = with_condition(
+            replace(entry, extra={**entry.extra, **_claim_fields(given)})
+        )
         if not text.strip() and "claim" not in entry.extra:
-            raise BadInput("the memory has no text", "pass TEXT, or --title together with --body")
+            raise BadInput(
+                "the memory has no text", "pass TEXT, or --title together with --body"
+            )
         spares = (SAME_TITLE,) if quote else ()
         entry = _undoubted(repository, entry, given["anyway"], spares=spares)
         if quote:
@@ -277,9 +301,16 @@ def add_command(
         answer(stored, REMEMBERED)
         return
     answer_stored(stored)
-    if stored.entry.when and not given["when"] and not given["edit"] and not stored.again:
+    if (
+        stored.entry.when
+        and not given["when"]
+        and not given["edit"]
+        and not stored.again
+    ):
         when = "; ".join(stored.entry.when)
-        note(f"its condition: {when}; to change it: rawkomem amend {stored.id} --when …")
+        note(
+            f"its condition: {when}; to change it: rawkomem amend {stored.id} --when …"
+        )
     if repository.core.via != PERSON and is_piped_by_person():
         note(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"
@@ -291,7 +322,12 @@ def add_command(
     "ID",
     *OPTIONS,
     "--untag TEXT...: Remove this tag; may be repeated.",
-    option("--tags", "all_tags", metavar="A,B", help="Replace all tags by these; '' removes all."),
+    option(
+        "--tags",
+        "all_tags",
+        metavar="A,B",
+        help="Replace all tags by these; '' removes all.",
+    ),
     "--valid-from TEXT: The first date, time or age such as 7d; 'none' removes the limit.",
     "--valid-until TEXT: When it stops being valid; 'none' removes the limit.",
     WRITTEN,
@@ -312,9 +348,13 @@ def amend_command(
       rawkomem amend ID --valid-until 2027-01-01
       rawkomem amend ID --edit
     """
-    has_fields = bool(any(_fields_given(given).values()) or given["body"] or given["file"])
+    has_fields = bool(
+        any(_fields_given(given).values()) or given["body"] or given["file"]
+    )
     if valid_from or valid_until:
-        window = repository.beliefs.validity(id, valid_from, valid_until, "", author(given["by"]))
+        window = repository.beliefs.validity(
+            id, valid_from, valid_until, "", author(given["by"])
+        )
         if not has_fields:
             report_decision(repository, id, [window], "window set", prints_json())
             return
@@ -349,7 +389,9 @@ def _from_text(
     """Read the text from --file, --body, the editor or standard input; return what `store` returns for it."""
     text = _text_given(given)
     if text is None and (given["resume"] or given["edit"] or sys.stdin.isatty()):
-        return write_in_editor(repository, what, template(), store, again, given["resume"])
+        return write_in_editor(
+            repository, what, template(), store, again, given["resume"]
+        )
     return store(read_stdin() if text is None else text)
 
 
@@ -371,14 +413,18 @@ def _undoubted(
 ) -> Entry:
     """Return the entry without unusable conditions. If there are doubts, ask a person; else raise BadInput."""
     doubts = [
-        doubt for doubt in doubts_about(repository.core, entry, about) if doubt.code not in spares
+        doubt
+        for doubt in doubts_about(repository.core, entry, about)
+        if doubt.code not in spares
     ]
     if doubts and not anyway:
         _ask_despite(repository, doubts)
     useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
     if useless:
         note(f"left out conditions that cannot match: {', '.join(map(repr, useless))}")
-    return replace(entry, when=tuple(pattern for pattern in entry.when if pattern not in useless))
+    return replace(
+        entry, when=tuple(pattern for pattern in entry.when if pattern not in useless)
+    )
 
 
 def _ask_despite(repository: Repository, doubts: Sequence[Doubt]) -> None:
@@ -445,7 +491,9 @@ def _claim_of_text(text: str) -> dict[str, Value]:
     head, found, value = text.partition("value=")
     parts = [part.partition("=") for part in head.split(",") if part.strip()]
     if not found or any(not sign for _, sign, _ in parts):
-        raise BadInput(f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC")
+        raise BadInput(
+            f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC"
+        )
     return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
 
 
@@ -485,7 +533,13 @@ def _answer_written(repository: Repository, written: Written, done: str) -> None
     DECIDED,
 )
 def delete_command(
-    repository: Repository, id: str, archive: bool, reason: str, by: str, yes: bool, as_json: bool
+    repository: Repository,
+    id: str,
+    archive: bool,
+    reason: str,
+    by: str,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Hide or archive a memory; 'rawkomem restore' brings it back.
 
@@ -507,7 +561,9 @@ def delete_command(
     note(f"'rawkomem restore {written.entry.about}' brings it back")
 
 
-PURGED = Fields("id rewritten removed", "{rewritten:?rewritten  %}\n{removed:?removed  %}")
+PURGED = Fields(
+    "id rewritten removed", "{rewritten:?rewritten  %}\n{removed:?removed  %}"
+)
 
 
 @verb("purge", "ID", YES, PURGED)
@@ -527,9 +583,13 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
             name = on_one_line(name_of(repository.get(id)))
             paths = dict.fromkeys(step.entry.path for step in repository.history(id))
             confirm(
-                f"Remove every entry about {name} from {', '.join(paths)} for good?", abort=True
+                f"Remove every entry about {name} from {', '.join(paths)} for good?",
+                abort=True,
             )
-    files = {path: repository.core.layout.path(path) for path in repository.lifecycle.purge(id)}
+    files = {
+        path: repository.core.layout.path(path)
+        for path in repository.lifecycle.purge(id)
+    }
     kept = [path for path, file in files.items() if os.path.exists(file)]
     removed = [path for path in files if path not in kept]
     answer({"id": id, "rewritten": kept, "removed": removed})
@@ -583,7 +643,9 @@ UNDONE = Fields(
     "[CHANGE]",
     "--list >listing: List the last changes that can be undone.",
     LIMIT.but(
-        help="With --list: maximum number of changes; 0 lists all.", default=MAX_SHOWN, least=0
+        help="With --list: maximum number of changes; 0 lists all.",
+        default=MAX_SHOWN,
+        least=0,
     ),
     "--all >everything: Allow a change of more than 50 memories, such as an import.",
     DRY_RUN,
@@ -610,7 +672,9 @@ def undo_command(
     repository = open_personal() if personal else open_repository(folder)
     if listing:
         changes = repository.undoing.steps(repository.undoing.undoable())
-        return answer(changes, CHANGE.but(titles=lambda pair: _titles(repository, pair[0])))
+        return answer(
+            changes, CHANGE.but(titles=lambda pair: _titles(repository, pair[0]))
+        )
     undone = repository.undoing.undo(change, everything, author(by), dry_run)
     answer(undone, dry_run=dry_run, lines=_undone_lines(repository, undone, dry_run))
     for copy in undone.copies:
@@ -622,7 +686,9 @@ def _titles(repository: Repository, change: Any) -> str:
     """Return the titles of the first memories of a change."""
     ids = change.memories[:MAX_TITLES]
     known = repository.undoing.known(ids)
-    titles = [repr(one_line(known[id].title or id, 60)) if id in known else id for id in ids]
+    titles = [
+        repr(one_line(known[id].title or id, 60)) if id in known else id for id in ids
+    ]
     more = len(change.memories) - MAX_TITLES
     return ", ".join(titles) + (f" and {more} more" if more > 0 else "")
 
@@ -632,11 +698,17 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     waits = repository.core.waits_for_review
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
     lines = []
-    for id, memory in repository.undoing.known(undone.change.memories[:MAX_SHOWN]).items():
+    for id, memory in repository.undoing.known(
+        undone.change.memories[:MAX_SHOWN]
+    ).items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)
-        back = ", ".join(_told(entry) for entry in undone.plan.entries if entry.target == id)
+        back = ", ".join(
+            _told(entry) for entry in undone.plan.entries if entry.target == id
+        )
         done = "would undo" if dry_run else "proposed" if id in proposed else "undone"
-        lines.append(f"{done}  {steps or 'nothing'} → {back or 'nothing to do'}  {name_of(memory)}")
+        lines.append(
+            f"{done}  {steps or 'nothing'} → {back or 'nothing to do'}  {name_of(memory)}"
+        )
     lines += [f"undone  created → removed  {id}" for id in undone.removed]
     lines += [
         f"{'would undo' if dry_run else 'undone'}  dropped → waits again  {id}"

@@ -66,7 +66,9 @@ class Fields:
                 self.optional.add(key)
             self.rows[key] = (shape, path or key)
 
-    def but(self, names: str = "", line: str | Callable[[Any], str] = "", **parts: Any) -> Fields:
+    def but(
+        self, names: str = "", line: str | Callable[[Any], str] = "", **parts: Any
+    ) -> Fields:
         """Return a copy with more fields, or with another template."""
         copy = Fields(names, line or self.line, parts.pop("nothing", self.nothing))
         copy.rows = {**self.rows, **copy.rows}
@@ -211,7 +213,8 @@ def _formed(value: Any, form: str) -> Any:
         return value or form[1:]
     if form == "facts":
         return "\n".join(
-            f"{paint(f'{key:13}', 'dim')} {as_text(item)}" for key, item in value.items()
+            f"{paint(f'{key:13}', 'dim')} {as_text(item)}"
+            for key, item in value.items()
         )
     if form == "hue":
         return paint(value, HUE_OF.get(value.strip(), "bold"))

@@ -57,7 +57,8 @@ from .terminal import bracketed, note, paint, say, say_json
 # Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
 # GitHub.
 
-PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")  # that a backslash escapes in Markdown
+# that a backslash escapes in Markdown
+PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")
 ANNOTATION_LEVELS = {
     ERROR: "error",
     WARNING: "warning",
@@ -67,12 +68,18 @@ MAX_PLAIN_CHARS = 2_000  # of one text
 
 def plain(text: object, chars: int = MAX_PLAIN_CHARS) -> str:
     """Return a text on one line without secrets, control characters and workflow commands of GitHub."""
-    return one_line(redact(str(text), pii=False), chars).replace("##[", "## [").replace("::", ": :")
+    return (
+        one_line(redact(str(text), pii=False), chars)
+        .replace("##[", "## [")
+        .replace("::", ": :")
+    )
 
 
 def markdown_text(text: object, chars: int = MAX_PLAIN_CHARS) -> str:
     """Return a text on one line, escaped so that Markdown shows it without markup, links and mentions."""
-    escaped = (f"\\{sign}" if sign in PUNCTUATION else sign for sign in plain(text, chars))
+    escaped = (
+        f"\\{sign}" if sign in PUNCTUATION else sign for sign in plain(text, chars)
+    )
     return "".join(escaped).replace("@", "@<!-- -->")
 
 
@@ -86,7 +93,8 @@ def annotation(name: str, problem: Problem) -> str:
 def _escaped_data(text: str) -> str:
     """Redact a text and escape it for a workflow command; an unescaped line end could start another command."""
     visible = "".join(
-        c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1] for c in redact(text, pii=False)
+        c if c.isprintable() or c in "\r\n" else ascii(c)[1:-1]
+        for c in redact(text, pii=False)
     )
     return visible.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -104,7 +112,8 @@ DUPLICATE = Fields(
     label=lambda row: row["code"] if "id" in row else DUPLICATES,
 )
 SETTLED = Fields(
-    "id=entry.about supersededBy=entry.extra.supersededBy", "superseded  {id} by {supersededBy}"
+    "id=entry.about supersededBy=entry.extra.supersededBy",
+    "superseded  {id} by {supersededBy}",
 )
 
 
@@ -124,7 +133,9 @@ def _answer_duplicates_of(repository: Repository, apply: bool) -> int:
             note(f"review the entries, run 'git add {root}', and commit again")
         return 1 if written else 0
     problems = duplicate_problems(brought)
-    answer([*map(_problem_row, problems), *_proposal_rows(repository, brought)], DUPLICATE)
+    answer(
+        [*map(_problem_row, problems), *_proposal_rows(repository, brought)], DUPLICATE
+    )
     if problems:
         note(
             f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
@@ -174,7 +185,8 @@ def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
     """Check the staged changes, print the problems, and return 1 if one is an error, else 0."""
     skip, agent = skipped_checks(run), bool(known_agent())
     checked = [
-        _check_repository(repository, skip, agent) for repository in staged_repositories(folder)
+        _check_repository(repository, skip, agent)
+        for repository in staged_repositories(folder)
     ]
     problems = _answer_problems(checked)
     errors = [name for name, problem in problems if problem.level == ERROR]
@@ -192,7 +204,9 @@ def _answer_problems(
     checked: Iterable[Mapping[str, Sequence[Problem]]], form: str = ""
 ) -> list[tuple[str, Problem]]:
     """Print the problems that the checks found; return each with the name of its check."""
-    problems = [(name, one) for found in checked for name, some in found.items() for one in some]
+    problems = [
+        (name, one) for found in checked for name, some in found.items() for one in some
+    ]
     if form == GITHUB_FORM:
         for name, problem in problems:
             say(annotation(name, problem))
@@ -236,7 +250,9 @@ def _check_repository(
 def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
     """Print which proposed changes a person's commit accepts."""
     waiting = [
-        (one.memory, entry) for one in repository.beliefs.proposals() for entry in one.changes
+        (one.memory, entry)
+        for one in repository.beliefs.proposals()
+        for entry in one.changes
     ]
     accepted = [
         f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(entry.by, 40) or 'unknown'}"
@@ -298,7 +314,9 @@ DIFFERENCE = Fields(
     file=lambda item: printable(item.path),
     changes=[Fields("key=0 before=1 after=2")],
     text=lambda item: (
-        {"before": item.before, "after": item.memory.body} if item.text_changed else None
+        {"before": item.before, "after": item.memory.body}
+        if item.text_changed
+        else None
     ),
     other=Fields("id title"),
 )
@@ -347,18 +365,24 @@ def _check_span(folder: str, span: str, form: str, run: Mapping[str, bool]) -> i
 
 
 def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
-    layout = Layout(os.path.join(branch.span.top, *branch.name("").rstrip("/").split("/")))
+    layout = Layout(
+        os.path.join(branch.span.top, *branch.name("").rstrip("/").split("/"))
+    )
     repository = Repository(layout)
     commit = Commit(layout, branch, repository.beliefs.predicates())
     # a branch cannot turn this off for its own review
-    values, _ = read_values(branch.base_file("config.yaml"), "config.yaml", repository=True)
+    values, _ = read_values(
+        branch.base_file("config.yaml"), "config.yaml", repository=True
+    )
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
     return check_branch(commit, skip, append_only, repository.settings.identities)
 
 
-def _difference_lines(differences: Sequence[Difference], is_markdown: bool) -> Iterator[str]:
+def _difference_lines(
+    differences: Sequence[Difference], is_markdown: bool
+) -> Iterator[str]:
     """Yield the differences by what happened, as text or as Markdown."""
     show = markdown_text if is_markdown else plain
     if is_markdown:
@@ -371,7 +395,9 @@ def _difference_lines(differences: Sequence[Difference], is_markdown: bool) -> I
     for kind in KINDS:
         items = [item for item in differences if item.what == kind]
         if items:
-            yield f"{head}{HEADINGS[kind]} ({len(items)})" + ("\n" if is_markdown else "")
+            yield f"{head}{HEADINGS[kind]} ({len(items)})" + (
+                "\n" if is_markdown else ""
+            )
         for item in items:
             memory = item.memory
             title = show(memory.title or memory.id, MAX_TITLE_CHARS)
@@ -388,7 +414,8 @@ def _details(item: Difference) -> Iterator[tuple[str, str]]:
         yield "text", plain(memory.body, MAX_BODY_CHARS)
     if item.what in (CHANGED, COUNTED):
         yield from (
-            (key, f"{_value_text(old)} → {_value_text(new)}") for key, old, new in item.changes
+            (key, f"{_value_text(old)} → {_value_text(new)}")
+            for key, old, new in item.changes
         )
     if item.what == CHANGED and item.text_changed:
         yield "text", word_difference(item.before, memory.body)
@@ -401,7 +428,11 @@ def _details(item: Difference) -> Iterator[tuple[str, str]]:
 
 
 def _name_and_id(memory: Memory) -> str:
-    return f"{plain(memory.title, MAX_TITLE_CHARS)} ({memory.id})" if memory.title else memory.id
+    return (
+        f"{plain(memory.title, MAX_TITLE_CHARS)} ({memory.id})"
+        if memory.title
+        else memory.id
+    )
 
 
 def _value_text(value: object) -> str:
@@ -469,15 +500,18 @@ def check_command(
     """
     if as_amendment and not staged:
         raise BadInput(
-            "--as-amendment needs --staged", "run 'rawkomem check --staged --as-amendment'"
+            "--as-amendment needs --staged",
+            "run 'rawkomem check --staged --as-amendment'",
         )
     if form != TEXT_FORM and not span:
         raise BadInput(
-            "--format needs --diff", "run 'rawkomem check --json', or add --diff BASE...HEAD"
+            "--format needs --diff",
+            "run 'rawkomem check --json', or add --diff BASE...HEAD",
         )
     if stale and paths:
         raise BadInput(
-            "--stale checks all memories and takes no PATHS", "run 'rawkomem check --stale'"
+            "--stale checks all memories and takes no PATHS",
+            "run 'rawkomem check --stale'",
         )
     if as_amendment:
         return _amend_staged(folder)
@@ -510,6 +544,8 @@ def _print_checked(checked: Sequence[Checked], style: bool, quiet: bool) -> None
                 continue
             counts[level] += 1
             hint = paint(f" ({problem.hint})", "dim") if problem.hint else ""
-            say(f"{printable(item.file)}:{problem.line}: {level:7} {problem.message}{hint}")
+            say(
+                f"{printable(item.file)}:{problem.line}: {level:7} {problem.message}{hint}"
+            )
     parts = ", ".join(f"{number} {what}" for what, number in counts.items())
     note(f"{counted(len(checked), 'file')}, {parts or 'no problems'}")

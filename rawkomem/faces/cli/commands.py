@@ -24,11 +24,20 @@ from .terminal import note
 # command → (module, one-line help); hot commands have no module here, see options.py
 COMMANDS = {
     "init": ("start", "Start a memory repository in this project."),
-    "import": ("importing", "Import memories from CLAUDE.md, AGENTS.md and other tools."),
+    "import": (
+        "importing",
+        "Import memories from CLAUDE.md, AGENTS.md and other tools.",
+    ),
     "connect": ("connecting", "Connect coding agents and git to the memories."),
     "browse": ("servers", "Open the memories in a web browser."),
-    "demo": ("manual", "Show what rawkomem does, with real commands in a temporary folder."),
-    "replay": ("past_sessions", "Show which memories your past sessions would get now."),
+    "demo": (
+        "manual",
+        "Show what rawkomem does, with real commands in a temporary folder.",
+    ),
+    "replay": (
+        "past_sessions",
+        "Show which memories your past sessions would get now.",
+    ),
     "completion": ("manual", "Print or install Tab completion for your shell."),
     "uninstall": (
         "connecting",
@@ -45,7 +54,10 @@ COMMANDS = {
     "list": ("listing", "List memories, most recently changed first."),
     "show": ("listing", "Show one memory."),
     "why": ("reasons", "Explain why a memory is injected or trusted, or why not."),
-    "context": ("reasons", "Print what is known about a subject, within a token budget."),
+    "context": (
+        "reasons",
+        "Print what is known about a subject, within a token budget.",
+    ),
     "stats": ("", "Count memories and show how often they are used."),
     "history": ("reasons", "Show every change of a memory, oldest first."),
     "diff": ("checks", "Show how a branch changes the memories."),
@@ -56,20 +68,29 @@ COMMANDS = {
         "reviewing",
         "Decide on drafts, proposed changes, conflicts and imports.",
     ),
-    "delete": ("adding", "Hide or archive a memory; 'rawkomem restore' brings it back."),
+    "delete": (
+        "adding",
+        "Hide or archive a memory; 'rawkomem restore' brings it back.",
+    ),
     "undo": ("adding", "Undo the last change made on this machine."),
     "restore": (
         "reviewing",
         "Bring back a deleted, archived, disputed or superseded memory.",
     ),
     "supersede": ("reviewing", "Replace an old memory with a newer one or a text."),
-    "purge": ("adding", "Remove a memory's text from all files; this cannot be undone."),
+    "purge": (
+        "adding",
+        "Remove a memory's text from all files; this cannot be undone.",
+    ),
     "status": ("upkeep", "Show the state of the repository and its search index."),
     "check": ("checks", "Report problems in memory files."),
     "doctor": ("upkeep", "Look for problems on this machine."),
     "docs": ("manual", "List or print the pages of the documentation."),
     "help": ("manual", "Show the help of a command, or all commands with --all."),
-    "index": ("upkeep", "Update, watch or rebuild the index; its store, ledger and sinks."),
+    "index": (
+        "upkeep",
+        "Update, watch or rebuild the index; its store, ledger and sinks.",
+    ),
     "tidy": ("tidy", "Merge duplicates, archive old memories, write MEMORY.md."),
     "export": ("importing", "Export memories for other tools."),
     "try": ("probes", "Try out a condition, a redaction or a vector on a text."),
@@ -84,7 +105,10 @@ GROUPS = {
     "Remember": ("add learn drafts lesson", "skill trace"),
     "Find": ("search inject list show why", "context stats history diff"),
     "Change": ("amend feedback link review delete undo", "restore supersede purge"),
-    "Maintain": ("status check doctor index docs help", "tidy export try bench mcp lsp"),
+    "Maintain": (
+        "status check doctor index docs help",
+        "tidy export try bench mcp lsp",
+    ),
 }
 
 # Unknown words → the command that the error suggests.
@@ -156,7 +180,9 @@ HELP = {
     Examples:
       rawkomem hook claude prompt < FILE""",
 }
-INTRODUCTION = "rawkomem keeps a project's memories as Markdown files for people and agents."
+INTRODUCTION = (
+    "rawkomem keeps a project's memories as Markdown files for people and agents."
+)
 ENDING = """\
 'rawkomem help COMMAND' shows the options and examples of a command.
 'rawkomem help --all' lists all commands. 'rawkomem docs' lists the manual."""
@@ -188,9 +214,13 @@ class LazyGroup(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-        raise click.UsageError(f"there is no command {args[0]!r}{_suggestion(args[0])}", ctx)
+        raise click.UsageError(
+            f"there is no command {args[0]!r}{_suggestion(args[0])}", ctx
+        )
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
         """Return the commands that start with `incomplete`, from the table: loading them all takes a second."""
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
@@ -210,9 +240,16 @@ def commands_overview(everything: bool) -> str:
     for heading, (shown, more) in GROUPS.items():
         lines += ["", heading]
         names = f"{shown} {more}" if everything else shown
-        lines += [f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names.split()]
-    options = ("-C FOLDER   Work as if started in this folder.", "--version   Show the version.")
-    return "\n".join([*lines, "", "Options", *(f"  {line}" for line in options), "", ENDING])
+        lines += [
+            f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names.split()
+        ]
+    options = (
+        "-C FOLDER   Work as if started in this folder.",
+        "--version   Show the version.",
+    )
+    return "\n".join(
+        [*lines, "", "Options", *(f"  {line}" for line in options), "", ENDING]
+    )
 
 
 def load_command(name: str) -> click.Command | None:
@@ -232,7 +269,11 @@ def load_command(name: str) -> click.Command | None:
 def _suggestion(name: str) -> str:
     """Return ": did you mean …?" with similar commands, or an empty text."""
 
-    names = [OTHER_WORDS[name]] if name in OTHER_WORDS else get_close_matches(name, COMMANDS, n=2)
+    names = (
+        [OTHER_WORDS[name]]
+        if name in OTHER_WORDS
+        else get_close_matches(name, COMMANDS, n=2)
+    )
     return f": did you mean {' or '.join(names)}?" if names else ""
 
 
@@ -242,7 +283,11 @@ def _suggestion(name: str) -> str:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(
-    "-C", "folder", metavar="FOLDER", default="", help="Work as if started in this folder."
+    "-C",
+    "folder",
+    metavar="FOLDER",
+    default="",
+    help="Work as if started in this folder.",
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
@@ -250,7 +295,8 @@ def cli(ctx: click.Context, folder: str) -> None:
     """Keep a project's memories as Markdown files that people and agents share."""
     if folder and not os.path.isdir(folder):
         raise NotFound(
-            f"there is no folder {folder}", "create it first, or name another one with -C"
+            f"there is no folder {folder}",
+            "create it first, or name another one with -C",
         )
     ctx.obj = folder
     if ctx.invoked_subcommand is None:
@@ -278,11 +324,14 @@ def click_of(name: str) -> click.Command:
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
         if hot.max_arguments and len(arguments) > hot.max_arguments:
-            raise click.UsageError(f"unexpected argument {arguments[hot.max_arguments]!r}")
+            raise click.UsageError(
+                f"unexpected argument {arguments[hot.max_arguments]!r}"
+            )
         if arguments == ("-",) and not hot.max_arguments:
             arguments = (read_stdin(strict=False),)
         lists = {
-            key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in values.items()
         }
         run_of(name)(folder, list(arguments), **lists)
 
@@ -296,6 +345,8 @@ def click_of(name: str) -> click.Command:
     made: Any = click.command(name, help=HELP[name])(declared)
     module = import_module(hot.module)
     made.answers = [
-        fields for key, fields in vars(module).items() if key == f"{name.upper()}_ANSWER"
+        fields
+        for key, fields in vars(module).items()
+        if key == f"{name.upper()}_ANSWER"
     ]
     return made  # type: ignore[no-any-return]

@@ -37,7 +37,9 @@ def drafts_with_titles(repository: Repository) -> Iterable[tuple[str, str]]:
 
 def tags_with_counts(repository: Repository) -> Iterable[tuple[str, str]]:
     """Return every tag with the number of memories that have it."""
-    counted = Counter(tag for memory in repository.core.inside(None) for tag in memory.tags)
+    counted = Counter(
+        tag for memory in repository.core.inside(None) for tag in memory.tags
+    )
     return [(tag, count(number, "memory")) for tag, number in sorted(counted.items())]
 
 
@@ -74,7 +76,9 @@ def _values_of(parameter: click.Parameter, group: str) -> ListValues | None:
     return ids_with_titles if is_id else None
 
 
-def _complete(values: ListValues, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+def _complete(
+    values: ListValues, ctx: click.Context, incomplete: str
+) -> list[CompletionItem]:
     """Return the values that start with `incomplete`; if there are none, those whose titles have its words."""
     folder = str(ctx.find_root().params.get("folder") or "")
     try:
@@ -83,6 +87,11 @@ def _complete(values: ListValues, ctx: click.Context, incomplete: str) -> list[C
         return []
     words = incomplete.casefold().split()
     starting = [pair for pair in pairs if pair[0].startswith(incomplete)]
-    titled = [pair for pair in pairs if all(word in pair[1].casefold() for word in words)]
+    titled = [
+        pair for pair in pairs if all(word in pair[1].casefold() for word in words)
+    ]
     found = (starting or titled)[:MAX_ITEMS]
-    return [CompletionItem(value, help=one_line(title, TITLE_CHARS)) for value, title in found]
+    return [
+        CompletionItem(value, help=one_line(title, TITLE_CHARS))
+        for value, title in found
+    ]

@@ -47,7 +47,13 @@ from .terminal import note, say
 
 def change_word(change: Any) -> str:
     """Return what happens to a file."""
-    return "new" if change.before is None else "removed" if change.after is None else "changed"
+    return (
+        "new"
+        if change.before is None
+        else "removed"
+        if change.after is None
+        else "changed"
+    )
 
 
 def _difference(change: Change) -> str:
@@ -77,10 +83,16 @@ GIT = Fields(
             word=change_word,
         )
     ],
-    advice=lambda connection: "\n".join(f"to do    {text}" for text in connection.advice),
-    settings=[Fields("key value=after why", "config   {key} = {value:~(unset)}  {why:dim}")],
+    advice=lambda connection: "\n".join(
+        f"to do    {text}" for text in connection.advice
+    ),
+    settings=[
+        Fields("key value=after why", "config   {key} = {value:~(unset)}  {why:dim}")
+    ],
 )
-HOST = Fields("host connected about", "{connected:yes connected/-|<10} {host:<9} {about:dim}")
+HOST = Fields(
+    "host connected about", "{connected:yes connected/-|<10} {host:<9} {about:dim}"
+)
 
 
 @verbs("connect", bare="list")
@@ -179,9 +191,13 @@ def host_command(name: str) -> Command:
         help=host.about,
         short_help=host.about,
     )
-    def command(folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool) -> None:
+    def command(
+        folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool
+    ) -> None:
         project = "" if user else find_layout(folder).project
-        plan = plan_remove(name, project) if remove else plan_connect(name, project, mcp)
+        plan = (
+            plan_remove(name, project) if remove else plan_connect(name, project, mcp)
+        )
         changes = [change for change in plan if not change.is_none]
         if not dry_run:
             carry_out(changes, project)
@@ -193,7 +209,9 @@ def host_command(name: str) -> Command:
         for change in kept:
             note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
         if not changes and not kept:
-            note(f"{name} is not connected" if remove else f"{name} is already connected")
+            note(
+                f"{name} is not connected" if remove else f"{name} is already connected"
+            )
         elif dry_run:
             note("nothing was written")
         if not remove:
@@ -228,7 +246,11 @@ for _name in connectable():
 def _tell_next(name: str, project: str) -> None:
     """Print the next step, and how to add the MCP server if the host supports it besides hooks."""
     host = HOSTS[name]
-    if host.has_hooks and servers_file(name, project) and not has_our_server(name, project):
+    if (
+        host.has_hooks
+        and servers_file(name, project)
+        and not has_our_server(name, project)
+    ):
         command = f"rawkomem connect {name}" + ("" if project else " --user")
         note(f"optional: '{command} --mcp' gives the agent tools to search")
     note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
@@ -237,12 +259,18 @@ def _tell_next(name: str, project: str) -> None:
 def _warn_about_host(name: str, project: str, user: bool) -> None:
     """Print a warning if the hooks cannot work or would run twice."""
     if not shutil.which("rawkomem"):
-        note(f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}")
+        note(
+            f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}"
+        )
     if has_our_server(name, project) and not find_spec("mcp"):
-        note(f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}")
+        note(
+            f"the MCP server needs a package that is not installed; run: {how_to_add('mcp')}"
+        )
     try:
         if not user and is_connected(name, ""):
-            note(f"{name} is also connected in your own settings: one connection is enough")
+            note(
+                f"{name} is also connected in your own settings: one connection is enough"
+            )
     except RawkoError:
         pass  # unreadable user settings do not matter here
 
@@ -285,7 +313,9 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     for sign, path, what in rows:
         LEAVING.say({"sign": sign, "path": _short(path), "what": what}, False)
     if named:
-        note("'rawkomem connect HOST --user --remove' removes a connection of all your projects")
+        note(
+            "'rawkomem connect HOST --user --remove' removes a connection of all your projects"
+        )
     if dry_run:
         note("nothing was removed (--dry-run)")
         return

@@ -24,7 +24,9 @@ Part = str | Option | Fields | list[Fields] | Callable[[Any], Any]
 # Declare a command.
 
 
-def verb(name: str, *parts: Part, group: Group | None = None, **named: Any) -> Declaration[Command]:
+def verb(
+    name: str, *parts: Part, group: Group | None = None, **named: Any
+) -> Declaration[Command]:
     """Declare a command by its parts: arguments, options, and the fields of its answer.
 
     An argument or option is a line of text (see `parameter`), an Option, or a decorator of click. The fields (in
@@ -40,7 +42,9 @@ def verb(name: str, *parts: Part, group: Group | None = None, **named: Any) -> D
         @wraps(function)
         def run(**values: Any) -> int:
             ctx = click.get_current_context()
-            passed = {key: value for key, value in values.items() if takes_all or key in names}
+            passed = {
+                key: value for key, value in values.items() if takes_all or key in names
+            }
             result = function(**_opened(ctx, names, passed), **passed)
             return result if isinstance(result, int) else answer(result)
 
@@ -159,9 +163,15 @@ def _kind(word: str) -> dict[str, Any]:
     low, dots, high = word.partition("..")
     if dots and low[:1].isdigit():
         kind, number = _NUMBERS["." in low]
-        return {"type": kind(number(low), number(high) if high else None), "multiple": is_many}
+        return {
+            "type": kind(number(low), number(high) if high else None),
+            "multiple": is_many,
+        }
     if "|" in word:
-        return {"type": Choice(word.split("|"), case_sensitive=False), "multiple": is_many}
+        return {
+            "type": Choice(word.split("|"), case_sensitive=False),
+            "multiple": is_many,
+        }
     if is_many:
         return {"multiple": True}
     if word in ("PATH", "FILE"):
@@ -182,7 +192,9 @@ def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
             return command(**values, **{key: chosen[0] if chosen else ""})
 
         for name, help in reversed(flags.items()):
-            run = click.option(f"--{name.replace('_', '-')}", name, is_flag=True, help=help)(run)
+            run = click.option(
+                f"--{name.replace('_', '-')}", name, is_flag=True, help=help
+            )(run)
         return run
 
     return declare
@@ -199,7 +211,9 @@ class Verbs(Group):
     Without `bare` it prints its help. Words that name no command of the group are arguments of the command `default`.
     """
 
-    def __init__(self, *arguments: Any, bare: str = "", default: str = "", **named: Any):
+    def __init__(
+        self, *arguments: Any, bare: str = "", default: str = "", **named: Any
+    ):
         super().__init__(*arguments, **{"no_args_is_help": False, **named})
         self.bare, self.default = bare, default
 
@@ -218,7 +232,11 @@ class Verbs(Group):
                 ctx.exit()
             ctx.meta[IS_BARE] = self.bare != self.default
             args = [self.bare]
-        elif self.default and args and args[0] not in (*self.commands, *ctx.help_option_names):
+        elif (
+            self.default
+            and args
+            and args[0] not in (*self.commands, *ctx.help_option_names)
+        ):
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

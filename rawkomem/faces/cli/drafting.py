@@ -59,7 +59,9 @@ DRAFT = Fields(
     "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
     exchange=exchange_lines,
     whole_exchange=_whole_exchange,
-    proposal=lambda draft: "" if draft.text in (draft.said, draft.title) else draft.text,
+    proposal=lambda draft: (
+        "" if draft.text in (draft.said, draft.title) else draft.text
+    ),
     origin=_origin,
 )
 WHOLE_DRAFT = DRAFT.but(
@@ -72,7 +74,11 @@ def whole_draft(repository: Repository, draft: Draft) -> Fields:
     """Return the fields of a draft with its whole exchange and the memories that it corrects."""
     lines = []
     for id in draft.corrects:
-        title = repository.get(id).title if repository.core.holds(id) else "(no longer exists)"
+        title = (
+            repository.get(id).title
+            if repository.core.holds(id)
+            else "(no longer exists)"
+        )
         lines.append(f"  corrects  {one_line(title, 80)}  {one_line(id, 80)}")
     return WHOLE_DRAFT.but(corrected=lambda _: "\n".join(lines))
 
@@ -96,7 +102,9 @@ def edit_in_editor(repository: Repository, draft: Draft, resume: str = "") -> Dr
 
     def store(text: str) -> Draft:
         entry = entry_from_text(text)
-        return repository.drafts.edit(draft.id, entry.title, entry.body.strip(), entry.when)
+        return repository.drafts.edit(
+            draft.id, entry.title, entry.body.strip(), entry.when
+        )
 
     start = f"---\n{head}---\n\n{draft.text}\n"
     return write_in_editor(

@@ -31,8 +31,13 @@ from .terminal import note, say
 # Implement `rawkomem import` and `rawkomem export`.
 
 FORMS = list(WRITABLE_FORMATS)
-EVERY_STATUS = (*(status for status in STATUSES if status != "deleted"), INCLUDE_EXPIRED)
-DELETED_HERE = "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
+EVERY_STATUS = (
+    *(status for status in STATUSES if status != "deleted"),
+    INCLUDE_EXPIRED,
+)
+DELETED_HERE = (
+    "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
+)
 OUTCOMES = ("added", "changed", "known")
 
 
@@ -117,7 +122,9 @@ def import_command(
     dry_run: bool,
 ) -> int:  # fmt: skip
     if (shorten or unshorten) and not sources:
-        raise BadInput("--shorten and --unshorten need a file", "name it, such as CLAUDE.md")
+        raise BadInput(
+            "--shorten and --unshorten need a file", "name it, such as CLAUDE.md"
+        )
     if not sources:
         return answer(repository.exchange.sources(), SOURCE)
     if unshorten:
@@ -133,7 +140,9 @@ def import_command(
     answer({"dry_run": dry_run, "sources": done})
     for item in done:
         _note_import(item, dry_run)
-    failed = [shown_path(item.path) for item in done if not item.decided and item.unreadable]
+    failed = [
+        shown_path(item.path) for item in done if not item.decided and item.unreadable
+    ]
     if failed:
         raise BadInput(
             f"nothing was added from {', '.join(failed)}",
@@ -184,23 +193,36 @@ def _note_import(done: Import, dry_run: bool) -> None:
 
 def _note_waiting(done: Import) -> None:
     """Print how to read and activate the memories of this import: its common file or folder, or its format."""
-    files = [place_of(item.entry.extra).partition(":")[2].partition("#")[0] for item in done.news]
+    files = [
+        place_of(item.entry.extra).partition(":")[2].partition("#")[0]
+        for item in done.news
+    ]
     name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
     waiting = done.held[HELD_REVIEW]
-    note(f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review")
+    note(
+        f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review"
+    )
     note(f"read them: rawkomem review --all-from {name}, then rawkomem show ID")
     note(f"use them: rawkomem review --all-from {name} --activate")
     if os.path.basename(done.path) in NESTED_NAMES:
-        note(f"then make the file short: rawkomem import --shorten {shown_path(done.path)}")
+        note(
+            f"then make the file short: rawkomem import --shorten {shown_path(done.path)}"
+        )
 
 
-def _shorten(repository: Repository, sources: tuple[str, ...], yes: bool, dry_run: bool) -> None:
+def _shorten(
+    repository: Repository, sources: tuple[str, ...], yes: bool, dry_run: bool
+) -> None:
     """Show which sections of files can go because they are memories in use; remove them if the person agrees."""
     pages = [repository.exchange.shorten(path) for path in sources]
     shorter = [page for page in pages if page.tokens[1] < page.tokens[0]]
     for page in shorter:
         before, after = page.before.splitlines(), page.after.splitlines()
-        say("\n".join(unified_diff(before, after, page.place, page.place, n=1, lineterm="")))
+        say(
+            "\n".join(
+                unified_diff(before, after, page.place, page.place, n=1, lineterm="")
+            )
+        )
     for page in shorter:
         long, short = page.tokens
         note(
@@ -208,7 +230,9 @@ def _shorten(repository: Repository, sources: tuple[str, ...], yes: bool, dry_ru
         )
     if not shorter:
         names = shlex.join(sources)
-        note(f"nothing to shorten: run 'rawkomem import {names}' and activate the memories first")
+        note(
+            f"nothing to shorten: run 'rawkomem import {names}' and activate the memories first"
+        )
     elif dry_run:
         note("nothing was written")
     elif not (yes or confirmed("Write this?")):
@@ -216,7 +240,9 @@ def _shorten(repository: Repository, sources: tuple[str, ...], yes: bool, dry_ru
     else:
         for page in shorter:
             repository.exchange.write_shortened(page)
-            note(f"to undo this, run: rawkomem import --unshorten {shlex.quote(page.place)}")
+            note(
+                f"to undo this, run: rawkomem import --unshorten {shlex.quote(page.place)}"
+            )
 
 
 EXPORTED_FILE = Fields("file memories")
@@ -256,7 +282,8 @@ def export_command(
         return
     if not out:
         raise BadInput(
-            f"the format {form} writes a folder, and no folder is named", "add --out FOLDER"
+            f"the format {form} writes a folder, and no folder is named",
+            "add --out FOLDER",
         )
     if kind.one_file:
         number = repository.exchange.export_file(out, only)
@@ -265,7 +292,9 @@ def export_command(
         return
     files = as_dict(repository.exchange.export_folder(out, form, only))
     answer({"folder": out, **files})
-    note(f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in files.items()))
+    note(
+        f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in files.items())
+    )
 
 
 # Implement `rawkomem trace project`: exchange memories with projects of LLMos.

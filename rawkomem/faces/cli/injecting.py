@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-INJECT_ANSWER = Fields("items pointers left_out tokens budget profile text", "{text:text}")
+INJECT_ANSWER = Fields(
+    "items pointers left_out tokens budget profile text", "{text:text}"
+)
 MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
 
 
@@ -59,12 +61,16 @@ def run_inject(
     if explain:
         tell_injection(injection)
         if not injection.items and not injection.left_out:
-            tell_nothing(repository, "no memory matches this task by words, meaning or condition")
+            tell_nothing(
+                repository, "no memory matches this task by words, meaning or condition"
+            )
 
 
 def tell_tight_budget(injection: Injection) -> None:
     """Print a note on stderr if the budget is too small for every relevant memory."""
-    over = any(item.out and item.out.code == "over-budget" for item in injection.left_out)
+    over = any(
+        item.out and item.out.code == "over-budget" for item in injection.left_out
+    )
     if over and not injection.items:
         note(
             f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
@@ -78,12 +84,18 @@ def tell_injection(injection: Injection) -> None:
         f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n"
     )
     for item in injection.items:
-        sys.stderr.write(f"\nin   {item.score:.3f}  {_scored_title(item)}  {item.memory.id}\n")
+        sys.stderr.write(
+            f"\nin   {item.score:.3f}  {_scored_title(item)}  {item.memory.id}\n"
+        )
         sys.stderr.writelines(f"       {line}\n" for line in explain_score(item))
     for item in injection.pointers:
-        sys.stderr.write(f"see  {item.score:.3f}  {_scored_title(item, 60)}  {item.memory.id}\n")
+        sys.stderr.write(
+            f"see  {item.score:.3f}  {_scored_title(item, 60)}  {item.memory.id}\n"
+        )
     for item in injection.left_out[:MAX_OMITTED_SHOWN]:
-        sys.stderr.write(f"out  {item.score:.3f}  {_scored_title(item, 60)}: {item.why_not}\n")
+        sys.stderr.write(
+            f"out  {item.score:.3f}  {_scored_title(item, 60)}: {item.why_not}\n"
+        )
     if len(injection.left_out) > MAX_OMITTED_SHOWN:
         sys.stderr.write(
             f"out  {len(injection.left_out) - MAX_OMITTED_SHOWN} more: --json lists them all\n"
@@ -91,4 +103,6 @@ def tell_injection(injection: Injection) -> None:
 
 
 def _scored_title(item: Scored, chars: int = 200) -> str:
-    return in_brackets(layer_label(item.memory.layer)) + one_line(item.memory.title, chars)
+    return in_brackets(layer_label(item.memory.layer)) + one_line(
+        item.memory.title, chars
+    )

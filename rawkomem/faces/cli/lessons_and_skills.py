@@ -16,7 +16,13 @@ from ...format.mesh_fields import (
 )
 from ...git.runner import user_name
 from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
-from ...learn.skills import NO_INTENT, PRUNED_BELOW, SKILL_FILE, ExportedSkill, skill_text_in
+from ...learn.skills import (
+    NO_INTENT,
+    PRUNED_BELOW,
+    SKILL_FILE,
+    ExportedSkill,
+    skill_text_in,
+)
 from ...learn.syntheses import LOOKBACK_MEMORIES
 from ...model.errors import BadInput
 from ...repository import Repository, experience, skills
@@ -103,7 +109,9 @@ def lesson_import(repository: Repository, file: Any) -> None:
     Examples:
       rawkomem lesson import LESSON_FILE
     """
-    _answer_learned(repository, *repository.lessons.take_over(read_stream(file, file.name)))
+    _answer_learned(
+        repository, *repository.lessons.take_over(read_stream(file, file.name))
+    )
 
 
 def _answer_learned(repository: Repository, lesson: Lesson, what: str) -> None:
@@ -165,7 +173,9 @@ def lesson_distill(repository: Repository, dry_run: bool) -> None:
     others = len(done.found) - len(new)
     would = "would be made; nothing was written" if dry_run else "made"
     known = f"{counted(others, 'pattern')} already known, " if others else ""
-    note(f"{known}{counted(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED)
+    note(
+        f"{known}{counted(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED
+    )
     if new and not dry_run:
         note(f"'rawkomem drafts keep {new[0][0].draft.id}' stores the first")
     if not prints_json():
@@ -206,7 +216,9 @@ def heritage_command(
 TOPIC = "--topic TEXT: The topic. Default: any."
 LLM = "--llm: Use the language model that your config.yaml names."
 NO_WRITE = DRY_RUN.but(help="Write nothing.")
-SKILL_LINE = "{name:80}{status:mark}  reliability {reliability:.1f}, {use_count:n use}  {id:dim}"
+SKILL_LINE = (
+    "{name:80}{status:mark}  reliability {reliability:.1f}, {use_count:n use}  {id:dim}"
+)
 SKILL = Fields(
     "id=memory.id name=memory.title intent description tags=memory.tags status=memory.status reliability"
     " use_count=uses injected last_used:iso created_at:iso=memory.created path=memory.path",
@@ -215,7 +227,9 @@ SKILL = Fields(
     intent=lambda skill: skill.field("intent") or NO_INTENT,
     description=lambda skill: skill.field("description"),
 )
-SCORE_PART = Fields("name=0 amount:round=1 why=2", "      {amount:.2f} {name}: {why:200}")
+SCORE_PART = Fields(
+    "name=0 amount:round=1 why=2", "      {amount:.2f} {name}: {why:200}"
+)
 SKILL_MATCH = Fields(
     "*skill score:round parts",
     "{score:.2f}  " + SKILL_LINE,
@@ -225,16 +239,21 @@ SKILL_MATCH = Fields(
 )
 WHOLE_SKILL = SKILL.but(
     "trust:round text",
-    SKILL_LINE + "\nintent: {intent:1000}\ntags: {tags}\n{description:1000|?description: %}\n"
+    SKILL_LINE
+    + "\nintent: {intent:1000}\ntags: {tags}\n{description:1000|?description: %}\n"
     "trust: {trust:.2f}\n\n{text:text}",
     text=lambda skill: skill_text_in(skill.memory.body),
 )
-IMPORTED_SKILL = Fields(of=Ingested, line="{outcome:green}  {name:80}{status:mark}  {id}  {path}")
+IMPORTED_SKILL = Fields(
+    of=Ingested, line="{outcome:green}  {name:80}{status:mark}  {id}  {path}"
+)
 PRUNED = Fields(
     "pruned_count:count=skills total_remaining=remaining ids=skills.memory.id dry_run",
     "{dry_run:yes would archive/archived|yellow}  {0.skills.memory.title}",
 )
-EXPORTED_SKILL = Fields(of=ExportedSkill, line="{changed:yes exported/unchanged|green}  {path}")
+EXPORTED_SKILL = Fields(
+    of=ExportedSkill, line="{changed:yes exported/unchanged|green}  {path}"
+)
 SYNTHESIS = Fields(
     of=Synthesis,
     line="{done:green}  {skill_name:80|~no skill}  {skill_id}\n  {analysis:text}",
@@ -266,7 +285,9 @@ def skill_command() -> None:
     [SKILL],
     [SKILL_MATCH],
 )
-def skill_list(repository: Repository, query: tuple[str, ...], limit: int, explain: bool) -> Any:
+def skill_list(
+    repository: Repository, query: tuple[str, ...], limit: int, explain: bool
+) -> Any:
     """List skills, or find skills for a task.
 
     Without QUERY, the command lists all skills, most reliable first, including skills that wait for a review. With
@@ -285,7 +306,9 @@ def skill_list(repository: Repository, query: tuple[str, ...], limit: int, expla
     return answer(matches, SKILL_MATCH.but(line=line))
 
 
-@skill_command.verb("add", argument("file", metavar="FILE|-", type=Path()), BY, IMPORTED_SKILL)
+@skill_command.verb(
+    "add", argument("file", metavar="FILE|-", type=Path()), BY, IMPORTED_SKILL
+)
 def skill_add(folder: str, repository: Repository, file: str, by: str) -> None:
     """Import a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
 
@@ -344,7 +367,9 @@ def skill_feedback(
     """
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
-    return repository.skills.feedback(id, outcome == "success", reason, by or user_name())
+    return repository.skills.feedback(
+        id, outcome == "success", reason, by or user_name()
+    )
 
 
 @skill_command.verb(
@@ -380,7 +405,9 @@ def skill_export(folder: str, repository: Repository, id: str, directory: str) -
 
 
 @skill_command.verb("synthesize", TOPIC, LLM, NO_WRITE, SYNTHESIS.but("others"))
-def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: bool) -> None:
+def synthesize_command(
+    repository: Repository, topic: str, llm: bool, dry_run: bool
+) -> None:
     """Propose skills from learnings and lessons.
 
     A proposal quotes the learnings; with --llm, a language model writes it. A proposed skill is not used until you
@@ -396,7 +423,9 @@ def synthesize_command(repository: Repository, topic: str, llm: bool, dry_run: b
     if not prints_json():
         fields.say(others, False)
     if first.status == "success" and not dry_run:
-        note("'rawkomem skill show ID' shows a skill, 'rawkomem review ID --activate' activates it")
+        note(
+            "'rawkomem skill show ID' shows a skill, 'rawkomem review ID --activate' activates it"
+        )
 
 
 @skill_command.verb(

@@ -33,9 +33,8 @@ from .options import ALL
 from .terminal import note
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
-MIN_CLUSTER_COSINE = (
-    0.6  # at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
-)
+# at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
+MIN_CLUSTER_COSINE = 0.6
 MAX_DRAWN_MEMORIES = 200  # a drawing of more is unreadable
 MAX_MEMBERS_SHOWN = 10  # of one cluster
 
@@ -54,7 +53,13 @@ def connections(threshold: float = MIN_LINK_COSINE) -> list[str]:
 
 def _direction(item: dict[str, Any]) -> str:
     edge = item["edge"]
-    return "both" if edge.type == SIMILAR else "out" if edge.source == item["start"] else "in"
+    return (
+        "both"
+        if edge.type == SIMILAR
+        else "out"
+        if edge.source == item["start"]
+        else "in"
+    )
 
 
 def _arrow(item: dict[str, Any]) -> str:
@@ -94,7 +99,9 @@ STEP = Fields(
     indent=lambda item: "  " * item["hop"],
     arrow=_arrow,
 )
-WALK = Fields("start hops reached:count=nodes nodes", "{nodes_lines:text}", nodes=[STEP])
+WALK = Fields(
+    "start hops reached:count=nodes nodes", "{nodes_lines:text}", nodes=[STEP]
+)
 PATH = Fields(
     "found:bool=path hops path",
     "{path_lines:text}",
@@ -148,10 +155,14 @@ def link_add(repository: Repository, id: str, other: str, type: str) -> None:
       rawkomem link add ID OTHER
       rawkomem link add ID OTHER --type causes
     """
-    _answer_links(repository, repository.graph.link(id, other, type, user_name()), "linked")
+    _answer_links(
+        repository, repository.graph.link(id, other, type, user_name()), "linked"
+    )
 
 
-@link_command.verb("remove", "ID", "OTHER", "--type TEXT: Only links of this type.", [WRITTEN_LINK])
+@link_command.verb(
+    "remove", "ID", "OTHER", "--type TEXT: Only links of this type.", [WRITTEN_LINK]
+)
 def link_remove(repository: Repository, id: str, other: str, type: str) -> None:
     """Remove the links between two memories.
 
@@ -161,10 +172,14 @@ def link_remove(repository: Repository, id: str, other: str, type: str) -> None:
     Examples:
       rawkomem link remove ID OTHER
     """
-    _answer_links(repository, repository.graph.unlink(id, other, type, user_name()), "unlinked")
+    _answer_links(
+        repository, repository.graph.unlink(id, other, type, user_name()), "unlinked"
+    )
 
 
-def _answer_links(repository: Repository, written: Sequence[Written], done: str) -> None:
+def _answer_links(
+    repository: Repository, written: Sequence[Written], done: str
+) -> None:
     repository.core.follow()
     answer(written, WRITTEN_LINK.done(done))
 
@@ -188,7 +203,9 @@ def link_list(repository: Repository, id: str, **given: Any) -> None:
         for edge in graph.around[id]
     ]
     title = graph.memories[id].title
-    answer({"id": id, "title": title, "links": links, "broken": broken, "hidden": hidden})
+    answer(
+        {"id": id, "title": title, "links": links, "broken": broken, "hidden": hidden}
+    )
     for item in broken:
         matched = "several memories" if item.candidates else "no memory"
         note(f"broken {item.type} link: {item.name!r} matches {matched}")
@@ -199,7 +216,9 @@ def link_list(repository: Repository, id: str, **given: Any) -> None:
 
 
 @link_command.verb("walk", "ID", HOPS, TYPES, *connections(), WALK)
-def link_walk(repository: Repository, id: str, hops: int, types: str, **given: Any) -> Any:
+def link_walk(
+    repository: Repository, id: str, hops: int, types: str, **given: Any
+) -> Any:
     """Show the memories within some steps of a memory.
 
     The nearest memory comes first. Each memory is shown once, with the link that led to it.
@@ -213,7 +232,9 @@ def link_walk(repository: Repository, id: str, hops: int, types: str, **given: A
 
 
 @link_command.verb("path", "ID", "OTHER", TYPES, *connections(), PATH)
-def link_path(repository: Repository, id: str, other: str, types: str, **given: Any) -> int:
+def link_path(
+    repository: Repository, id: str, other: str, types: str, **given: Any
+) -> int:
     """Find the shortest path between two memories.
 
     The exit code is 1 if there is no path.
@@ -255,7 +276,9 @@ def link_clusters(repository: Repository, min_size: int, **given: Any) -> None:
         ]
     )
     if not groups:
-        note(f"no group has {min_size} or more memories; try a lower --similar or --min-size")
+        note(
+            f"no group has {min_size} or more memories; try a lower --similar or --min-size"
+        )
 
 
 @link_command.verb("orphans", *connections(), ALL, [NODE])
@@ -277,7 +300,9 @@ def link_orphans(repository: Repository, **given: Any) -> Any:
     *connections(),
     PICTURE,
 )
-def link_graph(repository: Repository, start: str, hops: int, most: int, **given: Any) -> None:
+def link_graph(
+    repository: Repository, start: str, hops: int, most: int, **given: Any
+) -> None:
     """Draw memories and their connections.
 
     The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block.
@@ -288,20 +313,28 @@ def link_graph(repository: Repository, start: str, hops: int, most: int, **given
       rawkomem link graph --id ID
     """
     graph = _graph(repository, given)
-    picture = picture_of(graph, _node_id(repository, graph, start) if start else "", hops, most)
+    picture = picture_of(
+        graph, _node_id(repository, graph, start) if start else "", hops, most
+    )
     answer(picture)
     if picture.left_out:
         note(
             f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one"
         )
     if for_mermaid(picture).edges_left_out:
-        note(f"some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all")
+        note(
+            f"some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all"
+        )
 
 
-def _graph(repository: Repository, edges: dict[str, Any], similar_to: str = "") -> Graph:
+def _graph(
+    repository: Repository, edges: dict[str, Any], similar_to: str = ""
+) -> Graph:
     """Return the graph that the options of `connections` select."""
     similar = 0.0 if edges["declared"] else edges["similar"]
-    return repository.graph.load(filter_of(include=edges["include"]).statuses, similar, similar_to)
+    return repository.graph.load(
+        filter_of(include=edges["include"]).statuses, similar, similar_to
+    )
 
 
 def _node_id(repository: Repository, graph: Graph, name: str) -> str:

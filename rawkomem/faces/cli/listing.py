@@ -33,7 +33,8 @@ from .terminal import day, note, paint, tell_nothing, wide
 # Implement `rawkomem link cite`, and show the state of citations for `show` and `check --stale`.
 
 CITATION = Fields(
-    "citation=citation.text state note", "{state:<7|hue} {citation:200}{note:200|?  %|dim}"
+    "citation=citation.text state note",
+    "{state:<7|hue} {citation:200}{note:200|?  %|dim}",
 )
 NEW_CITATIONS = Fields("id? about? path? citations", "{citations}")
 DOUBTFUL = Fields(
@@ -46,11 +47,15 @@ DOUBTFUL = Fields(
 
 @verb(
     "cite",
-    argument("words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path()),
+    argument(
+        "words", metavar="[ID] PATH[#SYMBOL]...", nargs=-1, required=True, type=Path()
+    ),
     BY,
     NEW_CITATIONS,
 )
-def cite_command(folder: str, repository: Repository, words: tuple[str, ...], by: str) -> Any:
+def cite_command(
+    folder: str, repository: Repository, words: tuple[str, ...], by: str
+) -> Any:
     """Tie a memory to code; it ranks lower when the code changes.
 
     With one PATH, PATH#SYMBOL or PATH:10-20, the command prints a citation of the code as it is now, for the key
@@ -93,7 +98,8 @@ def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
 
 # Implement `rawkomem list` and `show`.
 
-MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56  # terminal columns needed to show this part of a line
+# terminal columns needed to show this part of a line
+MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56
 MIN_TITLE_CHARS = 12
 TIMES = "created:iso updated:iso valid_from:iso valid_until:iso"
 USES = "accesses=access.count last_access:iso=access.last"
@@ -103,7 +109,10 @@ def _row_line(item: dict[str, Any]) -> str:
     """Return a memory as a line that fits the terminal."""
     row = item["row"]
     marks = [row.status if row.status != "active" else "", *layer_label(item["layer"])]
-    marks += ["" if row.vouched else "not vouched", "change proposed" if row.waiting else ""]
+    marks += [
+        "" if row.vouched else "not vouched",
+        "change proposed" if row.waiting else "",
+    ]
     id = row.id + "".join(f" [{mark}]" for mark in marks if mark)
     columns = wide()
     head = f"{day(row.updated)}  " if columns >= MIN_WITH_DATE else ""
@@ -123,7 +132,9 @@ ROW = Fields(f"*row layer? {USES}", _row_line, row=Fields(TIMES, of=Row))
     *FILTERS,
     [ROW],
 )
-def list_command(layered: Repository, layer: str, limit: int, as_json: bool, **given: Any) -> None:
+def list_command(
+    layered: Repository, layer: str, limit: int, as_json: bool, **given: Any
+) -> None:
     """List memories, most recently changed first.
 
     'rawkomem ls' is the same command.
@@ -149,7 +160,9 @@ def list_command(layered: Repository, layer: str, limit: int, as_json: bool, **g
 
 def trust_line(trust: Trust) -> str:
     """Return the parts of a trust as a line."""
-    parts = ", ".join(f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts)
+    parts = ", ".join(
+        f"{name} {amount:+.2f} ({why})" for name, amount, why in trust.parts
+    )
     return one_line(parts if trust.standing.verified else f"not vouched; {parts}", 400)
 
 
@@ -198,7 +211,9 @@ trust       {trust_text:text}
     trust=TRUST,
     citations=[CITATION],
     trust_text=lambda item: f"{item['trust'].value:.2f}  {trust_line(item['trust'])}",
-    kind_shown=lambda item: "" if item["memory"].kind == "memory" else item["memory"].kind,
+    kind_shown=lambda item: (
+        "" if item["memory"].kind == "memory" else item["memory"].kind
+    ),
     claim=lambda item: claim_line(item["memory"]),
     happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
 )
@@ -255,7 +270,9 @@ def entities_command(repository: Repository, name: str) -> int:
     if meant is not None and meant.message:
         note(meant.message + (": name one of them" if meant.candidates else ""))
     elif not known:
-        note("no memory names an entity yet: write 'project:name' or 'person:name' into a text")
+        note(
+            "no memory names an entity yet: write 'project:name' or 'person:name' into a text"
+        )
     return 0 if meant is None or not meant.message else 1
 
 

@@ -103,7 +103,9 @@ def completion_command(shell: str, install: bool) -> None:
             stream.write(completion_script(shell, program))
         say(f"{paint('written', 'green')}  {path}")
     if shell == "zsh":
-        note(f"add this line to ~/.zshrc, above compinit: fpath=({os.path.dirname(path)} $fpath)")
+        note(
+            f"add this line to ~/.zshrc, above compinit: fpath=({os.path.dirname(path)} $fpath)"
+        )
     note("open a new terminal to use the completion")
 
 
@@ -118,7 +120,8 @@ def completion_path(shell: str, program: str) -> str:
     """Return where a shell looks for the completion of a program."""
     variable, default, name = COMPLETION_FILES[shell]
     return os.path.join(
-        os.environ.get(variable) or os.path.expanduser(default), *name.format(program).split("/")
+        os.environ.get(variable) or os.path.expanduser(default),
+        *name.format(program).split("/"),
     )
 
 
@@ -140,7 +143,10 @@ class DemoStep:
 
 
 DEMO_STEPS = (
-    DemoStep("A repository is a folder of Markdown files in your project.", ("rawkomem init",)),
+    DemoStep(
+        "A repository is a folder of Markdown files in your project.",
+        ("rawkomem init",),
+    ),
     DemoStep(
         "Remember: a memory has a text and a condition that says when to use it.",
         (
@@ -161,7 +167,9 @@ DEMO_STEPS = (
     ),
     DemoStep(
         "Explain why a memory is injected.",
-        ("rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",),
+        (
+            "rawkomem why payments-are-tried-three-times 'make the payment retry configurable'",
+        ),
     ),
     DemoStep(
         "Conflict: the second claim contradicts the first and waits for a person, as the project's settings require.",
@@ -182,7 +190,10 @@ DEMO_STEPS = (
     ),
     DemoStep(
         "Merge: two branches changed the same memory; git keeps the entries of both.",
-        ("git merge --quiet --no-edit feature", "rawkomem history payments-are-tried-three-times"),
+        (
+            "git merge --quiet --no-edit feature",
+            "rawkomem history payments-are-tried-three-times",
+        ),
         (
             "git init --quiet .",
             "rawkomem connect git",
@@ -295,7 +306,8 @@ def apart_environment(home: str) -> dict[str, str]:
         "GIT_CONFIG_SYSTEM": os.devnull,
         "XDG_CONFIG_HOME": os.path.join(home, "config"),
         "XDG_CACHE_HOME": os.path.join(home, "cache"),
-        "RAWKOMEM_EMBEDDER": "static",  # starts no background process, which would outlive the folder
+        # starts no background process, which would outlive the folder
+        "RAWKOMEM_EMBEDDER": "static",
         "PYTHONIOENCODING": "utf-8",
         "PATH": os.path.dirname(sys.executable)
         + os.pathsep

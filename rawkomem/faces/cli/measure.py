@@ -34,7 +34,9 @@ FILES = argument("files", nargs=-1, type=Path())
 MEASURE = Fields(
     "name ms starts mb", "  {name:<40} {ms:10.0f} ms {starts:7.1f} starts {mb:8.1f} MB"
 )
-SPEED = Fields("files measures", "{files:n file}\n{measures_lines:text}", measures=[MEASURE])
+SPEED = Fields(
+    "files measures", "{files:n file}\n{measures_lines:text}", measures=[MEASURE]
+)
 RECALL = Fields(
     "file profile? embedder? questions? all? within_budget? unanswerable? injected? sessions?",
     """\
@@ -71,7 +73,10 @@ def bench_speed(files: tuple[int, ...], changes: int) -> Any:
     Examples:
       rawkomem bench speed --files 100
     """
-    return [{"files": count, "measures": measure_speed(count, note, changes)} for count in files]
+    return [
+        {"files": count, "measures": measure_speed(count, note, changes)}
+        for count in files
+    ]
 
 
 @bench_command.verb(
@@ -86,7 +91,11 @@ def bench_speed(files: tuple[int, ...], changes: int) -> Any:
     [RECALL],
 )  # fmt: skip
 def bench_recall(
-    folder: str, files: tuple[str, ...], profile: str, deep: bool, sessions: tuple[str, ...]
+    folder: str,
+    files: tuple[str, ...],
+    profile: str,
+    deep: bool,
+    sessions: tuple[str, ...],
 ) -> Any:
     """Measure how well search and injection find the right memories.
 
@@ -97,7 +106,9 @@ def bench_recall(
         raise UsageError("Missing argument 'FILES...', or option '--sessions'.")
     if not files:
         return [replay_here(folder, sessions, note, deep)]
-    return [measure_recall(file, profile, note, deep, sessions=sessions) for file in files]
+    return [
+        measure_recall(file, profile, note, deep, sessions=sessions) for file in files
+    ]
 
 
 LEARNED = Fields(
@@ -199,7 +210,9 @@ REPORT_HINT = "run 'rawkomem doctor' and report what it prints"
 
 def check_all() -> list[Finding]:
     """Run the checks of every part in a temporary folder, and return the results."""
-    with tempfile.TemporaryDirectory(prefix="rawkomem-check-", ignore_cleanup_errors=True) as home:
+    with tempfile.TemporaryDirectory(
+        prefix="rawkomem-check-", ignore_cleanup_errors=True
+    ) as home:
         project = os.path.join(home, "project")
         os.mkdir(project)
         return [*_checks(project, apart_environment(home))]
@@ -216,12 +229,20 @@ def _checks(project: str, environment: dict[str, str]) -> Iterator[Finding]:
     for name, words, stdin, expected, text in (
         ("init", ("init",), "", "", "a repository can be created"),
         ("add", ADD_WORDS, "", "", "a memory can be stored"),
-        ("search", ("search", "which package manager"), "", TITLE, "search finds the memory"),
+        (
+            "search",
+            ("search", "which package manager"),
+            "",
+            TITLE,
+            "search finds the memory",
+        ),
         ("inject", ("inject", TASK), "", BODY, "inject prints the memory"),
         ("hook", ("hook", "claude", "prompt"), call, BODY, "a hook answers"),
     ):
         problem = _problem_of(words, stdin, expected, project, environment)
-        yield Finding(name, not problem, problem or text, REPORT_HINT if problem else "")
+        yield Finding(
+            name, not problem, problem or text, REPORT_HINT if problem else ""
+        )
     for name, program, hint in (
         ("PATH", "rawkomem", how_to_reach()),
         ("git", "git", "install git, with which teams share memories"),
@@ -229,13 +250,21 @@ def _checks(project: str, environment: dict[str, str]) -> Iterator[Finding]:
         path = shutil.which(program)
         text = path or f"{program} is not on the PATH"
         yield Finding(name, bool(path), text, "" if path else hint)
-    yield _check_package("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3"))
+    yield _check_package(
+        "browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3")
+    )
     yield _check_package("lsp", "pygls", "the language server", how_to_install("pygls"))
-    yield _check_package("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False)
+    yield _check_package(
+        "mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False
+    )
 
 
 def _problem_of(
-    words: tuple[str, ...], stdin: str, expected: str, project: str, environment: dict[str, str]
+    words: tuple[str, ...],
+    stdin: str,
+    expected: str,
+    project: str,
+    environment: dict[str, str],
 ) -> str:
     """Run a command; return why it failed, or an empty text."""
     try:
@@ -250,7 +279,9 @@ def _problem_of(
     return "" if expected in done.stdout else "the memory is missing in the answer"
 
 
-def _check_package(name: str, module: str, what: str, command: str, needed: bool = True) -> Finding:
+def _check_package(
+    name: str, module: str, what: str, command: str, needed: bool = True
+) -> Finding:
     found = find_spec(module) is not None
     return Finding(name, found or not needed, f"{what}: {'ready' if found else 'not installed'}",
                    "" if found else f"run: {command}")  # fmt: skip

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 # Open the repository of a command and find out whether a person runs the command. Does not import
 # click.
 
-watched = (
-    False  # set by the demo in its subprocesses: they have no terminal, but a person runs the demo
-)
+# set by the demo in its subprocesses: they have no terminal, but a person runs the demo
+watched = False
 
 
 def open_repository(folder: str, layers: bool = False) -> Repository:
@@ -38,7 +37,9 @@ def open_repository(folder: str, layers: bool = False) -> Repository:
 def open_personal() -> Repository:
     """Open the user's personal repository; raise NotFound if there is none."""
     if not os.path.isdir(personal_root()):
-        raise NotFound("you have no personal repository yet", "run 'rawkomem init --personal'")
+        raise NotFound(
+            "you have no personal repository yet", "run 'rawkomem init --personal'"
+        )
     return open_repository(personal_root())
 
 
@@ -48,7 +49,9 @@ def open_owner(folder: str, name: str) -> tuple[Repository, str]:
     Other layers are searched only if the project has no memory with this id.
     """
     repository = open_repository(folder, layers=True)
-    if not repository.core.is_layered or (":" not in name and repository.core.holds(name)):
+    if not repository.core.is_layered or (
+        ":" not in name and repository.core.holds(name)
+    ):
         return repository, name
     return repository.layers.owner(name)
 
@@ -83,7 +86,11 @@ FEEDBACK_ANSWER = DECIDED
 
 
 def report_decision(
-    repository: Repository, name: str, written: Sequence[Written], done: str, as_json: bool
+    repository: Repository,
+    name: str,
+    written: Sequence[Written],
+    done: str,
+    as_json: bool,
 ) -> None:
     """Print what was done and the current status of the memory."""
     memory = repository.get(name)
@@ -100,7 +107,9 @@ def report_decision(
     if is_proposed:
         note_proposed(memory.id)
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
-    still_open = [conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id]
+    still_open = [
+        conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id
+    ]
     if still_open and memory.status == "active":
         how = f"'rawkomem review {memory.id}' with --supersede or --keep-both"
         note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
@@ -124,7 +133,12 @@ SIGNALS = {
 
 
 def run_feedback(
-    folder: str, arguments: list[str], reason: str, by: str, as_json: bool, **flags: bool
+    folder: str,
+    arguments: list[str],
+    reason: str,
+    by: str,
+    as_json: bool,
+    **flags: bool,
 ) -> None:
     """Append a vote and print the result; raise BadInput unless it is one of SIGNALS."""
     name, *words = arguments
@@ -136,7 +150,10 @@ def run_feedback(
             f"run 'rawkomem feedback {name} helpful'",
         )
     repository, id = open_owner(folder, name)
-    vote = {"true": repository.beliefs.reinforce, "wrong": repository.beliefs.dispute}.get(signal)
+    vote = {
+        "true": repository.beliefs.reinforce,
+        "wrong": repository.beliefs.dispute,
+    }.get(signal)
     given = (reason, author(by))
     written = vote(id, *given) if vote else repository.feedback(id, signal, *given)
     report_decision(repository, id, [written], SIGNALS[signal], as_json)
@@ -152,7 +169,8 @@ SESSION_TOKENS = Fields(
     "nothing was injected yet",
 )
 USED = Fields(
-    "id title accesses=count last_access:iso=last", "            {accesses:4}  {title:wide 20}"
+    "id title accesses=count last_access:iso=last",
+    "            {accesses:4}  {title:wide 20}",
 )
 STATS_ANSWER = Fields(
     line="""\
@@ -175,7 +193,9 @@ least used
 )
 
 
-def run_stats(folder: str, arguments: list[str], tokens: bool, as_json: bool, **which: Any) -> None:
+def run_stats(
+    folder: str, arguments: list[str], tokens: bool, as_json: bool, **which: Any
+) -> None:
     """Count memories, or the tokens of each session, and print the counts."""
     repository = Repository.open(folder)
     if tokens:
@@ -192,7 +212,9 @@ def _session_tokens(repository: Repository) -> list[dict[str, Any]]:
     totals: dict[str, dict[str, Any]] = {}
     for use in uses(repository.layout):
         session = use.session or "(no session)"
-        total = totals.setdefault(session, {"session": session, **dict.fromkeys(COUNTED, 0)})
+        total = totals.setdefault(
+            session, {"session": session, **dict.fromkeys(COUNTED, 0)}
+        )
         total["injections"] += bool(use.ids)
         total["memories"] += len(use.ids)
         total["tokens"] += use.tokens

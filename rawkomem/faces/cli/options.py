@@ -66,19 +66,29 @@ class Option:
 
 
 JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
-DRY_RUN = Option(("--dry-run",), "flag", "Print what would change; write nothing.", False)
+DRY_RUN = Option(
+    ("--dry-run",), "flag", "Print what would change; write nothing.", False
+)
 YES = Option(("--yes",), "flag", "Do not ask for confirmation.", False)
 BY = Option(("--by",), "text", "The author. Default: you.", "")
 REASON = Option(("--reason",), "text", "The reason.", "")
 LIMIT = Option(("--limit", "-n"), "number", "Maximum number of results.", 10, least=1)
 ALL = LIMIT.but(help="Maximum number of results. Default: all.", default=0, least=0)
-BUDGET = Option(("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1)
+BUDGET = Option(
+    ("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1
+)
 AGENT = Option(("--agent", "-a"), "text", "The agent.", "")
 SESSION = Option(
-    ("--session",), "text", "The session. Memories that it already received are not repeated.", ""
+    ("--session",),
+    "text",
+    "The session. Memories that it already received are not repeated.",
+    "",
 )
 PROFILE = Option(
-    ("--profile", "-p"), "text", "The scoring profile. Default: the setting profile, else fit.", ""
+    ("--profile", "-p"),
+    "text",
+    "The scoring profile. Default: the setting profile, else fit.",
+    "",
 )
 EXPLAIN = Option(
     ("--explain",),
@@ -93,7 +103,10 @@ PERSONAL = Option(
     False,
 )
 STRICT = Option(
-    ("--strict",), "flag", "Only memories that a person committed, typed or reviewed.", False
+    ("--strict",),
+    "flag",
+    "Only memories that a person committed, typed or reviewed.",
+    False,
 )
 
 # One option for each row of model/filters.py that has a help text.
@@ -106,7 +119,9 @@ FILTERS = tuple(
 )
 AS_OF = next(option for option in FILTERS if option.key == "as_of")
 # 'inject' has its own option for importance and uses only active memories.
-WHICH = tuple(option for option in FILTERS if option.key not in ("importance", "include"))
+WHICH = tuple(
+    option for option in FILTERS if option.key not in ("importance", "include")
+)
 
 
 # Parse frequent commands without click, because importing click takes as long as three bare Python
@@ -135,7 +150,12 @@ SEARCH_OPTIONS = (
     ),
     *FILTERS,
     PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
-    Option(("--min-similarity",), "text", "Minimum relevance of a result, from 0 to 1.", "0"),
+    Option(
+        ("--min-similarity",),
+        "text",
+        "Minimum relevance of a result, from 0 to 1.",
+        "0",
+    ),
     EXPLAIN.but(help="Also show how the score is computed."),
     JSON,
 )
@@ -149,7 +169,8 @@ class FrequentCommand:
     module: str
     argument: str = ""
     max_arguments: int = 0  # maximum number of arguments; 0 means no limit
-    raw: bool = False  # pass all words unparsed: a hook must exit 0 even after wrong usage
+    # pass all words unparsed: a hook must exit 0 even after wrong usage
+    raw: bool = False
 
 
 INJECT_OPTIONS = (
@@ -164,7 +185,10 @@ INJECT_OPTIONS = (
         least=0,
     ),
     Option(
-        ("--min-importance", "-i"), "text", "Minimum importance: low, medium, high or critical.", ""
+        ("--min-importance", "-i"),
+        "text",
+        "Minimum importance: low, medium, high or critical.",
+        "",
     ),
     BUDGET.but(
         help="Maximum number of tokens. Default: the agent's setting, else 2,000.",
@@ -200,11 +224,17 @@ FEEDBACK_OPTIONS = (
         False,
     ),
     Option(("--true",), "flag", "The memory is true; this raises its trust.", False),
-    Option(("--wrong",), "flag", "The memory may be wrong; this lowers its trust.", False),
+    Option(
+        ("--wrong",), "flag", "The memory may be wrong; this lowers its trust.", False
+    ),
 )
 
-TOKENS = Option(("--tokens",), "flag", "Show the injected tokens of each session instead.", False)
-MARKER_SIZE = Option(("--marker-size",), "number", "Characters of a conflict marker.", 7)
+TOKENS = Option(
+    ("--tokens",), "flag", "Show the injected tokens of each session instead.", False
+)
+MARKER_SIZE = Option(
+    ("--marker-size",), "number", "Characters of a conflict marker.", 7
+)
 
 FREQUENT = {
     "search": FrequentCommand(SEARCH_OPTIONS, "rawkomem.faces.cli.searching", "query"),
@@ -277,12 +307,17 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
         return None
     hot = FREQUENT[argv[0]]
     if hot.raw:
-        return None if "--help" in argv or "-h" in argv else (folder, argv[0], {}, argv[1:])
+        return (
+            None
+            if "--help" in argv or "-h" in argv
+            else (folder, argv[0], {}, argv[1:])
+        )
     if folder and not os.path.isdir(folder):
         return None
     options = {name: option for option in hot.options for name in option.names}
     values = {
-        option.key: [] if option.kind == "many" else option.default for option in options.values()
+        option.key: [] if option.kind == "many" else option.default
+        for option in options.values()
     }
     arguments = _fill_values(argv[1:], options, values)
     if (
@@ -294,7 +329,9 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     return folder, argv[0], values, arguments
 
 
-def _fill_values(words: list[str], options: dict[str, Option], values: Values) -> list[str] | None:
+def _fill_values(
+    words: list[str], options: dict[str, Option], values: Values
+) -> list[str] | None:
     """Fill in the option values and return the arguments, or None if click must parse the words."""
     arguments: list[str] = []
     rest = iter(words)
@@ -304,7 +341,9 @@ def _fill_values(words: list[str], options: dict[str, Option], values: Values) -
         if not word.startswith("-") or word == "-":
             arguments.append(word)
             continue
-        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        name, equals, value = (
+            word.partition("=") if word.startswith("--") else (word, "", "")
+        )
         option = options.get(name)
         if option is None or (option.kind == "flag" and equals):
             return None

@@ -13,7 +13,8 @@ from .answers import Fields
 from .opening import open_repository
 from .terminal import paint, say
 
-KNOWLEDGE_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")  # that `rawkomem import` reads
+# that `rawkomem import` reads
+KNOWLEDGE_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 NO_REPOSITORY = """\
 There is no memory repository in this folder or in a folder above it.
 
@@ -43,7 +44,11 @@ def show_overview(folder: str) -> None:
         return
     layout, authors = repository.layout, repository.core.authors()
     statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
-    files = [name for name in KNOWLEDGE_FILES if os.path.isfile(os.path.join(layout.project, name))]
+    files = [
+        name
+        for name in KNOWLEDGE_FILES
+        if os.path.isfile(os.path.join(layout.project, name))
+    ]
     files_left = repository.core.read(authors.uncommitted_files) if authors else ()
     state = {
         "root": os.path.relpath(layout.root),
@@ -66,14 +71,26 @@ def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
     if state["drafts"]:
         return "rawkomem drafts", "Keep or drop the drafts from your sessions."
     if not state["memories"] and files:
-        return f"rawkomem import {files[0]}", f"Import the content of {files[0]} as memories."
+        return (
+            f"rawkomem import {files[0]}",
+            f"Import the content of {files[0]} as memories.",
+        )
     if not state["memories"]:
-        return 'rawkomem add "Run the tests with pnpm, never with npm."', "Store your first memory."
+        return (
+            'rawkomem add "Run the tests with pnpm, never with npm."',
+            "Store your first memory.",
+        )
     if not state["hosts"]:
         return "rawkomem connect", "Let your coding agent read and store memories."
     if state["uncommitted"]:
-        return "git add .rawko", "Then commit: your team gets the memories with the next pull."
-    return 'rawkomem search "how do we run the tests"', "Find memories by words and by meaning."
+        return (
+            "git add .rawko",
+            "Then commit: your team gets the memories with the next pull.",
+        )
+    return (
+        'rawkomem search "how do we run the tests"',
+        "Find memories by words and by meaning.",
+    )
 
 
 def connected_hosts(project: str) -> tuple[str, ...]:

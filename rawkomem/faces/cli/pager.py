@@ -14,7 +14,8 @@ from typing import TextIO
 
 PAGER_VARIABLES = ("RAWKOMEM_PAGER", "PAGER")
 DEFAULT_PAGER = "less"
-LESS_OPTIONS = "FRX"  # quit if the text fits one screen, show colors, leave the text on the screen
+# quit if the text fits one screen, show colors, leave the text on the screen
+LESS_OPTIONS = "FRX"
 NO_PAGER = ("", "cat")
 
 
@@ -52,7 +53,8 @@ def paged() -> Iterator[None]:
 def pager_command() -> list[str]:
     """Return the command line of the pager; empty if the user turned it off or it is not installed."""
     chosen = next(
-        (os.environ[name] for name in PAGER_VARIABLES if name in os.environ), DEFAULT_PAGER
+        (os.environ[name] for name in PAGER_VARIABLES if name in os.environ),
+        DEFAULT_PAGER,
     )
     words = shlex.split(chosen) if chosen not in NO_PAGER else []
     return words if words and shutil.which(words[0]) else []
@@ -66,4 +68,6 @@ def show_paged(text: str, words: list[str]) -> None:
     sys.stdout.flush()
     environment = {"LESS": LESS_OPTIONS, "LV": "-c", **os.environ}
     with contextlib.suppress(KeyboardInterrupt):
-        subprocess.run(words, input=text.encode("utf-8", "replace"), env=environment, check=False)
+        subprocess.run(
+            words, input=text.encode("utf-8", "replace"), env=environment, check=False
+        )

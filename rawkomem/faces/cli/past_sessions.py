@@ -46,7 +46,8 @@ NEW_DRAFT = DRAFT.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
 STORED = Fields(
-    "id=outcome.id what=outcome.what path title=entry.title", "{what:green} {id}  {title:wide 20}"
+    "id=outcome.id what=outcome.what path title=entry.title",
+    "{what:green} {id}  {title:wide 20}",
 )
 LEARNED = Fields(
     "dry_run host=heard.host session=heard.session turns:count=heard.turns records=heard.counts"
@@ -54,12 +55,18 @@ LEARNED = Fields(
     "{requests:text}\n{stored_lines:text}\n{drafts_lines:text}\n{known_lines:text}",
     drafts=[NEW_DRAFT],
     stored=[STORED],
-    known=[Fields("title=0.title same=1", "{0:=known|dim}  {title:wide 60}  {same:dim}")],
+    known=[
+        Fields("title=0.title same=1", "{0:=known|dim}  {title:wide 60}  {same:dim}")
+    ],
     requests=lambda learned: "\n".join(
-        f"would store  {one_line(draft.title)}" for draft in learned.requests if not learned.stored
+        f"would store  {one_line(draft.title)}"
+        for draft in learned.requests
+        if not learned.stored
     ),
 )
-RUN = Fields("dry_run model stopped counts drafts", "{drafts_lines:text}", drafts=[NEW_DRAFT])
+RUN = Fields(
+    "dry_run model stopped counts drafts", "{drafts_lines:text}", drafts=[NEW_DRAFT]
+)
 
 
 @verb(
@@ -95,7 +102,9 @@ def learn_command(
       rawkomem learn SESSION
     """
     if is_learning():
-        note("nothing is learned: rawkomem itself runs the model that started this command")
+        note(
+            "nothing is learned: rawkomem itself runs the model that started this command"
+        )
         return
     for name in files:
         if name != "-" and not os.path.isfile(name) and not os.path.isdir(name):
@@ -119,13 +128,17 @@ def _note_learned(learned: Learned, dry_run: bool) -> None:
     heard = learned.heard
     records = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
     session = f" of session {heard.session}" if heard.session else ""
-    note(f"read {counted(len(heard.turns), 'turn')}{session}{records and f', records: {records}'}")
+    note(
+        f"read {counted(len(heard.turns), 'turn')}{session}{records and f', records: {records}'}"
+    )
     if heard.turns and not heard.has_speakers and not heard.warnings:
         note(
             "no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'"
         )
     if learned.waiting:
-        note(f"{counted(len(learned.waiting), 'draft')} of this session already existed")
+        note(
+            f"{counted(len(learned.waiting), 'draft')} of this session already existed"
+        )
     if not (learned.drafts or learned.requests):
         note("nothing new to learn")
     elif dry_run:
@@ -135,18 +148,27 @@ def _note_learned(learned: Learned, dry_run: bool) -> None:
 
 
 def _learn_all(
-    repository: Repository, files: tuple[str, ...], run: Run, ask: bool, again: bool, dry_run: bool
+    repository: Repository,
+    files: tuple[str, ...],
+    run: Run,
+    ask: bool,
+    again: bool,
+    dry_run: bool,
 ) -> Gone:
     """Learn from files and folders, and print the progress on stderr. Ctrl-C exits with 130."""
     try:
         if ask and files == ("-",):
             with open_file("-", "rb") as stream:
-                return repository.learning.learn_stream(stream, run, dry_run, _note_step)
+                return repository.learning.learn_stream(
+                    stream, run, dry_run, _note_step
+                )
         return repository.learning.learn_files(
             files, run, ask, again=again, dry_run=dry_run, progress=_note_step
         )
     except KeyboardInterrupt:
-        note("stopped: finished parts are stored; run the same command again to continue")
+        note(
+            "stopped: finished parts are stored; run the same command again to continue"
+        )
         raise click.exceptions.Exit(130) from None  # as after Ctrl-C
 
 
@@ -207,7 +229,9 @@ SESSION = Fields(
     "{at:day}  {host:bold}  {name:wide 50}  {prompts:n prompt}\n{helped:text}\n{corrections_lines:text}",
     prompts=[PROMPT],
     corrections=[CORRECTION],
-    helped=lambda one: "\n".join(PROMPT.text(each) for each in one.answers if each.memories),
+    helped=lambda one: "\n".join(
+        PROMPT.text(each) for each in one.answers if each.memories
+    ),
 )
 REPLAY = Fields(
     "prompts injections corrections prevented too_late not_covered sessions written",
@@ -218,13 +242,22 @@ REPLAY = Fields(
 
 @verb(
     "replay",
-    argument("sessions", nargs=-1, metavar="[SESSION]...", type=Path(exists=True, dir_okay=False)),
+    argument(
+        "sessions",
+        nargs=-1,
+        metavar="[SESSION]...",
+        type=Path(exists=True, dir_okay=False),
+    ),
     "--last 1..10000 =20: The number of past sessions to replay.",
     "--write: Make drafts of corrections that are not covered, without asking.",
     REPLAY,
 )
 def replay_command(
-    layered: Repository, sessions: tuple[str, ...], last: int, write: bool, as_json: bool
+    layered: Repository,
+    sessions: tuple[str, ...],
+    last: int,
+    write: bool,
+    as_json: bool,
 ) -> None:
     """Show which memories your past sessions would get now.
 
@@ -255,9 +288,16 @@ def replay_command(
         )
     replayed = []
     for number, past in enumerate(pasts, 1):
-        note(f"session {number} of {len(pasts)}: {counted(len(past.moments), 'prompt')}")
+        note(
+            f"session {number} of {len(pasts)}: {counted(len(past.moments), 'prompt')}"
+        )
         replayed.append(replay(layered, past))
-    missing = [one for session in replayed for one in session.corrections if one.verdict == MISSING]
+    missing = [
+        one
+        for session in replayed
+        for one in session.corrections
+        if one.verdict == MISSING
+    ]
     written = _write_drafts(layered, missing) if write else []
     counts = _counts_of(replayed)
     answer({**counts, "sessions": replayed, "written": written})
@@ -275,7 +315,11 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
     seen: set[str] = set()
     for file in find_sessions(repository.layout):
         try:
-            found = [past for past in read_past(file) if past.moments and past.session not in seen]
+            found = [
+                past
+                for past in read_past(file)
+                if past.moments and past.session not in seen
+            ]
         except (RawkoError, OSError) as failure:
             note(f"cannot read {file}: {failure}")
             continue
@@ -287,7 +331,9 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
 
 
 def _counts_of(replayed: Sequence[Replayed]) -> dict[str, Any]:
-    verdicts = Counter(one.verdict for session in replayed for one in session.corrections)
+    verdicts = Counter(
+        one.verdict for session in replayed for one in session.corrections
+    )
     answers = [each for session in replayed for each in session.answers]
     return {
         "prompts": len(answers),
@@ -303,7 +349,9 @@ def _offer_drafts(repository: Repository, missing: Sequence[Correction]) -> None
         note(
             "run the command again with --write to make drafts of corrections that are not covered"
         )
-    elif confirm(f"Write {counted(len(missing), 'draft')} of what is not covered?", default=False):
+    elif confirm(
+        f"Write {counted(len(missing), 'draft')} of what is not covered?", default=False
+    ):
         _write_drafts(repository, missing)
 
 

@@ -71,18 +71,25 @@ def scrub_command(profile: str, as_json: bool) -> None:
     if profile:
         if profile not in known:
             raise BadInput(
-                f"there is no profile {profile!r}", f"use one of {', '.join(SCRUB_PROFILES)}"
+                f"there is no profile {profile!r}",
+                f"use one of {', '.join(SCRUB_PROFILES)}",
             )
         answer(scrub_stages(text, known[profile]), STAGES)
         return
     secrets = find_secrets(text)
     if as_json:
-        column = SECRET.but(column=lambda one: one.start - text.rfind("\n", 0, one.start))
-        answer({"text": redact(text), "findings": secrets}, REDACTED.but(findings=[column]))
+        column = SECRET.but(
+            column=lambda one: one.start - text.rfind("\n", 0, one.start)
+        )
+        answer(
+            {"text": redact(text), "findings": secrets}, REDACTED.but(findings=[column])
+        )
         return
     sys.stdout.write(redact(text))
     if secrets:
-        note(f"{len(secrets)} redactions: {', '.join(sorted({one.rule for one in secrets}))}")
+        note(
+            f"{len(secrets)} redactions: {', '.join(sorted({one.rule for one in secrets}))}"
+        )
 
 
 # Implement `rawkomem try match` and `embed`: try out a condition, print a vector.
@@ -118,7 +125,9 @@ def embed_command(folder: str, text: str) -> Any:
       rawkomem try embed 'hello world'
     """
     if not text.strip():
-        raise BadInput("the TEXT to embed is empty", "run: rawkomem try embed 'hello world'")
+        raise BadInput(
+            "the TEXT to embed is empty", "run: rawkomem try embed 'hello world'"
+        )
     try:
         settings = load_settings(find_layout(folder), note)
     except NotFound:

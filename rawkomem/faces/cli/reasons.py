@@ -24,13 +24,26 @@ from .answers import Fields
 from .declarations import answer, verb
 from .injecting import INJECT_ANSWER, tell_injection
 from .listing import TRUST, trust_line
-from .options import AGENT, ALL, AS_OF, BUDGET, EXPLAIN, LIMIT, PROFILE, SESSION, STRICT, WHICH
+from .options import (
+    AGENT,
+    ALL,
+    AS_OF,
+    BUDGET,
+    EXPLAIN,
+    LIMIT,
+    PROFILE,
+    SESSION,
+    STRICT,
+    WHICH,
+)
 from .terminal import note, paint, say
 
 # Implement `rawkomem history`: show the changes of a memory.
 
 
-CHANGE = Fields("field=0 before=1 after=2", "    {field}: {before:60|~(none)} → {after:60|~(none)}")
+CHANGE = Fields(
+    "field=0 before=1 after=2", "    {field}: {before:60|~(none)} → {after:60|~(none)}"
+)
 STEP = Fields(
     "id=entry.id kind=entry.kind at:iso=entry.at by=entry.by path=entry.path line=entry.line told said=entry.extra changes",
     "{at:~unknown time|<20}  {kind:bold}{by:?  by %}  {path}:{line}\n"
@@ -43,7 +56,9 @@ STEP = Fields(
 @verb(
     "history",
     "ID",
-    ALL.but(parameter="last", help="Only show this many of the last entries. Default: all."),
+    ALL.but(
+        parameter="last", help="Only show this many of the last entries. Default: all."
+    ),
     [STEP],
 )
 def history_command(repository: Repository, id: str, last: int) -> Any:
@@ -77,7 +92,9 @@ WHY = Fields(
 
 def _settled(explained: Explained) -> dict[str, str]:
     """Return how the contradictions of a memory were settled, by the id of the other memory."""
-    pairs = {other.id: how_settled(explained.memory, other) for other in explained.conflicts}
+    pairs = {
+        other.id: how_settled(explained.memory, other) for other in explained.conflicts
+    }
     return {id: how for id, how in pairs.items() if how}
 
 
@@ -88,13 +105,18 @@ def _conflict_lines(explained: Explained) -> str:
         how = settled.get(other.id)
         word = "conflicted with" if how else paint("conflicts with", "yellow")
         end = f"  settled: {how}" if how else ""
-        lines.append(f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{end}")
+        lines.append(
+            f"{word}  {one_line(other.title, 80)}  {paint(other.id, 'dim')}{end}"
+        )
     return "\n".join(lines)
 
 
 def _seen(explained: Explained) -> str:
     """Return when a memory was observed."""
-    first, last = iso(explained.memory.first_observed), iso(explained.memory.last_observed)
+    first, last = (
+        iso(explained.memory.first_observed),
+        iso(explained.memory.last_observed),
+    )
     if not first:
         return "at an unknown time"
     return f"first {first}, last {last}" if first != last else first
@@ -116,15 +138,20 @@ votes: {0.memory.helpful} helpful, {0.memory.harmful} harmful
 {conflict_lines:text}
 {entries_lines:text}""",
     trust=TRUST,
-    observed=Fields("times=times_observed first:iso=first_observed last:iso=last_observed"),
+    observed=Fields(
+        "times=times_observed first:iso=first_observed last:iso=last_observed"
+    ),
     feedback=Fields("helpful harmful"),
     links=[Fields("source target type", "{source} → {type:32} → {target}")],
-    weak_sources=[Fields("id why holds_back", "{0:=made from|yellow}  {id}, which is {why}")],
+    weak_sources=[
+        Fields("id why holds_back", "{0:=made from|yellow}  {id}, which is {why}")
+    ],
     entries=[STEP.but(line="{at:~unknown time|<20}  {kind}  {told:200}")],
     settled=_settled,
     vouched=lambda explained: explained.trust.standing.verified,
     trust_parts=lambda explained: "\n".join(
-        f"  {name:12} {amount:+.3f}  {why}" for name, amount, why in explained.trust.parts
+        f"  {name:12} {amount:+.3f}  {why}"
+        for name, amount, why in explained.trust.parts
     ),
     seen=_seen,
     conflict_lines=_conflict_lines,
@@ -135,9 +162,13 @@ SUPERSESSION = Fields(
     "{0.old.title:80}  {id:dim}  trust {0.old_trust:.2f}\n"
     "  superseded by {0.new.title:80}  {superseded_by:dim}  trust {0.new_trust:.2f}\n"
     "  reason: {reason:200|~not recorded}",
-    trustComparison=COMPARISON.but(delta=lambda step: round(step.new_trust - step.old_trust, 4)),
+    trustComparison=COMPARISON.but(
+        delta=lambda step: round(step.new_trust - step.old_trust, 4)
+    ),
 )
-CHAIN = Fields("id superseded:bool=chain chain", "{chain_lines:text}", chain=[SUPERSESSION])
+CHAIN = Fields(
+    "id superseded:bool=chain chain", "{chain_lines:text}", chain=[SUPERSESSION]
+)
 
 
 @verb(
@@ -192,7 +223,13 @@ def _explain_trust(layered: Repository, name: str, supersession: bool) -> int:
 def _suggest_condition(item: Scored, inside: bool) -> None:
     """Suggest a new condition if no condition of the memory matched and nobody voted against it."""
     was_told = item.out and item.out.code == "told"
-    if inside or was_told or item.signals.fired or not item.factors or votes_against(item.memory):
+    if (
+        inside
+        or was_told
+        or item.signals.fired
+        or not item.factors
+        or votes_against(item.memory)
+    ):
         return
     # 'amend' replaces all conditions
     kept = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)
@@ -211,7 +248,9 @@ BRIEF = Fields(of=Brief, line="{text:text}")
     "context",
     "QUERY...",
     BUDGET.but(
-        default=0, least=0, help="Maximum number of tokens. Default: 2,000; 1,000 with --goal."
+        default=0,
+        least=0,
+        help="Maximum number of tokens. Default: 2,000; 1,000 with --goal.",
     ),
     LIMIT.but(default=20, least=1, help="Maximum number of memories."),
     f"--format -f {'|'.join(FORMS)} =plain >form: The output format; grouped sorts by category.",

@@ -44,7 +44,8 @@ SETTLE = one_of(
     keep_both="Keep both memories in use and close the conflict.",
 )
 LIST = "--list >listing: At a terminal: list instead of asking."
-VOUCHING = ("accept", "activate")  # verdicts by which a person vouches for somebody else's words
+# verdicts by which a person vouches for somebody else's words
+VOUCHING = ("accept", "activate")
 NOTHING_WAITS = "nothing waits for a decision"
 REVIEWED = Fields(
     "*memory done",
@@ -120,11 +121,14 @@ def review_command(
     if is_all:
         memories = repository.beliefs.review_all(place, verdict, settle, reason, by)
         answer(
-            [{"memory": memory, "done": _done(memory, verdict)} for memory in memories], REVIEWED
+            [{"memory": memory, "done": _done(memory, verdict)} for memory in memories],
+            REVIEWED,
         )
         return
     if verdict in ("accept", "decline"):
-        written = repository.beliefs.decide(id, verdict == "accept", changes, reason, by)
+        written = repository.beliefs.decide(
+            id, verdict == "accept", changes, reason, by
+        )
         done = f"{verdict.removesuffix('e')}ed"
     elif verdict == "hold":
         written, done = [repository.beliefs.quarantine(id, reason, by)], "quarantined"
@@ -141,7 +145,9 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
         if not confirmed("Vouch for this?"):
             raise Abort
     if repository.core.via != PERSON and os.isatty(1):
-        note("this counts as an agent's decision; to vouch for the memory yourself, commit it")
+        note(
+            "this counts as an agent's decision; to vouch for the memory yourself, commit it"
+        )
 
 
 def _done(memory: Memory, verdict: str) -> str:
@@ -154,7 +160,9 @@ def _done(memory: Memory, verdict: str) -> str:
 # List what waits.
 
 
-def _items(repository: Repository, id: str, place: str, kinds: Sequence[str]) -> Sequence[Waiting]:
+def _items(
+    repository: Repository, id: str, place: str, kinds: Sequence[str]
+) -> Sequence[Waiting]:
     """Return what waits: everything, or only items of some kinds, of one memory, or of one imported source."""
     items = repository.waiting(kinds)
     if id or place:
@@ -172,14 +180,26 @@ def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> No
         answer(groups, WAITING)
         return
     for item in items:
-        say("\n".join(_whole_lines(repository, item) if id else _short_lines(repository, item)))
+        say(
+            "\n".join(
+                _whole_lines(repository, item) if id else _short_lines(repository, item)
+            )
+        )
     if not items:
         note(f"{id} does not wait for a decision" if id else NOTHING_WAITS)
     elif id:
-        words = "--accept' or --decline" if items[0].kind == PROPOSAL else "--activate' or --reject"
-        note(f"decide with 'rawkomem review {items[0].id} {words}, --supersede or --keep-both")
+        words = (
+            "--accept' or --decline"
+            if items[0].kind == PROPOSAL
+            else "--activate' or --reject"
+        )
+        note(
+            f"decide with 'rawkomem review {items[0].id} {words}, --supersede or --keep-both"
+        )
     else:
-        note("'rawkomem review' at a terminal asks about each; 'rawkomem review ID' shows one")
+        note(
+            "'rawkomem review' at a terminal asks about each; 'rawkomem review ID' shows one"
+        )
 
 
 PROPOSED = Fields(
@@ -204,7 +224,10 @@ def waiting_json(repository: Repository, item: Waiting) -> dict[str, object]:
 
 
 def _side(repository: Repository, memory: Memory) -> dict[str, object]:
-    return {**SIDE.json(memory), "trust": round(repository.beliefs.trust(memory).value, 4)}
+    return {
+        **SIDE.json(memory),
+        "trust": round(repository.beliefs.trust(memory).value, 4),
+    }
 
 
 def _short_lines(repository: Repository, item: Waiting) -> Iterator[str]:
@@ -292,7 +315,10 @@ DONE_WORDS = {
 def asks(repository: Repository, listing: bool) -> bool:
     """Return whether to walk through what waits: a person sits at the terminal and wants no list."""
     return (
-        repository.core.via == PERSON and not listing and sys.stdin.isatty() and sys.stdout.isatty()
+        repository.core.via == PERSON
+        and not listing
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
     )
 
 
@@ -329,13 +355,21 @@ class Walk:
                 self._do(item, word)
             except (RawkoError, SystemExit) as failure:
                 self.message = (
-                    str(failure) if isinstance(failure, RawkoError) else "nothing was stored"
+                    str(failure)
+                    if isinstance(failure, RawkoError)
+                    else "nothing was stored"
                 )
         return [what for _, what, _ in self.done]
 
     def _choices(self, item: Waiting) -> list[str]:
         """Return the keys that work for an item."""
-        words = {*item.decisions, "edit", "later", "quit", *(["undo"] if self.done else [])}
+        words = {
+            *item.decisions,
+            "edit",
+            "later",
+            "quit",
+            *(["undo"] if self.done else []),
+        }
         return [key for key, word in KEYS.items() if word in words]
 
     def _show(self, item: Waiting, choices: list[str]) -> None:
@@ -348,7 +382,9 @@ class Walk:
         keys = []
         for key in choices:
             effect = item.decisions.get(KEYS[key])
-            keys.append(f"{paint(key, 'bold')} {KEYS[key]}{f' ({effect})' if effect else ''}")
+            keys.append(
+                f"{paint(key, 'bold')} {KEYS[key]}{f' ({effect})' if effect else ''}"
+            )
         say(f"\n{'   '.join(keys)}")
         sys.stdout.flush()
         self.message = ""
@@ -390,7 +426,9 @@ class Walk:
         repository = self.repository
         if item.draft:
             changed = edit_in_editor(repository, item.draft)
-            self.items[self.at] = Waiting(DRAFT, item.id, changed.title, item.at, draft=changed)
+            self.items[self.at] = Waiting(
+                DRAFT, item.id, changed.title, item.at, draft=changed
+            )
             return
         memory = item.proposal.proposed if item.proposal else item.memory
         assert memory
@@ -405,7 +443,9 @@ class Walk:
         if item.proposal:
             self._next("edit", lambda: repository.undoing.undo(entry, by=self.by))
         else:
-            fresh = [one for one in repository.waiting([item.kind]) if one.id == item.id]
+            fresh = [
+                one for one in repository.waiting([item.kind]) if one.id == item.id
+            ]
             self.items[self.at : self.at + 1] = fresh
             self.message = "" if fresh else "the edited memory no longer waits"
 
@@ -417,11 +457,15 @@ def amend_in_editor(repository: Repository, memory: Memory, by: str) -> str:
     def store(text: str) -> str:
         entry = entry_from_text(text)
         body, when = entry.body.strip(), [*entry.when]
-        return repository.amend(memory.id, title=entry.title, body=body, when=when, by=by).entry.id
+        return repository.amend(
+            memory.id, title=entry.title, body=body, when=when, by=by
+        ).entry.id
 
     start = f"---\n{head}---\n\n{memory.body}\n"
     what = f"amend-{file_stem(memory.id)}"
-    return write_in_editor(repository, what, start, store, f"rawkomem amend {memory.id}")
+    return write_in_editor(
+        repository, what, start, store, f"rawkomem amend {memory.id}"
+    )
 
 
 # Implement `rawkomem drafts`, the daily view of what waits.
@@ -527,7 +571,9 @@ def drafts_keep(
     if repository.core.via == PERSON and not yes:
         for draft in chosen:
             say(whole_draft(repository, draft).text(draft) + "\n")
-        if not confirmed("Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"):
+        if not confirmed(
+            "Keep it?" if len(chosen) == 1 else f"Keep these {len(chosen)}?"
+        ):
             raise Abort
     if changed:
         repository.drafts.store.put(chosen)
@@ -560,7 +606,12 @@ def _note_corrected(repository: Repository, old: str, id: str) -> None:
 
 @drafts_command.verb("edit", "ID>name", *CHANGES, RESUME, HEAD)
 def drafts_edit(
-    repository: Repository, name: str, title: str, text: str, when: tuple[str, ...], resume: str
+    repository: Repository,
+    name: str,
+    title: str,
+    text: str,
+    when: tuple[str, ...],
+    resume: str,
 ) -> None:
     """Change the title, text or conditions that a draft proposes.
 
@@ -596,7 +647,8 @@ def drafts_drop(
     """
     if bool(names) == everything:
         raise BadInput(
-            "drop needs either IDs or --all", "'rawkomem drafts' lists the drafts with their IDs"
+            "drop needs either IDs or --all",
+            "'rawkomem drafts' lists the drafts with their IDs",
         )
     chosen = repository.drafts.all() if everything else _drafts_named(repository, names)
     if everything and chosen and not yes:
@@ -630,7 +682,9 @@ def restore_command(
     before = repository.get(id)
     written = repository.beliefs.restore(id, settle, reason, author(by))
     newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
-    note(f"{before.id} was {before.status}{newer}{before.reason and f': {before.reason}'}")
+    note(
+        f"{before.id} was {before.status}{newer}{before.reason and f': {before.reason}'}"
+    )
     if repository.get(before.id).status == "quarantined":
         note(f"it still waits for a review: run 'rawkomem review {before.id}'")
     report_decision(repository, id, written, "restored", as_json)
@@ -662,7 +716,9 @@ def supersede_command(
       rawkomem supersede --text 'The database listens on port 6432 now.'
     """
     if (old and new) if text else not (old and new):
-        raise BadInput("name two memories OLD and NEW, or pass --text", "run 'rawkomem list'")
+        raise BadInput(
+            "name two memories OLD and NEW, or pass --text", "run 'rawkomem list'"
+        )
     by = author(by)
     if not text:
         written = repository.beliefs.supersede(old, new, reason, by, anyway)

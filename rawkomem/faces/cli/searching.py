@@ -24,7 +24,8 @@ RESULT = Fields(
     " waiting=row.waiting layer? score:round relevance:round fits path=row.path line=row.line text"
 )
 EXPLAINED = RESULT.but(
-    "explain", explain=lambda item: [PART.json(part) for part in contributions(item.signals)]
+    "explain",
+    explain=lambda item: [PART.json(part) for part in contributions(item.signals)],
 )
 SEARCH_ANSWER = [RESULT]
 
@@ -71,7 +72,9 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
         row.id,
     )
     said = (*found, "" if row.vouched else "not vouched")
-    facts = " · ".join(part for part in (*said, "change proposed" if row.waiting else "") if part)
+    facts = " · ".join(
+        part for part in (*said, "change proposed" if row.waiting else "") if part
+    )
     say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {snippet(item, words, wide() - 4)}")
 
@@ -79,7 +82,9 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
 def say_score(item: Found) -> None:
     """Print the parts of a result's score."""
     for part in contributions(item.signals):
-        share = f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
+        share = (
+            f"{part.value * part.weight:.3f} = {part.weight:.0%} of {part.value:.2f}"
+        )
         say(paint(f"   {share}  {part.name}: {part.why}", "dim"))
     say(
         paint(

@@ -82,7 +82,9 @@ def mcp_command(folder: str, port: int | None) -> None:
 
     token = _mcp_token()
     listening = listen_on_loopback(port)
-    note(f"serving http://127.0.0.1:{listening.getsockname()[1]}{HTTP_PATH}; stop with Ctrl-C")
+    note(
+        f"serving http://127.0.0.1:{listening.getsockname()[1]}{HTTP_PATH}; stop with Ctrl-C"
+    )
     if TOKEN_VARIABLE not in os.environ:
         note(f"token, shown only once: {token}")
     serve_http(server, listening, token)

@@ -43,11 +43,10 @@ from .overview import connected_hosts
 from .pager import paged
 from .terminal import note, paint, say, wide
 
-READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")  # formats of files that people write for agents
+# formats of files that people write for agents
+READ_BY_AGENTS = (INSTRUCTIONS_FORMAT, "cursor")
 MAX_PATHS_SHOWN = 3  # in a question; the plan lists all
-WHAT_IT_IS = (
-    "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
-)
+WHAT_IT_IS = "rawkomem stores the memories of this project in .rawko, as Markdown files that you commit."
 HOW_TO_UNDO = """\
 To undo a step:
   rawkomem undo --list           the changes of memories, with the names that 'rawkomem undo' takes
@@ -73,7 +72,9 @@ class Guide:
 
     def __init__(self, context: Context, imports: bool, connect: bool):
         self.context, self.imports, self.connect = context, imports, connect
-        self.command = f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
+        self.command = (
+            f"rawkomem -C {shlex.quote(context.obj)}" if context.obj else "rawkomem"
+        )
         self.project = os.path.abspath(context.obj or ".")
         self.is_person = opening.arrival() == person.PERSON
         self.is_changed = False
@@ -88,7 +89,9 @@ class Guide:
     @property
     def is_started(self) -> bool:
         """Return whether the project has a repository of its own."""
-        return bool(_folder_of(lambda: find_layout(self.project).project) == self.project)
+        return bool(
+            _folder_of(lambda: find_layout(self.project).project) == self.project
+        )
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
@@ -135,7 +138,9 @@ class Guide:
 
         names = ", ".join(shown_path(file.path) for file in missing)
         if missing:
-            yield GuideStep(f"Write {names}", question, run, above in ("", self.project))
+            yield GuideStep(
+                f"Write {names}", question, run, above in ("", self.project)
+            )
 
     # Imports
 
@@ -158,7 +163,9 @@ class Guide:
             where = f"{len(sources)} files and folders"
         what = f"Import {counted(len(entries), 'memory')} from {where}"
         after = (
-            "agents get them, because you vouch for them" if vouches else "they wait for a review"
+            "agents get them, because you vouch for them"
+            if vouches
+            else "they wait for a review"
         )
         names = [f"\n     {shown_path(item.path)}" for item in sources]
         shown = "".join(names if len(names) > MAX_PATHS_SHOWN else ())
@@ -170,16 +177,22 @@ class Guide:
             if vouches:
                 self._vouch(kind)
 
-        return GuideStep(f"{what}: {after}{shown}", f"{what}? ({after})", run, True, entries)
+        return GuideStep(
+            f"{what}: {after}{shown}", f"{what}? ({after})", run, True, entries
+        )
 
     def _vouch(self, kind: str) -> None:
         """Put imported memories into use, except those with a line that may give orders to agents."""
         waiting = self.repository.beliefs.waiting(kind)
-        held = {memory.id: line for memory in waiting if (line := _suspicious_line(memory))}
+        held = {
+            memory.id: line for memory in waiting if (line := _suspicious_line(memory))
+        }
         done = self.repository.beliefs.review_all(
             kind, "activate", by=author(""), held_back=[*held]
         )
-        say(f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use")
+        say(
+            f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use"
+        )
         if held:
             say(
                 f"  Held back: {counted(len(held), 'memory')} with a line that may give orders to agents"
@@ -205,7 +218,9 @@ class Guide:
 
         try:
             changes = plan_connect(name, self.project)
-            files = " and ".join(shown_path(one.path) for one in changes if not one.is_none)
+            files = " and ".join(
+                shown_path(one.path) for one in changes if not one.is_none
+            )
         except RawkoError:  # `run` reports it
             files = "its settings"
         what = f"Connect {title}, so that each prompt gets the memories that fit it"
@@ -213,7 +228,9 @@ class Guide:
 
     def _git(self) -> Iterator[GuideStep]:
         if not _folder_of(lambda: work_tree(self.project)):
-            note("there is no git repository here; after 'git init', run 'rawkomem init' again")
+            note(
+                "there is no git repository here; after 'git init', run 'rawkomem init' again"
+            )
             return
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
 
@@ -261,7 +278,9 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
     choices = ("Y/n" if step.default else "y/N") + ("/s" if step.texts else "")
     while True:
         person.discard_typed()
-        reply = prompt(f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" ")
+        reply = prompt(
+            f"{question} [{choices}]", default="", show_default=False, prompt_suffix=" "
+        )
         word = reply.strip().lower()
         if word in ("", "y", "yes", "n", "no"):
             return step.default if not word else word.startswith("y")
@@ -299,7 +318,12 @@ def _suspicious_line(memory: Memory) -> str:
     ),
 )
 def init_command(
-    ctx: Context, yes: bool, dry_run: bool, no_import: bool, no_connect: bool, personal: bool
+    ctx: Context,
+    yes: bool,
+    dry_run: bool,
+    no_import: bool,
+    no_connect: bool,
+    personal: bool,
 ) -> int:
     """Start a memory repository in this project.
 
@@ -317,7 +341,11 @@ def init_command(
         return 0
     guide = Guide(ctx, not no_import, not no_connect)
     steps = guide.steps()
-    say(f"{WHAT_IT_IS}\n\nThe plan:" if steps else "Nothing new was found to import or to connect.")
+    say(
+        f"{WHAT_IT_IS}\n\nThe plan:"
+        if steps
+        else "Nothing new was found to import or to connect."
+    )
     for number, step in enumerate(steps, 1):
         say(f"  {number}. {step.what}")
     if dry_run:

@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 SYNC_ANSWER = Fields(of=SyncReport, line="{files:n file}, {read} read, {seconds:.2f} s")
 
 
-def run_sync(folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool) -> None:
+def run_sync(
+    folder: str, arguments: list[str], deep: bool, source: bool, as_json: bool
+) -> None:
     """Update the index and print a report."""
     layout = find_layout(folder)
     repository = (
-        Repository(source_layout(layout.root), store=SQLITE) if source else Repository(layout)
+        Repository(source_layout(layout.root), store=SQLITE)
+        if source
+        else Repository(layout)
     )
     SYNC_ANSWER.say(with_bar(repository.sync, "reading"), as_json)
     if deep:

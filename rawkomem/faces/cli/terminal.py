@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     from ...repository import Repository
 
 
-JSON_SCHEMA_VERSION = 1  # raised when a key of --json is renamed, removed or changes its meaning
+# raised when a key of --json is renamed, removed or changes its meaning
+JSON_SCHEMA_VERSION = 1
 BLOCKS = " ▁▂▃▄▅▆▇█"
 MIN_COLUMNS, DEFAULT_COLUMNS = 40, 100  # the minimum, and the width of a file or a pipe
-STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+}
 
 
 def paint(text: str, style: str) -> str:
@@ -68,7 +76,10 @@ def say_json(value: object, versioned: bool = True) -> None:
         value = {"schema": JSON_SCHEMA_VERSION, **value}
     text = json.dumps(value, ensure_ascii=False, indent=2, default=as_dict)
     sys.stdout.write(
-        "".join(c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text) + "\n"
+        "".join(
+            c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] for c in text
+        )
+        + "\n"
     )
 
 
@@ -99,7 +110,9 @@ def complain(failure: RawkoError) -> int:
     )
 
     hint = f" ({failure.hint})" if failure.hint else ""
-    sys.stderr.write(f"rawkomem: {on_one_line(redact(failure.message, pii=False) + hint)}\n")
+    sys.stderr.write(
+        f"rawkomem: {on_one_line(redact(failure.message, pii=False) + hint)}\n"
+    )
     return failure.exit_code
 
 
@@ -118,20 +131,28 @@ def wide() -> int:
     """Return the width of the terminal in columns; the variable COLUMNS takes precedence."""
     said = os.environ.get("COLUMNS", "")
     try:
-        return max(MIN_COLUMNS, int(said) if said.isdecimal() else os.get_terminal_size().columns)
+        return max(
+            MIN_COLUMNS,
+            int(said) if said.isdecimal() else os.get_terminal_size().columns,
+        )
     except OSError:
         return DEFAULT_COLUMNS
 
 
 def draws() -> bool:
     """Return whether stdout is a terminal that can show block characters."""
-    return sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return (
+        sys.stdout.isatty()
+        and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    )
 
 
 def sparkline(counts: Sequence[int], step: str) -> str:
     """Return counts by week or day as a row of blocks, with the largest count. A dot means zero."""
     most = max(counts, default=0)
-    blocks = "".join(BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts)
+    blocks = "".join(
+        BLOCKS[-(-count * 8 // most)] if count else "·" for count in counts
+    )
     return f"{blocks}  {most} in the busiest {step}"
 
 

@@ -87,7 +87,9 @@ def tidy_command() -> None:
     PLAN,
     DUE,
 )
-def consolidate_command(folder: str, apply: bool, staged: bool, dry_run: bool, if_due: bool) -> int:
+def consolidate_command(
+    folder: str, apply: bool, staged: bool, dry_run: bool, if_due: bool
+) -> int:
     """Propose to merge duplicates and to settle contradictions.
 
     The command prints a plan; --apply carries it out. It merges duplicates, settles contradicting claims, counts
@@ -108,7 +110,8 @@ def consolidate_command(folder: str, apply: bool, staged: bool, dry_run: bool, i
         return answer(due, DUE)
     by = user_name()
     done = with_bar(
-        lambda bar: repository.lifecycle.consolidate(not apply, by, bar), "consolidating"
+        lambda bar: repository.lifecycle.consolidate(not apply, by, bar),
+        "consolidating",
     )
     return _answer_plan(repository, done)
 
@@ -138,11 +141,17 @@ def digest_command(
       rawkomem tidy digest --min-size 5
     """
     _refuse_both(apply, dry_run)
-    how, by, digest = Digesting(min_size, idle, limit), user_name(), repository.lifecycle.digest
+    how, by, digest = (
+        Digesting(min_size, idle, limit),
+        user_name(),
+        repository.lifecycle.digest,
+    )
     done = digest(how, archive, dry_run=True, by=by)
     if apply and done.plan.entries:
         agreed = _agreed(repository, done)
-        done = with_bar(lambda bar: digest(how, archive, False, by, bar, agreed), "digesting")
+        done = with_bar(
+            lambda bar: digest(how, archive, False, by, bar, agreed), "digesting"
+        )
     _answer_plan(repository, done)
 
 
@@ -153,7 +162,9 @@ def digest_command(
     DRY_RUN,
     PLAN,
 )
-def prune_command(repository: Repository, unique: bool, apply: bool, dry_run: bool) -> None:
+def prune_command(
+    repository: Repository, unique: bool, apply: bool, dry_run: bool
+) -> None:
     """Propose to archive memories that are old and unused.
 
     The command prints a plan; --apply asks you at the terminal and carries it out. Strength falls with age and with
@@ -171,12 +182,16 @@ def prune_command(repository: Repository, unique: bool, apply: bool, dry_run: bo
     done, outlook = prune(True, by, unique=unique)
     if apply and done.plan.entries:
         agreed = _agreed(repository, done)
-        done, _ = with_bar(lambda bar: prune(False, by, bar, agreed, unique), "archiving")
+        done, _ = with_bar(
+            lambda bar: prune(False, by, bar, agreed, unique), "archiving"
+        )
     archived = {entry.about for entry in done.plan.entries if entry.kind == "archive"}
     cleaned = len(done.plan.entries) - len(archived)
     counts = {**outlook.counts(archived), "links_cleaned": cleaned}
     _answer_plan(repository, done, counts)
-    note(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items()))
+    note(
+        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    )
 
 
 def _refuse_both(apply: bool, dry_run: bool) -> None:
@@ -198,15 +213,26 @@ def _agreed(repository: Repository, done: Done) -> list[str]:
     return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
 
 
-def _answer_plan(repository: Repository, done: Done, counts: dict[str, int] | None = None) -> int:
+def _answer_plan(
+    repository: Repository, done: Done, counts: dict[str, int] | None = None
+) -> int:
     used = {} if done.written else repository.lifecycle.accesses()
     entries = []
     for entry in done.plan.entries:
         known = done.memories.get(entry.target)
         access = used.get(entry.about) if entry.kind == "archive" else None
         title = known.title if known else entry.title
-        entries.append({"entry": entry, "title": title, "used": access and access.count})
-    answer({"done": done, "dry_run": not done.written, "counts": counts or {}, "entries": entries})
+        entries.append(
+            {"entry": entry, "title": title, "used": access and access.count}
+        )
+    answer(
+        {
+            "done": done,
+            "dry_run": not done.written,
+            "counts": counts or {},
+            "entries": entries,
+        }
+    )
     for id, why in done.staying:
         note(f"{id} stays: {why}")
     if not done.plan.entries and not done.moves:

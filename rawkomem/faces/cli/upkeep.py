@@ -55,9 +55,13 @@ index file  {index} ({bytes:,} bytes)
 {layers.told:?layers      %}""",
     of=Status,
     vectors=lambda status: (
-        f"{status.deep:,} of {status.documents:,}" if status.documents else "none to compute"
+        f"{status.deep:,} of {status.documents:,}"
+        if status.documents
+        else "none to compute"
     ),
-    problems=lambda status: [f"{problem.path}: {problem.message}" for problem in status.problems],
+    problems=lambda status: [
+        f"{problem.path}: {problem.message}" for problem in status.problems
+    ],
 )
 
 
@@ -153,7 +157,9 @@ STORE = Fields(
     of=StoreStatus,
     line="{used:yes */ } {name:<9} {memories:n memory}, {bytes:,} bytes here  {where}{install:?  (%)}",
 )
-COPY = Fields(of=Copied, line="both hold the same: {memories:n memory} ({seconds:.1f} s)")
+COPY = Fields(
+    of=Copied, line="both hold the same: {memories:n memory} ({seconds:.1f} s)"
+)
 PUBLISHED = Fields(
     of=Published,
     line="other programs can read {memories:n memory}, {blocks:n block} and {skills:n skill}",
@@ -228,7 +234,9 @@ def store_copy(repository: Repository, source: str, target: str) -> Any:
     Examples:
       rawkomem index store copy sqlite postgres
     """
-    return with_bar(lambda progress: repository.store.copy(source, target, progress), "filling")
+    return with_bar(
+        lambda progress: repository.store.copy(source, target, progress), "filling"
+    )
 
 
 @store_command.verb("publish", PUBLISHED)
@@ -306,7 +314,9 @@ def sinks_status(repository: Repository) -> int:
     return _answer_states(repository.sinks.list())
 
 
-@sinks_command.verb("flush", "--due: Only send events whose retry time has come.", FLUSHED)
+@sinks_command.verb(
+    "flush", "--due: Only send events whose retry time has come.", FLUSHED
+)
 def sinks_flush(repository: Repository, due: bool) -> int:
     """Send the waiting events to the webhook now.
 
@@ -356,7 +366,9 @@ BLOCKS = Fields(
 def _subject_of(row: Row) -> str:
     """Return the value that says what a block is about."""
     block, _ = read_yamo_block(row.yamo_text)
-    values = (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
+    values = (
+        (block.value(section, key) for section, key in TELLING_KEYS) if block else ()
+    )
     return next((text for text in values if text), "")
 
 
@@ -418,7 +430,9 @@ def ledger_verify(repository: Repository, database: str) -> int:
     OPERATION,
     [BLOCK],
 )
-def ledger_show(repository: Repository, block: str, limit: int, operation: str | None) -> Any:
+def ledger_show(
+    repository: Repository, block: str, limit: int, operation: str | None
+) -> Any:
     """Show the last blocks, latest first.
 
     With ID, the command prints the whole text of that block, or of all blocks that name that memory.

@@ -137,7 +137,11 @@ def trace_list(
     [MATCH],
 )
 def trace_search(
-    repository: Repository, task: tuple[str, ...], limit: int, min_similarity: float, since: str
+    repository: Repository,
+    task: tuple[str, ...],
+    limit: int,
+    min_similarity: float,
+    since: str,
 ) -> Any:
     """Find earlier tasks that resemble a task.
 
@@ -159,7 +163,8 @@ def trace_show(repository: Repository, id: str) -> Any:
     memory = repository.get(id)
     if memory.kind not in RECORDED:
         raise BadInput(
-            f"{memory.id} is a {memory.kind}, not a trace", f"'rawkomem show {memory.id}' shows it"
+            f"{memory.id} is a {memory.kind}, not a trace",
+            f"'rawkomem show {memory.id}' shows it",
         )
     needed = repository.traces.needed_by(memory.id)
     return answer(memory, depended_on=needed)
@@ -216,7 +221,9 @@ def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
-    _answer_recorded(repository, repository.traces.log(ToldExperience(**given), user_name()))
+    _answer_recorded(
+        repository, repository.traces.log(ToldExperience(**given), user_name())
+    )
 
 
 def _answer_recorded(repository: Repository, written: Written) -> None:
@@ -236,7 +243,8 @@ EPISODE = Fields(
     "no episodes yet: 'rawkomem trace episode capture --since 2026-01-23' creates one",
 )
 MEMBER = Fields(
-    "id title status created:iso by", "  {created:day}  {title:80}{status:mark}  {id:dim}"
+    "id title status created:iso by",
+    "  {created:day}  {title:80}{status:mark}  {id:dim}",
 )
 WHOLE_EPISODE = EPISODE.but(
     "memories=members",
@@ -272,7 +280,11 @@ def episode_command() -> None:
     EPISODE,
 )
 def create_episode(
-    repository: Repository, name: str, ids: tuple[str, ...], tags: tuple[str, ...], text: str
+    repository: Repository,
+    name: str,
+    ids: tuple[str, ...],
+    tags: tuple[str, ...],
+    text: str,
 ) -> None:
     """Create an episode from these memories.
 
@@ -306,7 +318,9 @@ def capture_episode(
       rawkomem trace episode capture 'Release week' --since 2026-01-01
     """
     if not (since or until or discoverer or kinds or wanted):
-        raise BadInput("capture needs a filter", "add --since, --until, --by, --kind or --with-tag")
+        raise BadInput(
+            "capture needs a filter", "add --since, --until, --by, --kind or --with-tag"
+        )
     only = filter_of(kind=kinds, tag=wanted, since=since, until=until)
     made = repository.episodes.capture(name, only, discoverer, tags, user_name())
     answer(made, EPISODE.done("captured"))
@@ -356,7 +370,9 @@ def show_episode(repository: Repository, id: str) -> None:
 
 
 @episode_command.verb("search", "ID", "QUERY...", LIMIT, [RESULT])
-def search_episode(repository: Repository, id: str, query: tuple[str, ...], limit: int) -> None:
+def search_episode(
+    repository: Repository, id: str, query: tuple[str, ...], limit: int
+) -> None:
     """Find the members of an episode that match a question.
 
     Examples:
@@ -404,7 +420,9 @@ def summarize_episode(repository: Repository, id: str, words: int, keep: bool) -
     "--archive: Archive members that the digest covers completely.",
     DIGEST,
 )
-def compress_episode(repository: Repository, id: str, title: str, archive: bool) -> None:
+def compress_episode(
+    repository: Repository, id: str, title: str, archive: bool
+) -> None:
     """Write one memory that sums up the members of an episode.
 
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
@@ -412,7 +430,9 @@ def compress_episode(repository: Repository, id: str, title: str, archive: bool)
     Examples:
       rawkomem trace episode compress EPISODE
     """
-    digest, archived, staying = repository.episodes.compress(id, title, archive, user_name())
+    digest, archived, staying = repository.episodes.compress(
+        id, title, archive, user_name()
+    )
     repository.core.follow()
     sources = sources_in(digest.entry.extra)
     answer(digest, derivedFrom=sources, archived=len(archived))

@@ -49,8 +49,11 @@ class Shelf:
 
     def __init__(self, layout: Layout, warn: Callable[[str], None]):
         self.layout = layout
-        self.repository = Repository(layout, warn, via=AGENT if agent_above() else PERSON)
-        self.memories: dict[str, Memory] = {}  # includes deleted memories: files still name them
+        self.repository = Repository(
+            layout, warn, via=AGENT if agent_above() else PERSON
+        )
+        # includes deleted memories: files still name them
+        self.memories: dict[str, Memory] = {}
         self.names = Names(())
         self.loads = 0  # how often the memories were loaded
         self._seen: object = None
@@ -62,7 +65,9 @@ class Shelf:
         def look() -> tuple[object, list[Memory] | None]:
             seen = index.catalogue.meta().get("listing")
             known = seen is not None and seen == self._seen
-            return seen, None if known else [memory_of(doc) for doc in index.catalogue.docs()]
+            return seen, None if known else [
+                memory_of(doc) for doc in index.catalogue.docs()
+            ]
 
         self._seen, memories = self.repository.core.read(look)
         if memories is not None:
@@ -97,7 +102,9 @@ class Shelf:
         """Return a memory folded from the editor's entries of one file and the saved entries of all other files."""
         others = (file for file in self._files_about(id) if file != path)
         saved = (
-            entry for file in others for entry in read_file(self.layout.path(file), file).entries
+            entry
+            for file in others
+            for entry in read_file(self.layout.path(file), file).entries
         )
         return fold(entry for entry in (*entries, *saved) if entry.target == id)
 
@@ -144,7 +151,9 @@ class Place:
 
     def on(self, spans: Iterable[Span]) -> Span | None:
         """Return the first of the spans that holds this position, or None."""
-        return next((span for span in spans if span.holds(self.line, self.column)), None)
+        return next(
+            (span for span in spans if span.holds(self.line, self.column)), None
+        )
 
     def meant(self) -> tuple[Span | None, list[Memory]]:
         """Return the span and the memories of the name at this position.
@@ -156,7 +165,12 @@ class Place:
 
     def _around(self) -> list[Memory]:
         front = next(
-            (one for one in fronts(self.document.lines) if one.first <= self.line <= one.last), None
+            (
+                one
+                for one in fronts(self.document.lines)
+                if one.first <= self.line <= one.last
+            ),
+            None,
         )
         ids = [
             entry.target
@@ -174,7 +188,8 @@ class Documents:
         self.editor = editor
         self.folder = folder
         self._worker = ThreadPoolExecutor(1, "rawkomem")
-        self.edits: dict[str, int] = {}  # URI → number of the last check that was started
+        # URI → number of the last check that was started
+        self.edits: dict[str, int] = {}
         self._shelves: dict[str, Shelf] = {}
 
     async def run(self, call: Callable[..., T], *arguments: Any) -> T:
@@ -182,7 +197,9 @@ class Documents:
 
         The server reads messages meanwhile; cancelling this coroutine drops a waiting call.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._worker, call, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._worker, call, *arguments
+        )
 
     def end(self) -> None:
         """Drop waiting calls."""
@@ -231,7 +248,9 @@ class Documents:
         workspace = self.editor.workspace
         opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
         found: dict[str, Shelf] = {}
-        for folder in [self.folder] if self.folder else opened or [workspace.root_path or ""]:
+        for folder in (
+            [self.folder] if self.folder else opened or [workspace.root_path or ""]
+        ):
             try:
                 layout = find_layout(folder)
             except NotFound:

@@ -22,7 +22,11 @@ from ...model.values import CREATES, GROUPS, iso, now
 from ...redaction.entries import redact_entry
 from .documents import DELETED, Document, Documents, Shelf, line_start, uri_of
 
-NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = "rawkomem.new", "rawkomem.amend", "rawkomem.show"
+NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = (
+    "rawkomem.new",
+    "rawkomem.amend",
+    "rawkomem.show",
+)
 ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
 APPLY_EDIT = "workspace.apply_edit"  # the capability to apply edits of the server
 NEW_TITLE = "New memory"
@@ -39,10 +43,16 @@ def code_actions(
     uri = params.text_document.uri
     if not documents.is_memory_file(uri):
         return None
-    amends = lsp.Command(AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line])
+    amends = lsp.Command(
+        AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line]
+    )
     wanted = params.context.only or [""]
-    fits = any(f"{ACTION_KIND}.".startswith(f"{kind}." if kind else "") for kind in wanted)
-    return [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
+    fits = any(
+        f"{ACTION_KIND}.".startswith(f"{kind}." if kind else "") for kind in wanted
+    )
+    return (
+        [lsp.CodeAction(AMEND_TITLE, kind=ACTION_KIND, command=amends)] if fits else []
+    )
 
 
 async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
@@ -53,7 +63,9 @@ async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
     title, kind = (str(part).strip() for part in (*given, "", "")[:2])
     kind = kind or "memory"
     if not title:
-        raise BadInput("a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]')
+        raise BadInput(
+            "a new memory needs a title", f'run {NEW_COMMAND} with ["Why we chose X"]'
+        )
     if kind not in NEW_KINDS:
         raise BadInput(f"unknown kind {kind!r}", "one of " + ", ".join(NEW_KINDS))
     id, uri, text = await documents.run(_filled_template, documents, kind, title)
@@ -62,21 +74,31 @@ async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
     return {"id": id, "uri": uri}
 
 
-def _filled_template(documents: Documents, kind: str, title: str) -> tuple[str, str, str]:
+def _filled_template(
+    documents: Documents, kind: str, title: str
+) -> tuple[str, str, str]:
     """Return the id, the URI and the text of a new memory in the first open folder that has memories."""
     shelf = next(iter(documents.shelves()), None)
     if shelf is None:
-        raise NotFound("no open folder has a .rawko/ folder", "run 'rawkomem init' in your project")
+        raise NotFound(
+            "no open folder has a .rawko/ folder", "run 'rawkomem init' in your project"
+        )
     at = now()
     id = new_id(kind, at)
     said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
             "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
-    return id, _free_uri(documents, shelf, kind, title), fill_template(shelf.layout, kind, said)
+    return (
+        id,
+        _free_uri(documents, shelf, kind, title),
+        fill_template(shelf.layout, kind, said),
+    )
 
 
 async def _create_file(documents: Documents, uri: str, text: str) -> None:
     """Create a file with one edit of the editor, or else on the disk if the editor cannot create files."""
-    operations = documents.supports("workspace.workspace_edit.resource_operations") or ()
+    operations = (
+        documents.supports("workspace.workspace_edit.resource_operations") or ()
+    )
     if lsp.ResourceOperationKind.Create in operations:
         document = lsp.OptionalVersionedTextDocumentIdentifier(uri)
         filled = lsp.TextDocumentEdit(document, [lsp.TextEdit(line_start(1), text)])
@@ -92,10 +114,15 @@ async def _create_file(documents: Documents, uri: str, text: str) -> None:
 def _free_uri(documents: Documents, shelf: Shelf, kind: str, title: str) -> str:
     """Return the URI of a file that is named after a title and exists neither on disk nor in the editor."""
     folder = CREATES[kind].folder
-    uris = (uri_of(shelf, f"{folder}/{name}.md") for name in numbered_names(file_stem(title)))
+    uris = (
+        uri_of(shelf, f"{folder}/{name}.md")
+        for name in numbered_names(file_stem(title))
+    )
     held = documents.open_uris()
     return next(
-        uri for uri in uris if uri not in held and not os.path.lexists(to_fs_path(uri) or "")
+        uri
+        for uri in uris
+        if uri not in held and not os.path.lexists(to_fs_path(uri) or "")
     )
 
 
@@ -107,7 +134,9 @@ async def amend_memory(documents: Documents, *given: Any) -> dict[str, str]:
     uri, line = str(given[0]) if given else "", int(given[1]) if len(given) > 1 else 0
     id, end, added = await documents.run(_amendment, documents, uri, line)
     await _apply_edit(
-        documents, lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}), AMEND_TITLE
+        documents,
+        lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(end, added)]}),
+        AMEND_TITLE,
     )
     return {"id": id, "uri": uri}
 
@@ -116,8 +145,12 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
     """Return the id of the memory at a line, the end of its document, and the text to append there."""
     document, memory = memory_at(documents, uri, line)
     if memory.status == DELETED:
-        raise Refused(f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first")
-    entry = Entry("amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body)
+        raise Refused(
+            f"{memory.id} is deleted", f"run 'rawkomem restore {memory.id}' first"
+        )
+    entry = Entry(
+        "amend", new_id("amend"), memory.id, at=now(), by=user_name(), body=memory.body
+    )
     text = emit_entry(redact_entry(entry))
     if not append_holds(decode_file(document.data)[0], text):
         raise Refused(
@@ -127,7 +160,11 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
     added = join_entry(document.text, text)[len(document.text) :]
     last = len(document.lines) - 1
     column = documents.units(document.lines[last])
-    return memory.id, lsp.Range(lsp.Position(last, column), lsp.Position(last, column)), added
+    return (
+        memory.id,
+        lsp.Range(lsp.Position(last, column), lsp.Position(last, column)),
+        added,
+    )
 
 
 def memory_at(documents: Documents, uri: str, line: int) -> tuple[Document, Memory]:
@@ -140,7 +177,8 @@ def memory_at(documents: Documents, uri: str, line: int) -> tuple[Document, Memo
         memory = document.shelf.as_edited(entry.target, document.path, entries)
     if document is None or memory is None:
         raise BadInput(
-            "no memory at the cursor", "put the cursor into an entry whose frontmatter is valid"
+            "no memory at the cursor",
+            "put the cursor into an entry whose frontmatter is valid",
         )
     return document, memory
 
@@ -149,11 +187,15 @@ async def show_document(documents: Documents, *given: Any) -> None:
     """Ask the editor to show a file at a line counted from 1, if it supports that."""
     uri, line = str(given[0]), int(given[1]) if len(given) > 1 else 1
     if documents.supports("window.show_document.support"):
-        place = lsp.ShowDocumentParams(uri=uri, take_focus=True, selection=line_start(line))
+        place = lsp.ShowDocumentParams(
+            uri=uri, take_focus=True, selection=line_start(line)
+        )
         await documents.editor.window_show_document_async(place)
 
 
-async def _apply_edit(documents: Documents, edit: lsp.WorkspaceEdit, label: str) -> None:
+async def _apply_edit(
+    documents: Documents, edit: lsp.WorkspaceEdit, label: str
+) -> None:
     if not documents.supports(APPLY_EDIT):
         raise Refused(
             "this editor does not apply edits of a language server",

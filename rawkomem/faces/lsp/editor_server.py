@@ -23,11 +23,15 @@ from .positions import locate_problem
 
 # Publish the problems that `rawkomem check` finds in a document, after every change.
 
-SEVERITY = {ERROR: lsp.DiagnosticSeverity.Error, WARNING: lsp.DiagnosticSeverity.Warning}
+SEVERITY = {
+    ERROR: lsp.DiagnosticSeverity.Error,
+    WARNING: lsp.DiagnosticSeverity.Warning,
+}
 
 
 async def check_edited(
-    documents: Documents, params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams
+    documents: Documents,
+    params: lsp.DidOpenTextDocumentParams | lsp.DidChangeTextDocumentParams,
 ) -> None:
     """Check a document that was opened or changed."""
     await _check_uris(documents, [params.text_document.uri])
@@ -40,7 +44,9 @@ async def check_all(documents: Documents, params: object = None) -> None:
         await documents.editor.workspace_code_lens_refresh_async(None)
 
 
-async def forget_closed(documents: Documents, params: lsp.DidCloseTextDocumentParams) -> None:
+async def forget_closed(
+    documents: Documents, params: lsp.DidCloseTextDocumentParams
+) -> None:
     """Clear the diagnostics of a closed document."""
     documents.edits.pop(params.text_document.uri, None)
     _publish(documents, params.text_document.uri, [])
@@ -55,21 +61,30 @@ async def _check_uris(documents: Documents, uris: Iterable[str]) -> None:
             _publish(documents, uri, found)
 
 
-def _diagnostics(documents: Documents, uri: str, number: int) -> list[lsp.Diagnostic] | None:
+def _diagnostics(
+    documents: Documents, uri: str, number: int
+) -> list[lsp.Diagnostic] | None:
     document = documents.get(uri) if documents.edits.get(uri) == number else None
     if document is None:
         return None
-    checked = check_text(document.data, document.path, [*document.shelf.memories.values()])
+    checked = check_text(
+        document.data, document.path, [*document.shelf.memories.values()]
+    )
     found = []
     for problem in checked.problems:
         if problem.code == NOT_IDEAL:
-            continue  # most good memories are shorter than the ideal: `rawkomem check --style` tells
+            # most good memories are shorter than the ideal: `rawkomem check --style` tells
+            continue
         span = locate_problem(document.lines, problem)
         found.append(
             lsp.Diagnostic(
                 range=documents.range(document.lines, span.line, span.start, span.end),
-                message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
-                severity=SEVERITY.get(problem.level, lsp.DiagnosticSeverity.Information),
+                message=f"{problem.message} ({problem.hint})"
+                if problem.hint
+                else problem.message,
+                severity=SEVERITY.get(
+                    problem.level, lsp.DiagnosticSeverity.Information
+                ),
                 source="rawkomem",
                 code=problem.code,
             )
@@ -91,12 +106,20 @@ INTERVAL_S = 2.0
 
 async def start_watching(documents: Documents, params: lsp.InitializedParams) -> None:
     """Ask the editor to report changed files. If it cannot, poll for changes until the editor exits."""
-    if not documents.supports("workspace.did_change_watched_files.dynamic_registration"):
+    if not documents.supports(
+        "workspace.did_change_watched_files.dynamic_registration"
+    ):
         await _look_at_intervals(documents)
         return
-    options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(PATTERN)])
-    wanted = lsp.Registration(WATCHERS_ID, lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-    await documents.editor.client_register_capability_async(lsp.RegistrationParams([wanted]))
+    options = lsp.DidChangeWatchedFilesRegistrationOptions(
+        [lsp.FileSystemWatcher(PATTERN)]
+    )
+    wanted = lsp.Registration(
+        WATCHERS_ID, lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options
+    )
+    await documents.editor.client_register_capability_async(
+        lsp.RegistrationParams([wanted])
+    )
 
 
 async def _look_at_intervals(documents: Documents) -> None:
@@ -157,7 +180,9 @@ class EditorServer:
         self._was_shut_down = False
         self._exit_code = 0
         for name, handler, options in FEATURES:
-            self.editor.feature(name, options)(self._guarded(partial(self.documents.run, handler)))
+            self.editor.feature(name, options)(
+                self._guarded(partial(self.documents.run, handler))
+            )
         for name, noted in NOTIFICATIONS.items():
             self.editor.feature(name)(self._in_background(self._guarded(noted)))
         for name, command in COMMANDS.items():
@@ -181,7 +206,9 @@ class EditorServer:
         """Set the exit code: the protocol requires 1 if the editor did not send `shutdown` first."""
         self._exit_code = 0 if self._was_shut_down else 1
 
-    def _guarded(self, call: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    def _guarded(
+        self, call: Callable[..., Awaitable[Any]]
+    ) -> Callable[..., Awaitable[Any]]:
         """Return a call that gets the documents first; a failure is shown as a message, and the answer is None."""
 
         async def answer(*given: Any) -> Any:
@@ -189,12 +216,16 @@ class EditorServer:
                 return await call(self.documents, *given)
             except RawkoError as failure:
                 self.editor.window_show_message(
-                    lsp.ShowMessageParams(type=lsp.MessageType.Error, message=failure.in_full)
+                    lsp.ShowMessageParams(
+                        type=lsp.MessageType.Error, message=failure.in_full
+                    )
                 )
 
         return answer
 
-    def _in_background(self, call: Callable[..., Awaitable[Any]]) -> Callable[[Any], None]:
+    def _in_background(
+        self, call: Callable[..., Awaitable[Any]]
+    ) -> Callable[[Any], None]:
         """Return the handler of a notification: it starts the call and does not wait, because nobody gets an answer."""
 
         def start(params: Any) -> None:

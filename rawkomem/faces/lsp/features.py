@@ -27,7 +27,16 @@ from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .documents import Documents, Shelf, line_start, uri_of
 from .editing import SHOW_COMMAND, memory_at
-from .positions import KEY_LINE, Front, Span, conditions_in, fronts, key_of, lines_of, names_in
+from .positions import (
+    KEY_LINE,
+    Front,
+    Span,
+    conditions_in,
+    fronts,
+    key_of,
+    lines_of,
+    names_in,
+)
 
 # Complete frontmatter keys, their fixed values, tags and ids of memories.
 
@@ -51,11 +60,14 @@ class Choice:
     text: str
     says: str = ""  # its meaning, or the title of a memory
     start: int = 0  # the column where the replaced text starts
-    found_by: str = ""  # text that the editor matches with the typed text; empty: `text`
+    # text that the editor matches with the typed text; empty: `text`
+    found_by: str = ""
     sort: str = "enum"  # a key of ITEM_KINDS: the icon that the editor shows
 
 
-def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.CompletionList | None:
+def complete(
+    documents: Documents, params: lsp.CompletionParams
+) -> lsp.CompletionList | None:
     """Return the completions at a position of the editor."""
     place = documents.place(params)
     if place is None:
@@ -74,7 +86,9 @@ def complete(documents: Documents, params: lsp.CompletionParams) -> lsp.Completi
     return lsp.CompletionList(is_incomplete=memories >= MAX_MEMORIES, items=items)
 
 
-def choices_at(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> list[Choice]:
+def choices_at(
+    shelf: Shelf, lines: Sequence[str], line: int, column: int
+) -> list[Choice]:
     """Return the completions at a position of a memory file."""
     typed = lines[line][:column] if line < len(lines) else ""
     front = next((front for front in fronts(lines) if front.holds(line)), None)
@@ -89,7 +103,11 @@ def choices_at(shelf: Shelf, lines: Sequence[str], line: int, column: int) -> li
     known = frontmatter_keys().get(key)
     if known and known.refers:
         return _memory_choices(shelf, start, typed[start:])
-    return _tag_choices(shelf, start) if key == TAGS_KEY else _value_choices(key, known, start)
+    return (
+        _tag_choices(shelf, start)
+        if key == TAGS_KEY
+        else _value_choices(key, known, start)
+    )
 
 
 def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
@@ -97,13 +115,16 @@ def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY_LINE.match, others) if found}
     free = {key: known for key, known in frontmatter_keys().items() if key not in used}
-    return [Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()]
+    return [
+        Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()
+    ]
 
 
 def _start_of_value(typed: str, after: int) -> int:
     value = TYPED_VALUE.search(typed, after)
     text = value[0] if value else ""
-    dash = len(text) - len(text.lstrip("- \t")) if not after else 0  # the "- " before a list item
+    # the "- " before a list item
+    dash = len(text) - len(text.lstrip("- \t")) if not after else 0
     return len(typed) - len(text) + dash
 
 
@@ -114,7 +135,9 @@ def _value_choices(key: str, known: Key | None, start: int) -> list[Choice]:
     words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
     words = IMPORTANCE if key == "importance" else words
     described = known.values.get("enumDescriptions", [known.says] * len(words))
-    return [Choice(word, says, start) for word, says in zip(words, described, strict=True)]
+    return [
+        Choice(word, says, start) for word, says in zip(words, described, strict=True)
+    ]
 
 
 def _tag_choices(shelf: Shelf, start: int) -> list[Choice]:
@@ -134,7 +157,9 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
     words = plain.split()
     ranked = []
     for memory in shelf.offered():
-        id, title = (name.casefold().translate(ID_MARKS) for name in (memory.id, memory.title))
+        id, title = (
+            name.casefold().translate(ID_MARKS) for name in (memory.id, memory.title)
+        )
         if all(word in f"{id} {title}" for word in words):
             begins = id.startswith(plain) or title.startswith(plain)
             ranked.append((not begins, -memory.updated, memory.id, memory.title))
@@ -151,26 +176,40 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
 MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
 
 
-def definitions(documents: Documents, params: lsp.DefinitionParams) -> list[lsp.Location] | None:
+def definitions(
+    documents: Documents, params: lsp.DefinitionParams
+) -> list[lsp.Location] | None:
     """Return where the memory that is named at the position begins; None if no memory is named there."""
     place = documents.place(params)
     span, memories = place.meant() if place else (None, [])
     return (
-        [_location(place.document.shelf, memory) for memory in memories] if place and span else None
+        [_location(place.document.shelf, memory) for memory in memories]
+        if place and span
+        else None
     )
 
 
-def references_to(documents: Documents, params: lsp.ReferenceParams) -> list[lsp.Location] | None:
+def references_to(
+    documents: Documents, params: lsp.ReferenceParams
+) -> list[lsp.Location] | None:
     """Return every place that names a memory: the one named at the position, or else the one of its frontmatter."""
     place = documents.place(params)
     if place is None:
         return None
     shelf = place.document.shelf
     _, wanted = place.meant()
-    found = [_location(shelf, memory) for memory in wanted if params.context.include_declaration]
+    found = [
+        _location(shelf, memory)
+        for memory in wanted
+        if params.context.include_declaration
+    ]
     return [
         *found,
-        *(location for memory in wanted for location in _places_naming(documents, shelf, memory)),
+        *(
+            location
+            for memory in wanted
+            for location in _places_naming(documents, shelf, memory)
+        ),
     ]
 
 
@@ -195,13 +234,17 @@ def workspace_symbols(
     ]  # fmt: skip
 
 
-def _places_naming(documents: Documents, shelf: Shelf, memory: Memory) -> Iterator[lsp.Location]:
+def _places_naming(
+    documents: Documents, shelf: Shelf, memory: Memory
+) -> Iterator[lsp.Location]:
     for path in shelf.files_naming(memory.id):
         uri = uri_of(shelf, path)
         lines = lines_of(documents.text(uri))
         for span in names_in(lines):
             if memory.id in shelf.names.find(span.text):
-                yield lsp.Location(uri, documents.range(lines, span.line, span.start, span.end))
+                yield lsp.Location(
+                    uri, documents.range(lines, span.line, span.start, span.end)
+                )
 
 
 def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
@@ -240,7 +283,8 @@ class Teller:
             + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
             memory.kind,
             memory.importance,
-            f"trust {trust.value:.2f}" + ("" if trust.standing.verified else " (unverified)"),
+            f"trust {trust.value:.2f}"
+            + ("" if trust.standing.verified else " (unverified)"),
         ]
         body = (
             memory.body
@@ -249,7 +293,9 @@ class Teller:
         )
         more = [*self.remarks(memory), _code(memory.id)]
         title = f"### {one_line(memory.title or memory.id, 200)}"
-        return harmless("\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body]))
+        return harmless(
+            "\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body])
+        )
 
     def remarks(self, memory: Memory) -> list[str]:
         """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
@@ -257,11 +303,16 @@ class Teller:
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
             said.append(
-                "superseded by " + one_line(newer.title if newer else memory.superseded_by, 80)
+                "superseded by "
+                + one_line(newer.title if newer else memory.superseded_by, 80)
             )
         elif memory.status != ACTIVE:
             said.append(memory.status)
-        stale = [item for item in self.citations.of(memory.extra) if item.state in (STALE, GONE)]
+        stale = [
+            item
+            for item in self.citations.of(memory.extra)
+            if item.state in (STALE, GONE)
+        ]
         if stale:
             places = (
                 f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
@@ -275,7 +326,9 @@ class Teller:
             )
         access = self.uses.get(memory.id, Access())
         if access.count:
-            said.append(f"used {counted(access.count, 'time')}, last {iso(access.last)[:10]}")
+            said.append(
+                f"used {counted(access.count, 'time')}, last {iso(access.last)[:10]}"
+            )
         return said
 
 
@@ -289,7 +342,9 @@ def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
         for at, task in lately[:MAX_TASKS_SHOWN]
     )
     more = (
-        f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more" if len(lately) > MAX_TASKS_SHOWN else ""
+        f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more"
+        if len(lately) > MAX_TASKS_SHOWN
+        else ""
     )
     return harmless(f"{named} fired recently on:\n\n{tasks}{more}")
 
@@ -317,12 +372,16 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     lines, shelf = place.document.lines, place.document.shelf
 
     def shown(text: str, span: Span | None) -> lsp.Hover:
-        where = documents.range(lines, span.line, span.start, span.end) if span else None
+        where = (
+            documents.range(lines, span.line, span.start, span.end) if span else None
+        )
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text), where)
 
     condition = place.on(conditions_in(lines))
     if condition:
-        return shown(fired_card(condition.text, shelf.fired_lately(condition.text)), condition)
+        return shown(
+            fired_card(condition.text, shelf.fired_lately(condition.text)), condition
+        )
     span, memories = place.meant()
     if not memories:
         return None
@@ -330,7 +389,9 @@ def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
     return shown("\n\n".join(map(teller.card, memories)), span)
 
 
-def lenses(documents: Documents, params: lsp.CodeLensParams) -> list[lsp.CodeLens] | None:
+def lenses(
+    documents: Documents, params: lsp.CodeLensParams
+) -> list[lsp.CodeLens] | None:
     """Return the remarks that the editor shows above each memory of a document."""
     document = documents.get(params.text_document.uri)
     if document is None:
@@ -349,7 +410,9 @@ def _lens_command(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
     """Return the command of a lens: it opens the memory that supersedes this one, or does nothing if none does."""
     newer = shelf.memories.get(memory.superseded_by)
     if newer:
-        return lsp.Command(remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line])
+        return lsp.Command(
+            remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line]
+        )
     return lsp.Command(remark, "")
 
 
@@ -365,7 +428,9 @@ async def search_memories(documents: Documents, *given: Any) -> list[dict[str, o
     """Return the memories of all open folders that fit a query. Takes `query`."""
     query = str(given[0]).strip() if given else ""
     if not query:
-        raise BadInput("a search needs a query", f'run {SEARCH_COMMAND} with ["how do we retry"]')
+        raise BadInput(
+            "a search needs a query", f'run {SEARCH_COMMAND} with ["how do we retry"]'
+        )
     return await documents.run(_search_shelves, documents, query)
 
 
@@ -401,15 +466,23 @@ async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
             f"{WHY_COMMAND} needs a document, a line and a task",
             f'run {WHY_COMMAND} with [uri, line, "add a retry"]',
         )
-    return await documents.run(_why_at, documents, str(uri), int(line), str(task).strip())
+    return await documents.run(
+        _why_at, documents, str(uri), int(line), str(task).strip()
+    )
 
 
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
     document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
-    said = "recalled for this task" if inside else f"not recalled for this task: {item.why_not}"
+    said = (
+        "recalled for this task"
+        if inside
+        else f"not recalled for this task: {item.why_not}"
+    )
     return {
         "id": memory.id,
         "recalled": inside,
-        "text": "\n".join([f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)]),
+        "text": "\n".join(
+            [f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)]
+        ),
     }

@@ -63,7 +63,9 @@ class Front:
 
 def fronts(lines: Sequence[str]) -> list[Front]:
     """Return the frontmatters of a text. Includes those that cannot be parsed yet because a person is typing."""
-    starts = [block.line - 1 for block in split_blocks("\n".join(lines).lstrip("\ufeff"))]
+    starts = [
+        block.line - 1 for block in split_blocks("\n".join(lines).lstrip("\ufeff"))
+    ]
     found = []
     for start in starts:
         if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
@@ -71,7 +73,10 @@ def fronts(lines: Sequence[str]) -> list[Front]:
             found.append(
                 Front(
                     start,
-                    next((at for at in rest if lines[at].rstrip() in ("---", "...")), len(lines)),
+                    next(
+                        (at for at in rest if lines[at].rstrip() in ("---", "...")),
+                        len(lines),
+                    ),
                 )
             )
     return found
@@ -83,7 +88,11 @@ def key_of(lines: Sequence[str], front: Front, line: int) -> str:
         found = KEY_LINE.match(lines[at])
         if found:
             return found[1]
-        if at == line and lines[at].strip() and not lines[at].startswith((" ", "\t", "-")):
+        if (
+            at == line
+            and lines[at].strip()
+            and not lines[at].startswith((" ", "\t", "-"))
+        ):
             return ""
     return ""
 
@@ -93,7 +102,9 @@ def values_in(lines: Sequence[str], keys: Collection[str]) -> list[Span]:
     spans = []
     for front in fronts(lines):
         first = front.first + 1
-        for key, line, start, end, text in _scalars_of("\n".join(lines[first : front.last])):
+        for key, line, start, end, text in _scalars_of(
+            "\n".join(lines[first : front.last])
+        ):
             if key in keys:
                 spans.append(Span(first + line, start, end, text))
     return spans
@@ -113,9 +124,19 @@ def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
             if text and scalar.style not in BLOCK_SCALAR:
                 inside = scalar.style in QUOTED
                 end = (
-                    scalar.end_mark.column if scalar.end_mark.line == mark.line else mark.column + 1
+                    scalar.end_mark.column
+                    if scalar.end_mark.line == mark.line
+                    else mark.column + 1
                 )
-                found.append((str(key.value), mark.line, mark.column + inside, end - inside, text))
+                found.append(
+                    (
+                        str(key.value),
+                        mark.line,
+                        mark.column + inside,
+                        end - inside,
+                        text,
+                    )
+                )
     return found
 
 
@@ -134,7 +155,9 @@ def _scalars_in(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
 
 def names_in(lines: Sequence[str]) -> list[Span]:
     """Return every reference to another memory: values of keys that name memories, and [[name]] in a body."""
-    spans = values_in(lines, [name for name, key in frontmatter_keys().items() if key.refers])
+    spans = values_in(
+        lines, [name for name, key in frontmatter_keys().items() if key.refers]
+    )
     heads = {at for front in fronts(lines) for at in range(front.first, front.last + 1)}
     code = False
     for at, text in enumerate(lines):
@@ -142,7 +165,8 @@ def names_in(lines: Sequence[str]) -> list[Span]:
             continue
         code ^= bool(FENCE.match(text))
         if not code and "[[" in text:
-            shown = set(WIKILINK.findall(without_code(text)))  # text between backticks is no link
+            # text between backticks is no link
+            shown = set(WIKILINK.findall(without_code(text)))
             links = [link for link in WIKILINK.finditer(text) if link[1] in shown]
             spans += [Span(at, link.start(1), link.end(1), link[1]) for link in links]
     return spans

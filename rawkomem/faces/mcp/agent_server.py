@@ -47,7 +47,9 @@ class Pool:
         # of its own, so that a write that waits for a lock blocks no reader
         self._writes = anyio.CapacityLimiter(1)
 
-    async def run(self, call: Callable[[Repository], Answer], writes: bool = False) -> Answer:
+    async def run(
+        self, call: Callable[[Repository], Answer], writes: bool = False
+    ) -> Answer:
         """Run a call in a thread and return its result. No other call uses its Repository meanwhile."""
         limiter = self._writes if writes else self._calls
         return await anyio.to_thread.run_sync(self._lend, call, limiter=limiter)
@@ -57,7 +59,9 @@ class Pool:
             repository = self._idle.pop()
         except IndexError:
             core = self._model.core
-            repository = Repository(core.layout, core.warn, core.via, layers=core.with_layers)
+            repository = Repository(
+                core.layout, core.warn, core.via, layers=core.with_layers
+            )
         repository.core.written = ()
         try:
             return call(repository)
@@ -84,14 +88,17 @@ class MemoryServer:
     """Answers MCP requests from one repository."""
 
     def __init__(self, repository: Repository, version: str = ""):
-        self.session = f"mcp-{os.urandom(4).hex()}"  # empty if several clients share the server
+        # empty if several clients share the server
+        self.session = f"mcp-{os.urandom(4).hex()}"
         self._pool = Pool(repository)
         self.protocol: Server[Any] = Server(
             "rawkomem",
             title="Project memory",
             version=version,
             instructions=INSTRUCTIONS,
-            get_tool_input_schema=lambda name: VERBS[name].schema if name in VERBS else None,
+            get_tool_input_schema=lambda name: (
+                VERBS[name].schema if name in VERBS else None
+            ),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -104,7 +111,9 @@ class MemoryServer:
     async def serve_stdio(self) -> None:
         """Answer one client on standard input and output until it disconnects."""
         async with stdio_server() as (reading, writing):
-            await self.protocol.run(reading, writing, self.protocol.create_initialization_options())
+            await self.protocol.run(
+                reading, writing, self.protocol.create_initialization_options()
+            )
 
     # Tools
 
@@ -118,7 +127,8 @@ class MemoryServer:
             arguments = checked_arguments(params.name, params.arguments or {})
             verb, caller = VERBS[params.name], self._caller(context)
             text = await self._pool.run(
-                lambda repository: verb.does(repository, caller, **arguments), not verb.reads
+                lambda repository: verb.does(repository, caller, **arguments),
+                not verb.reads,
             )
             is_error = False
         except RawkoError as failure:
@@ -134,7 +144,9 @@ class MemoryServer:
     def _caller(self, context: Any) -> Caller:
         """Return the client, with its own name or DEFAULT_AUTHOR."""
         client = getattr(context.session.client_params, "client_info", None)
-        name = one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR
+        name = (
+            one_line(client.name, MAX_CLIENT_NAME_CHARS) if client else DEFAULT_AUTHOR
+        )
         return Caller(name, self.session)
 
     # Resources
@@ -142,17 +154,28 @@ class MemoryServer:
     async def _list_resources(
         self, context: Any, params: wire.PaginatedRequestParams | None
     ) -> wire.ListResourcesResult:
-        start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
+        start = (
+            int(params.cursor)
+            if params and params.cursor and params.cursor.isdecimal()
+            else 0
+        )
         end = start + RESOURCES_PER_PAGE
         rows = await self._protocol_call(lambda repository: repository.list())
         resources = []
         for row in rows[start:end]:
-            title, uri = redact(safe_title(row.title or row.id)), SCHEME + quote(row.id, safe="")
-            resources.append(wire.Resource(name=row.id, title=title, uri=uri, mime_type=MARKDOWN))
+            title, uri = (
+                redact(safe_title(row.title or row.id)),
+                SCHEME + quote(row.id, safe=""),
+            )
+            resources.append(
+                wire.Resource(name=row.id, title=title, uri=uri, mime_type=MARKDOWN)
+            )
         more = str(end) if end < len(rows) else None
         return wire.ListResourcesResult(resources=resources, next_cursor=more)
 
-    async def _list_templates(self, context: Any, params: Any) -> wire.ListResourceTemplatesResult:
+    async def _list_templates(
+        self, context: Any, params: Any
+    ) -> wire.ListResourceTemplatesResult:
         template = wire.ResourceTemplate(
             name="memory",
             title="Memory",
@@ -169,7 +192,9 @@ class MemoryServer:
             raise _invalid(f"no resource {one_line(params.uri, 200)!r}: use {TEMPLATE}")
         id, caller = unquote(params.uri.removeprefix(SCHEME)), self._caller(context)
         text = await self._protocol_call(lambda repository: get(repository, caller, id))
-        contents = wire.TextResourceContents(uri=params.uri, mime_type=MARKDOWN, text=text)
+        contents = wire.TextResourceContents(
+            uri=params.uri, mime_type=MARKDOWN, text=text
+        )
         return wire.ReadResourceResult(contents=[contents])
 
     # Prompts
@@ -186,7 +211,9 @@ class MemoryServer:
     ) -> wire.GetPromptResult:
         prompt = PROMPTS.get(params.name)
         if prompt is None:
-            raise _invalid(f"no prompt {one_line(params.name, 80)!r}: {', '.join(PROMPTS)}")
+            raise _invalid(
+                f"no prompt {one_line(params.name, 80)!r}: {', '.join(PROMPTS)}"
+            )
         argument = (params.arguments or {}).get(prompt.takes, "")
         if prompt.takes and not argument.strip():
             raise _invalid(f"{params.name} needs {prompt.takes!r}")
@@ -194,7 +221,9 @@ class MemoryServer:
         text = await self._protocol_call(
             lambda repository: prompt.writes(repository, caller, argument)
         )
-        message = wire.PromptMessage(role="user", content=wire.TextContent(type="text", text=text))
+        message = wire.PromptMessage(
+            role="user", content=wire.TextContent(type="text", text=text)
+        )
         return wire.GetPromptResult(description=prompt.says, messages=[message])
 
     async def _protocol_call(self, call: Callable[[Repository], Answer]) -> Answer:

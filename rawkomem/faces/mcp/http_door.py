@@ -47,7 +47,9 @@ class Guard:
         def headers(name: str) -> list[str]:
             wanted = name.lower().encode()
             return [
-                value.decode("latin-1") for key, value in scope["headers"] if key.lower() == wanted
+                value.decode("latin-1")
+                for key, value in scope["headers"]
+                if key.lower() == wanted
             ]
 
         hint = "send 'Authorization: Bearer TOKEN'"
@@ -57,7 +59,8 @@ class Guard:
 def listen_on_loopback(port: int) -> socket.socket:
     """Return a listening socket on the loopback address; port 0 takes a free port. Raises BadInput on failure."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    if os.name != "nt":  # on Windows, the option would let another program take over the port
+    # on Windows, the option would let another program take over the port
+    if os.name != "nt":
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))

@@ -38,7 +38,9 @@ HIDDEN_STATUSES = (
 
 def found_list(found: Sequence[Found], labels: Mapping[str, Labels]) -> str:
     """Return search results: facts about each memory, and the passage that matched."""
-    return fenced(MEMORIES_NOTE, [_found_row(item, labels.get(item.row.id, ())) for item in found])
+    return fenced(
+        MEMORIES_NOTE, [_found_row(item, labels.get(item.row.id, ())) for item in found]
+    )
 
 
 def _found_row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
@@ -59,7 +61,11 @@ def _found_row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
 def whole_memory(memory: Memory, trust: Trust, labels: Labels) -> str:
     """Return one memory with its text, cut at MAX_MEMORY_CHARS. Of a quarantined or deleted memory return no text."""
     if memory.status in HIDDEN_STATUSES:
-        facts = {"id": safe_item_id(memory.id), "kind": memory.kind, "status": memory.status}
+        facts = {
+            "id": safe_item_id(memory.id),
+            "kind": memory.kind,
+            "status": memory.status,
+        }
         return fenced(MEMORIES_NOTE, [(facts, NOT_SHOWN)])
     text = safe_body(memory.body[:MAX_MEMORY_CHARS])
     if len(memory.body) > MAX_MEMORY_CHARS:
@@ -91,7 +97,9 @@ def _facts_of_memory(memory: Memory, trust: Trust, labels: Labels) -> dict[str, 
         "related": ", ".join(memory.related),
         "source": f"{memory.path}:{memory.line}",
     }
-    return {key: safe_line(value, MAX_FACT_CHARS) for key, value in facts.items() if value}
+    return {
+        key: safe_line(value, MAX_FACT_CHARS) for key, value in facts.items() if value
+    }
 
 
 def what_was_stored(stored: Stored) -> str:
@@ -99,7 +107,9 @@ def what_was_stored(stored: Stored) -> str:
     outcome = stored.outcome
     others = f" (concerns {', '.join(outcome.others)})" if outcome.others else ""
     reason = f": {one_line(outcome.reason, 200)}" if outcome.reason else ""
-    return f"{outcome.what} {outcome.id}{others}{reason}{_redacted_note(stored.written)}"
+    return (
+        f"{outcome.what} {outcome.id}{others}{reason}{_redacted_note(stored.written)}"
+    )
 
 
 def what_was_remembered(done: Remembered) -> str:
@@ -124,7 +134,11 @@ def what_was_amended(written: Written, memory: Memory) -> str:
 
 
 def _redacted_note(written: Sequence[Written]) -> str:
-    return ". Secrets in it were redacted" if any(item.redacted for item in written) else ""
+    return (
+        ". Secrets in it were redacted"
+        if any(item.redacted for item in written)
+        else ""
+    )
 
 
 def listed_waiting(items: Sequence[Waiting]) -> str:
@@ -132,7 +146,8 @@ def listed_waiting(items: Sequence[Waiting]) -> str:
     if not items:
         return ""
     rows = [
-        _draft_row(item.draft) if item.draft else _held_row(item) for item in items[:MAX_WAITING]
+        _draft_row(item.draft) if item.draft else _held_row(item)
+        for item in items[:MAX_WAITING]
     ]
     more = len(items) - len(rows)
     note = f"{more} more are not shown: run 'rawkomem review'.\n" if more else ""
@@ -157,7 +172,8 @@ def _draft_row(draft: Draft) -> tuple[dict[str, str], str]:
         "corrects": ", ".join(map(safe_item_id, draft.corrects)),
     }
     said = "\n".join(
-        f"{who}: {safe_line(words, MAX_FACT_CHARS)}" for who, words in exchange_of_draft(draft)
+        f"{who}: {safe_line(words, MAX_FACT_CHARS)}"
+        for who, words in exchange_of_draft(draft)
     )
     return facts, said or safe_line(draft.text, MAX_FACT_CHARS)
 

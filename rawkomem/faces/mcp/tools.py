@@ -37,7 +37,9 @@ TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
 MAX_RESULTS = 50  # of one search
 FILTERS = {  # the filters of `search` that agents may use
-    field.word: {**TEXT, "description": field.agents} for field in FILTER_FIELDS if field.agents
+    field.word: {**TEXT, "description": field.agents}
+    for field in FILTER_FIELDS
+    if field.agents
 }
 
 
@@ -57,7 +59,8 @@ class Verb:
     takes: dict[str, Any]  # arguments: name → JSON Schema
     needs: tuple[str, ...]  # required arguments
     does: Callable[..., str]
-    reads: bool = True  # whether it changes no memory; counting a use in a local file is no change
+    # whether it changes no memory; counting a use in a local file is no change
+    reads: bool = True
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -76,11 +79,17 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     repository.core.deepen_in_background()
     text = injection.text
     # the host may have dropped these from its context
-    told = [item.memory.id for item in injection.left_out if item.out and item.out.code == "told"]
+    told = [
+        item.memory.id
+        for item in injection.left_out
+        if item.out and item.out.code == "told"
+    ]
     if told:
         ids = ", ".join(map(safe_item_id, told))
         text += f"Already given in this session: {ids}. 'get' returns one again.\n"
-    return _cut_line(task) + (text or "No memory is relevant to this task. 'search' may find more.")
+    return _cut_line(task) + (
+        text or "No memory is relevant to this task. 'search' may find more."
+    )
 
 
 def _cut_line(text: str) -> str:
@@ -89,15 +98,25 @@ def _cut_line(text: str) -> str:
     return f"{said}.\n" if said else ""
 
 
-def search(repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str) -> str:
+def search(
+    repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str
+) -> str:
     """Run `rawkomem search`."""
-    found = repository.search(query, min(max(limit, 1), MAX_RESULTS), filter_of(**which))
+    found = repository.search(
+        query, min(max(limit, 1), MAX_RESULTS), filter_of(**which)
+    )
     if not found:
         return _cut_line(query) + "Nothing found."
     said = (
-        "" if any(item.fits for item in found) else "No memory fits the query. The nearest are:\n"
+        ""
+        if any(item.fits for item in found)
+        else "No memory fits the query. The nearest are:\n"
     )
-    return _cut_line(query) + said + found_list(found, repository.layers.labels_of_found(found))
+    return (
+        _cut_line(query)
+        + said
+        + found_list(found, repository.layers.labels_of_found(found))
+    )
 
 
 def get(repository: Repository, caller: Caller, id: str) -> str:
@@ -105,7 +124,9 @@ def get(repository: Repository, caller: Caller, id: str) -> str:
     owner, own = repository.layers.owner(id)
     memory = owner.get(own)
     return whole_memory(
-        memory, owner.beliefs.trust(memory), repository.layers.labels(owner, [memory])[memory.id]
+        memory,
+        owner.beliefs.trust(memory),
+        repository.layers.labels(owner, [memory])[memory.id],
     )
 
 
@@ -121,11 +142,14 @@ def remember(
     """Run `rawkomem add`, or `rawkomem amend` if `amends` names a memory. `text` is a body without frontmatter."""
     if flags.get("type", TYPES[0]) not in TYPES:
         raise BadInput(
-            f"remember: unknown type {flags['type'][:80]!r}", "one of " + ", ".join(TYPES)
+            f"remember: unknown type {flags['type'][:80]!r}",
+            "one of " + ", ".join(TYPES),
         )
     because = f"Reason: {reason.strip()}" if reason.strip() else ""
     body = "\n\n".join(filter(None, (text.strip("\n"), because)))
-    entry = compose_entry(Entry(body=body), "amend" if amends else "memory", caller.name, **flags)
+    entry = compose_entry(
+        Entry(body=body), "amend" if amends else "memory", caller.name, **flags
+    )
     if amends:
         owner, own = repository.layers.owner(amends)
         if quote:
@@ -165,7 +189,9 @@ def brief(repository: Repository, caller: Caller, goal: str) -> str:
     return repository.traces.brief(goal).text or "Nothing is known about this goal yet."
 
 
-def feedback(repository: Repository, caller: Caller, id: str, signal: str, reason: str = "") -> str:
+def feedback(
+    repository: Repository, caller: Caller, id: str, signal: str, reason: str = ""
+) -> str:
     """Run `rawkomem feedback`."""
     owner, own = repository.layers.owner(id)
     vote = owner.feedback(own, signal, reason, caller.name).entry
@@ -176,7 +202,11 @@ def feedback(repository: Repository, caller: Caller, id: str, signal: str, reaso
 
 
 def drafts(
-    repository: Repository, caller: Caller, action: str = "list", id: str = "", **given: Any
+    repository: Repository,
+    caller: Caller,
+    action: str = "list",
+    id: str = "",
+    **given: Any,
 ) -> str:
     """Run `rawkomem drafts` and its actions.
 
@@ -187,11 +217,14 @@ def drafts(
         return listed_waiting(repository.waiting()) or "Nothing waits."
     if not id:
         raise BadInput(
-            f"drafts: {action} needs an id", "call 'drafts' with action: list to see the ids"
+            f"drafts: {action} needs an id",
+            "call 'drafts' with action: list to see the ids",
         )
     changes = {key: given[key] for key in ("title", "text", "when") if given.get(key)}
     if action == "keep":
-        return what_was_stored(repository.learning.keep_draft(id, caller.name, **changes))
+        return what_was_stored(
+            repository.learning.keep_draft(id, caller.name, **changes)
+        )
     if action == "edit":
         return f"edited {safe_item_id(wing.edit(id, **changes).id)}"
     return f"dropped {safe_item_id(wing.drop(id).id)}"
@@ -201,7 +234,8 @@ def _project_only(repository: Repository) -> Repository:
     """Return the repository. Raises NotFound if it is the user's own: agents store memories only in a project."""
     if repository.layers.all[0].name == PERSONAL:
         raise NotFound(
-            "there is no project here to store it in", "run 'rawkomem init' in the project"
+            "there is no project here to store it in",
+            "run 'rawkomem init' in the project",
         )
     return repository
 
@@ -289,7 +323,8 @@ class Prompt:
     title: str
     says: str  # the description
     takes: str  # the name of its argument; empty: it has none
-    writes: Callable[[Repository, Caller, str], str]  # returns the text for the argument
+    # returns the text for the argument
+    writes: Callable[[Repository, Caller, str], str]
 
 
 def _write_brief(repository: Repository, caller: Caller, goal: str) -> str:
@@ -301,11 +336,19 @@ def _write_task(repository: Repository, caller: Caller, task: str) -> str:
 
 
 PROMPTS = {
-    "recall": Prompt("Recall", "Start a task with the memories about it", "task", _write_task),
+    "recall": Prompt(
+        "Recall", "Start a task with the memories about it", "task", _write_task
+    ),
     "brief": Prompt(
-        "Brief", "Start a task with what worked and failed in earlier runs", "goal", _write_brief
+        "Brief",
+        "Start a task with what worked and failed in earlier runs",
+        "goal",
+        _write_brief,
     ),
     "keep": Prompt(
-        "Keep", "Store what was decided or found out in this session", "", lambda *_: CLOSING
+        "Keep",
+        "Store what was decided or found out in this session",
+        "",
+        lambda *_: CLOSING,
     ),
 }

@@ -113,7 +113,8 @@ SKILL_FILES = (".yamo", ".md")
 
 # Cache answers in a long-lived process: in memory only, and only while the index does not change.
 
-TIME_TO_LIVE_S = 300.0  # since the answer was made, no matter how often it is used (RFC-0011)
+# since the answer was made, no matter how often it is used (RFC-0011)
+TIME_TO_LIVE_S = 300.0
 MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is dropped
 
 
@@ -159,7 +160,8 @@ def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
     """Validate and return the options."""
     if options.llm_provider and options.llm_provider not in PROVIDERS:
         raise BadInput(
-            f"unknown provider {options.llm_provider!r}", "one of " + ", ".join(PROVIDERS)
+            f"unknown provider {options.llm_provider!r}",
+            "one of " + ", ".join(PROVIDERS),
         )
     if options.max_heritage_depth < 1:
         raise BadInput(
@@ -176,7 +178,9 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     if not there:
         write_start(plan_start(layout.project))
     repository = Repository(
-        layout, via="agent", adjust=lambda settings: _adjusted_settings(settings, options)
+        layout,
+        via="agent",
+        adjust=lambda settings: _adjusted_settings(settings, options),
     )
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
@@ -215,7 +219,9 @@ def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
     folders = [given] if isinstance(given, str) and given else [*given]
     for folder in folders:
         if not os.path.isdir(folder):
-            raise BadInput(f"no folder {folder}", "create it, or correct skill_directories")
+            raise BadInput(
+                f"no folder {folder}", "create it, or correct skill_directories"
+            )
     return folders
 
 
@@ -224,7 +230,9 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(SKILL_FILES) and os.path.isfile(path):
             with naming_file(path):
-                repository.skills.ingest(read_text(path), path, repository.core.agent, via="agent")
+                repository.skills.ingest(
+                    read_text(path), path, repository.core.agent, via="agent"
+                )
 
 
 def _adjusted_settings(settings: Settings, options: MemoryMeshOptions) -> Settings:
@@ -233,15 +241,21 @@ def _adjusted_settings(settings: Settings, options: MemoryMeshOptions) -> Settin
     return replace(
         settings,
         ledger=settings.ledger if options.enable_yamo else "off",
-        llm=_llm_settings(settings.llm, options) if options.enable_llm else LlmSettings(),
-        min_lesson_confidence=settings.min_lesson_confidence if confidence is None else confidence,
+        llm=_llm_settings(settings.llm, options)
+        if options.enable_llm
+        else LlmSettings(),
+        min_lesson_confidence=settings.min_lesson_confidence
+        if confidence is None
+        else confidence,
         lesson_days=settings.lesson_days if days is None else days,
     )
 
 
 def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
     if options.llm_provider:
-        llm = LlmSettings(endpoint=PROVIDERS[options.llm_provider], key_env="", timeout=llm.timeout)
+        llm = LlmSettings(
+            endpoint=PROVIDERS[options.llm_provider], key_env="", timeout=llm.timeout
+        )
     return replace(
         llm,
         model=options.llm_model or llm.model,
@@ -256,7 +270,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Given = Mapping[str, Any]
 CANDIDATES_PER_RESULT = 2  # RFC-0011 §5.1: twice as many candidates as results
-ONLY_MEMORIES = replace(DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != "skill"))
+ONLY_MEMORIES = replace(
+    DEFAULT_FILTER, kinds=tuple(kind for kind in CREATES if kind != "skill")
+)
 LESSON_ORDER = "severity desc"  # the order of lessons that the RFC requires (§8.2)
 
 
@@ -312,8 +328,12 @@ class SyncMemoryMesh:
     @_publishes
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
         """Store a memory and return it, or return the stored memory that already says the same."""
-        entry = entry_of(content, {} if metadata is None else metadata, self.options.agent_id)
-        told = self.options.enable_heritage_tracking and (metadata or {}).get("heritage_chain")
+        entry = entry_of(
+            content, {} if metadata is None else metadata, self.options.agent_id
+        )
+        told = self.options.enable_heritage_tracking and (metadata or {}).get(
+            "heritage_chain"
+        )
         chain = self._chain(told) if told else None
         if chain:
             plan_heritage(
@@ -340,11 +360,17 @@ class SyncMemoryMesh:
         self, /, options: GetAllOptions | Given | None = None, **named: Any
     ) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
-        limit = checked_limit(read_options(GetAllOptions, options, named).limit, least=0)
+        limit = checked_limit(
+            read_options(GetAllOptions, options, named).limit, least=0
+        )
         rows = self.repository.list(ONLY_MEMORIES)
-        return self._records(self.repository.get_many([row.id for row in rows[: limit or None]]))
+        return self._records(
+            self.repository.get_many([row.id for row in rows[: limit or None]])
+        )
 
-    def _records(self, memories: Sequence[Memory], counted: bool = True) -> list[MemoryRecord]:
+    def _records(
+        self, memories: Sequence[Memory], counted: bool = True
+    ) -> list[MemoryRecord]:
         """Return memories as records, with labels in repositories where people vouch for memories.
 
         With `counted`, the records hold how often this machine used each memory.
@@ -352,7 +378,8 @@ class SyncMemoryMesh:
         labels = labels_by_id(self.repository.beliefs.all(), memories)
         used = accesses(self.repository.layout) if counted else {}
         return [
-            record_of(memory, labels.get(memory.id, ()), used.get(memory.id)) for memory in memories
+            record_of(memory, labels.get(memory.id, ()), used.get(memory.id))
+            for memory in memories
         ]
 
     @_publishes
@@ -360,7 +387,9 @@ class SyncMemoryMesh:
         """Delete a memory by appending a tombstone; its text stays in the file."""
         memory = self._memory(id)
         if memory is None:
-            raise NotFound(f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids")
+            raise NotFound(
+                f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids"
+            )
         self.repository.delete(memory.id, by=self._by)
 
     def search(
@@ -371,15 +400,21 @@ class SyncMemoryMesh:
         limit = checked_limit(asked.limit)
         only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
         question = (query, CANDIDATES_PER_RESULT * limit, only)
-        found = self._answers.get(question, self._version()) if asked.use_cache else None
+        found = (
+            self._answers.get(question, self._version()) if asked.use_cache else None
+        )
         if found is None:
             found = self.repository.core.look([query], *question[1:])[0].found
             self._answers.put(question, found)
         ranked = best_results(
-            sorted(found, key=lambda item: item.row.id), limit, lambda item: item.signals.ranks
+            sorted(found, key=lambda item: item.row.id),
+            limit,
+            lambda item: item.signals.ranks,
         )
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
-        self.repository.core.note_recalls([(query, len(ranked), *best)], limit, asked.filter)
+        self.repository.core.note_recalls(
+            [(query, len(ranked), *best)], limit, asked.filter
+        )
         if ranked and self.options.enable_memory:
             ids = tuple(item.row.id for item in ranked)
             note_use(self.repository.layout, now(), "", 0, ids)
@@ -463,7 +498,11 @@ class SyncMemoryMesh:
         return block_of(lesson)
 
     def query_lessons(
-        self, /, query: str = "", options: QueryOptions | Given | None = None, **named: Any
+        self,
+        /,
+        query: str = "",
+        options: QueryOptions | Given | None = None,
+        **named: Any,
     ) -> list[LessonBlock]:
         """Return active lessons, most severe first."""
         asked = read_options(QueryOptions, options, named)
@@ -474,7 +513,9 @@ class SyncMemoryMesh:
             )
         return [
             block_of(lesson)
-            for lesson in self.repository.lessons.search(query, checked_limit(asked.limit))
+            for lesson in self.repository.lessons.search(
+                query, checked_limit(asked.limit)
+            )
         ]
 
     @_publishes
@@ -516,8 +557,12 @@ class SyncMemoryMesh:
         self, yamo_text: str, metadata: Given | None = None, source_file_path: str = ""
     ) -> SkillRecord:
         """Add a skill and return it, or return the identical stored skill."""
-        extra = extra_from_metadata(checked_metadata({} if metadata is None else metadata))
-        made = self.repository.skills.ingest(yamo_text, source_file_path, self._by, "agent", extra)
+        extra = extra_from_metadata(
+            checked_metadata({} if metadata is None else metadata)
+        )
+        made = self.repository.skills.ingest(
+            yamo_text, source_file_path, self._by, "agent", extra
+        )
         return skill_record_of(self.repository.skills.get(made.id))
 
     def search_skills(
@@ -556,7 +601,9 @@ class SyncMemoryMesh:
             return MemoryStats(0, 0, layout.root, False)
         rows = self.repository.list()
         skills = sum(row.kind == "skill" for row in rows)
-        return MemoryStats(len(rows) - skills, skills, self.repository.layout.root, True)
+        return MemoryStats(
+            len(rows) - skills, skills, self.repository.layout.root, True
+        )
 
     def clear_cache(self) -> None:
         """Clear the cache of answers."""
@@ -581,7 +628,9 @@ def _awaited(
 
     @wraps(call)
     async def method(self: MemoryMesh, /, *arguments: P.args, **named: P.kwargs) -> T:
-        return await asyncio.to_thread(self.alone, lambda: call(self.sync, *arguments, **named))
+        return await asyncio.to_thread(
+            self.alone, lambda: call(self.sync, *arguments, **named)
+        )
 
     return method
 
@@ -592,7 +641,9 @@ class MemoryMesh:
     `close` waits for the call that is running. A call after `close` opens the repository again.
     """
 
-    def __init__(self, options: MemoryMeshOptions | Mapping[str, Any] | None = None, **named: Any):
+    def __init__(
+        self, options: MemoryMeshOptions | Mapping[str, Any] | None = None, **named: Any
+    ):
         self.sync = SyncMemoryMesh(options, **named)
         self._lock = Lock()
 
@@ -670,7 +721,9 @@ def importance_of(content: str, context: InteractionContext) -> float:
 class MemoryContextManager:
     """Stores exchanges of a conversation and recalls relevant memories."""
 
-    def __init__(self, config: ContextManagerConfig | Given | None = None, **named: Any):
+    def __init__(
+        self, config: ContextManagerConfig | Given | None = None, **named: Any
+    ):
         self.config = read_options(ContextManagerConfig, config, named)
         own = {"agent_id": self.config.agent_id, "db_dir": self.config.db_dir}
         self._mesh = self.config.mesh or MemoryMesh(own)
@@ -680,7 +733,9 @@ class MemoryContextManager:
     def mesh(self) -> MemoryMesh:
         """Return the mesh. Raises Refused after dispose()."""
         if self._disposed:
-            raise Refused("the context manager is disposed", "call initialize() to open it again")
+            raise Refused(
+                "the context manager is disposed", "call initialize() to open it again"
+            )
         return self._mesh
 
     async def initialize(self) -> None:
@@ -689,7 +744,10 @@ class MemoryContextManager:
         await self.mesh.init()
 
     async def capture_interaction(
-        self, prompt: str, response: str, context: InteractionContext | Given | None = None
+        self,
+        prompt: str,
+        response: str,
+        context: InteractionContext | Given | None = None,
     ) -> MemoryRecord | None:
         """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
         known = read_options(InteractionContext, context)
@@ -706,7 +764,9 @@ class MemoryContextManager:
             "tools_used": [*known.tools_used],
             "files_involved": [*known.files_involved],
         }
-        return await self.mesh.add(content, {key: one for key, one in metadata.items() if one})
+        return await self.mesh.add(
+            content, {key: one for key, one in metadata.items() if one}
+        )
 
     async def recall_memories(
         self, query: str, options: RecallOptions | Given | None = None
@@ -714,7 +774,9 @@ class MemoryContextManager:
         """Return the memories that are relevant to a question; with `include_lessons`, also lessons."""
         wanted = read_options(RecallOptions, options)
         columns = {"memory_type": wanted.memory_type, "skill_name": wanted.skill_name}
-        condition = " AND ".join(f"{key} = {_quoted(one)}" for key, one in columns.items() if one)
+        condition = " AND ".join(
+            f"{key} = {_quoted(one)}" for key, one in columns.items() if one
+        )
         memories: list[MemoryRecord] = [
             *await self.mesh.search(
                 query, limit=wanted.limit, filter=condition, use_cache=wanted.use_cache
@@ -723,12 +785,18 @@ class MemoryContextManager:
         if wanted.include_lessons:
             known = {memory.id for memory in memories}
             for block in await self.mesh.query_lessons(query, limit=wanted.limit):
-                lesson = None if block.lesson_id in known else await self.mesh.get(block.lesson_id)
+                lesson = (
+                    None
+                    if block.lesson_id in known
+                    else await self.mesh.get(block.lesson_id)
+                )
                 memories += [lesson] if lesson else []
         return memories
 
     def format_memories_for_prompt(
-        self, memories: Sequence[MemoryRecord], options: FormatOptions | Given | None = None
+        self,
+        memories: Sequence[MemoryRecord],
+        options: FormatOptions | Given | None = None,
     ) -> str:
         """Return memories as a list for a prompt, marked as data."""
         longest = read_options(FormatOptions, options).max_length
@@ -750,7 +818,9 @@ class MemoryContextManager:
                 problem = f"no repository at {stats.uri}"
         except RawkoError as failure:
             problem = failure.message
-        return HealthStatus("unhealthy" if problem else "healthy", count, cache, problem)
+        return HealthStatus(
+            "unhealthy" if problem else "healthy", count, cache, problem
+        )
 
     def dispose(self) -> None:
         """Close the mesh unless the caller passed it in."""

@@ -62,8 +62,16 @@ def _message_of(failure: Exception) -> str:
     if isinstance(failure, RawkoError):
         return failure.in_full
     if isinstance(failure, OSError) and failure.strerror:
-        return f"{failure.strerror}: {failure.filename}" if failure.filename else failure.strerror
-    return f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+        return (
+            f"{failure.strerror}: {failure.filename}"
+            if failure.filename
+            else failure.strerror
+        )
+    return (
+        f"{type(failure).__name__}: {failure}"
+        if str(failure)
+        else type(failure).__name__
+    )
 
 
 def _say(text: str) -> None:
@@ -74,32 +82,50 @@ def _print_error(error: str) -> None:
     echo(f"[MemoryMesh Error] {' '.join(error.split())}", err=True)
 
 
-@group(cls=Group, invoke_without_command=True, context_settings={"help_option_names": ["--help"]})
+@group(
+    cls=Group,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["--help"]},
+)
 @pass_context
 def main(context: Context) -> None:
     """Store and search the memories of this project, with the commands of RFC-0011."""
     if context.invoked_subcommand is None:
         echo(context.get_help(), err=True)
         sys.exit(1)
-    mesh = context.obj = SyncMemoryMesh(agent_id=os.environ.get("MEMORY_MESH_AGENT", DEFAULT_AGENT))
+    mesh = context.obj = SyncMemoryMesh(
+        agent_id=os.environ.get("MEMORY_MESH_AGENT", DEFAULT_AGENT)
+    )
     context.call_on_close(mesh.close)
 
 
 @main.command()
 @option("--content", required=True, help="The text to remember.")
 @option(
-    "--type", "kind", default="", show_default=DEFAULT_TYPE, help="Type of the memory: one word."
+    "--type",
+    "kind",
+    default="",
+    show_default=DEFAULT_TYPE,
+    help="Type of the memory: one word.",
 )
 @parameter("--rationale TEXT: Why it is stored.")
 @parameter("--hypothesis TEXT: What it may be useful for.")
 @parameter("--metadata TEXT: More metadata, as a JSON object.")
 @pass_obj
 def store(
-    mesh: SyncMemoryMesh, content: str, kind: str, rationale: str, hypothesis: str, metadata: str
+    mesh: SyncMemoryMesh,
+    content: str,
+    kind: str,
+    rationale: str,
+    hypothesis: str,
+    metadata: str,
 ) -> None:
     """Store a memory."""
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
-    about = {**_metadata(metadata), **{key: value for key, value in named.items() if value}}
+    about = {
+        **_metadata(metadata),
+        **{key: value for key, value in named.items() if value},
+    }
     record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
     _say(f"Ingested record {record.id}")
 
@@ -131,20 +157,34 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 
 @main.command("ingest-dir")
 @argument("path", type=Path(exists=True, file_okay=False))
-@option("--extension", default=EXTENSION, show_default=True, help="Only files with this extension.")
 @option(
-    "--type", "kind", default="document", show_default=True, help="Type of the memories: one word."
+    "--extension",
+    default=EXTENSION,
+    show_default=True,
+    help="Only files with this extension.",
+)
+@option(
+    "--type",
+    "kind",
+    default="document",
+    show_default=True,
+    help="Type of the memories: one word.",
 )
 @parameter("--recursive: Include subfolders.")
 @pass_obj
-def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool) -> None:
+def ingest_dir(
+    mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool
+) -> None:
     """Store each file of a folder as a memory."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
     done = 0
     for file in files:
         try:
             with naming_file(file):
-                mesh.add(read_text(file), {"type": kind, "source": os.path.relpath(file, path)})
+                mesh.add(
+                    read_text(file),
+                    {"type": kind, "source": os.path.relpath(file, path)},
+                )
             done += 1
         except BadInput as failure:
             _print_error(_message_of(failure))
@@ -155,9 +195,13 @@ def ingest_dir(mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recur
 
 def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
     for folder, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if recursive and not name.startswith("."))
+        folders[:] = sorted(
+            name for name in folders if recursive and not name.startswith(".")
+        )
         yield from (
-            os.path.join(folder, name) for name in sorted(names) if name.endswith(extension)
+            os.path.join(folder, name)
+            for name in sorted(names)
+            if name.endswith(extension)
         )
 
 
@@ -173,14 +217,24 @@ def stats(mesh: SyncMemoryMesh) -> None:
 
 
 @main.command()
-@parameter("--topic TEXT: Reflect on memories about this topic; default: the newest memories.")
-@option("--lookback", type=IntRange(1), default=10, show_default=True, help="Number of memories.")
+@parameter(
+    "--topic TEXT: Reflect on memories about this topic; default: the newest memories."
+)
+@option(
+    "--lookback",
+    type=IntRange(1),
+    default=10,
+    show_default=True,
+    help="Number of memories.",
+)
 @pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
     made = mesh.reflect(topic=topic, lookback=lookback)
     if made.id:
-        _say(f"Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}")
+        _say(
+            f"Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}"
+        )
     else:
         _say(f"{made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
 
@@ -193,7 +247,10 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
     record = mesh.get(id)
     if record is None:
         raise NotFound(f"Record not found: {id}", "")
-    kind, source = record.metadata.get("type", "event"), record.metadata.get("source", "unknown")
+    kind, source = (
+        record.metadata.get("type", "event"),
+        record.metadata.get("source", "unknown"),
+    )
     _say(
         f"Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
     )
@@ -264,7 +321,9 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     found = mesh.list_skills(limit=limit)
     _say(f"{len(found)} skills.")
     for skill in found:
-        echo(f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}")
+        echo(
+            f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
+        )
 
 
 @main.command("skill-feedback")

@@ -65,17 +65,23 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
     body = checked_content(content)
     given = checked_metadata(metadata)
     tags = given.pop("tags", ())
-    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
-        raise BadInput("tags must be a list of texts", 'example: ["auth", "#lesson_learned"]')
+    if not isinstance(tags, (list, tuple)) or not all(
+        isinstance(tag, str) for tag in tags
+    ):
+        raise BadInput(
+            "tags must be a list of texts", 'example: ["auth", "#lesson_learned"]'
+        )
     source = given.pop("source") if isinstance(given.get("source"), str) else ""
     score = importance_score(given)
     if score is None and given.get("importance_score") is not None:
         raise BadInput(
-            f"importance_score {given['importance_score']!r} is not from 0 to 1", "example: 0.8"
+            f"importance_score {given['importance_score']!r} is not from 0 to 1",
+            "example: 0.8",
         )
     if given.get("memory_type") not in (None, *MEMORY_TYPES):
         raise BadInput(
-            f"unknown memory_type {given['memory_type']!r}", "one of " + ", ".join(MEMORY_TYPES)
+            f"unknown memory_type {given['memory_type']!r}",
+            "one of " + ", ".join(MEMORY_TYPES),
         )
     made = Entry(tags=tuple(tags), by=name_of(agent), source=source, body=body)
     importance = importance_for(score) if score is not None else made.importance
@@ -99,7 +105,8 @@ def checked_content(content: object) -> str:
     """Return the stripped text. Raises BadInput if it is empty or too long."""
     if not isinstance(content, str) or not content.strip():
         raise BadInput(
-            "content must be a text that is not empty", "pass a text with at least one word"
+            "content must be a text that is not empty",
+            "pass a text with at least one word",
         )
     if len(content) > MAX_CONTENT_CHARS:
         raise BadInput(
@@ -122,7 +129,8 @@ def checked_metadata(metadata: object) -> dict[str, Any]:
         json.dumps(metadata)
     except (TypeError, ValueError):
         raise BadInput(
-            "metadata cannot be written as JSON", "use only texts, numbers, lists and objects"
+            "metadata cannot be written as JSON",
+            "use only texts, numbers, lists and objects",
         ) from None
     except RecursionError:
         raise BadInput("metadata is nested too deeply", "make it flatter") from None
@@ -151,11 +159,15 @@ def record_of(
     memory: Memory, labels: tuple[str, ...] = (), used: Access | None = None
 ) -> MemoryRecord:
     """Return a memory as a record. `used` adds how often this machine used it."""
-    metadata = metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
+    metadata = (
+        metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
+    )
     if memory.kind == LESSON:
         metadata |= lesson_metadata(memory)
     content = memory.body or memory.title
-    return MemoryRecord(memory.id, content, metadata, iso(memory.created), labels=labels)
+    return MemoryRecord(
+        memory.id, content, metadata, iso(memory.created), labels=labels
+    )
 
 
 def block_of(lesson: Lesson) -> LessonBlock:
@@ -194,13 +206,17 @@ def skill_record_of(skill: Skill) -> SkillRecord:
         "tags": list(skill.memory.tags),
         **metadata_in(skill.memory.extra),
     }
-    return SkillRecord(skill.memory.id, skill.memory.title, skill.field("intent"), metadata)
+    return SkillRecord(
+        skill.memory.id, skill.memory.title, skill.field("intent"), metadata
+    )
 
 
 def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
     """Return a listed or found skill as the RFC's result."""
     return SkillResult(
-        **vars(skill_record_of(skill)), score=round(score, 2), reliability=skill.reliability
+        **vars(skill_record_of(skill)),
+        score=round(score, 2),
+        reliability=skill.reliability,
     )
 
 
@@ -224,7 +240,9 @@ def format_results(results: Sequence[SearchResult]) -> str:
     for number, result in enumerate(results, 1):
         kind = str(result.metadata.get("type", "event"))
         source = str(result.metadata.get("source") or "unknown")
-        head = mesh_head(number, result.id, f"{result.score:g}", kind, source, result.labels)
+        head = mesh_head(
+            number, result.id, f"{result.score:g}", kind, source, result.labels
+        )
         body = held(safe_body(result.content))
         if scan_for_injection(result.content).patterns:
             notice = NOTICE
@@ -244,21 +262,30 @@ MAX_QUERY_CHARS = 2_000  # of a text, to search its neighbors with
 def store_unless_known(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
     """Store a redacted entry unless its memory is known; return the memory, and whether it is new."""
     with lock(repository.layout, "mesh"):
-        repository.core.index.expect_changes()  # another process may just have stored it
+        # another process may just have stored it
+        repository.core.index.expect_changes()
         known = _same_memory(repository, new_memory(entry))
-        return (known, False) if known else (repository.get(repository.add(entry).entry.id), True)
+        return (
+            (known, False)
+            if known
+            else (repository.get(repository.add(entry).entry.id), True)
+        )
 
 
 def closest_likeness(repository: Repository, text: str) -> float:
     """Return how similar the closest active memory is to a text, from 0 to 1. This is not counted as a recall."""
-    found = repository.core.look([text], 1, replace(DEFAULT_FILTER, kinds=("memory",)))[0].found
+    found = repository.core.look([text], 1, replace(DEFAULT_FILTER, kinds=("memory",)))[
+        0
+    ].found
     return max((item.relevance for item in found), default=0.0)
 
 
 def _same_memory(repository: Repository, new: Memory) -> Memory | None:
     """Return an active memory with the same text, or a near duplicate with the same facts; None if there is none."""
     session = session_of(new)
-    only = replace(DEFAULT_FILTER, kinds=("memory",), sessions=(session,) if session else ())
+    only = replace(
+        DEFAULT_FILTER, kinds=("memory",), sessions=(session,) if session else ()
+    )
     asked = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
     found = repository.core.look([asked], MAX_NEIGHBORS, only)[0].found
     memories = repository.get_many([item.row.id for item in found])
@@ -267,7 +294,8 @@ def _same_memory(repository: Repository, new: Memory) -> Memory | None:
             item.relevance >= DUPLICATE.min_cosine and same_facts(new, known)
         )
         same_caller = session == session_of(known) and new.by == known.by
-        same_type = type_of(new) in ("", type_of(known))  # without a type, it matches any type
+        # without a type, it matches any type
+        same_type = type_of(new) in ("", type_of(known))
         if alike and same_caller and same_type:
             return known
     return None

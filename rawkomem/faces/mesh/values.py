@@ -35,7 +35,8 @@ class MemoryMeshOptions:
     """Options of a mesh."""
 
     enable_yamo: bool = True  # whether blocks are logged in the ledger
-    enable_llm: bool = True  # whether reflect and synthesize ask a model, if one is configured
+    # whether reflect and synthesize ask a model, if one is configured
+    enable_llm: bool = True
     enable_memory: bool = True  # whether anything is stored
     agent_id: str = DEFAULT_AGENT
     llm_provider: str = ""  # openai, ollama or cohere; empty: the user's setting
@@ -45,15 +46,12 @@ class MemoryMeshOptions:
     skill_directories: str | tuple[str, ...] = ()
     db_dir: str = ""  # a folder of the project; empty: the current folder
     enable_wisdom_distillation: bool = False  # whether `init` runs a distillation cycle
-    lesson_min_confidence: float | None = (
-        None  # None: the user's setting, by default 0.7 as in the RFC
-    )
-    lesson_retention_days: int | None = (
-        None  # None: the user's setting, by default 365 as in the RFC
-    )
-    enable_heritage_tracking: bool = (
-        False  # whether `add` stores the heritage chain in its metadata
-    )
+    # None: the user's setting, by default 0.7 as in the RFC
+    lesson_min_confidence: float | None = None
+    # None: the user's setting, by default 365 as in the RFC
+    lesson_retention_days: int | None = None
+    # whether `add` stores the heritage chain in its metadata
+    enable_heritage_tracking: bool = False
     max_heritage_depth: int = 5  # also the limit of the file format
 
 
@@ -133,7 +131,9 @@ class FormatOptions:
     max_length: int = 500  # characters of each memory
 
 
-def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] | None = None) -> T:
+def read_options(
+    kind: type[T], given: object = None, named: Mapping[str, Any] | None = None
+) -> T:
     """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option."""
     if isinstance(given, kind):
         given = vars(given)
@@ -147,19 +147,25 @@ def read_options(kind: type[T], given: object = None, named: Mapping[str, Any] |
     for key, value in {**(given or {}), **(named or {})}.items():
         name = our_name(key)
         if name not in known:
-            raise BadInput(f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known))
+            raise BadInput(
+                f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known)
+            )
         if value is not None:
             values[name] = tuple(value) if isinstance(value, list) else value
     for name, one in known.items():
         if name not in values and one.default is MISSING:
-            raise BadInput(f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'")
+            raise BadInput(
+                f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'"
+            )
     return kind(**values)
 
 
 def checked_limit(limit: object, least: int = 1) -> int:
     """Validate and return a number of results. Raises BadInput if it is not a whole number of at least `least`."""
     if not isinstance(limit, int) or limit < least:
-        raise BadInput(f"limit must not be {limit!r}", f"use a whole number of at least {least}")
+        raise BadInput(
+            f"limit must not be {limit!r}", f"use a whole number of at least {least}"
+        )
     return limit
 
 

@@ -25,11 +25,11 @@ Facts = dict[str, Any]
 
 # Compare two texts word by word, so that a reviewer sees what changes.
 
-MAX_WORDS = 8_000  # and spaces of one text; longer texts are not compared: both are shown in full
+# and spaces of one text; longer texts are not compared: both are shown in full
+MAX_WORDS = 8_000
 WORD_PATTERN = re.compile(r"\w+|[^\w\s]|\s+")
-MIN_ALIKE = (
-    0.55  # least share of words and spaces in common; below it, both texts are shown in full
-)
+# least share of words and spaces in common; below it, both texts are shown in full
+MIN_ALIKE = 0.55
 SAME, OLD, NEW = "same", "old", "new"
 
 
@@ -42,7 +42,9 @@ def difference(old: str, new: str) -> list[tuple[str, str]]:
         parts = []
         for what, i, j, k, m in matcher.get_opcodes():
             before, after = "".join(one[i:j]), "".join(other[k:m])
-            parts += [(SAME, before)] if what == "equal" else [(OLD, before), (NEW, after)]
+            parts += (
+                [(SAME, before)] if what == "equal" else [(OLD, before), (NEW, after)]
+            )
     return [part for part in parts if part[1]]
 
 
@@ -60,7 +62,9 @@ def text_of(said: Said, key: str, most: int = MAX_REASON_CHARS) -> str:
     """Return a field of a request, stripped. Raises BadInput if it is no text or too long, or if an id is missing."""
     value = said.get(key, "")
     if not isinstance(value, str) or len(value) > most:
-        raise BadInput(f"{key} must be a text of at most {most:,} characters", "shorten it")
+        raise BadInput(
+            f"{key} must be a text of at most {most:,} characters", "shorten it"
+        )
     if key in ("id", "other") and not value:
         raise BadInput(f"{key} is missing", "choose a memory")
     return value.strip()
@@ -74,7 +78,9 @@ def texts_of(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
         or len(value) > most
         or not all(isinstance(one, str) for one in value)
     ):
-        raise BadInput(f"{key} must be a list of at most {most} texts", "remove some of them")
+        raise BadInput(
+            f"{key} must be a list of at most {most} texts", "remove some of them"
+        )
     if any(len(one) > chars for one in value):
         raise BadInput(f"{key}: a text has more than {chars} characters", "shorten it")
     return tuple(one.strip() for one in value if one.strip())
@@ -83,7 +89,11 @@ def texts_of(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
 def _form_fields(said: Said) -> Facts:
     """Return the checked fields of a form that a request holds; other fields stay unchanged."""
     given: Facts = {}
-    for key, most in (("title", MAX_TITLE_CHARS), ("text", MAX_TEXT_CHARS), ("importance", 20)):
+    for key, most in (
+        ("title", MAX_TITLE_CHARS),
+        ("text", MAX_TEXT_CHARS),
+        ("importance", 20),
+    ):
         if key in said:
             given[key] = text_of(said, key, most)
     for key, most, chars in (
@@ -200,11 +210,19 @@ def confirm_citations(repository: Repository, said: Said) -> Facts:
     """Confirm a memory whose cited code changed: cite the present code. Raises Refused if all cited code is gone."""
     memory = repository.get(text_of(said, "id"))
     places = [
-        item.citation.place for item in repository.citations.of(memory) if item.state != "gone"
+        item.citation.place
+        for item in repository.citations.of(memory)
+        if item.state != "gone"
     ]
     if not places:
-        raise Refused("all code that this memory cites is gone", "edit the memory or archive it")
-    return _done(repository, memory.id, [repository.citations.add(memory.id, places, user_name())])
+        raise Refused(
+            "all code that this memory cites is gone", "edit the memory or archive it"
+        )
+    return _done(
+        repository,
+        memory.id,
+        [repository.citations.add(memory.id, places, user_name())],
+    )
 
 
 def vote(repository: Repository, said: Said) -> Facts:
@@ -238,7 +256,11 @@ def _ids(written: Sequence[Written]) -> list[str]:
 
 def _take_warnings(repository: Repository) -> list[str]:
     """Return and clear the warnings since the last call."""
-    return repository.core.warn.take() if isinstance(repository.core.warn, Warnings) else []
+    return (
+        repository.core.warn.take()
+        if isinstance(repository.core.warn, Warnings)
+        else []
+    )
 
 
 # Run an action on one or several memories, or on what waits for a decision; undo an action.
@@ -247,14 +269,21 @@ MAX_CHOSEN = 500  # items of one action
 DECISIONS = (KEEP, DROP, BOTH)
 DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
 MAX_UNDONE = 5_000  # entries of one action
-MAX_CHANGES = 500  # latest changes of this machine in which undo looks for those of the page
+# latest changes of this machine in which undo looks for those of the page
+MAX_CHANGES = 500
 
 
 def act(repository: Repository, said: Said) -> Facts:
     """Run one action on one or several items. If it fails for one, the others are still processed."""
-    action, reason, items = text_of(said, "action"), text_of(said, "reason"), said.get("items")
+    action, reason, items = (
+        text_of(said, "action"),
+        text_of(said, "reason"),
+        said.get("items"),
+    )
     if action not in ACTIONS and action not in DECISIONS:
-        raise BadInput(f"unknown action {action!r}", f"one of {', '.join((*ACTIONS, *DECISIONS))}")
+        raise BadInput(
+            f"unknown action {action!r}", f"one of {', '.join((*ACTIONS, *DECISIONS))}"
+        )
     if (
         not isinstance(items, list)
         or not 0 < len(items) <= MAX_CHOSEN
@@ -275,7 +304,11 @@ def act(repository: Repository, said: Said) -> Facts:
         except RawkoError as failure:
             error = redact(failure.message, pii=False)
             failed.append(
-                {"id": str(item.get("id", ""))[:200], "error": error, "hint": failure.hint}
+                {
+                    "id": str(item.get("id", ""))[:200],
+                    "error": error,
+                    "hint": failure.hint,
+                }
             )
     return {"done": len(items) - len(failed), "failed": failed, "entries": entries}
 
@@ -289,7 +322,11 @@ def checksum_of(item: Waiting) -> str:
     """Return a checksum of the words that a decision about an item is about."""
     if item.draft:
         return checksum((item.draft.title, item.draft.text, item.draft.when))
-    changes = [reviewed_name(entry) for entry in item.proposal.changes] if item.proposal else []
+    changes = (
+        [reviewed_name(entry) for entry in item.proposal.changes]
+        if item.proposal
+        else []
+    )
     words = [(one.title, one.body) for one in (item.memory, item.other) if one]
     return checksum(changes or words)
 
@@ -313,22 +350,32 @@ def _decide(
     """
     item = waiting.get(text_of(said, "id"))
     if item is None or said.get("shown") != checksum_of(item):
-        raise Refused("somebody else decided or changed it meanwhile", "look at it again")
+        raise Refused(
+            "somebody else decided or changed it meanwhile", "look at it again"
+        )
     form = _form_fields({name: said[name] for name in DECIDED_FIELDS if name in said})
     edited: list[Written] = []
     if item.draft and form:
         repository.drafts.edit(item.id, **form)
-    elif form and not item.proposal:  # before the review, which vouches for the words of the memory
+    elif (
+        form and not item.proposal
+    ):  # before the review, which vouches for the words of the memory
         edited.append(_amend(repository, item.id, form))
     written = repository.decide(item, decision, reason, user_name())
-    if form and item.proposal:  # after it, because the form began with the proposed words
+    # after it, because the form began with the proposed words
+    if form and item.proposal:
         edited.append(_amend(repository, item.id, form))
-    return _ids([*written, *edited]) or [item.id]  # of a dropped draft, undo gets its own id
+    # of a dropped draft, undo gets its own id
+    return _ids([*written, *edited]) or [item.id]
 
 
 ACTIONS: dict[str, Callable[[Repository, str, str, str], Sequence[Written]]] = {
-    "archive": lambda repository, id, reason, by: [repository.beliefs.archive(id, reason, by)],
-    "restore": lambda repository, id, reason, by: repository.beliefs.restore(id, "", reason, by),
+    "archive": lambda repository, id, reason, by: [
+        repository.beliefs.archive(id, reason, by)
+    ],
+    "restore": lambda repository, id, reason, by: repository.beliefs.restore(
+        id, "", reason, by
+    ),
     "delete": lambda repository, id, reason, by: [repository.delete(id, reason, by)],
     "vouch": lambda repository, id, reason, by: repository.beliefs.review(
         id, ACTIVATE, "", reason, by

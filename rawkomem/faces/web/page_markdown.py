@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 # markdown-it-py renders with raw HTML off. Then nh3 removes all tags, attributes and values that
 # are not listed here.
 
-MAX_NESTING = (
-    20  # of quotes, lists and emphases: usual texts have three levels, an attack thousands
-)
-MAX_RENDERED_CHARS = (
-    40_000  # takes a quarter of a second at worst; longer text is shown as plain text
-)
+# of quotes, lists and emphases: usual texts have three levels, an attack thousands
+MAX_NESTING = 20
+# takes a quarter of a second at worst; longer text is shown as plain text
+MAX_RENDERED_CHARS = 40_000
 MEMORY_ADDRESS = "#/memory/"  # the page's own address of a memory
 WEB_SCHEMES = ("https://", "http://", "mailto:")
 ALLOWED_TAGS = set(
@@ -40,7 +38,11 @@ ALLOWED_TAGS = set(
         """
     )
 )
-ALLOWED_ATTRIBUTES = {"a": {"href", "title", "target"}, "ol": {"start"}, "span": {"class"}}
+ALLOWED_ATTRIBUTES = {
+    "a": {"href", "title", "target"},
+    "ol": {"start"},
+    "span": {"class"},
+}
 PICTURE = "picture"  # the only class
 
 Meant = Callable[
@@ -55,7 +57,8 @@ def open_renderer() -> Callable[[str, Meant], str]:
         from markdown_it import MarkdownIt
     except ImportError as error:
         raise Refused(
-            f"the page needs {error.name}", f"run: {how_to_install('markdown-it-py', 'nh3')}"
+            f"the page needs {error.name}",
+            f"run: {how_to_install('markdown-it-py', 'nh3')}",
         ) from None
 
     options = {"html": False, "maxNesting": MAX_NESTING}

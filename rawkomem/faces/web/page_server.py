@@ -32,9 +32,8 @@ from ..loopback import FORBIDDEN, HOST, UNAUTHORIZED, Door, Refusal
 from . import page_changes, page_views
 from .page_markdown import open_renderer
 
-WRITE_HEADER = (
-    "X-Rawkomem"  # required for a write: forms cannot set it, and other origins are not allowed to
-)
+# required for a write: forms cannot set it, and other origins are not allowed to
+WRITE_HEADER = "X-Rawkomem"
 JSON = "application/json"
 OPEN_HINT = "open the address that 'rawkomem browse' printed"
 
@@ -101,7 +100,9 @@ def open_for_page(folder: str, via: str) -> Repository:
     """Return a repository whose searches are not logged in the ledger."""
 
     def quiet(settings: Settings) -> Settings:
-        return replace(settings, ledger="writes") if settings.ledger == "on" else settings
+        return (
+            replace(settings, ledger="writes") if settings.ledger == "on" else settings
+        )
 
     return Repository(find_layout(folder), page_changes.Warnings(), via, quiet)
 
@@ -161,14 +162,18 @@ class PageServer(socketserver.ThreadingTCPServer):
                 str(fields.get("code", "")).encode("utf-8", "replace"), code.encode()
             )
             if not code or not is_right or time.monotonic() > until:
-                return _error_reply(UNAUTHORIZED, "this address was used or has expired", OPEN_HINT)
+                return _error_reply(
+                    UNAUTHORIZED, "this address was used or has expired", OPEN_HINT
+                )
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
     def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
         """Answer a GET request about the repository."""
         view = VIEWS.get(path)
-        return self._reply((lambda: view(self.repository, asked, self.render)) if view else None)
+        return self._reply(
+            (lambda: view(self.repository, asked, self.render)) if view else None
+        )
 
     def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
         """Carry out a POST request."""
@@ -180,10 +185,15 @@ class PageServer(socketserver.ThreadingTCPServer):
             return _error_reply(404, "unknown address")
         try:
             with self._one_at_a_time:
-                return Reply(200, json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"))
+                return Reply(
+                    200,
+                    json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"),
+                )
         except RawkoError as failure:
             return _error_reply(
-                STATUSES.get(type(failure), 500), redact(failure.message, pii=False), failure.hint
+                STATUSES.get(type(failure), 500),
+                redact(failure.message, pii=False),
+                failure.hint,
             )
         except Exception as failure:
             return _error_reply(
@@ -228,9 +238,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, path: str, query: str) -> Reply:
         try:
-            asked = dict(parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace"))
+            asked = dict(
+                parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace")
+            )
         except ValueError:
-            return _error_reply(400, f"a query may have at most {MAX_QUERY_FIELDS} fields")
+            return _error_reply(
+                400, f"a query may have at most {MAX_QUERY_FIELDS} fields"
+            )
         return self.server.answer(path, asked)
 
     def do_POST(self) -> None:
@@ -251,7 +265,9 @@ class Handler(BaseHTTPRequestHandler):
         if not length.isascii() or not length.isdecimal():
             return _error_reply(411, "a write needs the header Content-Length")
         if int(length) > MAX_DECISION_BYTES:
-            return _error_reply(413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes")
+            return _error_reply(
+                413, f"a write may have at most {MAX_DECISION_BYTES:,} bytes"
+            )
         try:
             fields = json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
@@ -273,7 +289,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(reply.body)
 
-    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+    def send_error(
+        self, code: int, message: str | None = None, explain: str | None = None
+    ) -> None:
         """Answer errors that the standard library finds with our own text and headers."""
         self.command = getattr(self, "command", None) or ""
         self._send(_error_reply(405 if code == 501 else code, message or "refused"))
@@ -284,13 +302,17 @@ class Handler(BaseHTTPRequestHandler):
 
 def _error_reply(status: int, message: str, hint: str = "") -> Reply:
     """Return a reply with an error message and a hint."""
-    return Reply(status, json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode())
+    return Reply(
+        status,
+        json.dumps({"error": message, "hint": hint}, ensure_ascii=False).encode(),
+    )
 
 
 def _bug(failure: Exception) -> str:
     """Print an internal error on stderr and return it as one line for the page."""
     said = redact(
-        f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}", pii=False
+        f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}",
+        pii=False,
     )
     print(said, file=sys.stderr)
     return said

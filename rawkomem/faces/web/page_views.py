@@ -14,7 +14,13 @@ from ...index.catalogue import Row
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory, Task
 from ...model.errors import BadInput, NotFound
-from ...model.filters import FILTER_FIELDS, INCLUDE_ALL, INCLUDE_EXPIRED, READABLE, Filter
+from ...model.filters import (
+    FILTER_FIELDS,
+    INCLUDE_ALL,
+    INCLUDE_EXPIRED,
+    READABLE,
+    Filter,
+)
 from ...model.values import (
     CREATES,
     DAY,
@@ -53,11 +59,14 @@ from .page_markdown import Meant
 Render = Callable[[str, Meant], str]
 MAX_LISTED = 200  # memories in a list at first; the page asks for more
 MAX_RESULTS = 40  # of a search
-MIN_SCORE_SHARE = 0.2  # results with less than this share of the best score are left out
+# results with less than this share of the best score are left out
+MIN_SCORE_SHARE = 0.2
 MAX_GRAPH_NODES = 2_000  # memories in the graph: the most connected
-MAX_TIMELINE_ITEMS = 1_500  # the newest memories, shown one by one; older ones are counted per day
+# the newest memories, shown one by one; older ones are counted per day
+MAX_TIMELINE_ITEMS = 1_500
 MAX_TAGS_OFFERED = 60  # tags in the filter: the most frequent
-MIN_SIMILARITY = 0.5  # least cosine for a line in the graph, as for `rawkomem link list`
+# least cosine for a line in the graph, as for `rawkomem link list`
+MIN_SIMILARITY = 0.5
 MAX_QUESTION_CHARS = 4_000
 EXCERPT_CHARS = 220  # of a memory in a list
 EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
@@ -79,11 +88,15 @@ Facts = dict[str, Any]
 
 def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return counts, and the values of the filters and forms."""
-    memories = [memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS]
+    memories = [
+        memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS
+    ]
     listed = {row.id for row in repository.list()}
     in_use = [memory for memory in memories if memory.id in listed]
     tags = Counter(
-        tag for memory in memories for tag in {one_line(tag.lower(), 40) for tag in memory.tags}
+        tag
+        for memory in memories
+        for tag in {one_line(tag.lower(), 40) for tag in memory.tags}
     )
     return {
         "project": one_line(os.path.basename(repository.layout.project), 60),
@@ -99,7 +112,9 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
             "kind": [*_counted((memory.kind for memory in memories), CREATES)],
-            "type": [*_counted(type_of(memory) for memory in memories if type_of(memory))],
+            "type": [
+                *_counted(type_of(memory) for memory in memories if type_of(memory))
+            ],
             "importance": [*IMPORTANCE[1:]],
             "status": [*_counted((memory.status for memory in memories), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
@@ -116,7 +131,9 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
     every = repository.list(only)
     found = repository.search(question, MAX_RESULTS, only) if question else ()
     texts = {
-        item.row.id: item.text for item in found if item.score >= MIN_SCORE_SHARE * found[0].score
+        item.row.id: item.text
+        for item in found
+        if item.score >= MIN_SCORE_SHARE * found[0].score
     }
     rows = _found_rows(every, list(texts), question) if question else every
     most = asked.get("most", "")
@@ -144,12 +161,17 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     form = {} if hidden else form_of(known)
     return {
         **memory_facts(known),
-        **({} if hidden else {"title": one_line(known.title or known.path, MAX_TITLE_CHARS)}),
+        **(
+            {}
+            if hidden
+            else {"title": one_line(known.title or known.path, MAX_TITLE_CHARS)}
+        ),
         "html": "" if hidden else render(known.body, _meanings(repository)),
         "form": form,
         "seen": {name: checksum(value) for name, value in form.items()},
         "waits": [
-            _waiting_card(repository, item, render) for item in _waiting_for(repository, known)
+            _waiting_card(repository, item, render)
+            for item in _waiting_for(repository, known)
         ],
         "when": [] if hidden else [one_line(part, 300) for part in known.when],
         "source": one_line(known.source),
@@ -181,14 +203,20 @@ def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
     kinds = [PROPOSAL] if memory.proposed else []
     if memory.status == QUARANTINED or memory.conflicts_with:
         kinds += [CONFLICT, QUARANTINED]
-    return [item for item in repository.waiting(kinds) if item.id == memory.id] if kinds else []
+    return (
+        [item for item in repository.waiting(kinds) if item.id == memory.id]
+        if kinds
+        else []
+    )
 
 
 def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
     name, task = asked.get("id", ""), _question(asked.get("task", ""))
     if not task:
-        raise BadInput("the task is empty", "type a task as a person would ask an agent")
+        raise BadInput(
+            "the task is empty", "type a task as a person would ask an agent"
+        )
     try:
         item, inside = repository.explain(name, Task(task))
     except NotFound as failure:
@@ -219,7 +247,8 @@ def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
     known = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(
-        known.memories.values(), key=lambda memory: (-len(known.around[memory.id]), memory.id)
+        known.memories.values(),
+        key=lambda memory: (-len(known.around[memory.id]), memory.id),
     )
     drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
     return {
@@ -243,8 +272,12 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
     rows = repository.list(
         Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS))
     )
-    dated = sorted((row for row in rows if row.created), key=lambda row: (-row.created, row.id))
-    older = Counter(row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:])
+    dated = sorted(
+        (row for row in rows if row.created), key=lambda row: (-row.created, row.id)
+    )
+    older = Counter(
+        row.created - row.created % DAY for row in dated[MAX_TIMELINE_ITEMS:]
+    )
     return {
         "total": len(dated),
         "undated": len(rows) - len(dated),
@@ -281,7 +314,10 @@ def _waiting_card(repository: Repository, item: Waiting, render: Render) -> Fact
         values = {"title": form.title, "text": form.text, "when": [*form.when]}
     else:
         assert item.memory
-        facts, proposed = _held_facts(repository, item, item.memory, render), item.proposal
+        facts, proposed = (
+            _held_facts(repository, item, item.memory, render),
+            item.proposal,
+        )
         values = form_of(proposed.proposed if proposed else item.memory)
     return {
         **facts,
@@ -301,12 +337,18 @@ def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
         "exchange": [{"who": who, "words": words} for who, words in said],
         "html": "" if is_said else render(draft.text, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
-        "rivals": [_rival_facts(repository, one, (one.body, draft.text)) for one in corrected],
-        "facts": [one_line(fact, 120) for fact in (draft.why, draft.host, draft.model) if fact],
+        "rivals": [
+            _rival_facts(repository, one, (one.body, draft.text)) for one in corrected
+        ],
+        "facts": [
+            one_line(fact, 120) for fact in (draft.why, draft.host, draft.model) if fact
+        ],
     }
 
 
-def _held_facts(repository: Repository, item: Waiting, memory: Memory, render: Render) -> Facts:
+def _held_facts(
+    repository: Repository, item: Waiting, memory: Memory, render: Render
+) -> Facts:
     trust = repository.beliefs.trust(memory).value
     reason = HELD_REASONS.get(memory.reason, one_line(memory.reason, 200))
     return {
@@ -315,9 +357,14 @@ def _held_facts(repository: Repository, item: Waiting, memory: Memory, render: R
         "html": "" if item.proposal else render(memory.body, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in memory.when],
         "reason": reason if memory.status == QUARANTINED else "",
-        "rivals": [_rival_facts(repository, item.other, _opposed(item))] if item.other else [],
+        "rivals": [_rival_facts(repository, item.other, _opposed(item))]
+        if item.other
+        else [],
         "proposal": _proposal_facts(item.proposal) if item.proposal else None,
-        "facts": [f"by {one_line(memory.by, 64)}" if memory.by else "", f"trust {trust:.2f}"],
+        "facts": [
+            f"by {one_line(memory.by, 64)}" if memory.by else "",
+            f"trust {trust:.2f}",
+        ],
     }
 
 
@@ -336,7 +383,9 @@ def _claim_text(memory: Memory) -> str:
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
-def _rival_facts(repository: Repository, other: Memory, words: tuple[str, str]) -> Facts:
+def _rival_facts(
+    repository: Repository, other: Memory, words: tuple[str, str]
+) -> Facts:
     """Return a memory that a decision would replace, and how its words differ from the new ones."""
     return {
         **memory_facts(other),
@@ -350,13 +399,19 @@ def _proposal_facts(proposal: Proposal) -> Facts:
     return {
         "changes": [
             {
-                **{key: one_line(str(getattr(entry, key)), 100) for key in ("kind", "by")},
+                **{
+                    key: one_line(str(getattr(entry, key)), 100)
+                    for key in ("kind", "by")
+                },
                 "reason": one_line(str(entry.extra.get("reason", "")), 200),
             }
             for entry in proposal.changes
         ],
         "fields": [
-            {"field": field, "parts": difference(clean(_as_text(now)), clean(_as_text(then)))}
+            {
+                "field": field,
+                "parts": difference(clean(_as_text(now)), clean(_as_text(then))),
+            }
             for field, now, then in proposal.differences
         ],
     }
@@ -393,7 +448,9 @@ def _meanings(repository: Repository) -> Meant:
         if len(found) != 1:
             return "", ""
         memory = memories[found[0]]
-        return memory.id, one_line(memory.title) if memory.status != HIDDEN_STATUS else ""
+        return memory.id, one_line(
+            memory.title
+        ) if memory.status != HIDDEN_STATUS else ""
 
     return meant
 
@@ -407,7 +464,10 @@ def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     counts = Counter(one_line(name, 40) for name in names)
     return {
         name: counts[name]
-        for name in (*(n for n in order if n in counts), *sorted(set(counts) - set(order)))
+        for name in (
+            *(n for n in order if n in counts),
+            *sorted(set(counts) - set(order)),
+        )
     }
 
 
@@ -423,7 +483,9 @@ def _filter(asked: Mapping[str, str]) -> Filter:
         words["include"] = INCLUDE_ALL if status == EVERYTHING else status
     only = filter_of(**words)
     if status == EVERYTHING:
-        only = replace(only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS))
+        only = replace(
+            only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS)
+        )
     elif status:
         only = replace(only, statuses=(status,), current=False)
     return replace(only, types=(asked["type"],)) if asked.get("type") else only
@@ -440,12 +502,18 @@ def _question(text: str) -> str:
 
 def memory_facts(memory: Memory, text: str = "") -> Facts:
     """Return the facts about a memory that every list shows; `text` replaces its body in the excerpt."""
-    shown = "" if memory.status == HIDDEN_STATUS else MARKDOWN_MARKS.sub("", text or memory.body)
+    shown = (
+        ""
+        if memory.status == HIDDEN_STATUS
+        else MARKDOWN_MARKS.sub("", text or memory.body)
+    )
     return {
         **_row_facts(memory),
         "type": one_line(type_of(memory), 40),
         "tags": [one_line(tag, 40) for tag in memory.tags],
-        "excerpt": one_line(_after_title(" ".join(shown.split()), memory.title), EXCERPT_CHARS),
+        "excerpt": one_line(
+            _after_title(" ".join(shown.split()), memory.title), EXCERPT_CHARS
+        ),
     }
 
 
@@ -453,13 +521,19 @@ def _after_title(text: str, title: str) -> str:
     """Return a text without the title that it begins with: the list shows the title above it."""
     begins = " ".join(MARKDOWN_MARKS.sub("", title).split()).rstrip("…. ")
     rest = text[len(begins) :]
-    if not begins or text[: len(begins)].casefold() != begins.casefold() or rest[:1].isalnum():
+    if (
+        not begins
+        or text[: len(begins)].casefold() != begins.casefold()
+        or rest[:1].isalnum()
+    ):
         return text
     return rest.lstrip(" .:;,–-")
 
 
 def _row_facts(row: Row | Memory) -> Facts:
-    title = "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
+    title = (
+        "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
+    )
     return {
         "id": row.id,
         "title": title,
@@ -525,7 +599,9 @@ def _step_facts(step: Step, hidden: bool) -> Facts:
     }
 
 
-def _flat(changes: Iterable[tuple[str, object, object]]) -> Iterable[tuple[str, object, object]]:
+def _flat(
+    changes: Iterable[tuple[str, object, object]],
+) -> Iterable[tuple[str, object, object]]:
     """Yield changes; of a nested mapping, one change for each key that differs."""
     for name, before, after in changes:
         if isinstance(before, dict) and isinstance(after, dict):
@@ -591,8 +667,14 @@ def _find_stale(repository: Repository) -> Iterable[Finding]:
     for memory, cited in repository.citations.all():
         changed = [item for item in cited if item.state in (STALE, GONE)]
         if changed:
-            told = "; ".join(f"{item.citation.place} is {item.state}" for item in changed)
-            yield memory, told, {"can_confirm": any(item.state == STALE for item in changed)}
+            told = "; ".join(
+                f"{item.citation.place} is {item.state}" for item in changed
+            )
+            yield (
+                memory,
+                told,
+                {"can_confirm": any(item.state == STALE for item in changed)},
+            )
 
 
 def _find_contradicted(repository: Repository) -> Iterable[Finding]:
@@ -604,7 +686,9 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
             yield item.memory, told, {"parts": parts, "key": key_of(item)}
 
 
-def _find_unused(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
+def _find_unused(
+    repository: Repository, memories: Iterable[Memory]
+) -> Iterable[Finding]:
     """Yield memories that were never injected into a prompt on this machine, the oldest first."""
     used, at = repository.lifecycle.accesses(), now()
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
@@ -614,10 +698,16 @@ def _find_unused(repository: Repository, memories: Iterable[Memory]) -> Iterable
             yield memory, f"not injected on this machine in {days} days", {}
 
 
-def _find_unverified(repository: Repository, memories: Iterable[Memory]) -> Iterable[Finding]:
+def _find_unverified(
+    repository: Repository, memories: Iterable[Memory]
+) -> Iterable[Finding]:
     """Yield memories that no person vouches for."""
     memories = [*memories]
     found = repository.beliefs.all().unverified(memories)
     for memory in memories:
         if memory.id in found:
-            yield memory, one_line(found[memory.id].why, 200), {"can_vouch": not memory.vouched}
+            yield (
+                memory,
+                one_line(found[memory.id].why, 200),
+                {"can_vouch": not memory.vouched},
+            )

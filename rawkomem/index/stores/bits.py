@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # SQL.
 
 READ_ROWS = 50_000  # rows read at a time
-CHUNK_ROWS = 32_768  # rows compared at a time: they fit into the CPU cache, which doubles the speed
+# rows compared at a time: they fit into the CPU cache, which doubles the speed
+CHUNK_ROWS = 32_768
 
 
 class SqliteBits:
@@ -52,7 +53,9 @@ class SqliteBits:
             near = nearest_places(apart, reach)
             inside = allowed(self._numbers[near].tolist())
             kept = sorted(
-                (int(apart[at]), int(n)) for at in near if (n := self._numbers[at]) in inside
+                (int(apart[at]), int(n))
+                for at in near
+                if (n := self._numbers[at]) in inside
             )
             if len(kept) >= limit:
                 return [n for distance, n in kept if distance <= kept[limit - 1][0]]
@@ -123,7 +126,9 @@ class PostgresBits:
         else:
             self._owners = np.concatenate([self._owners, new["owner"]])
             self._numbers = np.concatenate([self._numbers, new["number"]])
-            self._columns = np.concatenate([self._columns, bit_columns(new["bits"])], axis=1)
+            self._columns = np.concatenate(
+                [self._columns, bit_columns(new["bits"])], axis=1
+            )
 
     def _keep(self, rows: NDArray[Any]) -> None:
         self._owners = rows["owner"].astype(np.int64)
@@ -148,16 +153,24 @@ class PostgresBits:
             ]
             return np.frombuffer(
                 sent[COPY_HEADER_BYTES : len(sent) - COPY_END_BYTES],
-                dtype=np.dtype([*heads, ("dims", ">i4"), ("bits", "u1", (-(-self._dims // 8),))]),
+                dtype=np.dtype(
+                    [*heads, ("dims", ">i4"), ("bits", "u1", (-(-self._dims // 8),))]
+                ),
             )
 
-    def closest(self, bits: bytes, fine: bytes, limit: int) -> tuple[list[int], list[int]]:
+    def closest(
+        self, bits: bytes, fine: bytes, limit: int
+    ) -> tuple[list[int], list[int]]:
         """Return owners and numbers of the vectors whose bits agree best with `fine`, of those with similar bits."""
         similar = max(SIMILAR_PER_HIT * limit, len(self._owners) // SIMILAR_PART)
         near = nearest_places(bit_distances(self._columns, bits), similar)
         words = np.ascontiguousarray(self._columns[:, near].T)
-        signs = np.unpackbits(words.view(np.uint8), axis=1, count=self._dims).astype(np.float32)
+        signs = np.unpackbits(words.view(np.uint8), axis=1, count=self._dims).astype(
+            np.float32
+        )
         # Not `@`: the threads of its BLAS spin for some 20 ms afterwards, on the core that the server needs.
-        agree = np.einsum("ij,j->i", signs, np.frombuffer(fine, np.int8).astype(np.float32))
+        agree = np.einsum(
+            "ij,j->i", signs, np.frombuffer(fine, np.int8).astype(np.float32)
+        )
         best = near[np.argsort(-agree, kind="stable")[:limit]]
         return self._owners[best].tolist(), self._numbers[best].tolist()

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 # Opens the index database with apsw, because many Pythons build sqlite3 without extension loading.
 
 BUSY_TIMEOUT_MS = 20_000  # milliseconds to wait for another writer before giving up
-CACHE_KB = 8_000  # kB of page cache: enough for a query, small enough for a cold command
+# kB of page cache: enough for a query, small enough for a cold command
+CACHE_KB = 8_000
 DATABASE_NAME = "index.db"
 MEMORY_PREFIX = "file:/rawkomem-"  # start of the names of databases in memory
 DatabaseError = apsw.Error  # any error of SQLite
@@ -65,9 +66,15 @@ def index_path(layout: Layout) -> str:
     root = os.path.realpath(layout.root)
     name = "".join(c if c.isalnum() else "-" for c in root)[-100:]
     elsewhere = os.path.join(
-        user_cache(), f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}", DATABASE_NAME
+        user_cache(),
+        f"{name}-{sha256(os.fsencode(root)).hexdigest()[:12]}",
+        DATABASE_NAME,
     )
-    if unwritable or os.path.exists(elsewhere) or file_system(layout.root) in UNSAFE_FILE_SYSTEMS:
+    if (
+        unwritable
+        or os.path.exists(elsewhere)
+        or file_system(layout.root) in UNSAFE_FILE_SYSTEMS
+    ):
         return elsewhere
     return beside
 
@@ -108,7 +115,8 @@ def open_database(path: str, readonly: bool = False) -> apsw.Connection:
     try:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         if not readonly:
-            connection.transaction_mode = "IMMEDIATE"  # take the write lock at BEGIN, not later
+            # take the write lock at BEGIN, not later
+            connection.transaction_mode = "IMMEDIATE"
         connection.enable_load_extension(True)
         connection.load_extension(vec_library())
         connection.enable_load_extension(False)
@@ -136,14 +144,18 @@ def check_database(path: str, make: bool) -> None:
 
 
 def rows(
-    connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()
+    connection: apsw.Connection,
+    sql: str,
+    values: Sequence[str | int | float | bytes | None] = (),
 ) -> list[Any]:
     """Return all rows of a query, as tuples."""
     return connection.execute(sql, values).fetchall()
 
 
 def first(
-    connection: apsw.Connection, sql: str, values: Sequence[str | int | float | bytes | None] = ()
+    connection: apsw.Connection,
+    sql: str,
+    values: Sequence[str | int | float | bytes | None] = (),
 ) -> Any:
     """Return the first row of a query, or None."""
     return next(iter(connection.execute(sql, values)), None)
@@ -159,7 +171,8 @@ def vec_library() -> str:
     from ...model.installed import how_to_install
 
     raise IndexBroken(
-        "the sqlite-vec library is not installed", f"run: {how_to_install('sqlite-vec')}"
+        "the sqlite-vec library is not installed",
+        f"run: {how_to_install('sqlite-vec')}",
     )
 
 
@@ -195,7 +208,8 @@ class StoreSettings:
     name: str = SQLITE
     url: str = ""  # of a database, an object store or a folder
     url_env: str = ""  # the environment variable that holds the url
-    repository: str = ""  # the repository's name in a shared database; empty: see `repository_id`
+    # the repository's name in a shared database; empty: see `repository_id`
+    repository: str = ""
 
     def named(self, name: str) -> StoreSettings:
         """Return the settings for another store, without the url, which belongs to this store."""
@@ -213,7 +227,8 @@ class StoreSettings:
         """
         if self.url_env and self.url_env not in os.environ:
             raise BadInput(
-                f"the environment variable {self.url_env} is not set", "set it to the store's url"
+                f"the environment variable {self.url_env} is not set",
+                "set it to the store's url",
             )
         variable = self.url_env or f"RAWKOMEM_{self.name.upper().replace('-', '_')}_URL"
         return os.environ.get(variable, self.url)
@@ -229,7 +244,9 @@ class StoreHome:
     @property
     def folder(self) -> str:
         """Return the folder on this machine for the store's data. A purge of a text deletes it."""
-        return os.path.join(os.path.dirname(index_path(self.layout)), self.settings.name)
+        return os.path.join(
+            os.path.dirname(index_path(self.layout)), self.settings.name
+        )
 
     @property
     def url(self) -> str:
@@ -268,13 +285,16 @@ def store_plugin(name: str) -> StorePlugin:
     found = next((point for point in _entry_points() if point.name == name), None)
     if found is None:
         raise BadInput(
-            f"unknown store {name!r}", f"use one of {', '.join((SQLITE, MEMORY, *plugin_names()))}"
+            f"unknown store {name!r}",
+            f"use one of {', '.join((SQLITE, MEMORY, *plugin_names()))}",
         )
     try:
         loaded: StorePlugin = found.load()
     except (ImportError, AttributeError) as failure:
         hint = f"check the package that provides {found.value}"
-        raise BadInput(f"the store {name!r} cannot be loaded: {failure}", hint) from None
+        raise BadInput(
+            f"the store {name!r} cannot be loaded: {failure}", hint
+        ) from None
     return loaded
 
 
@@ -289,7 +309,11 @@ def _entry_points() -> Iterable[EntryPoint]:
 def catalogue_path(layout: Layout, name: str) -> str:
     """Return the path of a store's catalogue; not for the store in memory."""
     path = index_path(layout)
-    return path if name == SQLITE else os.path.join(os.path.dirname(path), f"index-{name}.db")
+    return (
+        path
+        if name == SQLITE
+        else os.path.join(os.path.dirname(path), f"index-{name}.db")
+    )
 
 
 def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
@@ -318,4 +342,6 @@ def forget_others(layout: Layout, name: str) -> list[str]:
         if other != SQLITE and os.path.isdir(folder):
             rmtree(folder)
         remove_database(catalogue_path(layout, other))
-    return [other for other in used if other != SQLITE and store_plugin(other).takes_url]
+    return [
+        other for other in used if other != SQLITE and store_plugin(other).takes_url
+    ]

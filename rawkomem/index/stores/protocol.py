@@ -21,7 +21,8 @@ from .sqlite import DEEP, FIRST, REST, Compared, Document, Hit, SqliteStore, fil
 if TYPE_CHECKING:
     import apsw
 
-SearchStore = SqliteStore  # what a search asks: with vectors inside, or outside (SplitStore)
+# what a search asks: with vectors inside, or outside (SplitStore)
+SearchStore = SqliteStore
 Row = dict[str, Any]
 Missing = Callable[[int], tuple[str, list[Row]] | None]
 
@@ -67,7 +68,9 @@ class OutsideStore(Protocol):
     def held(self) -> dict[str, str]:
         """Return the memories that it holds, with the digests of their documents."""
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+    def nearest(
+        self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
+    ) -> list[Hit]:
         """Return the passages closest to a vector of a tier (FIRST or DEEP), best first; the score is the cosine."""
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
@@ -121,12 +124,16 @@ class SplitStore(SqliteStore):
         super().flatten()
         self.outside.flatten()
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+    def nearest(
+        self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
+    ) -> list[Hit]:
         if tier == REST or not {field.column for field, _ in asked(only)} <= {
             *self.outside.columns
         }:
             only = Filter(ids=self._inside_ids(only, tier) or ("",))
-        hits = self.outside.nearest(vector, limit, only, DEEP if tier == DEEP else FIRST)
+        hits = self.outside.nearest(
+            vector, limit, only, DEEP if tier == DEEP else FIRST
+        )
         ids = list({hit.id for hit in hits})
         sql = "SELECT d.id, p.number, p.field, p.alone FROM documents d JOIN passages p ON p.document = d.n"
         places = {
@@ -153,7 +160,9 @@ class SplitStore(SqliteStore):
     ) -> list[list[Compared]]:
         only = Filter(ids=tuple(ids))
         hits = (self.nearest(vector, most, only, tier) for vector in vectors)
-        return [[(hit.id, hit.passage, hit.field, hit.score) for hit in own] for own in hits]
+        return [
+            [(hit.id, hit.passage, hit.field, hit.score) for hit in own] for own in hits
+        ]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         if not {field.column for field, _ in asked(only)} <= {*self.outside.columns}:
@@ -167,12 +176,15 @@ class StorePlugin:
     Subclass it and declare an instance. Loading it must not load the engine: `open` does.
     """
 
-    package = ""  # the package of its engine; `store status` checks whether it is installed
+    # the package of its engine; `store status` checks whether it is installed
+    package = ""
     install = ""  # the command that installs the engine
     extra = ""  # the extra of rawkomem that installs the engine, if `install` is empty
-    local = True  # whether it keeps its data in `home.folder` if the user has set no url
+    # whether it keeps its data in `home.folder` if the user has set no url
+    local = True
     takes_url = False  # whether the user may set a url
-    rfc_tables = False  # whether it has the tables of RFC-0011: then `publish`, `migrate` and `rollback` work
+    # whether it has the tables of RFC-0011: then `publish`, `migrate` and `rollback` work
+    rfc_tables = False
 
     def how_to_install(self) -> str:
         """Return the command that installs the engine."""
@@ -246,7 +258,9 @@ def lance_message(failure: Exception, place: str) -> str:
     if is_url(place) and ("@" in place or "?" in place):
         return type(failure).__name__
     said = str(failure).partition("\n")[0]
-    return (said.replace(place, "your url") if is_url(place) else said)[:MAX_MESSAGE_CHARS]
+    return (said.replace(place, "your url") if is_url(place) else said)[
+        :MAX_MESSAGE_CHARS
+    ]
 
 
 @contextmanager

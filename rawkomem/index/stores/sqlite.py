@@ -24,7 +24,15 @@ from itertools import count
 from math import log
 
 from ...model.entries import Memory
-from ...model.filters import ALL_OF, ANY_OF, AT_LEAST, FILTER_FIELDS, Facets, Filter, asked
+from ...model.filters import (
+    ALL_OF,
+    ANY_OF,
+    AT_LEAST,
+    FILTER_FIELDS,
+    Facets,
+    Filter,
+    asked,
+)
 from ...model.values import TYPE_CHECKING, record, unchecked
 from ...text.clean import late_regex
 from ...text.language import hump_parts
@@ -68,7 +76,8 @@ class Passage:
     field: str = BODY
     heading: str = ""
     line: int = 1
-    around: str = ""  # the passage with its surroundings in the file; empty if it has none
+    # the passage with its surroundings in the file; empty if it has none
+    around: str = ""
 
 
 @record
@@ -79,8 +88,10 @@ class Document:
     title: str
     passages: tuple[Passage, ...]
     digest: str = ""  # hash of the document without its vectors
-    memory: Memory | None = None  # the whole memory, for stores with tables for other programs
-    told: str = ""  # JSON for other programs that read the store; only if the store has `tells`
+    # the whole memory, for stores with tables for other programs
+    memory: Memory | None = None
+    # JSON for other programs that read the store; only if the store has `tells`
+    told: str = ""
 
     @property
     def id(self) -> str:
@@ -101,26 +112,30 @@ class Hit:
 
 # The store.
 
-MAX_COMPONENT = 0.3  # components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
+# components of unit vectors beyond ±0.3 are clipped: 384 dimensions rarely hold larger ones
+MAX_COMPONENT = 0.3
 SCALE = 127 / MAX_COMPONENT
-HUGE_PASSAGES = 200_000  # with more passages, an open process caches bits in memory, and frequent words are ignored
+# with more passages, an open process caches bits in memory, and frequent words are ignored
+HUGE_PASSAGES = 200_000
 MAX_RANKED_PASSAGES = 5_000  # passages of a huge index that are ranked by words
-MAX_EXACT_PASSAGES = 4_000  # an exact scan of more passages takes longer than the rest of a search
-COARSE_CANDIDATES = (
-    200  # get an exact distance; they contain 98 % of the true top 10 and 99.7 % of the top 1
-)
+# an exact scan of more passages takes longer than the rest of a search
+MAX_EXACT_PASSAGES = 4_000
+# get an exact distance; they contain 98 % of the true top 10 and 99.7 % of the top 1
+COARSE_CANDIDATES = 200
 SPARE_ROWS = 32  # rows requested beyond the limit: enough to see the end of most ties
-SPARE_CANDIDATES = (
-    128  # the same for bits: their distances are small integers, so many passages tie with the last
-)
+# the same for bits: their distances are small integers, so many passages tie with the last
+SPARE_CANDIDATES = 128
 BULK_VECTORS = 64  # for fewer vectors, importing numpy takes longer than it saves
 MIN_IDF = 1e-6  # FTS5's weight of a word that more than half of all rows contain
-SCORE_DIGITS = 12  # decimal digits of a BM25 score: ties stay ties, although stores add its parts in different orders
+# decimal digits of a BM25 score: ties stay ties, although stores add its parts in different orders
+SCORE_DIGITS = 12
 # Marks are part of a token, because they are vowels in many scripts; so are emoji, which `searched` separates.
 CATEGORIES = "L* N* Co Mn Mc So"
 TOKENIZER = f"porter unicode61 categories '{CATEGORIES}'"
 
-FTS5 = f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
+FTS5 = (
+    f"""fts5 (head, text, content='', contentless_delete=1, tokenize="{TOKENIZER}")"""
+)
 UNVOUCHED = "unvouched_"  # prefix of table names
 HAS_HUMP = late_regex(
     "[a-z0-9][A-Z]|[A-Z][A-Z][a-z]"
@@ -147,7 +162,8 @@ CREATE TABLE deep_fine (n INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE deep_coarse (n INTEGER PRIMARY KEY, bits BLOB);
 CREATE TABLE shallow (document INTEGER PRIMARY KEY);
 """
-PLACES = "passages p INDEXED BY passages_place"  # this index has an eighth of the table's pages, which hold the texts
+# this index has an eighth of the table's pages, which hold the texts
+PLACES = "passages p INDEXED BY passages_place"
 WORD_TABLES = ("words", "around", "unvouched_words", "unvouched_around")
 
 
@@ -164,9 +180,8 @@ class SqliteStore:
             Filter, str
         ] = {}  # filter → it or its negation; empty if nothing is outside
         self._bits: dict[str, SqliteBits] = {}
-        self._asked = (
-            False  # whether this process has searched before, so that it is a long-running one
-        )
+        # whether this process has searched before, so that it is a long-running one
+        self._asked = False
 
     def erase(self) -> None:
         """Create the tables in a new database."""
@@ -182,15 +197,15 @@ class SqliteStore:
             owner = self._put_document(document)
             group = placed["" if document.facets.vouched else UNVOUCHED]
             for number, passage in enumerate(document.passages):
-                group.append((next(numbers), owner, number, head_of(document, passage), passage))
+                group.append(
+                    (next(numbers), owner, number, head_of(document, passage), passage)
+                )
         for prefix, group in placed.items():
             self._put_passages(group, prefix)
 
     def _put_document(self, document: Document) -> int:
         columns = comparable(document.facets)
-        sql = (
-            f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-        )
+        sql = f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
         self.db.execute(sql, tuple(columns.values()))
         owner = self.db.last_insert_rowid()
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
@@ -207,10 +222,14 @@ class SqliteStore:
         words = [(n, searched(head), searched(p.text)) for n, _, _, head, p in placed]
         fill(f"INSERT INTO {prefix}words (rowid, head, text) VALUES (?, ?, ?)", words)
         around = [
-            (n, searched(head), searched(p.around)) for n, _, _, head, p in placed if p.around
+            (n, searched(head), searched(p.around))
+            for n, _, _, head, p in placed
+            if p.around
         ]
         fill(f"INSERT INTO {prefix}around (rowid, head, text) VALUES (?, ?, ?)", around)
-        self._put_vectors([row[0] for row in placed], [passage.vector for *_, passage in placed])
+        self._put_vectors(
+            [row[0] for row in placed], [passage.vector for *_, passage in placed]
+        )
 
     def _put_vectors(
         self, numbers: Sequence[int], vectors: Sequence[bytes], prefix: str = ""
@@ -230,11 +249,15 @@ class SqliteStore:
     def drop(self, ids: Sequence[str]) -> None:
         self._outside.clear()
         for id in ids:
-            found = first(self.db, "SELECT n, vouched FROM documents WHERE id = ?", (id,))
+            found = first(
+                self.db, "SELECT n, vouched FROM documents WHERE id = ?", (id,)
+            )
             if found is None:
                 continue
             owner, prefix = found[:1], "" if found[1] else UNVOUCHED
-            for (n,) in rows(self.db, "SELECT n FROM passages WHERE document = ?", owner):
+            for (n,) in rows(
+                self.db, "SELECT n FROM passages WHERE document = ?", owner
+            ):
                 for table in (
                     f"{prefix}words",
                     f"{prefix}around",
@@ -269,7 +292,8 @@ class SqliteStore:
 
     def depth(self) -> tuple[int, int]:
         (missing, count) = first(
-            self.db, "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)"
+            self.db,
+            "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)",
         )
         return count - missing, count
 
@@ -277,30 +301,39 @@ class SqliteStore:
         self.db.execute("DELETE FROM deep_fine; DELETE FROM deep_coarse")
         self.db.execute("INSERT OR IGNORE INTO shallow SELECT n FROM documents")
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+    def nearest(
+        self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
+    ) -> list[Hit]:
         fine, bits = pack(vector)
         if not any(fine):
             return []
         prefix = "deep_" if tier == DEEP else ""
         inside, values = self._inside(only)
         if tier != REST and self._is_large(only):
-            close = self._candidates(prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only)
+            close = self._candidates(
+                prefix + "coarse", bits, max(COARSE_CANDIDATES, limit), only
+            )
             inside, values = f"AND n IN ({', '.join(close)})", []
         if tier == REST:
-            inside += (
-                " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
-            )
+            inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
         distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"
         sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(
-            ((n, 1 - distance * distance / (2 * SCALE * SCALE)) for n, distance in found), limit
+            (
+                (n, 1 - distance * distance / (2 * SCALE * SCALE))
+                for n, distance in found
+            ),
+            limit,
         )
 
-    def _candidates(self, table: str, bits: bytes, limit: int, only: Filter) -> list[str]:
+    def _candidates(
+        self, table: str, bits: bytes, limit: int, only: Filter
+    ) -> list[str]:
         """Return the row numbers of the passages with the fewest differing bits."""
         if self._asked and self._is_huge():
-            from .bits import SqliteBits  # loads numpy, which pays only in a long-running process
+            # loads numpy, which pays only in a long-running process
+            from .bits import SqliteBits
 
             (version,) = first(self.db, "PRAGMA data_version")
             if table not in self._bits or self._bits[table].version != version:
@@ -308,14 +341,18 @@ class SqliteStore:
                     self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version
                 )
             near = self._bits[table]
-            found = near.closest(bits, limit, lambda numbers: self._allowed(numbers, only))
+            found = near.closest(
+                bits, limit, lambda numbers: self._allowed(numbers, only)
+            )
             return [str(n) for n in found]
         self._asked = True
         inside, values = self._inside(only)
         distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
         sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
         tied = with_ties(
-            lambda most: rows(self.db, sql, (bits, *values, most)), limit, SPARE_CANDIDATES
+            lambda most: rows(self.db, sql, (bits, *values, most)),
+            limit,
+            SPARE_CANDIDATES,
         )
         return [str(n) for n, _ in tied]
 
@@ -327,7 +364,9 @@ class SqliteStore:
         return {
             n
             for (n,) in rows(
-                self.db, f"SELECT n FROM passages WHERE n IN ({listed}) {inside}", values
+                self.db,
+                f"SELECT n FROM passages WHERE n IN ({listed}) {inside}",
+                values,
             )
         }
 
@@ -357,7 +396,11 @@ class SqliteStore:
     def _prefixes(self, only: Filter) -> list[str]:
         """Return the prefixes of the full-text tables that hold the memories inside a filter."""
         prefixes = [] if only.unvouched else [""]
-        return [*prefixes, UNVOUCHED] if not only.vouched and self._has_unvouched() else prefixes
+        return (
+            [*prefixes, UNVOUCHED]
+            if not only.vouched and self._has_unvouched()
+            else prefixes
+        )
 
     def matching(
         self, words: Sequence[str], limit: int, only: Filter, around: bool = False
@@ -373,12 +416,19 @@ class SqliteStore:
         return self._hits(found, limit)
 
     def _ranked(
-        self, prefix: str, table: str, quoted: list[str], limit: int, only: Filter, scale: float
+        self,
+        prefix: str,
+        table: str,
+        quoted: list[str],
+        limit: int,
+        only: Filter,
+        scale: float,
     ) -> list[Scored]:
         """Return the best rows of a full-text table."""
         name = prefix + table
         if self._is_huge() and (
-            not self._has_unvouched() or self._exceeds(f"{prefix}words_docsize", HUGE_PASSAGES)
+            not self._has_unvouched()
+            or self._exceeds(f"{prefix}words_docsize", HUGE_PASSAGES)
         ):  # ranking by a frequent word takes time
             held = zip(self._holding(name, quoted), quoted, strict=True)
             quoted = rarest(held, MAX_RANKED_PASSAGES)
@@ -387,9 +437,7 @@ class SqliteStore:
             only, "+rowid"
         )  # `+`: match once, not again for each row inside
         score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
-        sql = (
-            f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
-        )
+        sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
         return with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit)
 
     def _scale(self, table: str, quoted: list[str]) -> float:
@@ -414,7 +462,9 @@ class SqliteStore:
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         where, values = filter_sql(only)
-        tables = "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
+        tables = (
+            "documents d JOIN passages p ON p.document = d.n JOIN fine f ON f.n = p.n"
+        )
         inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
         return rows(self.db, sql, values)
@@ -427,7 +477,11 @@ class SqliteStore:
         select = f"SELECT DISTINCT p.document FROM {{0}} w JOIN {PLACES} ON p.n = w.rowid WHERE {{0}} MATCH ?"
         asked = [f"{select.format(table)} {inside} LIMIT {most}" for table in tables]
         found = [
-            [n for sql in asked for (n,) in rows(self.db, sql, (_phrase(word), *values))][:most]
+            [
+                n
+                for sql in asked
+                for (n,) in rows(self.db, sql, (_phrase(word), *values))
+            ][:most]
             for word in words
         ]
         ids = dict(
@@ -449,7 +503,9 @@ class SqliteStore:
         known = [any(fine) for fine in asked]
         if not any(known):
             return [[] for _ in vectors]
-        measured = ", ".join(["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked))
+        measured = ", ".join(
+            ["vec_distance_l2(vec_int8(f.vector), vec_int8(?))"] * len(asked)
+        )
         fine = "deep_fine" if tier == DEEP else "fine"
         sql = (
             f"SELECT d.id, p.number, p.field, {measured} FROM documents d JOIN passages p ON p.document = d.n"
@@ -461,25 +517,35 @@ class SqliteStore:
         id, number, field, *distances = zip(*found, strict=True)
         cosines = ([1 - d * d / (2 * SCALE * SCALE) for d in own] for own in distances)
         hits = (zip(id, number, field, own, strict=True) for own in cosines)
-        return [list(own) if is_known else [] for own, is_known in zip(hits, known, strict=True)]
+        return [
+            list(own) if is_known else []
+            for own, is_known in zip(hits, known, strict=True)
+        ]
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
         row = first(self.db, sql, (id, number))
         return row[0] if row else ""
 
-    def _inside(self, only: Filter, column: str = "n") -> tuple[str, list[str | int | bytes]]:
+    def _inside(
+        self, only: Filter, column: str = "n"
+    ) -> tuple[str, list[str | int | bytes]]:
         """Return an SQL condition that keeps a query inside the filter; empty if nothing is outside."""
         where, values = filter_sql(only)
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
             outside, count = first(self.db, sql, values)
             self._outside[only] = (
-                "" if not outside else f"NOT ({where})" if 2 * outside < count else where
+                ""
+                if not outside
+                else f"NOT ({where})"
+                if 2 * outside < count
+                else where
             )
         if not where or not self._outside[only]:
             return "", []
-        within = "IN" if self._outside[only] == where else "NOT IN"  # the shorter list of the two
+        # the shorter list of the two
+        within = "IN" if self._outside[only] == where else "NOT IN"
         select = f"SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE {self._outside[only]}"
         return f"AND {column} {within} ({select})", values
 
@@ -488,7 +554,14 @@ class SqliteStore:
         sql = f"SELECT p.n, d.id, p.number, p.field, p.alone FROM {PLACES} JOIN documents d ON d.n = p.document"
         places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
         hits = [
-            unchecked(Hit, id=id, passage=number, score=scores[n], field=field, alone=bool(alone))
+            unchecked(
+                Hit,
+                id=id,
+                passage=number,
+                score=scores[n],
+                field=field,
+                alone=bool(alone),
+            )
             for n, id, number, field, alone in places
         ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
@@ -502,7 +575,8 @@ def head_of(document: Document, passage: Passage) -> str:
 def searched(text: str) -> str:
     """Return a text for the tokenizer: scripts without spaces sign by sign, compound names with their parts."""
     parts: Sequence[str] = ()
-    if text != text.lower() and HAS_HUMP.search(text):  # most words of a question need no regex
+    # most words of a question need no regex
+    if text != text.lower() and HAS_HUMP.search(text):
         parts = hump_parts(text)
     if not text.isascii():
         from ...text.scripts import spread_signs  # tables that most texts do not need

@@ -57,16 +57,17 @@ from .tables import (
     writing,
 )
 
-MAX_PROBES = 100_000  # more than there are partitions, so that all are searched and next to nothing is missed
+# more than there are partitions, so that all are searched and next to nothing is missed
+MAX_PROBES = 100_000
 REFINE_FACTOR = 4  # candidates per requested passage that get an exact distance
-UNIT = 128  # divides the whole numbers: LanceDB's clustering sums float16, whose maximum is 65,504
-MAX_EXACT_PASSAGES = (
-    20_000  # an exact scan of more passages is slower than the vector index, a copy in bits
-)
-MAX_UNINDEXED_PASSAGES = (
-    5_000  # passages outside the indexes after a sync: comparing them takes some milliseconds
-)
-COMPACTED_VERSIONS = 64  # versions after which the tables are compacted: each adds a small file
+# divides the whole numbers: LanceDB's clustering sums float16, whose maximum is 65,504
+UNIT = 128
+# an exact scan of more passages is slower than the vector index, a copy in bits
+MAX_EXACT_PASSAGES = 20_000
+# passages outside the indexes after a sync: comparing them takes some milliseconds
+MAX_UNINDEXED_PASSAGES = 5_000
+# versions after which the tables are compacted: each adds a small file
+COMPACTED_VERSIONS = 64
 PARTITION_PASSAGES = 10_000  # passages in a partition of the vector index
 CLUSTERING_ROUNDS = 3  # all partitions are searched, so better ones would find no more
 VERSIONS_KEPT = timedelta(
@@ -75,7 +76,11 @@ VERSIONS_KEPT = timedelta(
 AT_ONCE = timedelta(milliseconds=1)
 
 INTEGERS = {"importance": pa.int32(), "created": pa.int64(), "vouched": pa.int32()}
-FILTERED = {RENAMED.get(name, name): INTEGERS.get(name, TEXT) for name in COLUMNS if name != "id"}
+FILTERED = {
+    RENAMED.get(name, name): INTEGERS.get(name, TEXT)
+    for name in COLUMNS
+    if name != "id"
+}
 GENERATION = b"generation"  # key in the metadata of the table's schema
 DEEP_VECTOR, VECTOR = "deep", "vector"  # columns
 
@@ -177,7 +182,9 @@ class LanceStore(BaseStore):
             write_entries(self._entries, self._changed, self.dims)
         if self._deep:
             self._add_deep()
-        is_due = version // COMPACTED_VERSIONS < self._table.version // COMPACTED_VERSIONS
+        is_due = (
+            version // COMPACTED_VERSIONS < self._table.version // COMPACTED_VERSIONS
+        )
         if len(self._changed) < BATCH_FILES:
             is_due = self._make_indexes() or is_due
         if is_due or self._is_erased:
@@ -190,10 +197,16 @@ class LanceStore(BaseStore):
             facets = comparable(document.facets).items()
             shared = {RENAMED.get(column, column): value for column, value in facets}
             for number, passage in enumerate(document.passages):
-                own = {"number": number, "field": passage.field, "digest": document.digest}
+                own = {
+                    "number": number,
+                    "field": passage.field,
+                    "digest": document.digest,
+                }
                 rows.append({**shared, **own})
         schema = self._table.schema
-        vectors = self._vectors([p.vector for document in documents for p in document.passages])
+        vectors = self._vectors(
+            [p.vector for document in documents for p in document.passages]
+        )
         columns = [
             vectors
             if field.name == VECTOR
@@ -217,7 +230,9 @@ class LanceStore(BaseStore):
         elif not len(rows):
             delete_rows(self._table, ids)
         else:
-            merging = self._table.merge_insert(["id", "number"]).when_matched_update_all()
+            merging = self._table.merge_insert(
+                ["id", "number"]
+            ).when_matched_update_all()
             merging = merging.when_not_matched_insert_all()
             merging = merging.when_not_matched_by_source_delete(among("id", ids))
             merging.execute(rows, on_bad_vectors="null")
@@ -251,10 +266,14 @@ class LanceStore(BaseStore):
                 self._table.create_index(column, config=kind(), replace=True)
         for column in (VECTOR, DEEP_VECTOR):
             count = self._table.count_rows(f"{column} IS NOT NULL")
-            if count > MAX_EXACT_PASSAGES and (3 * waiting > passages or column not in names):
+            if count > MAX_EXACT_PASSAGES and (
+                3 * waiting > passages or column not in names
+            ):
                 partitions = 1 + count // PARTITION_PASSAGES
                 bits = IvfRq(
-                    distance_type="l2", num_partitions=partitions, max_iterations=CLUSTERING_ROUNDS
+                    distance_type="l2",
+                    num_partitions=partitions,
+                    max_iterations=CLUSTERING_ROUNDS,
                 )
                 self._table.create_index(column, config=bits, replace=True)
         return bool(waiting >= MAX_UNINDEXED_PASSAGES)
@@ -269,10 +288,17 @@ class LanceStore(BaseStore):
     # Asking
 
     def held(self) -> dict[str, str]:
-        rows = self._table.search().where("number = 0").select(["id", "digest"]).limit(None)
+        rows = (
+            self._table.search()
+            .where("number = 0")
+            .select(["id", "digest"])
+            .limit(None)
+        )
         return {row["id"]: row["digest"] for row in rows.to_arrow().to_pylist()}
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+    def nearest(
+        self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
+    ) -> list[Hit]:
         fine, _ = pack(vector)
         if not limit or not any(fine):
             return []
@@ -282,7 +308,11 @@ class LanceStore(BaseStore):
         question = self._table.search(
             float16_of(fine), vector_column_name=DEEP_VECTOR if tier == DEEP else VECTOR
         )
-        question = question.distance_type("l2").nprobes(MAX_PROBES).refine_factor(REFINE_FACTOR)
+        question = (
+            question.distance_type("l2")
+            .nprobes(MAX_PROBES)
+            .refine_factor(REFINE_FACTOR)
+        )
         question = question.select(["id", "number", "_distance"])
         if where:
             question = question.where(where, prefilter=True)
@@ -292,7 +322,9 @@ class LanceStore(BaseStore):
         def ask(most: int) -> list[tuple[tuple[str, int], float]]:
             rows = question.limit(most).to_arrow().to_pylist()
             near = [((row["id"], row["number"]), row["_distance"]) for row in rows]
-            return sorted((row for row in near if row[1] is not None), key=lambda row: row[1])
+            return sorted(
+                (row for row in near if row[1] is not None), key=lambda row: row[1]
+            )
 
         hits = [
             Hit(id, number, 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE))
@@ -310,12 +342,21 @@ class LanceStore(BaseStore):
         inside = filter(
             None, [f"field = '{BODY}' AND {VECTOR} IS NOT NULL", filter_condition(only)]
         )
-        rows = self._table.search().where(" AND ".join(inside)).select(["id", "number", VECTOR])
-        table = rows.limit(None).to_arrow().sort_by([("id", "ascending"), ("number", "ascending")])
+        rows = (
+            self._table.search()
+            .where(" AND ".join(inside))
+            .select(["id", "number", VECTOR])
+        )
+        table = (
+            rows.limit(None)
+            .to_arrow()
+            .sort_by([("id", "ascending"), ("number", "ascending")])
+        )
         numbers = table[VECTOR].combine_chunks().flatten().to_numpy() * UNIT
         vectors = numbers.astype(np.int8).reshape(len(table), -1)
         return [
-            (id, own.tobytes()) for id, own in zip(table["id"].to_pylist(), vectors, strict=True)
+            (id, own.tobytes())
+            for id, own in zip(table["id"].to_pylist(), vectors, strict=True)
         ]
 
 

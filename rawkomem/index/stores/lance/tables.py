@@ -52,7 +52,9 @@ def sql_literal(text: str) -> str:
 
 def among(column: str, values: Collection[str] | Collection[int]) -> str:
     """Return the condition that a column has one of these values."""
-    literals = (sql_literal(value) if isinstance(value, str) else str(value) for value in values)
+    literals = (
+        sql_literal(value) if isinstance(value, str) else str(value) for value in values
+    )
     return f"{column} IN ({', '.join(literals)})" if values else "false"
 
 
@@ -64,9 +66,13 @@ def filter_condition(only: Filter) -> str:
         if field.compare == ANY_OF:
             where.append(among(column, wanted))
         elif field.compare == ALL_OF:
-            where += [f"contains({column}, {sql_literal(lined([name]))})" for name in wanted]
+            where += [
+                f"contains({column}, {sql_literal(lined([name]))})" for name in wanted
+            ]
         else:
-            where.append(f"{column} {'>=' if field.compare == AT_LEAST else '<'} {int(wanted)}")
+            where.append(
+                f"{column} {'>=' if field.compare == AT_LEAST else '<'} {int(wanted)}"
+            )
     return " AND ".join(where)
 
 
@@ -96,7 +102,10 @@ PROMOTED = (  # §2.2; `session_id` tells V2 from V1
         access_count=pa.int32(),
     ),
     *optional_columns(
-        last_accessed=MOMENT, heritage_chain=TEXT, lesson_pattern_id=TEXT, source_skill_id=TEXT
+        last_accessed=MOMENT,
+        heritage_chain=TEXT,
+        lesson_pattern_id=TEXT,
+        source_skill_id=TEXT,
     ),
 )
 
@@ -123,15 +132,23 @@ def blocks_schema() -> pa.Schema:
     """Return the schema of §2.3."""
     said = required_columns(operation_type=TEXT, yamo_text=TEXT, timestamp=MOMENT)
     hashes = optional_columns(block_hash=TEXT, prev_hash=TEXT, metadata=TEXT)
-    return pa.schema([*required_columns(id=TEXT), *optional_columns(agent_id=TEXT), *said, *hashes])
+    return pa.schema(
+        [*required_columns(id=TEXT), *optional_columns(agent_id=TEXT), *said, *hashes]
+    )
 
 
 def skills_schema(dims: int) -> pa.Schema:
     """Return the schema of §2.4."""
     own = required_columns(
-        id=TEXT, name=TEXT, intent=TEXT, yamo_text=TEXT, vector=pa.list_(pa.float32(), dims)
+        id=TEXT,
+        name=TEXT,
+        intent=TEXT,
+        yamo_text=TEXT,
+        vector=pa.list_(pa.float32(), dims),
     )
-    return pa.schema([*own, *optional_columns(metadata=TEXT), *required_columns(created_at=MOMENT)])
+    return pa.schema(
+        [*own, *optional_columns(metadata=TEXT), *required_columns(created_at=MOMENT)]
+    )
 
 
 def published_schemas(dims: int) -> dict[str, pa.Schema]:
@@ -146,7 +163,9 @@ def is_schema_v2(schema: pa.Schema) -> bool:
 
 def is_schema_v1(schema: pa.Schema) -> bool:
     """Tell whether a table of memories lacks the promoted fields."""
-    return not is_schema_v2(schema) and {"id", "vector", "content", "metadata"} <= set(schema.names)
+    return not is_schema_v2(schema) and {"id", "vector", "content", "metadata"} <= set(
+        schema.names
+    )
 
 
 def table_names(db: Any) -> set[str]:
@@ -213,7 +232,9 @@ def delete_rows(table: Any, ids: Sequence[str]) -> None:
         table.delete(among("id", ids[start : start + MAX_IDS]))
 
 
-def write_entries(table: Any, changed: Mapping[str, Document | None], dims: int) -> None:
+def write_entries(
+    table: Any, changed: Mapping[str, Document | None], dims: int
+) -> None:
     """Replace our rows of memories in memory_entries; None: the memory is gone."""
     delete_rows(table, [*changed])
     documents = [document for document in changed.values() if document]
@@ -227,7 +248,12 @@ def write_entries(table: Any, changed: Mapping[str, Document | None], dims: int)
 
 def marked_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row for a table of the RFC, with metadata (JSON text) that marks it as ours."""
-    return {**row, "metadata": json.dumps({**STORE, **row.get("metadata", {})}, ensure_ascii=False)}
+    return {
+        **row,
+        "metadata": json.dumps(
+            {**STORE, **row.get("metadata", {})}, ensure_ascii=False
+        ),
+    }
 
 
 def _entry_row(document: Document) -> dict[str, Any]:
@@ -243,7 +269,9 @@ def _memory_of_document(document: Document) -> Memory:
         document.id,
         facets.kind,
         title=document.title,
-        body="\n\n".join(passage.text for passage in document.passages if passage.field == BODY),
+        body="\n\n".join(
+            passage.text for passage in document.passages if passage.field == BODY
+        ),
         tags=facets.tags,
         importance=IMPORTANCE[facets.importance],
         status=facets.status,
@@ -277,13 +305,15 @@ def migrate_entries(db: Any, now: datetime) -> Migrated:
     """Migrate memory_entries from V1 to V2; if it is V2, delete an expired backup."""
     if ENTRIES not in table_names(db):
         raise NotFound(
-            f"there is no table {ENTRIES}", "name the folder or url of a LanceDB that has one"
+            f"there is no table {ENTRIES}",
+            "name the folder or url of a LanceDB that has one",
         )
     table = db.open_table(ENTRIES)
     if not is_schema_v1(table.schema):
         return Migrated(table.count_rows(), False, remove_old_backup(db, now))
     if BACKUP in table_names(db):
-        db.drop_table(BACKUP)  # of an interrupted migration: the rows may have changed since
+        # of an interrupted migration: the rows may have changed since
+        db.drop_table(BACKUP)
     db.create_table(BACKUP, table.to_arrow())
     table.add_columns(list(PROMOTED))
     return Migrated(table.count_rows(), True)
@@ -314,7 +344,9 @@ def remove_old_backup(db: Any, now: datetime) -> bool:
     """Delete the backup if it is older than 30 days; return whether it was."""
     if BACKUP not in table_names(db):
         return False
-    (made, *_) = (version["timestamp"] for version in db.open_table(BACKUP).list_versions())
+    (made, *_) = (
+        version["timestamp"] for version in db.open_table(BACKUP).list_versions()
+    )
     if now - made.replace(tzinfo=now.tzinfo) < BACKUP_KEPT:
         return False
     db.drop_table(BACKUP)
@@ -326,7 +358,11 @@ def remove_old_backup(db: Any, now: datetime) -> bool:
 
 
 def publish(
-    place: str, dims: int, known: Mapping[str, Row], ledger: Sequence[Row], made: Sequence[Row]
+    place: str,
+    dims: int,
+    known: Mapping[str, Row],
+    ledger: Sequence[Row],
+    made: Sequence[Row],
 ) -> int:
     """Fill the tables, each in one commit; rows of other programs stay. Return how many memories have a row."""
     db = lancedb.connect(place)
@@ -339,7 +375,11 @@ def publish(
 
 
 def publish_new(
-    place: str, dims: int, known: Mapping[str, Row], missing: Missing, made: Sequence[Row] | None
+    place: str,
+    dims: int,
+    known: Mapping[str, Row],
+    missing: Missing,
+    made: Sequence[Row] | None,
 ) -> bool:
     """Add new rows; return False and write nothing if the new blocks do not continue the table."""
     db = lancedb.connect(place)
@@ -375,5 +415,7 @@ def _replace_ours(db: Any, name: str, schema: pa.Schema, rows: Sequence[Row]) ->
     """Replace our rows of a table."""
     filled = pa.Table.from_pylist([marked_row(row) for row in rows], schema=schema)
     merging = db.open_table(name).merge_insert("id").when_matched_update_all()
-    merging = merging.when_not_matched_insert_all().when_not_matched_by_source_delete(OURS)
+    merging = merging.when_not_matched_insert_all().when_not_matched_by_source_delete(
+        OURS
+    )
     merging.execute(filled)

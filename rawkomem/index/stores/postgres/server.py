@@ -39,10 +39,12 @@ Work = Callable[[AnyConnection], Any]
 
 T = TypeVar("T")
 
-MAX_CONNECTIONS = 4  # per process: few questions run at once, and servers limit connections
+# per process: few questions run at once, and servers limit connections
+MAX_CONNECTIONS = 4
 POOL_WAIT_S = 3.0  # wait for a connection of the pool, before the server is probed
 CONNECT_TIMEOUT_S = 10  # if the URL has no connect_timeout
-RETRY_PAUSES_S = (0.2, 0.8, 3.2)  # pauses between tries: a server restarts in a few seconds
+# pauses between tries: a server restarts in a few seconds
+RETRY_PAUSES_S = (0.2, 0.8, 3.2)
 LOST_ERRORS = (
     errors.SerializationFailure,
     errors.DeadlockDetected,
@@ -150,39 +152,52 @@ def _is_ambiguous(url: str) -> bool:
     if not found:
         return False
     server = rest.partition("?")[0].partition("/")[0]
-    return server.count("@") > 1 or ("@" not in server and ":" in server and "@" in rest)
+    return server.count("@") > 1 or (
+        "@" not in server and ":" in server and "@" in rest
+    )
 
 
 def _is_lost(failure: Exception) -> bool:
     if isinstance(failure, (*LOST_ERRORS, PoolTimeout)):
         return True
-    return isinstance(failure, psycopg.OperationalError) and (failure.sqlstate or "08")[:2] == "08"
+    return (
+        isinstance(failure, psycopg.OperationalError)
+        and (failure.sqlstate or "08")[:2] == "08"
+    )
 
 
 def store_error(failure: Exception, place: str) -> RawkoError:
     """Return an error with one line and a hint for an error of the driver."""
     state = getattr(failure, "sqlstate", None) or ""
-    said = str(failure) if not state else ""  # libpq's message, if there was no connection
+    # libpq's message, if there was no connection
+    said = str(failure) if not state else ""
     database = f"PostgreSQL ({place})"
     if (
         state in ("28P01", "28000")
         or "authentication failed" in said
         or "no password supplied" in said
     ):
-        return StoreFailed(f"{database} refuses this user or password", "check both in the URL")
+        return StoreFailed(
+            f"{database} refuses this user or password", "check both in the URL"
+        )
     if state == "3D000" or ("database" in said and "does not exist" in said):
         return StoreFailed(
-            f"{database}: there is no such database", "create it, or name another in the URL"
+            f"{database}: there is no such database",
+            "create it, or name another in the URL",
         )
     if "SSL" in said or "certificate" in said:
         return StoreFailed(
-            f"no secure connection to {database}", "check sslmode and sslrootcert in the URL"
+            f"no secure connection to {database}",
+            "check sslmode and sslrootcert in the URL",
         )
     if state in ("55P03", "57014", "53300", "40001", "40P01"):
-        return Busy(f"{database} is busy: it did not answer in time", "try again in a moment")
+        return Busy(
+            f"{database} is busy: it did not answer in time", "try again in a moment"
+        )
     if _is_lost(failure):
         return StoreFailed(
-            f"cannot reach {database}", f"start it, or check host and port; {FILES_ARE_FINE}"
+            f"cannot reach {database}",
+            f"start it, or check host and port; {FILES_ARE_FINE}",
         )
     if state == "42501":
         hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
@@ -289,7 +304,13 @@ class Version:
     def columns(self) -> tuple[object, ...]:
         """Return the row of `versions`, without number and repository."""
         d = self.document.facets
-        plain = (d.kind, d.status, storable(self.document.title), d.importance, d.created)
+        plain = (
+            d.kind,
+            d.status,
+            storable(self.document.title),
+            d.importance,
+            d.created,
+        )
         lower = (
             *lower_names([d.by]),
             lower_names(d.tags),
@@ -298,15 +319,28 @@ class Version:
             storable(d.session),
         )
         said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
-        told = JsonText((self.document.told or "{}").replace("\\u0000", "\\ufffd").encode())
+        told = JsonText(
+            (self.document.told or "{}").replace("\\u0000", "\\ufffd").encode()
+        )
         count = len(self.document.passages)
-        return (storable(d.id), self.hash, *plain, *lower, *said, count, d.vouched, told)
+        return (
+            storable(d.id),
+            self.hash,
+            *plain,
+            *lower,
+            *said,
+            count,
+            d.vouched,
+            told,
+        )
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
     """Return documents as versions; all vectors are packed in one call."""
     fine = iter(
-        pack_all([passage.vector for document in documents for passage in document.passages])
+        pack_all(
+            [passage.vector for document in documents for passage in document.passages]
+        )
     )
     return [
         Version(document, [packed_vector(*next(fine)) for _ in document.passages])
@@ -334,9 +368,8 @@ def storable(text: str) -> str:
 
 SCHEMA = "rawkomem"
 MIGRATION_LOCK = 7_306_921_544  # number of the advisory lock, chosen freely
-MIN_SERVER_VERSION = (
-    150_000  # the first version with security_invoker: views use the reader's rights
-)
+# the first version with security_invoker: views use the reader's rights
+MIN_SERVER_VERSION = 150_000
 MIN_VECTOR_VERSION = (0, 7)  # the first version with halfvec
 
 # Timeouts in milliseconds. A person or an agent waits for a statement; a writer may wait for another clone's batch; a
@@ -347,7 +380,8 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "60000",
     "jit": "off",  # compiling takes longer than our statements
     "random_page_cost": "1.1",  # pages are in memory or on an SSD
-    "parallel_setup_cost": "10000",  # starting processes takes longer than most of our statements
+    # starting processes takes longer than most of our statements
+    "parallel_setup_cost": "10000",
 }
 
 
@@ -356,7 +390,8 @@ def prepare_database(connection: Connection[Any]) -> None:
     server = connection.info
     if server.server_version < MIN_SERVER_VERSION:
         raise StoreFailed(
-            f"PostgreSQL {server.server_version // 10_000} is too old", "upgrade it to 15 or newer"
+            f"PostgreSQL {server.server_version // 10_000} is too old",
+            "upgrade it to 15 or newer",
         )
     encoding = server.parameter_status("server_encoding")
     if encoding != "UTF8":
@@ -368,7 +403,9 @@ def prepare_database(connection: Connection[Any]) -> None:
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             where = _extension(connection)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-            connection.execute("SELECT set_config('search_path', %s, true)", (_search_path(where),))
+            connection.execute(
+                "SELECT set_config('search_path', %s, true)", (_search_path(where),)
+            )
             columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
             connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
             for name, statements in migrations()[_schema_version(connection) :]:
@@ -379,20 +416,27 @@ def prepare_database(connection: Connection[Any]) -> None:
 def migrations() -> list[tuple[str, str]]:
     """Return (name, SQL) of every migration, in order."""
     found = (
-        item for item in files(__package__).joinpath("sql").iterdir() if item.name.endswith(".sql")
+        item
+        for item in files(__package__).joinpath("sql").iterdir()
+        if item.name.endswith(".sql")
     )
     return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
 
 
 def _schema_version(connection: Connection[Any]) -> int:
     """Return how many migrations the database has had."""
-    (known,) = _one_row(connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",))
+    (known,) = _one_row(
+        connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",)
+    )
     (version,) = (
-        _one_row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations") if known else (0,)
+        _one_row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations")
+        if known
+        else (0,)
     )
     if version > len(migrations()):
         raise StoreFailed(
-            "the database was migrated by a newer rawkomem", "upgrade rawkomem on this machine"
+            "the database was migrated by a newer rawkomem",
+            "upgrade rawkomem on this machine",
         )
     return int(version)
 
@@ -423,9 +467,7 @@ def _extension(connection: Connection[Any]) -> str:
 
 def configure_session(connection: Connection[Any]) -> None:
     """Configure a session: the search path, timeouts, and the type of vectors."""
-    found = (
-        "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
-    )
+    found = "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
     where, oid = _one_row(connection, found + " WHERE t.typname = 'halfvec'")
     settings = {**SETTINGS, "search_path": _search_path(where)}
     calls = sql.SQL(", ").join(

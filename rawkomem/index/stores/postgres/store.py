@@ -61,8 +61,10 @@ Values = dict[str, object]
 # So writers of one repository take turns, readers never see a part of a version, and locks are
 # taken in one order.
 
-STALE_AFTER = "90 days"  # a clone not used for this long is removed; if it is used again, its index is rebuilt
-WRITE_TIMEOUT_MS = 600_000  # for one statement: erasing a million memories takes minutes
+# a clone not used for this long is removed; if it is used again, its index is rebuilt
+STALE_AFTER = "90 days"
+# for one statement: erasing a million memories takes minutes
+WRITE_TIMEOUT_MS = 600_000
 COPIED_COLUMNS = {
     "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
     " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
@@ -96,7 +98,9 @@ def find_clone(
         " JOIN clones c ON c.repository = r.n WHERE r.name = %s AND c.name = %s"
         + " FOR UPDATE OF r" * lock
     )
-    found = connection.execute(sql.encode(), (storable(repository), storable(clone))).fetchone()
+    found = connection.execute(
+        sql.encode(), (storable(repository), storable(clone))
+    ).fetchone()
     return Clone(*found) if found else None
 
 
@@ -109,7 +113,10 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
             "INSERT INTO repositories (name) VALUES (%s) ON CONFLICT DO NOTHING",
             (storable(repository),),
         )
-        run("SELECT FROM repositories WHERE name = %s FOR UPDATE", (storable(repository),))
+        run(
+            "SELECT FROM repositories WHERE name = %s FOR UPDATE",
+            (storable(repository),),
+        )
         run(
             "INSERT INTO clones (repository, name, generation) SELECT n, %s, %s FROM repositories WHERE name = %s"
             " ON CONFLICT DO NOTHING",
@@ -119,26 +126,32 @@ def lock_clone(connection: Connection[Any], repository: str, clone: str) -> Clon
         assert us is not None
     if not us.recent:
         connection.execute("UPDATE clones SET seen = now() WHERE n = %s", (us.clone,))
-        stale = (
-            f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
-        )
+        stale = f"DELETE FROM clones WHERE repository = %s AND seen < now() - interval '{STALE_AFTER}'"
         connection.execute(stale.encode(), (us.repository,))
     return us
 
 
-def put_versions(connection: Connection[Any], us: Clone, documents: Sequence[Document]) -> None:
+def put_versions(
+    connection: Connection[Any], us: Clone, documents: Sequence[Document]
+) -> None:
     """Make the clone hold these memories, and add their versions that the database lacks."""
     latest = {document.id: document for document in documents}
     versions = versions_of(list(latest.values()))
     sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
     known = dict(
-        connection.execute(sql, (us.repository, [version.hash for version in versions])).fetchall()
+        connection.execute(
+            sql, (us.repository, [version.hash for version in versions])
+        ).fetchall()
     )
     fresh = [version for version in versions if version.hash not in known]
-    numbered = list(zip(_new_numbers(connection, "versions", len(fresh)), fresh, strict=True))
+    numbered = list(
+        zip(_new_numbers(connection, "versions", len(fresh)), fresh, strict=True)
+    )
     _add_versions(connection, us, numbered)
     known |= {version.hash: n for n, version in numbered}
-    held = [(storable(v.document.id), known[v.hash], v.document.digest) for v in versions]
+    held = [
+        (storable(v.document.id), known[v.hash], v.document.digest) for v in versions
+    ]
     connection.execute(
         "INSERT INTO holdings (clone, id, version, digest) SELECT %s, * FROM unnest(%s::text[], %s::int8[], %s::text[])"
         " ON CONFLICT (clone, id) DO UPDATE SET version = excluded.version, digest = excluded.digest,"
@@ -156,12 +169,19 @@ def _new_numbers(connection: Connection[Any], table: str, count: int) -> list[in
 def _add_versions(
     connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, Version]]
 ) -> None:
-    rows: dict[str, list[Row]] = {"versions": [], "passages": [], "vectors": [], "bits": []}
+    rows: dict[str, list[Row]] = {
+        "versions": [],
+        "passages": [],
+        "vectors": [],
+        "bits": [],
+    }
     for n, version in numbered:
         rows["versions"].append((n, us.repository, *version.columns()))
         for number, passage in enumerate(version.document.passages):
             heading, text = storable(passage.heading), storable(passage.text)
-            rows["passages"].append((n, number, passage.field, heading, passage.line, text))
+            rows["passages"].append(
+                (n, number, passage.field, heading, passage.line, text)
+            )
         rows["vectors"] += _vector_rows(us, n, version.vectors)
         rows["bits"] += _bit_rows(us, n, version.vectors)
     for table, own_rows in rows.items():
@@ -181,7 +201,11 @@ def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[R
 def _bit_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
     """Return a row of bits for each vector, without vectors of zeros."""
     numbered = enumerate(vectors)
-    return ((us.repository, len(v), owner, number, v.bits) for number, v in numbered if any(v))
+    return (
+        (us.repository, len(v), owner, number, v.bits)
+        for number, v in numbered
+        if any(v)
+    )
 
 
 def _copy_rows(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
@@ -190,7 +214,9 @@ def _copy_rows(connection: Connection[Any], table: str, rows: Iterable[Row]) -> 
     sql = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
         vector_oid = connection.adapters.get_dumper(Vector, "b").oid  # type: ignore[arg-type]
-        copy.set_types([vector_oid if name == "halfvec" else name for _, name in columns])
+        copy.set_types(
+            [vector_oid if name == "halfvec" else name for _, name in columns]
+        )
         for row in rows:
             copy.write_row(row)
 
@@ -200,20 +226,31 @@ def put_deep_vectors(
 ) -> None:
     """Store contextual vectors of the clone's memories; skip a memory without one vector per passage."""
     sql = "SELECT h.id, h.version FROM holdings h JOIN versions v ON v.n = h.version"
-    sql += " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) ON given.id = h.id"
+    sql += (
+        " JOIN unnest(%s::text[], %s::int[]) AS given (id, passages) ON given.id = h.id"
+    )
     sql += " WHERE h.clone = %s AND v.passages = given.passages"
     ids = {storable(id): own for id, own in vectors.items()}
     found = connection.execute(
         sql.encode(), (list(ids), [len(own) for own in ids.values()], us.clone)
     ).fetchall()
     fine = iter(pack_all([vector for id, _ in found for vector in ids[id]]))
-    sets = {(id, version): [packed_vector(*next(fine)) for _ in ids[id]] for id, version in found}
+    sets = {
+        (id, version): [packed_vector(*next(fine)) for _ in ids[id]]
+        for id, version in found
+    }
     hashes = {version: hash_of_vectors(own) for (_, version), own in sets.items()}
     known = _known_depths(connection, hashes)
-    fresh = [(version, own) for (_, version), own in sets.items() if version not in known]
-    numbered = list(zip(_new_numbers(connection, "depths", len(fresh)), fresh, strict=True))
+    fresh = [
+        (version, own) for (_, version), own in sets.items() if version not in known
+    ]
+    numbered = list(
+        zip(_new_numbers(connection, "depths", len(fresh)), fresh, strict=True)
+    )
     _copy_rows(
-        connection, "depths", ((n, version, hashes[version]) for n, (version, _) in numbered)
+        connection,
+        "depths",
+        ((n, version, hashes[version]) for n, (version, _) in numbered),
     )
     _copy_rows(
         connection,
@@ -221,7 +258,9 @@ def put_deep_vectors(
         (row for n, (_, own) in numbered for row in _vector_rows(us, n, own)),
     )
     _copy_rows(
-        connection, "deep_bits", (row for n, (_, own) in numbered for row in _bit_rows(us, n, own))
+        connection,
+        "deep_bits",
+        (row for n, (_, own) in numbered for row in _bit_rows(us, n, own)),
     )
     known |= {version: n for n, (version, _) in numbered}
     connection.execute(
@@ -231,22 +270,35 @@ def put_deep_vectors(
     )
 
 
-def _known_depths(connection: Connection[Any], hashes: Mapping[int, bytes]) -> dict[int, int]:
+def _known_depths(
+    connection: Connection[Any], hashes: Mapping[int, bytes]
+) -> dict[int, int]:
     """Return version → number of the sets of vectors that exist."""
     sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
     sql += " USING (version, hash)"
-    return dict(connection.execute(sql.encode(), (list(hashes), list(hashes.values()))).fetchall())
+    return dict(
+        connection.execute(
+            sql.encode(), (list(hashes), list(hashes.values()))
+        ).fetchall()
+    )
 
 
 # Searches in PostgreSQL. Answers of a clone come only from the versions that the clone holds.
 
-CANDIDATES_PER_HIT = 10  # vectors with the closest bits that are compared, per requested hit
-MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000  # beyond the maximum, comparing all takes no longer
-MORE_CANDIDATES = (
-    5  # factor for the next try, if the filter passed less than half of the candidates
-)
-SPARE_LOOKS = 10  # candidates that may be looked at beyond twice the limit: a few hits say little about a filter
-COMPARED = {ANY_OF: "= ANY({})", ALL_OF: "@> {}::text[]", AT_LEAST: ">= {}", BEFORE: "< {}"}
+# vectors with the closest bits that are compared, per requested hit
+CANDIDATES_PER_HIT = 10
+# beyond the maximum, comparing all takes no longer
+MIN_CANDIDATES, MAX_CANDIDATES = 1_000, 30_000
+# factor for the next try, if the filter passed less than half of the candidates
+MORE_CANDIDATES = 5
+# candidates that may be looked at beyond twice the limit: a few hits say little about a filter
+SPARE_LOOKS = 10
+COMPARED = {
+    ANY_OF: "= ANY({})",
+    ALL_OF: "@> {}::text[]",
+    AT_LEAST: ">= {}",
+    BEFORE: "< {}",
+}
 HELD_VERSIONS = "holdings h JOIN versions v ON v.n = h.version"
 
 
@@ -282,9 +334,13 @@ def nearest_passages(
     return _by_distance(connection, _exactly(vectors, held, where), values)[0]
 
 
-def _by_distance(connection: Connection[Any], best: str, values: Values) -> tuple[list[Hit], int]:
+def _by_distance(
+    connection: Connection[Any], best: str, values: Values
+) -> tuple[list[Hit], int]:
     """Return the hits of a query for the best vectors, and the rank of the last hit among all candidates."""
-    sql = f"SELECT * FROM ({best}) b ORDER BY b.distance, b.id, b.number LIMIT %(limit)s"
+    sql = (
+        f"SELECT * FROM ({best}) b ORDER BY b.distance, b.id, b.number LIMIT %(limit)s"
+    )
     rows = connection.execute(sql.encode(), values).fetchall()
     hits = [
         Hit(id, number, 1 - distance * distance / (2 * SCALE * SCALE))
@@ -294,9 +350,7 @@ def _by_distance(connection: Connection[Any], best: str, values: Values) -> tupl
 
 
 def _exactly(vectors: str, held: str, where: str) -> str:
-    inside = (
-        f"SELECT h.id, h.{held} AS owner FROM {HELD_VERSIONS} WHERE h.clone = %(clone)s {where}"
-    )
+    inside = f"SELECT h.id, h.{held} AS owner FROM {HELD_VERSIONS} WHERE h.clone = %(clone)s {where}"
     return (
         f"SELECT i.id, x.number, x.vector <-> %(asked)b AS distance, 0 AS place FROM ({inside}) i"
         f" JOIN {vectors} x ON x.owner = i.owner ORDER BY distance, i.id, x.number LIMIT %(limit)s"
@@ -333,7 +387,8 @@ def _candidates_by_bits(
         where = f"repository = {us.repository} AND dims = {dims}"
         sql = f"SELECT owner, number FROM {table} WHERE {where} ORDER BY bit_count(bits # %(bits)b) LIMIT {close}"
         return sql, {"bits": BitString(bits)}
-    from ..bits import PostgresBits  # loads numpy, which pays only in a long-running process
+    # loads numpy, which pays only in a long-running process
+    from ..bits import PostgresBits
 
     known = kept[table]
     if known is None or (known.of.repository, known.of.generation) != (
@@ -352,7 +407,9 @@ def _array_text(numbers: list[int]) -> str:
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
-def body_vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[tuple[str, bytes]]:
+def body_vectors(
+    connection: Connection[Any], us: Clone, only: Filter
+) -> list[tuple[str, bytes]]:
     """Return (id, vector) of every body passage inside the filter, sorted by id and number."""
     where, values = filter_sql(only)
     sql = (
@@ -360,7 +417,9 @@ def body_vectors(connection: Connection[Any], us: Clone, only: Filter) -> list[t
         " JOIN passages p ON p.version = x.owner AND p.number = x.number"
         f" WHERE h.clone = %(clone)s AND p.field = '{BODY}' {where} ORDER BY h.id, x.number"
     )
-    return connection.execute(sql.encode(), {**values, "clone": us.clone}, binary=True).fetchall()
+    return connection.execute(
+        sql.encode(), {**values, "clone": us.clone}, binary=True
+    ).fetchall()
 
 
 def filter_sql(only: Filter) -> tuple[str, Values]:
@@ -370,9 +429,13 @@ def filter_sql(only: Filter) -> tuple[str, Values]:
     for field, wanted in asked(only):
         column = RENAMED.get(field.column, field.column)
         values[field.name] = (
-            [storable(name) for name in wanted] if isinstance(wanted, (list, tuple)) else wanted
+            [storable(name) for name in wanted]
+            if isinstance(wanted, (list, tuple))
+            else wanted
         )
-        where.append(f"AND v.{column} {COMPARED[field.compare].format(f'%({field.name})s')}")
+        where.append(
+            f"AND v.{column} {COMPARED[field.compare].format(f'%({field.name})s')}"
+        )
     return " ".join(where), values
 
 
@@ -380,9 +443,13 @@ def filter_sql(only: Filter) -> tuple[str, Values]:
 
 T = TypeVar("T")
 
-MAX_EXACT_PASSAGES = 10_000  # up to this many passages are all compared: some 20 ms, and exact
-ANALYZE_AFTER_CHANGES = 1_000  # changed memories after which the planner's statistics are updated
-ANALYZED_TABLES = "repositories, clones, holdings, versions, passages, vectors, deep_vectors"
+# up to this many passages are all compared: some 20 ms, and exact
+MAX_EXACT_PASSAGES = 10_000
+# changed memories after which the planner's statistics are updated
+ANALYZE_AFTER_CHANGES = 1_000
+ANALYZED_TABLES = (
+    "repositories, clones, holdings, versions, passages, vectors, deep_vectors"
+)
 
 
 class PostgresStore(BaseStore):
@@ -391,7 +458,9 @@ class PostgresStore(BaseStore):
     columns = COLUMNS
     tells = True  # the views of neolata's tables show `Document.told`
 
-    def __init__(self, connections: Connections, repository: str, clone: str, dims: int):
+    def __init__(
+        self, connections: Connections, repository: str, clone: str, dims: int
+    ):
         self.dims = dims
         self._connections = connections
         self._names = repository, clone
@@ -422,27 +491,38 @@ class PostgresStore(BaseStore):
     def put(self, documents: Sequence[Document]) -> None:
         if documents:
             self._put += len(documents)
-            self._changes.append(lambda connection, us: put_versions(connection, us, documents))
+            self._changes.append(
+                lambda connection, us: put_versions(connection, us, documents)
+            )
 
     def drop(self, ids: Sequence[str]) -> None:
         if ids:
-            sql = "DELETE FROM holdings WHERE clone = %(clone)s AND id = ANY(%(values)s)"
+            sql = (
+                "DELETE FROM holdings WHERE clone = %(clone)s AND id = ANY(%(values)s)"
+            )
             self._change(sql, [storable(id) for id in ids])
 
     def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
         if vectors:
             self._put += len(vectors)
-            self._changes.append(lambda connection, us: put_deep_vectors(connection, us, vectors))
+            self._changes.append(
+                lambda connection, us: put_deep_vectors(connection, us, vectors)
+            )
 
     def flatten(self) -> None:
-        self._change("UPDATE holdings SET deep = NULL WHERE clone = %(clone)s AND deep IS NOT NULL")
+        self._change(
+            "UPDATE holdings SET deep = NULL WHERE clone = %(clone)s AND deep IS NOT NULL"
+        )
 
     def erase(self) -> None:
         """Remove everything that this clone holds, and change its generation."""
         self._changes.clear()
         self._put = 0
         self._change("DELETE FROM holdings WHERE clone = %(clone)s")
-        self._change("UPDATE clones SET generation = %(values)s WHERE n = %(clone)s", token_hex(8))
+        self._change(
+            "UPDATE clones SET generation = %(values)s WHERE n = %(clone)s",
+            token_hex(8),
+        )
 
     def _change(self, sql: str, values: object = None) -> None:
         """Collect a statement, which names this clone as `%(clone)s`, and perhaps `%(values)s`."""
@@ -495,7 +575,9 @@ class PostgresStore(BaseStore):
         self._us = self._connections.run(self._join)
         return f"postgres {self._us.generation}"
 
-    def nearest(self, vector: bytes, limit: int, only: Filter, tier: str = FIRST) -> list[Hit]:
+    def nearest(
+        self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
+    ) -> list[Hit]:
         if not limit:
             return []
         exact = self._compares_all(only, tier)
@@ -518,10 +600,14 @@ class PostgresStore(BaseStore):
         return self._small[only, tier]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        return self._connections.run(lambda connection: body_vectors(connection, self._us, only))
+        return self._connections.run(
+            lambda connection: body_vectors(connection, self._us, only)
+        )
 
     def held(self) -> dict[str, str]:
-        return dict(self._rows("SELECT id, digest FROM holdings WHERE clone = %(clone)s"))
+        return dict(
+            self._rows("SELECT id, digest FROM holdings WHERE clone = %(clone)s")
+        )
 
     def served(self) -> int:
         """Return the bytes of all tables and their indexes, of all clones."""
