@@ -33,7 +33,7 @@ from .layout import (
     sweep,
 )
 from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
-from .replace import Replacing, refuse_links, remove_leftovers
+from .replace import ChangedMeanwhile, Replacing, refuse_links
 
 # Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
 #
@@ -164,7 +164,6 @@ def write_locked(
     `before` is called with the final entries and their digests right before they are written. `tracked` returns the
     paths that git tracks: a change of a memory in such a file gets a file of its own, so that branches cannot conflict.
     """
-    remove_leftovers(layout)
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
         raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
     redacted = [redact_entry(entry) for entry in plan.entries]
@@ -283,17 +282,17 @@ def _write_all(
     layout: Layout,
     todo: list[Step],
     paths: dict[str, str],
-    warn: Callable[[str], None] | None = None,
-    homes: Mapping[str, str] | None = None,
+    warn: Callable[[str], None],
+    homes: Mapping[str, str],
 ) -> None:
     """Write all steps together and put each entry's path into `paths`; retry if another program saves a file.
 
     `homes` is id → file of the changed memories.
     """
-    for _ in range(MAX_RETRIES):
+    for attempt in range(MAX_RETRIES):
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
-        for id, path in (homes or {}).items():
+        for id, path in homes.items():
             if id.partition("#")[0] == implicit_id(path):
                 _write_id(files, layout.path(path), path, id)
         for entries, text in todo:
@@ -304,15 +303,13 @@ def _write_all(
                 else place_entry(layout, files, entries[0], text)
             )
             paths |= {entry.id: path for entry in entries}
-        meddled = files.finish()
-        if not meddled:
-            return
+        try:
+            files.finish()
+            break
+        except ChangedMeanwhile:
+            if attempt == MAX_RETRIES - 1:
+                raise
         time.sleep(0.01)
-    path = layout.relative(min(meddled))
-    raise Refused(
-        f"{path} keeps changing while we write",
-        "close the program that saves it, then try again",
-    )
 
 
 def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
@@ -333,14 +330,6 @@ def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
     after = read_data(named, path, advice=False).entries
     if [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]:
         files.put(file, named)
-
-
-def append_text(layout: Layout, path: str, text: str) -> str:
-    """Append a text of entries unchanged, under the caller's write lock; return its path, maybe a numbered sibling."""
-    remove_leftovers(layout)
-    paths: dict[str, str] = {}
-    _write_all(layout, [([Entry(path=path, id=path)], text)], paths)
-    return paths[path]
 
 
 def _create(
@@ -468,7 +457,6 @@ class Gathered:
 
 @record
 class _ChangeFile:
-    data: bytes
     reading: Reading
     texts: tuple[str, ...]  # the exact text of each entry
 
@@ -488,13 +476,13 @@ def gather_changes(
 
     `find` returns the memory and the entries of each id. Only files in `committed` are moved; None means all files.
     """
-    remove_leftovers(layout)
+    files = Replacing(layout)
     paths = [
         path
         for path in stamps_in(sweep(layout).listing)
         if is_change_file(path) and is_text_path(path)
     ]
-    small = [file for path in paths if (file := _read_change_file(layout, path))]
+    small = [_change_file(files.read(layout.path(path)) or b"", path) for path in paths]
     known = find({about for file in small for about in file.abouts})
     moving: list[_ChangeFile] = []
     left: list[LeftFile] = []
@@ -513,31 +501,21 @@ def gather_changes(
             left.append(LeftFile(path, why))
         else:
             moving.append(file)
-    files = Replacing(layout)
     placed = tuple(_placed(layout, files, moving, known))
-    if not dry_run and moving:
-        if saved := files.finish():
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while we read it", "try again"
-            )
-        _remove_gathered(layout, moving)
-    return Gathered(
-        placed,
-        tuple(file.reading.path for file in moving),
-        tuple(left),
-        written=bool(moving) and not dry_run,
-    )
+    removed = tuple(file.reading.path for file in moving)
+    for path in removed:
+        files.put(layout.path(path), None)
+    if not dry_run:
+        files.finish()
+    return Gathered(placed, removed, tuple(left), bool(removed) and not dry_run)
 
 
-def _read_change_file(layout: Layout, path: str) -> _ChangeFile | None:
-    data = Replacing(layout).read(layout.path(path))
-    if data is None:
-        return None
+def _change_file(data: bytes, path: str) -> _ChangeFile:
     reading = read_data(data, path, advice=False)
     _, pieces = cut_pieces(
         decode_file(data)[0], [entry.line for entry in reading.entries]
     )
-    return _ChangeFile(data, reading, tuple(piece.text + "\n" for piece in pieces))
+    return _ChangeFile(reading, tuple(piece.text + "\n" for piece in pieces))
 
 
 def _why_unreadable(file: _ChangeFile) -> str:
@@ -590,16 +568,3 @@ def _placed(
                 )
             home = place_entry(layout, files, replace(entry, path=memory.path), text)
         yield replace(entry, path=home)
-
-
-def _remove_gathered(layout: Layout, moving: Sequence[_ChangeFile]) -> None:
-    """Remove the change files whose entries were moved; a file that another program saved meanwhile stays."""
-    files = Replacing(layout)
-    for file in moving:
-        path = layout.path(file.reading.path)
-        if files.read(path) == file.data:
-            files.remove(path)
-    if saved := files.finish():
-        raise Refused(
-            f"{layout.relative(min(saved))} changed while we removed it", "try again"
-        )

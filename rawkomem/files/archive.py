@@ -14,7 +14,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
@@ -24,7 +24,7 @@ from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id, numbered_names
 from ..model.values import iso, record, replace
-from .append import FULL_FILE_BYTES, append_text
+from .append import place_entry
 from .layout import (
     MAX_FILE_BYTES,
     Layout,
@@ -38,6 +38,7 @@ from .layout import (
 from .private import lock
 from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
 from .replace import (
+    ChangedMeanwhile,
     Replacing,
     make_folder,
     refuse_links,
@@ -157,30 +158,27 @@ def folder_of_bundle(bundle: str) -> str:
 
 def pack_folder(layout: Layout, folder: str) -> int:
     """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
-    reading = Replacing(layout)
-    paths = {
-        name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)
-    }
-    files = {
-        name: data
-        for name, path in paths.items()
-        if (data := reading.read(path)) is not None
+    files = Replacing(layout)
+    known = {
+        name: files.read(layout.path(f"{folder}/{name}")) or b""
+        for name in markdown_in(layout, folder)
     }
     held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
         name: data
-        for name, data in files.items()
+        for name, data in known.items()
         if all(some.get(name) != data for some in held)
     }
     if new:
-        _write_bundle(layout, folder, new)
-    for name in files:
-        reading.remove(paths[name])
-    if reading.finish():
-        # another program saved one of the files: the next run packs the new version
-        return 0
+        _put_bundle(layout, files, folder, new)
+    for name in known:
+        files.put(layout.path(f"{folder}/{name}"), None)
+    try:
+        files.finish()
+    except ChangedMeanwhile:
+        return 0  # the next run packs the new version
     remove_empty(layout, folder)
-    return len(files)
+    return len(known)
 
 
 def unpack_folder(layout: Layout, folder: str) -> int:
@@ -188,20 +186,18 @@ def unpack_folder(layout: Layout, folder: str) -> int:
 
     Existing files stay. Raise Refused if the folder changes meanwhile.
     """
-    held = bundles_of(layout, folder)
     files = Replacing(layout)
     refuse_links(layout, layout.path(folder))
     count = 0
-    for bundle in held:
+    for bundle in bundles_of(layout, folder):
         files.read(layout.path(bundle))
         for name, data in read_bundle(layout, bundle).items():
             file = _free_place(layout, files, f"{folder}/{name}", data)
             if file:
                 files.put(file, data)
                 count += 1
-        files.remove(layout.path(bundle))
-    if files.finish():
-        raise Refused(f"{folder} changed while it was unpacked", "try again")
+        files.put(layout.path(bundle), None)
+    files.finish()
     return count
 
 
@@ -213,17 +209,6 @@ def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str
         if known is None or known == data:
             break
     return file if known is None else ""
-
-
-def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
-    """Replace a bundle by one with only the `kept` files, for a purge; the caller holds the write lock."""
-    files = Replacing(layout)
-    files.read(layout.path(bundle))
-    if kept:
-        _write_bundle(layout, folder_of_bundle(bundle), kept)
-    files.remove(layout.path(bundle))
-    if files.finish():
-        raise Refused(f"{bundle} changed while it was rewritten", "try again")
 
 
 def bundles(layout: Layout) -> Iterator[str]:
@@ -304,8 +289,10 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     return held
 
 
-def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
-    """Write a bundle of these files; raise Unwritable unless the same files can be read back."""
+def _put_bundle(
+    layout: Layout, files: Replacing, folder: str, held: Mapping[str, bytes]
+) -> None:
+    """Stage a bundle of these files; raise Refused or Unwritable unless the same files can be read back."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(held):
@@ -314,17 +301,11 @@ def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> Non
             archive.addfile(member, io.BytesIO(held[name]))
     data = gzip.compress(stream.getvalue(), mtime=0)
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
-    file = layout.path(path)
-    refuse_links(layout, os.path.dirname(file))
-    files = Replacing(layout)
-    if files.read(file) != data:
-        files.put(file, data)
-    if files.finish():
-        raise Refused(f"{path} changed while it was written", "try again")
-    if read_bundle(layout, path) != dict(held):
-        raise Unwritable(
-            f"{path} could not be read back", "check the disk; nothing was removed"
-        )
+    if bundled_files(data, path) != held:
+        raise Unwritable(f"{path} could not be read back", "check the memory files")
+    refuse_links(layout, os.path.dirname(layout.path(path)))
+    files.read(layout.path(path))
+    files.put(layout.path(path), data)
 
 
 # Number the entries of the experience log, and move older entries to the archive.
@@ -361,8 +342,8 @@ def next_experience_number(layout: Layout) -> int:
     """Return one more than the highest number in the log or its archive."""
     numbers = (
         int(next(group for group in match.groups() if group))
-        for _, data in _log_files(layout, LOG, ARCHIVED_LOG)
-        for match in EXPERIENCE_NUMBER.finditer(data)
+        for path in _log_files(layout, LOG, ARCHIVED_LOG)
+        for match in EXPERIENCE_NUMBER.finditer(read_bytes(layout.path(path)))
     )
     return max(numbers, default=0) + 1
 
@@ -373,35 +354,43 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
     the next rotation removes it from the log. Logs with a text before their first entry are not changed.
     """
-    ours = [
-        (path, data)
-        for path, data in _log_files(layout, LOG)
-        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
-    ]
-    if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
-        return []
-    known = [
-        (path, logged)
-        for path, data in ours
-        for logged in _logged(data, path)
-        if logged.entry.kind == EXPERIENCE
-    ]
-    known.sort(key=lambda pair: (pair[1].entry.at, *_as_number(pair[1].entry.id)))
-    leaving, staying = (
-        known[: max(0, len(known) - keep)],
-        known[max(0, len(known) - keep) :],
-    )
-    ids = {logged.entry.id for _, logged in leaving} - {
-        logged.entry.id for _, logged in staying
+    files = Replacing(layout)
+    logs = {
+        path: data
+        for path in _log_files(layout, LOG)
+        if (data := files.read(layout.path(path)) or b"")
+        .lstrip(b"\xef\xbb\xbf \t\r\n")
+        .startswith(b"---")
     }
-    for path in dict.fromkeys(path for path, _ in leaving):
-        _take_out(
-            layout,
-            path,
-            {logged.text for place, logged in leaving if place == path},
-            ids,
-        )
-    return [logged.entry.id for _, logged in leaving]
+    if sum(len(OWN_ID.findall(data)) for data in logs.values()) <= keep:
+        return []
+    pieces = {path: list(_logged(data, path)) for path, data in logs.items()}
+    known = [
+        piece
+        for some in pieces.values()
+        for piece in some
+        if piece.entry.kind == EXPERIENCE
+    ]
+    known.sort(key=lambda piece: (piece.entry.at, *_as_number(piece.entry.id)))
+    number = max(0, len(known) - keep)
+    leaving = [piece.entry.id for piece in known[:number]]
+    texts = {piece.text for piece in known[:number]}
+    ids = {*leaving} - {piece.entry.id for piece in known[number:]}
+    for path, some in pieces.items():
+        gone: list[Logged] = []
+        left: list[str] = []
+        for piece in some:
+            if piece.text in texts or piece.entry.about in ids:
+                gone.append(piece)
+            else:
+                left.append(piece.text)
+        for month, archived in _by_month(gone).items():
+            _put_archived(layout, files, f"{ARCHIVED_LOG}/{month}", archived)
+        if gone:
+            text = "\n---\n\n".join(left)
+            files.put(layout.path(path), text.encode() or None)
+    files.finish()
+    return leaving
 
 
 def _as_number(id: str) -> tuple[int, str]:
@@ -410,56 +399,31 @@ def _as_number(id: str) -> tuple[int, str]:
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
-def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None:
-    """Move experiences with these texts, and changes about these ids, from a log file to the archive."""
-    file = layout.path(path)
-    files = Replacing(layout)
-    leaving: list[Logged] = []
-    left: list[str] = []
-    for piece in _logged(files.read(file) or b"", path):
-        if piece.text in texts or piece.entry.about in ids:
-            leaving.append(piece)
-        else:
-            left.append(piece.text)
-    for month, some in _by_month(leaving).items():
-        files_there = _log_files(layout, f"{ARCHIVED_LOG}/{month}")
-        archived = {
-            known.text for name, data in files_there for known in _logged(data, name)
-        }
-        for text in _packed_texts(text for text in some if text not in archived):
-            append_text(layout, f"{ARCHIVED_LOG}/{month}/{LOG_FILE}", text)
-    if left:
-        files.put(file, _joined_texts(left).encode())
-    else:
-        files.remove(file)
-    if files.finish():
-        raise Refused(f"{path} changed while it was rotated", "try again")
-
-
-def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
-    """Return month → texts to archive; a change goes to the month of its experience."""
+def _by_month(leaving: Sequence[Logged]) -> dict[str, list[Logged]]:
+    """Return month → entries to archive; a change goes to the month of its experience."""
     months: dict[str, str] = {}
-    texts: dict[str, list[str]] = {}
+    found: dict[str, list[Logged]] = {}
     for piece in leaving:
         month = iso(piece.entry.at)[:7] or UNDATED
         month = month if piece.entry.creates else months.get(piece.entry.target, month)
         months.setdefault(piece.entry.target, month)
-        texts.setdefault(month, []).append(piece.text)
-    return texts
+        found.setdefault(month, []).append(piece)
+    return found
 
 
-def _packed_texts(texts: Iterable[str]) -> list[str]:
-    """Join short texts, up to half the size of a full file each."""
-    packed: list[str] = []
-    for text in texts:
-        if (
-            packed
-            and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2
-        ):
-            packed[-1] = _joined_texts([packed[-1], text])
-        else:
-            packed.append(text)
-    return packed
+def _put_archived(
+    layout: Layout, files: Replacing, folder: str, pieces: Sequence[Logged]
+) -> None:
+    """Stage the entries that a folder of the archived log does not hold yet."""
+    archived = {
+        piece.text
+        for path in _log_files(layout, folder)
+        for piece in _logged(files.read(layout.path(path)) or b"", path)
+    }
+    for piece in pieces:
+        if piece.text not in archived:
+            entry = replace(piece.entry, path=f"{folder}/{LOG_FILE}")
+            place_entry(layout, files, entry, piece.text)
 
 
 def _logged(data: bytes, path: str) -> Iterator[Logged]:
@@ -469,18 +433,14 @@ def _logged(data: bytes, path: str) -> Iterator[Logged]:
         yield Logged(entry, piece.text + "\n")
 
 
-def _joined_texts(pieces: list[str]) -> str:
-    return "\n---\n\n".join(pieces)
-
-
-def _log_files(layout: Layout, *folders: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, bytes) of every log file in some folders."""
+def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
+    """Yield the path of every log file in some folders."""
     for folder in folders:
         for place, _, names in os.walk(layout.path(folder)):
             for name in sorted(names):
                 file = os.path.join(place, name)
                 if is_memory_name(name) and is_plain_file(file):
-                    yield layout.relative(file), read_bytes(file)
+                    yield layout.relative(file)
 
 
 # Remove every entry about one memory from files and bundles, for example because it holds a leaked
@@ -510,7 +470,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = [*_files_about(layout, id, Replacing(layout)), *_bundled_about(layout, id)]
+    found = list(_files_about(layout, id, Replacing(layout)))
     for one in found:
         if one.about(id):
             _without_entries(one, id)
@@ -528,39 +488,28 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     If another program saved one of the files meanwhile, change no file and raise Refused. Raise OSError if a killed
     writer's temporary file, which may hold the text, cannot be removed.
     """
+    changed: set[str] = set()
     with lock(layout, "write"):
         files = Replacing(layout)
-        found = [one for one in _files_about(layout, id, files) if one.about(id)]
-        for one in found:
-            file, new = layout.path(one.reading.path), _without_entries(one, id)
-            if new:
-                files.put(file, new)
-            else:
-                files.remove(file)
-        saved = files.finish()
-        if saved:
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while we read it", "try again"
-            )
-        cut = _purge_bundles(layout, id)
+        held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
+        for one in _files_about(layout, id, files):
+            if one.about(id):
+                path, data = one.reading.path, _without_entries(one, id)
+                changed.add(one.bundle or path)
+                if one.bundle:
+                    held.setdefault(one.bundle, read_bundle(layout, one.bundle))
+                    held[one.bundle][os.path.basename(path)] = data
+                else:
+                    files.put(layout.path(path), data or None)
+        for bundle, some in held.items():
+            left = {name: data for name, data in some.items() if data}
+            if left:
+                _put_bundle(layout, files, folder_of_bundle(bundle), left)
+            files.put(layout.path(bundle), None)
+        files.finish()
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
-    return sorted([*(one.reading.path for one in found), *cut])
-
-
-def _purge_bundles(layout: Layout, id: str) -> list[str]:
-    found: dict[str, list[FoundFile]] = {}
-    for one in _bundled_about(layout, id):
-        if one.about(id):
-            found.setdefault(one.bundle, []).append(one)
-    for bundle, files in found.items():
-        kept = read_bundle(layout, bundle)
-        for one in files:
-            kept[os.path.basename(one.reading.path)] = _without_entries(one, id)
-        replace_bundle(
-            layout, bundle, {name: data for name, data in kept.items() if data}
-        )
-    return [*found]
+    return sorted(changed)
 
 
 def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
@@ -569,10 +518,8 @@ def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFil
         data = files.read(layout.path(path)) or b""
         if may_speak_of(data, path, id):
             yield FoundFile(data, read_data(data, path, advice=False))
-
-
-def _bundled_about(layout: Layout, id: str) -> Iterator[FoundFile]:
     for bundle in list(bundles(layout)):
+        files.read(layout.path(bundle))
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of_bundle(bundle)}/{name}"
             if may_speak_of(data, path, id):
