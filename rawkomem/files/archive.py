@@ -28,6 +28,7 @@ from .append import place_entry
 from .layout import (
     MAX_FILE_BYTES,
     Layout,
+    explained,
     is_memory_name,
     is_plain_file,
     is_text_path,
@@ -78,7 +79,7 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
 
     If the target's name is taken, add a number. Remove folders that become empty. Raise Unwritable on an I/O error.
     """
-    try:
+    with explained("cannot move files to or from the archive"):
         done = [moved for move in moves if (moved := _move(layout, move))]
         for folder in sorted(
             {
@@ -91,11 +92,6 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
                 sync_folder(layout.path(folder))
         for folder in {os.path.dirname(move.source) for move in done}:
             remove_empty(layout, folder)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot move {failure.filename}: {failure.strerror}",
-            "check permissions and space",
-        ) from None
     return done
 
 
@@ -248,16 +244,12 @@ def markdown_in(layout: Layout, folder: str) -> list[str]:
 
 def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
     """Return name → bytes of the files in a bundle; raise Refused if it cannot be read."""
-    try:
-        with open(layout.path(path), "rb") as stream:
-            return bundled_files(stream.read(), path)
-    except FileNotFoundError:
-        return {}
-    except OSError as failure:
-        raise Refused(
-            f"{path} cannot be read: {failure.strerror}",
-            "check its permissions and the disk",
-        ) from None
+    hint = "check its permissions and the disk"
+    with (
+        explained(f"{path} cannot be read", hint, Refused),
+        open(layout.path(path), "rb") as stream,
+    ):
+        return bundled_files(stream.read(), path)
 
 
 def bundled_files(data: bytes, path: str) -> dict[str, bytes]:

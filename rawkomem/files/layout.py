@@ -10,11 +10,31 @@ import stat
 import sys
 from stat import S_ISDIR, S_ISREG
 
-from ..model.errors import BadInput, NotFound, Refused
+from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.values import TYPE_CHECKING, Problem, error, record, warning
 
 if TYPE_CHECKING:
     from typing import IO
+
+
+class explained:
+    """Turns an OSError in its block into a RawkoError: `with explained("cannot write x", hint)`."""
+
+    def __init__(
+        self,
+        what: str,
+        hint: str = "check permissions and free space",
+        kind: type[RawkoError] = Unwritable,
+    ):
+        self.what, self.hint, self.kind = what, hint, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: object, trace: object) -> None:
+        if isinstance(failure, OSError):
+            why = failure.strerror or failure
+            raise self.kind(f"{self.what}: {why}", self.hint) from None
 
 
 # Name the paths of a repository, of its local folder, and of the user's folders.
@@ -558,14 +578,9 @@ MAX_TEXT_BYTES = 16 << 20  # a memory is a page: a larger text is a mistake
 
 def read_text_file(file: str) -> str:
     """Return a file's text; raise BadInput if it cannot be read or is not UTF-8."""
-    try:
-        with open(file, "rb") as stream:
-            return read_stream(stream, file)
-    except OSError as failure:
-        raise BadInput(
-            f"cannot read {file}: {failure.strerror or failure}",
-            "check its name and permissions",
-        ) from None
+    hint = "check its name and permissions"
+    with explained(f"cannot read {file}", hint, BadInput), open(file, "rb") as stream:
+        return read_stream(stream, file)
 
 
 def read_stdin(strict: bool = True) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 from ..model.errors import BadInput, Refused, Unwritable
-from .layout import MAX_FILE_BYTES, Layout, read_bytes
+from .layout import MAX_FILE_BYTES, Layout, explained, read_bytes
 from .private import local_path, open_private, write_all
 
 # Replace and remove files together: write and sync temporary files, rename them, then sync each
@@ -48,11 +48,9 @@ class Replacing:
         """Return the new bytes of a file if they are set, else its current bytes; None if it does not exist."""
         if file in self._new:
             return self._new[file]
-        try:
+        hint = "check its permissions and the disk"
+        with explained(f"cannot read {self._layout.relative(file)}", hint):
             self._before[file] = _bytes_or_none(file)
-        except OSError as failure:
-            message = f"cannot read {self._layout.relative(file)}: {failure.strerror}"
-            raise Unwritable(message, "check its permissions and the disk") from None
         return self._before[file]
 
     def put(self, file: str, data: bytes | None) -> None:
@@ -292,16 +290,10 @@ def read_whole(path: str, within: str = "") -> bytes | None:
     """Return a file's bytes; None if it does not exist. `within` is a folder that no link may lead out of."""
     if within:
         refuse_exit(path, within)
-    try:
-        data = read_bytes(path)
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        raise BadInput(
-            f"cannot read {path}: {failure.strerror}",
-            "nothing was changed; check permissions",
-        ) from None
-    if len(data) > MAX_FILE_BYTES:
+    hint = "nothing was changed; check permissions"
+    with explained(f"cannot read {path}", hint, BadInput):
+        data = _bytes_or_none(path)
+    if data and len(data) > MAX_FILE_BYTES:
         raise BadInput(
             f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB",
             "nothing was changed; shorten it",
@@ -359,23 +351,13 @@ def write_page(file: str, text: str) -> bool:
             f"{file} was not written by rawkomem",
             "move it away, or name another file with --out",
         )
-    try:
+    with explained(f"cannot write {file}"):
         replace_whole(file, text.encode())
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write {file}: {failure.strerror}",
-            "check permissions and free space",
-        ) from None
     return True
 
 
 def read_page(file: str) -> str:
     r"""Return a page's text with \n line ends, also where git checked out \r\n; empty if the file does not exist."""
-    try:
-        return read_bytes(file).decode("utf-8", "replace").replace("\r\n", "\n")
-    except FileNotFoundError:
-        return ""
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot read {file}: {failure.strerror}", "check permissions"
-        ) from None
+    with explained(f"cannot read {file}", "check permissions"):
+        data = _bytes_or_none(file) or b""
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
