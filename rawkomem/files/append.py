@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import sha256
 from itertools import islice, takewhile
 
-from ..format.blocks import append_holds, cut_pieces, join_entry, with_id
+from ..format.blocks import append_holds, join_entry, with_id
 from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
@@ -32,7 +32,14 @@ from .layout import (
     stamps_in,
     sweep,
 )
-from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
+from .reading import (
+    QUARANTINE,
+    Reading,
+    decode_file,
+    implicit_id,
+    read_data,
+    read_texts,
+)
 from .replace import ChangedMeanwhile, Replacing, refuse_links
 
 # Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
@@ -416,16 +423,20 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     if data is None:
         files.put(file, entry.encode())
         return True
-    text, refused, _ = decode_file(data)
-    if (
-        refused
-        or len(data) + len(entry) > FULL_FILE_BYTES
-        or not append_holds(text, entry)
-    ):
+    longer = appended(data, entry)
+    if not longer or len(data) + len(entry) > FULL_FILE_BYTES:
         return False
-    whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
-    files.put(file, data + join_entry(whole, entry).encode()[len(whole.encode()) :])
+    files.put(file, longer)
     return True
+
+
+def appended(data: bytes, entry: str) -> bytes:
+    """Return a file's bytes with another entry below; empty if the file cannot hold it (no text, an open fence)."""
+    text, refused, _ = decode_file(data)
+    if refused or not append_holds(text, entry):
+        return b""
+    whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
+    return data + join_entry(whole, entry).encode()[len(whole.encode()) :]
 
 
 # Move changes from change files into the files of their memories, in the order of the fold.
@@ -455,16 +466,6 @@ class Gathered:
     written: bool = False
 
 
-@record
-class _ChangeFile:
-    reading: Reading
-    texts: tuple[str, ...]  # the exact text of each entry
-
-    @property
-    def abouts(self) -> set[str]:
-        return {entry.about for entry in self.reading.entries}
-
-
 def gather_changes(
     layout: Layout,
     find: Callable[[Collection[str]], Mapping[str, KnownMemory]],
@@ -482,47 +483,39 @@ def gather_changes(
         for path in stamps_in(sweep(layout).listing)
         if is_change_file(path) and is_text_path(path)
     ]
-    small = [_change_file(files.read(layout.path(path)) or b"", path) for path in paths]
-    known = find({about for file in small for about in file.abouts})
-    moving: list[_ChangeFile] = []
+    readings = [
+        read_data(files.read(layout.path(path)) or b"", path, advice=False)
+        for path in paths
+    ]
+    known = find({entry.about for one in readings for entry in one.entries})
+    moving: list[str] = []
     left: list[LeftFile] = []
-    for file in small:
-        about = [known[about] for about in file.abouts]
+    for reading in readings:
+        about = [known[entry.about] for entry in reading.entries]
         if any(memory and not wanted(memory) for memory, _ in about):
             continue
-        path = file.reading.path
+        path = reading.path
         why = "" if committed is None or path in committed else "not committed yet"
         why = (
             why
-            or _why_unreadable(file)
+            or _why_unreadable(reading)
             or next(filter(None, map(_why_homeless, about)), "")
         )
         if why:
             left.append(LeftFile(path, why))
         else:
-            moving.append(file)
+            moving.append(path)
     placed = tuple(_placed(layout, files, moving, known))
-    removed = tuple(file.reading.path for file in moving)
-    for path in removed:
+    for path in moving:
         files.put(layout.path(path), None)
     if not dry_run:
         files.finish()
-    return Gathered(placed, removed, tuple(left), bool(removed) and not dry_run)
+    return Gathered(placed, tuple(moving), tuple(left), bool(moving) and not dry_run)
 
 
-def _change_file(data: bytes, path: str) -> _ChangeFile:
-    reading = read_data(data, path, advice=False)
-    _, pieces = cut_pieces(
-        decode_file(data)[0], [entry.line for entry in reading.entries]
-    )
-    return _ChangeFile(reading, tuple(piece.text + "\n" for piece in pieces))
-
-
-def _why_unreadable(file: _ChangeFile) -> str:
-    entries = file.reading.entries
-    if file.reading.verdict == QUARANTINE or any(
-        e.draft or e.conflicted for e in entries
-    ):
+def _why_unreadable(reading: Reading) -> str:
+    entries = reading.entries
+    if reading.verdict == QUARANTINE or any(e.draft or e.conflicted for e in entries):
         return "it cannot be read as changes: run 'rawkomem check'"
     if not all(entry.changes for entry in entries):
         return "it also holds entries that are not changes"
@@ -541,7 +534,7 @@ def _why_homeless(known: KnownMemory) -> str:
 def _placed(
     layout: Layout,
     files: Replacing,
-    moving: Sequence[_ChangeFile],
+    moving: Sequence[str],
     known: Mapping[str, KnownMemory],
 ) -> Iterator[Entry]:
     """Stage the entries that no memory file holds yet, and yield all with their new paths.
@@ -550,8 +543,8 @@ def _placed(
     """
     pairs = [
         pair
-        for file in moving
-        for pair in zip(file.reading.entries, file.texts, strict=True)
+        for path in moving
+        for pair in read_texts(files.read(layout.path(path)) or b"", path)
     ]
     for entry, text in sorted(
         pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)

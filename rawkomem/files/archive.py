@@ -19,7 +19,6 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 
-from ..format.blocks import cut_pieces
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id, numbered_names
@@ -37,7 +36,7 @@ from .layout import (
     sweep,
 )
 from .private import lock
-from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
+from .reading import QUARANTINE, Reading, implicit_id, read_data, read_texts
 from .replace import (
     ChangedMeanwhile,
     Replacing,
@@ -322,12 +321,7 @@ OWN_ID = re.compile(
 )
 
 
-@record
-class Logged:
-    """An entry of the log, and its text without the separator after it."""
-
-    entry: Entry
-    text: str
+Logged = tuple[Entry, str]  # an entry of the log, and its text
 
 
 def next_experience_number(layout: Layout) -> int:
@@ -356,31 +350,30 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     }
     if sum(len(OWN_ID.findall(data)) for data in logs.values()) <= keep:
         return []
-    pieces = {path: list(_logged(data, path)) for path, data in logs.items()}
+    pieces = {path: read_texts(data, path) for path, data in logs.items()}
     known = [
         piece
         for some in pieces.values()
         for piece in some
-        if piece.entry.kind == EXPERIENCE
+        if piece[0].kind == EXPERIENCE
     ]
-    known.sort(key=lambda piece: (piece.entry.at, *_as_number(piece.entry.id)))
+    known.sort(key=lambda piece: (piece[0].at, *_as_number(piece[0].id)))
     number = max(0, len(known) - keep)
-    leaving = [piece.entry.id for piece in known[:number]]
-    texts = {piece.text for piece in known[:number]}
-    ids = {*leaving} - {piece.entry.id for piece in known[number:]}
+    leaving = [entry.id for entry, _ in known[:number]]
+    texts = {text for _, text in known[:number]}
+    ids = {*leaving} - {entry.id for entry, _ in known[number:]}
     for path, some in pieces.items():
         gone: list[Logged] = []
         left: list[str] = []
-        for piece in some:
-            if piece.text in texts or piece.entry.about in ids:
-                gone.append(piece)
+        for entry, text in some:
+            if text in texts or entry.about in ids:
+                gone.append((entry, text))
             else:
-                left.append(piece.text)
-        for month, archived in _by_month(gone).items():
-            _put_archived(layout, files, f"{ARCHIVED_LOG}/{month}", archived)
+                left.append(text)
         if gone:
-            text = "\n---\n\n".join(left)
-            files.put(layout.path(path), text.encode() or None)
+            _put_archived(layout, files, gone)
+            rest = "\n---\n\n".join(left).encode()
+            files.put(layout.path(path), rest or None)
     files.finish()
     return leaving
 
@@ -391,38 +384,27 @@ def _as_number(id: str) -> tuple[int, str]:
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
-def _by_month(leaving: Sequence[Logged]) -> dict[str, list[Logged]]:
-    """Return month → entries to archive; a change goes to the month of its experience."""
+def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) -> None:
+    """Stage the entries that the archived log of their month does not hold yet.
+
+    A change goes to the month of its experience.
+    """
     months: dict[str, str] = {}
-    found: dict[str, list[Logged]] = {}
-    for piece in leaving:
-        month = iso(piece.entry.at)[:7] or UNDATED
-        month = month if piece.entry.creates else months.get(piece.entry.target, month)
-        months.setdefault(piece.entry.target, month)
-        found.setdefault(month, []).append(piece)
-    return found
-
-
-def _put_archived(
-    layout: Layout, files: Replacing, folder: str, pieces: Sequence[Logged]
-) -> None:
-    """Stage the entries that a folder of the archived log does not hold yet."""
-    archived = {
-        piece.text
-        for path in _log_files(layout, folder)
-        for piece in _logged(files.read(layout.path(path)) or b"", path)
-    }
-    for piece in pieces:
-        if piece.text not in archived:
-            entry = replace(piece.entry, path=f"{folder}/{LOG_FILE}")
-            place_entry(layout, files, entry, piece.text)
-
-
-def _logged(data: bytes, path: str) -> Iterator[Logged]:
-    entries = read_data(data, path, advice=False).entries
-    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
-    for entry, piece in zip(entries, pieces, strict=True):
-        yield Logged(entry, piece.text + "\n")
+    archived: dict[str, set[str]] = {}
+    for entry, text in pieces:
+        month = iso(entry.at)[:7] or UNDATED
+        month = month if entry.creates else months.get(entry.target, month)
+        months.setdefault(entry.target, month)
+        folder = f"{ARCHIVED_LOG}/{month}"
+        if folder not in archived:
+            archived[folder] = {
+                known
+                for path in _log_files(layout, folder)
+                for _, known in read_texts(files.read(layout.path(path)) or b"", path)
+            }
+        if text not in archived[folder]:
+            entry = replace(entry, path=f"{folder}/{LOG_FILE}")
+            place_entry(layout, files, entry, text)
 
 
 def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
@@ -538,13 +520,8 @@ def _without_entries(found: FoundFile, id: str) -> bytes:
     if not kept:
         return b""
     new = _cut_out(found.data, entries, id)
-    stem = implicit_id(path)
-    nameless = any(
-        entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept
-    )
-    if nameless and [entry.id for entry in kept] != [
-        entry.id for entry in read_data(new, path).entries
-    ]:
+    after = read_data(new, path, advice=False).entries
+    if [entry.id for entry in kept] != [entry.id for entry in after]:
         hint = "give each of them an 'id:' line, or edit the file by hand"
         raise Refused(
             f"{path} holds entries without an 'id:' line, and their ids would change",

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ..files.layout import AREAS, FOLDER, explained, read_bytes
-from ..files.reading import decode_file, read_data
+from ..files.reading import decode_file, read_data, read_texts
 from ..files.replace import remove_unfinished, replace_whole
 from ..format.blocks import SEPARATOR, cut_pieces, with_id
 from ..model.entries import Entry
@@ -227,18 +227,17 @@ class _Merge:
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
         """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
-        read = read_data(data, path, advice=False).entries
+        read = read_texts(data, path)
         if len(read) != len(order):
             return False
-        _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in read])
         abouts = {
             item.entry.about
             for side in (self.ours, self.theirs)
             for item in side.items.values()
         }
         return all(
-            piece.text == self.texts[key] and self._is_same(key, entry, abouts)
-            for key, entry, piece in zip(order, read, pieces, strict=True)
+            text == self.texts[key] + "\n" and self._is_same(key, entry, abouts)
+            for key, (entry, text) in zip(order, read, strict=True)
         )
 
     def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
