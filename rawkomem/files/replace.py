@@ -152,15 +152,11 @@ class Replacing:
 
 def refuse_links(layout: Layout, folder: str) -> None:
     """Raise Refused if a folder is a link out of the repository, or if its path is not a folder."""
-    root = os.path.realpath(layout.root)
-    if os.path.lexists(folder) and not os.path.isdir(folder):
+    root = os.path.realpath(layout.root) + os.sep
+    is_folder = os.path.isdir(folder) or not os.path.lexists(folder)
+    if not is_folder or not os.path.realpath(folder).startswith(root):
         raise Refused(
-            f"{layout.relative(folder)} is a link or a file, not a folder",
-            "put a folder in its place",
-        )
-    if not os.path.realpath(folder).startswith(root + os.sep):
-        raise Refused(
-            f"{layout.relative(folder)} is a link out of the repository",
+            f"{layout.relative(folder)} is a file, or a link out of the repository",
             "put a folder in its place",
         )
 
