@@ -13,7 +13,7 @@ from click import Choice, Command, Context, FloatRange, Group, IntRange, echo
 
 from ...model.errors import BadInput
 from .answers import Fields
-from .opening import open_owner, open_repository
+from .opening import author, open_owner, open_personal, open_repository
 from .options import JSON, Option
 from .terminal import note
 
@@ -31,8 +31,9 @@ def verb(
 
     An argument or option is a line of text (see `parameter`), an Option, or a decorator of click. The fields (in
     brackets if the answer is a list) also declare the option --json. The function gets the values of the parameters
-    that it names, and, if it names them, `repository` (of the folder, or of the memory `id`), `layered` (the repository
-    with all layers), `folder` and `ctx`. What it returns is printed; an int is the exit code.
+    that it names, and, if it names them, `repository` (of the folder, of the memory `id`, or with --personal the user's
+    own), `layered` (the repository with all layers), `by` (the author: the user, unless --by names another), `folder`
+    and `ctx`. What it returns is printed; an int is the exit code. Afterwards the index follows what was written.
     """
 
     def declare(function: Callable[..., Any]) -> Command:
@@ -41,12 +42,16 @@ def verb(
 
         @wraps(function)
         def run(**values: Any) -> int:
-            ctx = click.get_current_context()
+            opened = _opened(click.get_current_context(), names, values)
             passed = {
                 key: value for key, value in values.items() if takes_all or key in names
             }
-            result = function(**_opened(ctx, names, passed), **passed)
-            return result if isinstance(result, int) else answer(result)
+            result = function(**opened, **passed)
+            code = result if isinstance(result, int) else answer(result)
+            core = opened["repository"].core if "repository" in opened else None
+            if core and core.written:
+                core.follow()
+            return code
 
         declared: Any = run
         for part in reversed(parts):
@@ -66,9 +71,16 @@ def verb(
 
 
 def _opened(ctx: Context, names: list[str], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the context, the folder and the repository of a command, as far as its parameters ask for them."""
+    """Return the context, the folder and the repository of a command, as far as its parameters ask for them.
+
+    Set the value of `by` to the author.
+    """
     given: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
-    if "repository" in names and values.get("id"):
+    if "by" in names:
+        values["by"] = author(values.get("by", ""))
+    if "repository" in names and values.get("personal"):
+        given["repository"] = open_personal()
+    elif "repository" in names and values.get("id"):
         given["repository"], values["id"] = open_owner(ctx.obj, values["id"])
     elif "repository" in names:
         given["repository"] = open_repository(ctx.obj)

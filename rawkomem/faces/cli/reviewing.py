@@ -28,13 +28,13 @@ from ...repository.waiting import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Wait
 from ...repository.writing import as_one_change
 from ...text.chunks import counted
 from ...text.clean import one_line
-from .adding import RESUME, STORED, answer_stored, write_in_editor
+from .adding import RESUME, STORED, write_in_editor
 from .answers import Fields
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
 from .drafting import DRAFT as DRAFT_FIELDS
 from .drafting import DRAFT_HEAD, WHOLE_DRAFT, edit_in_editor, whole_draft
 from .listing import claim_line
-from .opening import DECIDED, SIDE, author, report_decision
+from .opening import DECIDED, SIDE, decision
 from .options import ALL, BY, LIMIT, REASON, YES
 from .terminal import day, name_of, note, paint, say
 
@@ -82,7 +82,7 @@ WAITING = Fields(" ".join(KINDS))
 def review_command(
     repository: Repository, id: str, action: str, place: str, kinds: tuple[str, ...], listing: bool, most: int,
     changes: tuple[str, ...], settle: str, by: str, reason: str, yes: bool, as_json: bool,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Decide on drafts, proposed changes, conflicts and imports.
 
     At a terminal, the command shows one item a screen and asks for a key: keep, edit, drop, later, undo or quit.
@@ -100,7 +100,6 @@ def review_command(
       rawkomem review --all-from CLAUDE.md --activate
     """
     verdict = action or ("activate" if settle else "")
-    by = author(by)
     if id and place:
         raise BadInput("ID and --all-from exclude each other", "use one of them")
     if not verdict:
@@ -109,7 +108,7 @@ def review_command(
             walk(repository, items, by)
         else:
             _list_items(repository, shortened(items, most), id)
-        return
+        return 0
     is_all = bool(place) and verdict in ("activate", "reject")
     if not id and not is_all:
         raise BadInput(
@@ -120,11 +119,8 @@ def review_command(
         _ask_to_vouch(repository, id, place, yes)
     if is_all:
         memories = repository.beliefs.review_all(place, verdict, settle, reason, by)
-        answer(
-            [{"memory": memory, "done": _done(memory, verdict)} for memory in memories],
-            REVIEWED,
-        )
-        return
+        rows = [{"memory": one, "done": _done(one, verdict)} for one in memories]
+        return answer(rows, REVIEWED)
     if verdict in ("accept", "decline"):
         written = repository.beliefs.decide(
             id, verdict == "accept", changes, reason, by
@@ -135,7 +131,7 @@ def review_command(
     else:
         written = repository.beliefs.review(id, verdict, settle, reason, by)
         done = _done(repository.get(id), verdict)
-    report_decision(repository, id, written, done, as_json)
+    return answer(decision(repository, id, written, done), DECIDED)
 
 
 def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> None:
@@ -510,7 +506,7 @@ def drafts_command() -> None:
     [DRAFT_FIELDS],
 )
 def drafts_list(
-    repository: Repository, session: str, limit: int, listing: bool, as_json: bool
+    repository: Repository, session: str, limit: int, listing: bool, by: str, as_json: bool
 ) -> None:
     """Decide on drafts one by one at a terminal; elsewhere, list them.
 
@@ -524,7 +520,7 @@ def drafts_list(
         if item.draft and item.draft.session.startswith(session)
     ]
     if items and asks(repository, listing or as_json or limit != MAX_LISTED):
-        walk(repository, items, author(""))
+        walk(repository, items, by)
         return
     answer([item.draft for item in items])
     if items:
@@ -578,15 +574,14 @@ def drafts_keep(
     if changed:
         repository.drafts.store.put(chosen)
     kept: list[dict[str, Any]] = [
-        {"draft": draft, "stored": repository.drafts.keep(draft.id, by=author(by))}
+        {"draft": draft, "stored": repository.drafts.keep(draft.id, by=by)}
         for draft in chosen
     ]
-    repository.core.follow()
     if as_json:
         answer(kept)
         return
     for one in kept:
-        answer_stored(one["stored"])
+        answer(one["stored"], STORED)
         for old in one["draft"].corrects:
             _note_corrected(repository, old, one["stored"].id)
 
@@ -669,8 +664,8 @@ def _drafts_named(repository: Repository, names: Sequence[str]) -> list[Draft]:
 
 @verb("restore", "ID", SETTLE, REASON, BY, DECIDED)
 def restore_command(
-    repository: Repository, id: str, settle: str, reason: str, by: str, as_json: bool
-) -> None:
+    repository: Repository, id: str, settle: str, reason: str, by: str
+) -> Any:
     """Bring back a deleted, archived, disputed or superseded memory.
 
     It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
@@ -680,14 +675,14 @@ def restore_command(
       rawkomem restore ID
     """
     before = repository.get(id)
-    written = repository.beliefs.restore(id, settle, reason, author(by))
+    written = repository.beliefs.restore(id, settle, reason, by)
     newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
     note(
         f"{before.id} was {before.status}{newer}{before.reason and f': {before.reason}'}"
     )
     if repository.get(before.id).status == "quarantined":
         note(f"it still waits for a review: run 'rawkomem review {before.id}'")
-    report_decision(repository, id, written, "restored", as_json)
+    return decision(repository, id, written, "restored")
 
 
 @verb(
@@ -703,8 +698,8 @@ def restore_command(
     STORED,
 )
 def supersede_command(
-    repository: Repository, old: str, new: str, text: str, title: str, anyway: bool, reason: str, by: str, as_json: bool
-) -> None:  # fmt: skip
+    repository: Repository, old: str, new: str, text: str, title: str, anyway: bool, reason: str, by: str
+) -> Any:  # fmt: skip
     """Replace an old memory with a newer one or a text.
 
     With --text alone, the command finds the memory that the text updates. If a memory says the same thing, the text
@@ -719,11 +714,9 @@ def supersede_command(
         raise BadInput(
             "name two memories OLD and NEW, or pass --text", "run 'rawkomem list'"
         )
-    by = author(by)
     if not text:
         written = repository.beliefs.supersede(old, new, reason, by, anyway)
-        report_decision(repository, old, [written], "superseded", as_json)
-        return
+        return decision(repository, old, [written], "superseded")
     entry = entry_from_text(read_stdin() if text == "-" else text)
     first = one_line(entry.body.strip().partition("\n")[0], 100)
     entry = replace(entry, title=title or entry.title or first, by=by)
@@ -731,5 +724,4 @@ def supersede_command(
         stored = repository.add(entry, evolve=not old)
         if old:
             repository.beliefs.supersede(old, stored.id, reason, by, anyway=True)
-    repository.core.follow()
-    answer_stored(stored)
+    return answer(stored, STORED)
