@@ -506,7 +506,12 @@ def drafts_command() -> None:
     [DRAFT_FIELDS],
 )
 def drafts_list(
-    repository: Repository, session: str, limit: int, listing: bool, by: str, as_json: bool
+    repository: Repository,
+    session: str,
+    limit: int,
+    listing: bool,
+    by: str,
+    as_json: bool,
 ) -> None:
     """Decide on drafts one by one at a terminal; elsewhere, list them.
 
