@@ -18,7 +18,6 @@
 `reasons`: Explain memories: `rawkomem why`, `context` and `history`
 `links`: `rawkomem link`: connect memories, and show how they are connected
 `work`: `rawkomem trace`: recorded tasks, what they teach, and periods of work
-`drafting`: Show drafts that were found in sessions, and let a person edit one
 `reviewing`: `rawkomem review`, `drafts`, `restore` and `supersede`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
 `lessons_and_skills`: `rawkomem lesson` and `skill`
