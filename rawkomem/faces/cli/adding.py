@@ -46,7 +46,7 @@ from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
 from .opening import DECIDED, PROPOSED_REMARK, decision
-from .options import BY, DRY_RUN, LIMIT, PERSONAL, REASON, YES
+from .options import BY, DRY_RUN, PERSONAL, REASON, YES
 from .terminal import complain, name_of, note, on_one_line
 
 T = TypeVar("T")
@@ -619,11 +619,7 @@ UNDONE = Fields(
     "undo",
     "[CHANGE]",
     "--list >listing: List the last changes that can be undone.",
-    LIMIT.but(
-        help="With --list: maximum number of changes; 0 lists all.",
-        default=MAX_SHOWN,
-        least=0,
-    ),
+    f"--limit -n 0.. ={MAX_SHOWN}: With --list: maximum number of changes; 0 lists all.",
     "--all >everything: Allow a change of more than 50 memories, such as an import.",
     DRY_RUN,
     BY,

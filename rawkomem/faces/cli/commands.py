@@ -14,7 +14,7 @@ from ... import __version__
 from ...files.layout import read_stdin
 from ...model.errors import NotFound
 from .completion import enable_completion
-from .declarations import with_examples
+from .declarations import parameter, with_examples
 from .options import ALIASES, FREQUENT, run_of
 from .overview import show_overview
 from .terminal import note
@@ -336,8 +336,8 @@ def click_of(name: str) -> click.Command:
         run_of(name)(folder, list(arguments), **lists)
 
     declared: Any = click.pass_obj(command)
-    for option in reversed(hot.options):
-        declared = option(declared)
+    for line in reversed(hot.options):
+        declared = parameter(line)(declared)
     if hot.argument:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw

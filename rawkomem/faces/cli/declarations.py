@@ -14,12 +14,12 @@ from click import Choice, Command, Context, FloatRange, Group, IntRange, echo
 from ...model.errors import BadInput
 from .answers import Fields
 from .opening import author, open_owner, open_personal, open_repository
-from .options import JSON, Option
+from .options import JSON, read_option
 from .terminal import note
 
 T = TypeVar("T")
 Declaration = Callable[[Callable[..., Any]], T]
-Part = str | Option | Fields | list[Fields] | Callable[[Any], Any]
+Part = str | Fields | list[Fields] | Callable[[Any], Any]
 
 # Declare a command.
 
@@ -29,7 +29,7 @@ def verb(
 ) -> Declaration[Command]:
     """Declare a command by its parts: arguments, options, and the fields of its answer.
 
-    An argument or option is a line of text (see `parameter`), an Option, or a decorator of click. The fields (in
+    An argument or option is a line of text (see `parameter`), or a decorator of click. The fields (in
     brackets if the answer is a list) also declare the option --json. The function gets the values of the parameters
     that it names, and, if it names them, `repository` (of the folder, of the memory `id`, or with --personal the user's
     own), `layered` (the repository with all layers), `by` (the author: the user, unless --by names another), `folder`
@@ -59,7 +59,7 @@ def verb(
                 declared = parameter(part)(declared)
             elif isinstance(part, (Fields, list)):
                 if part is fields[0]:
-                    declared = JSON(declared)
+                    declared = parameter(JSON)(declared)
             else:
                 declared = part(declared)
         made: Any = (group.command if group else click.command)(name, **named)(declared)
@@ -123,29 +123,20 @@ def prints_json() -> bool:
     return bool(click.get_current_context().params.get("as_json"))
 
 
-def parameter(text: str) -> Callable[[Any], Any]:
-    """Return the decorator for a line: `ID`, `[FILE]...`, `--hops -n 1..100 =2: The maximum number of steps.`
+def parameter(line: str) -> Callable[[Any], Any]:
+    """Return the decorator for a line: an option (see `read_option`), or an argument such as `ID` or `[FILE]...`.
 
-    An argument is optional in square brackets; `WORD>name` sets the parameter `name`. After the names of an option
-    stand its kind, `=` with its default, and `>` with its parameter. A kind is a range, choices (`a|b`), or the name of a
-    text; three dots mean that the option may be repeated, and `!` that it is required. An option without a kind is a flag.
+    An argument is optional in square brackets; `WORD>name` sets the parameter `name`. The default of an option is shown
+    unless its help says something about the default.
     """
-    head, _, help = text.partition(": ")
-    if not head.startswith("-"):
-        return _argument(head)
-    words = head.split()
-    names = [word for word in words if word.startswith("-")]
-    shape: dict[str, Any] = {"help": help, "is_flag": True}
-    for word in words[len(names) :]:
-        if word.startswith("="):
-            shape.update(default=word[1:], show_default=True)
-        elif word.startswith(">"):
-            names.append(word[1:])
-        else:
-            shape = {"help": help, **_kind(word)}
-    if shape.get("multiple") and "default" in shape:
-        shape["default"] = [shape["default"]]
-    return click.option(*names, **shape)
+    if not line.startswith("-"):
+        return _argument(line)
+    option = read_option(line)
+    shape = _kind(option.kind) if option.kind else {"is_flag": True}
+    if option.default:
+        default: Any = [option.default] if option.is_many else option.default
+        shape |= {"default": default, "show_default": "Default:" not in option.help}
+    return click.option(*option.names, option.key, help=option.help, **shape)
 
 
 def _argument(head: str) -> Callable[[Any], Any]:

@@ -34,7 +34,7 @@ from .answers import Fields, as_text, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
 from .listing import claim_line
 from .opening import DECIDED, SIDE, decision
-from .options import ALL, BY, LIMIT, REASON, YES
+from .options import BY, REASON, YES
 from .terminal import day, name_of, note, paint, say, wide
 
 T = TypeVar("T")
@@ -144,7 +144,7 @@ WAITING = Fields(" ".join(KINDS))
     "[ID]",
     REASON,
     BY,
-    ALL.but(parameter="most"),
+    "--limit -n 0.. =0 >most: Maximum number of results. Default: all.",
     LIST,
     f"--kind {'|'.join(KINDS)}... >kinds: Only this kind; may be repeated.",
     "--all-from TEXT >place: All memories imported from this format, file or folder.",
@@ -557,7 +557,7 @@ def drafts_command() -> None:
 @drafts_command.verb(
     "list",
     "--session TEXT: Only drafts of this session (its id or the beginning of the id).",
-    LIMIT.but(default=MAX_LISTED, least=0),
+    f"--limit -n 0.. ={MAX_LISTED}: Maximum number of results.",
     LIST,
     [DRAFT_FIELDS],
 )

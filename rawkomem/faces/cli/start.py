@@ -38,7 +38,7 @@ from .connecting import connect_command, git_program
 from .declarations import verb
 from .importing import shown_path
 from .opening import author, open_repository
-from .options import DRY_RUN, PERSONAL, YES
+from .options import DRY_RUN
 from .overview import connected_hosts
 from .pager import paged
 from .terminal import note, paint, say, wide
@@ -309,13 +309,11 @@ def _suspicious_line(memory: Memory) -> str:
 
 @verb(
     "init",
-    YES.but(help="Take the suggested answer to each question; do not ask."),
+    "--yes: Take the suggested answer to each question; do not ask.",
     DRY_RUN,
     "--no-import: Do not import instructions, rules and memories of other tools.",
     "--no-connect: Do not connect agent hosts and git.",
-    PERSONAL.but(
-        help="Start your personal repository; its memories are recalled in every project."
-    ),
+    "--personal: Start your personal repository; its memories are recalled in every project.",
 )
 def init_command(
     ctx: Context,
