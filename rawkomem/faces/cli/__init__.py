@@ -8,9 +8,8 @@
 `syncing`: `rawkomem index sync`, and the progress bar of commands that index
 `opening`: Open the repository of a command, find out who runs it, and report decisions
 `merge_driver`: `rawkomem merge-driver`, which git runs to merge a memory file after `rawkomem connect git`
-`commands`: List every command with its module and its help, and load a command when it runs
+`commands`: List every command with its module and its help, load a command when it runs, and complete its parameters on Tab
 `declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples
-`completion`: Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab
 `overview`: Show the state of the repository and the next step: `rawkomem` without a command
 `pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR

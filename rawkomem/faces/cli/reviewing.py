@@ -590,20 +590,20 @@ def drafts_list(
         )
 
 
-@drafts_command.verb("show", "ID>name", WHOLE_DRAFT)
-def drafts_show(repository: Repository, name: str) -> None:
+@drafts_command.verb("show", "ID>draft", WHOLE_DRAFT)
+def drafts_show(repository: Repository, draft: str) -> None:
     """Show a draft with its exchange and the memory that it proposes.
 
     Examples:
       rawkomem drafts show DRAFT
     """
-    draft = repository.drafts.get(name)
-    answer(draft, whole_draft(repository, draft))
+    shown = repository.drafts.get(draft)
+    answer(shown, whole_draft(repository, shown))
 
 
-@drafts_command.verb("keep", "ID...>names", *CHANGES, BY, YES, [KEPT])
+@drafts_command.verb("keep", "ID...>drafts", *CHANGES, BY, YES, [KEPT])
 def drafts_keep(
-    repository: Repository, names: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool
+    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool
 ) -> Any:  # fmt: skip
     """Turn drafts into memories.
 
@@ -615,7 +615,7 @@ def drafts_keep(
       rawkomem drafts keep DRAFT
       rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
     """
-    chosen = _drafts_named(repository, names)
+    chosen = _drafts_named(repository, drafts)
     changed = title or text or when
     if changed and len(chosen) > 1:
         raise BadInput(
@@ -650,10 +650,10 @@ def drafts_keep(
     return kept
 
 
-@drafts_command.verb("edit", "ID>name", *CHANGES, RESUME, HEAD)
+@drafts_command.verb("edit", "ID>draft", *CHANGES, RESUME, HEAD)
 def drafts_edit(
     repository: Repository,
-    name: str,
+    draft: str,
     title: str,
     text: str,
     when: tuple[str, ...],
@@ -667,21 +667,21 @@ def drafts_edit(
       rawkomem drafts edit DRAFT --when 'tests|pnpm'
     """
     if title or text or when:
-        draft = repository.drafts.edit(name, title, text, when or None)
+        changed = repository.drafts.edit(draft, title, text, when or None)
     else:
-        draft = edit_draft(repository, repository.drafts.get(name), resume)
-    answer(draft, HEAD.done("changed"))
+        changed = edit_draft(repository, repository.drafts.get(draft), resume)
+    answer(changed, HEAD.done("changed"))
 
 
 @drafts_command.verb(
     "drop",
-    "[ID]...>names",
+    "[ID]...>drafts",
     "--all >everything: Drop all drafts, after a confirmation.",
     YES,
     [HEAD],
 )
 def drafts_drop(
-    repository: Repository, names: tuple[str, ...], everything: bool, yes: bool
+    repository: Repository, drafts: tuple[str, ...], everything: bool, yes: bool
 ) -> None:
     """Discard drafts.
 
@@ -691,12 +691,14 @@ def drafts_drop(
       rawkomem drafts drop DRAFT
       rawkomem drafts drop --all
     """
-    if bool(names) == everything:
+    if bool(drafts) == everything:
         raise BadInput(
             "drop needs either IDs or --all",
             "'rawkomem drafts' lists the drafts with their IDs",
         )
-    chosen = repository.drafts.all() if everything else _drafts_named(repository, names)
+    chosen = (
+        repository.drafts.all() if everything else _drafts_named(repository, drafts)
+    )
     if everything and chosen and not yes:
         confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:
