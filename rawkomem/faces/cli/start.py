@@ -9,8 +9,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
 
 from click import Abort, Context, prompt
 
@@ -18,7 +17,7 @@ from ...exchange.import_plan import INSTRUCTIONS_FORMAT
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
-from ...git.connection import Wanted, carry_out_connection, plan_git_connection
+from ...git.connection import Wanted, plan_git_connection
 from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
@@ -89,9 +88,14 @@ class Guide:
     @property
     def is_started(self) -> bool:
         """Return whether the project has a repository of its own."""
-        return bool(
-            _folder_of(lambda: find_layout(self.project).project) == self.project
-        )
+        return self._repository_above() == self.project
+
+    def _repository_above(self) -> str:
+        """Return the project folder of the repository that is used here; empty if there is none."""
+        try:
+            return find_layout(self.project).project
+        except NotFound:
+            return ""
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
@@ -121,26 +125,22 @@ class Guide:
         return self.is_started
 
     def _files(self) -> Iterator[GuideStep]:
-        missing = [step for step in plan_start(self.project) if not step.exists]
-        if self.is_started:  # an empty file only keeps a folder, which exists
-            missing = [
-                file
-                for file in missing
-                if file.text or not os.path.isdir(os.path.dirname(file.path))
-            ]
-        above = _folder_of(lambda: find_layout(self.project).project)
+        above = self._repository_above()
+        missing = [
+            file
+            for file in plan_start(self.project)
+            if not file.exists
+            # an empty file only keeps a folder
+            and (file.text or not os.path.isdir(os.path.dirname(file.path)))
+        ]
         question = "Write these files?"
         if above and above != self.project:
             question = f"{shown_path(above)} has a repository, which is also used here. Start another one here?"
-
-        def run() -> None:
-            write_start(missing)
-
         names = ", ".join(shown_path(file.path) for file in missing)
         if missing:
-            yield GuideStep(
-                f"Write {names}", question, run, above in ("", self.project)
-            )
+            is_usual = above in ("", self.project)
+            run = partial(write_start, missing)
+            yield GuideStep(f"Write {names}", question, run, is_usual)
 
     # Imports
 
@@ -158,17 +158,17 @@ class Guide:
         """Return the step that imports one format. People wrote it for agents: they vouch for it in the same step."""
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
-        where = ", ".join(shown_path(item.path) for item in sources)
-        if len(sources) > MAX_PATHS_SHOWN:
-            where = f"{len(sources)} files and folders"
+        names = [shown_path(item.path) for item in sources]
+        where, shown = ", ".join(names), ""
+        if len(names) > MAX_PATHS_SHOWN:
+            where = f"{len(names)} files and folders"
+            shown = "".join(f"\n     {name}" for name in names)
         what = f"Import {counted(len(entries), 'memory')} from {where}"
         after = (
             "agents get them, because you vouch for them"
             if vouches
             else "they wait for a review"
         )
-        names = [f"\n     {shown_path(item.path)}" for item in sources]
-        shown = "".join(names if len(names) > MAX_PATHS_SHOWN else ())
 
         def run() -> None:
             done = self.repository.exchange.import_all([item.path for item in sources])
@@ -213,7 +213,7 @@ class Guide:
         title = HOSTS[name].about.partition(":")[0]
 
         def run() -> None:
-            self.context.invoke(connect_command.commands[name])
+            self._connect(name)
             self.connected.append(title)
 
         try:
@@ -227,28 +227,23 @@ class Guide:
         return GuideStep(what, f"Connect {title}? It writes {files}.", run)
 
     def _git(self) -> Iterator[GuideStep]:
-        if not _folder_of(lambda: work_tree(self.project)):
+        try:
+            work_tree(self.project)
+        except NotFound:
             note(
                 "there is no git repository here; after 'git init', run 'rawkomem init' again"
             )
             return
+        if self.is_started:
+            layout = Layout(os.path.join(self.project, FOLDER))
+            plan = plan_git_connection(layout, Wanted(git_program()))
+            if not plan.files and not plan.settings:
+                return
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
+        yield GuideStep(what, f"{what}?", partial(self._connect, "git"))
 
-        def plan() -> Any:
-            return plan_git_connection(
-                Layout(os.path.join(self.project, FOLDER)), Wanted(git_program())
-            )
-
-        def run() -> None:
-            connection = plan()
-            carry_out_connection(connection)
-            for file in connection.files:
-                say(f"  wrote {shown_path(file.path)}")
-            for advice in connection.advice:
-                say(f"  to do: {advice}")
-
-        if not self.is_started or plan().files or plan().settings:
-            yield GuideStep(what, f"{what}?", run)
+    def _connect(self, name: str) -> None:
+        self.context.invoke(connect_command.commands[name])
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -291,14 +286,6 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
             for entry in step.texts:
                 say(TEXT.text(entry))
             say()
-
-
-def _folder_of(find: Callable[[], Any]) -> Any:
-    """Return what a function finds; an empty text if it finds nothing."""
-    try:
-        return find()
-    except NotFound:
-        return ""
 
 
 def _suspicious_line(memory: Memory) -> str:
