@@ -25,7 +25,6 @@ from ...text.clean import one_line
 from .declarations import parameter, with_examples
 from .opening import open_repository
 from .options import FREQUENT, run_of
-from .overview import show_overview
 from .terminal import note
 
 # One row for each command: its name, its module, and its one-line help, in the groups of `rawkomem --help`. Only
@@ -76,7 +75,7 @@ Maintain
   index       upkeep              Update, watch or rebuild the index; its store, ledger and sinks.
 + tidy        tidy                Merge duplicates, archive old memories, write MEMORY.md.
 + export      importing           Export memories for other tools.
-+ try         probes              Try out a condition, a redaction or a vector on a text.
++ try         measure             Try out a condition, a redaction or a vector on a text.
 + bench       measure             Measure speed, recall, learning and redaction.
 + mcp         servers             Run the MCP server for agents.
 + lsp         servers             Run the language server for editors.
@@ -337,7 +336,7 @@ def cli(ctx: click.Context, folder: str) -> None:
         )
     ctx.obj = folder
     if ctx.invoked_subcommand is None:
-        show_overview(folder)
+        import_module("rawkomem.faces.cli.start").show_overview(folder)
 
 
 def run_click(argv: list[str]) -> int:

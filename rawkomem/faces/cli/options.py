@@ -171,7 +171,7 @@ FREQUENT = {
     ),
     "sync": FrequentCommand(SYNC_OPTIONS, "rawkomem.faces.cli.syncing"),
     "merge-driver": FrequentCommand(
-        MERGE_OPTIONS, "rawkomem.faces.cli.merge_driver", "files"
+        MERGE_OPTIONS, "rawkomem.faces.cli.syncing", "files"
     ),  # run by git
     "hook": FrequentCommand((), "rawkomem.hosts.hooks", "host event", raw=True),
 }
