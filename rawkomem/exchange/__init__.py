@@ -22,7 +22,6 @@
 `import_plan`: Decide what to do with each memory of a source: it is new, a newer version of a memory, a copy, or
     already known.
 `prose`: Extract facts from prose with the user's language model (neolata's `ingest`).
-`sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up.
-`webhook`: Send the queued events to the webhook: each at least once, with the same key, with longer pauses after
-    failures.
+`sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up;
+    send the queued events.
 """
