@@ -17,7 +17,6 @@
 `llmos`: Import and export project folders of LLMos: each memory remembers its file, so that it goes back there.
 `neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
 `memory_mesh`: Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
-`mesh_schemas`: Define the schemas of new tables of memory-mesh; needs pyarrow, which only an export loads.
 `formats`: List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
 `import_plan`: Decide what to do with each memory of a source: it is new, a newer version of a memory, a copy, or
     already known.
