@@ -17,7 +17,7 @@ from frontmatter.default_handlers import BaseHandler
 
 from ..files.reading import read_data
 from ..files.replace import is_generated
-from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS
+from ..format.entries import ENTRY_FIELD_KEYS
 from ..learn.skills import FLAT_FIELD, in_fence
 from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
@@ -31,10 +31,12 @@ from ..model.values import (
 )
 from ..state.fold import fold
 from ..state.trust import IMPORTED
-from ..text.clean import clean
 from ..text.prose import prose_lines
 from .imported_entries import (
+    MAX_DEPTH,
     OWN_ID,
+    TooMuch,
+    as_values,
     conditions_from_description,
     entry_from,
     importance_of,
@@ -59,8 +61,6 @@ from .sources import Page, Source
 
 MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
-MAX_DEPTH = 6
-MAX_KEY_CHARS = 100
 # of a TOML key: the parser's time grows with the square of their number
 MAX_KEY_DOTS = 200
 # Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
@@ -100,7 +100,7 @@ class NoteHandler(BaseHandler):
         return text[0] + found[1], text[found.end() :]
 
     def load(self, fm: str) -> Any:
-        """Return the values of a frontmatter; raise _TooMuch if it exceeds a limit."""
+        """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
         sign, head = fm[0], fm[1:]
         dots = max(
             part.count(".") for line in head.split("\n") for part in line.split("=")
@@ -108,7 +108,7 @@ class NoteHandler(BaseHandler):
         if head.count("[") + head.count("{") > MAX_NODES or (
             sign == "+" and dots > MAX_KEY_DOTS
         ):
-            raise _TooMuch
+            raise TooMuch
         if sign == "{":
             values = json.loads(fm)
         elif sign == "+":
@@ -116,7 +116,7 @@ class NoteHandler(BaseHandler):
         else:
             values = _yaml_values(head)
         left = iter(range(MAX_NODES))
-        return _bounded_value(values, 0, left) if isinstance(values, dict) else values
+        return as_values(values, 0, left) if isinstance(values, dict) else values
 
 
 def _yaml_values(head: str) -> Any:
@@ -136,7 +136,7 @@ def read_front(text: str) -> Front:
     handler = NoteHandler()
     try:
         fields: Any = frontmatter.parse(text, handler=handler)[0]
-    except _TooMuch:
+    except TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
         below = handler.split(text)[1].strip("\n")
         return Front({}, below, f"its frontmatter holds more than {most}")
@@ -145,32 +145,6 @@ def read_front(text: str) -> Front:
     if not fields:
         return Front({}, text)
     return Front(fields, BLANK_LINES.sub("", handler.split(text)[1]).rstrip())
-
-
-class _TooMuch(Exception):
-    """Raised if a frontmatter exceeds a limit."""
-
-
-def _named(fields: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a mapping with clean, short names."""
-    for key, item in fields.items():
-        name = " ".join(clean(str(key)).split())[:MAX_KEY_CHARS]
-        if name and name not in FORBIDDEN_KEYS:
-            yield name, item
-
-
-def _bounded_value(value: Any, depth: int, left: Any) -> Value:
-    if next(left, None) is None or depth > MAX_DEPTH:
-        raise _TooMuch
-    if isinstance(value, dict):
-        return {
-            key: _bounded_value(item, depth + 1, left) for key, item in _named(value)
-        }
-    if isinstance(value, (list, tuple)):
-        return [_bounded_value(item, depth + 1, left) for item in value]
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else clean(str(value))
 
 
 # Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
