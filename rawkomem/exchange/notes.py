@@ -1,5 +1,5 @@
-"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our
-own files.
+"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto
+memory, OKF bundles, and our own files.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from .instructions import (
     count_words,
     cut_sections,
     heading_text,
+    section_entries,
     strip_page,
     tidied_entries,
 )
@@ -153,7 +154,9 @@ def read_front(text: str) -> Front:
 # of authors, an abstract. Wikilinks and callouts stay in the text, because they work here, too.
 
 TAG_KEYS = ("tags", "tag", "keywords", "categories")
-TIME_KEYS = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
+TIME_KEYS = (
+    "created", "date", "created_at", "createdAt", "discoveredAt", "timestamp", "modified",
+)  # fmt: skip
 AUTHOR_KEYS = ("discoveredBy", "author", "authors")
 # These become parts of the memory; all other fields are kept.
 READ_KEYS = {
@@ -323,6 +326,48 @@ def read_serena(source: Source) -> Iterator[Entry]:
             for entry in _note_entries(page, source, name_words(page.stem))
         ]
     )
+
+
+# Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as their index.
+
+MEMORY_INDEX = "MEMORY.md"
+CLAUDE_CATEGORIES = {
+    "user": "preference",
+    "feedback": "preference",
+    "project": "fact",
+    "reference": "fact",
+}
+
+
+def is_claude_memory(source: Source) -> bool:
+    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it."""
+    return os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
+
+
+def read_claude_memory(source: Source) -> Iterator[Entry]:
+    """Yield a memory for each note, and one for each section of the index that has text besides links."""
+    notes: list[Entry] = []
+    listed: list[Entry] = []
+    for page in source.pages(".md"):
+        if os.path.basename(page.place) == MEMORY_INDEX:
+            lines = [
+                line
+                for line in page.text.split("\n")
+                if not (line.lstrip().startswith("- [") and ".md)" in line)
+            ]
+            listed += section_entries(replace(page, text="\n".join(lines)))
+            continue
+        fields = read_front(page.text).fields
+        about = fields.get("metadata")
+        type = (about if isinstance(about, dict) else fields).get("type")
+        category = CLAUDE_CATEGORIES.get(_text_value(type), "")
+        title = _text_value(fields.get("description")) or name_words(
+            _text_value(fields.get("name")) or page.stem
+        )
+        for note in _note_entries(page, source, title):
+            extra = {**note.extra, "category": category} if category else note.extra
+            notes.append(replace(note, extra=extra))
+    yield from tidied_entries([*notes, *listed])
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:

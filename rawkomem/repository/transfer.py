@@ -27,7 +27,7 @@ from ..exchange.instructions import RULE_ENDINGS, plain_lines, shortened_page
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
-from ..exchange.prose import facts_in
+from ..exchange.neolata import facts_in
 from ..exchange.sinks import (
     Flushed,
     SinkStatus,
