@@ -269,7 +269,7 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
         )
     _check_members(new, len(known))
     joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
-    return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
+    return Plan((joining,))
 
 
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -286,7 +286,7 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
             f"run 'rawkomem trace episode show {episode.memory.id}'",
         )
     removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
-    return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")
+    return Plan((removing,))
 
 
 def _check_members(members: Sequence[Memory], others: int) -> None:

@@ -40,18 +40,14 @@ from .changes import (
     without_effect,
 )
 from .plans import (
-    CONFLICTS,
-    REASON,
     Change,
     Fields,
-    Key,
     Trust,
     change_entry,
     check_by,
     ids_in,
     names_or_nothing,
     plan_change,
-    texts_schema,
     time_of,
     with_status,
 )
@@ -417,17 +413,13 @@ MAX_DISPUTES = 3
 
 def plan_dispute(memory: Memory, reason: str, by: str, trust: Trust) -> Plan:
     """Plan a dispute. If trust is now too low, the entry records it as its outcome, because trust changes with time."""
-    why = f"dispute {memory.id}"
-    plan = plan_change(memory, "dispute", by, why, {"reason": reason})
+    plan = plan_change(memory, "dispute", by, {"reason": reason})
     if (
         memory.status != ACTIVE
         or trust(after(memory, plan.entries)) >= MIN_DISPUTE_TRUST
     ):
         return plan
-    why += f": its trust falls below {MIN_DISPUTE_TRUST:g}"
-    return plan_change(
-        memory, "dispute", by, why, {"reason": reason, "outcome": DISPUTED}
-    )
+    return plan_change(memory, "dispute", by, {"reason": reason, "outcome": DISPUTED})
 
 
 def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
@@ -442,11 +434,7 @@ def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-DISPUTE_KIND = Change(
-    _reduce_dispute,
-    lambda entry: "doubted",
-    {"outcome": Key("disputed: the memory's trust is too low"), "reason": REASON},
-)
+DISPUTE_KIND = Change(_reduce_dispute, lambda entry: "doubted")
 
 
 # quarantine: hold the memory back until a person reviews it.
@@ -465,13 +453,8 @@ def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is {memory.status}: only active memories can be quarantined",
             "nothing to do",
         )
-    return plan_change(
-        memory,
-        "quarantine",
-        by,
-        f"quarantine {memory.id}",
-        {"reason": reason or MANUAL, "cause": MANUAL},
-    )
+    extra = {"reason": reason or MANUAL, "cause": MANUAL}
+    return plan_change(memory, "quarantine", by, extra)
 
 
 def is_by_hand(entry: Entry) -> bool:
@@ -522,15 +505,7 @@ def _tell_quarantine(entry: Entry) -> str:
     )
 
 
-QUARANTINE_KIND = Change(
-    _reduce_quarantine,
-    _tell_quarantine,
-    {
-        "cause": Key("manual: somebody quarantined a memory that was in use"),
-        "conflictsWith": CONFLICTS,
-        "reason": REASON,
-    },
-)
+QUARANTINE_KIND = Change(_reduce_quarantine, _tell_quarantine)
 
 
 # The state of an imported memory in the system that it comes from. The first review here restores
@@ -637,8 +612,7 @@ def plan_decide(
         ACCEPTS if accept else DECLINES: [*map(reviewed_name, changes)],
         "reason": reason,
     }
-    why = f"{'accept' if accept else 'decline'} {len(changes)} changes of {memory.id}"
-    return plan_change(memory, "review", by, why, extra)
+    return plan_change(memory, "review", by, extra)
 
 
 def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
@@ -686,8 +660,8 @@ def plan_review(review: Review, action: str) -> Plan:
             "nothing to review",
         )
     if action == REJECT:
-        said: Fields = {"action": REJECT, "reason": review.reason}
-        return plan_change(memory, "review", review.by, f"reject {memory.id}", said)
+        extra = {"action": REJECT, "reason": review.reason}
+        return plan_change(memory, "review", review.by, extra)
     return _plan_active(review)
 
 
@@ -712,10 +686,7 @@ def _plan_active(review: Review) -> Plan:
         entries += imported_status_entries(
             after(memory, entries), imported_state(memory), by
         )
-        return Plan(
-            tuple(entries),
-            f"restore the imported status of {memory.id}: {imported_status(memory)}",
-        )
+        return Plan(tuple(entries))
     others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
     beside = {one.id for one in others}
     # with an open conflict in the other system; either memory may record it
@@ -745,7 +716,7 @@ def _plan_active(review: Review) -> Plan:
             f"{memory.id} is trusted less than its rivals",
             "add --supersede or --keep-both",
         )
-    return Plan(tuple(entries), f"activate {memory.id}")
+    return Plan(tuple(entries))
 
 
 def _letting_pass(
@@ -791,21 +762,7 @@ def _tell_review(entry: Entry) -> str:
     )
 
 
-REVIEWED_NAMES = Key(
-    "Entries that it accepts, declines or undoes: id@digest", texts_schema()
-)
-REVIEW_KIND = Change(
-    _reduce_review,
-    _tell_review,
-    {
-        "action": Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]}),
-        ACCEPTS: REVIEWED_NAMES,
-        DECLINES: REVIEWED_NAMES,
-        UNDOES: REVIEWED_NAMES,
-        "conflictsWith": CONFLICTS,
-        "reason": REASON,
-    },
-)
+REVIEW_KIND = Change(_reduce_review, _tell_review)
 
 
 REGISTRY: dict[str, Change] = {

@@ -339,7 +339,7 @@ def plan_undo(
         raise Refused(
             message, "run 'rawkomem history ID' to see the changes of a memory"
         )
-    return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
+    return Plan(tuple(entries), undoes=change.name)
 
 
 def _also(vouches: Vouches | None, review: Entry | None) -> Vouches | None:

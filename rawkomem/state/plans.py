@@ -1,5 +1,5 @@
-"""What a change is: its keys, its functions, and the plan that appends an entry. Entries are checked
-here; nothing is written.
+"""What a change is: its functions, and the plan that appends an entry. Entries are checked here;
+nothing is written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_TAGS
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, Refused
-from ..model.ids import ID_LENGTH, new_id
+from ..model.ids import new_id
 from ..model.values import (
     CHANGES,
     CREATES,
@@ -23,34 +23,6 @@ from ..model.values import (
     replace,
 )
 
-# Keys of a frontmatter: the description of a key, and the values that the JSON Schema allows.
-
-SCALAR = {"type": ["string", "number", "boolean", "null"]}
-REQUIRED = {"type": ["string", "number", "boolean"]}
-ID = {**SCALAR, "maxLength": ID_LENGTH}
-
-
-def texts_schema(max_items: int = 0) -> dict[str, Any]:
-    """Return the schema of one text or a list of texts."""
-    several: dict[str, Any] = {"type": "array", "items": REQUIRED}
-    return {
-        "anyOf": [SCALAR, {**several, "maxItems": max_items} if max_items else several]
-    }
-
-
-@record
-class Key:
-    """One key: its description, the schema of its values, and whether the values name memories."""
-
-    says: str
-    values: Mapping[str, Any] = SCALAR
-    refers: bool = False
-
-
-REASON = Key("Why a change was made")
-CONFLICTS = Key("Memories that it contradicts", texts_schema(), refers=True)
-
-
 # A kind of change: one for each row of CHANGES (model/values.py); REGISTRY in fold.py lists them.
 
 Fields = dict[str, Any]
@@ -60,13 +32,12 @@ Trust = Callable[[Memory], float]
 
 @record
 class Change:
-    """The functions and keys of one kind of change."""
+    """The functions of one kind of change; its keys are described in schema.py."""
 
     # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
     reduce: Reducer
     # describes the entry in a few words, for `history` and `explain`
     tell: Callable[[Entry], str]
-    keys: Mapping[str, Key]  # the keys that `reduce` and `tell` read
 
 
 def with_status(status: str) -> Reducer:
@@ -147,23 +118,17 @@ def change_entry(
     return entry_about(memory, Entry(kind=kind, by=by, extra=filled))
 
 
-def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
-    """Plan to append one entry about a memory."""
-    return Plan((entry_about(memory, entry),), why)
-
-
 def plan_change(
     memory: Memory,
     kind: str,
     by: str,
-    why: str,
     extra: Mapping[str, Value],
     given: tuple[str, ...] = (),
 ) -> Plan:
     """Plan to append one entry about a memory with these keys, without empty ones."""
     check_in_use(memory)
     check_by(by)
-    return Plan((replace(change_entry(memory, kind, by, extra), given=given),), why)
+    return Plan((replace(change_entry(memory, kind, by, extra), given=given),))
 
 
 def check_in_use(memory: Memory) -> None:
