@@ -14,7 +14,6 @@ from ..model.ids import new_id
 from ..model.values import (
     CHANGES,
     CREATES,
-    IMPORTANCE,
     extra_value,
     is_empty_value,
     now,
@@ -150,36 +149,19 @@ def check_entry(entry: Entry) -> None:
             "use another name",
         )
     if len(entry.title) > TITLE_CHARS:
-        raise BadInput(
-            f"the title is longer than {TITLE_CHARS} characters",
-            "put the text into the body",
-        )
+        message = f"the title is longer than {TITLE_CHARS} characters"
+        raise BadInput(message, "put the text into the body")
     if len(entry.body.split()) > MAX_BODY_WORDS:
-        raise BadInput(
-            f"the body has more than {MAX_BODY_WORDS:,} words",
-            "split it into several memories",
-        )
-    if entry.importance not in IMPORTANCE:
-        raise BadInput(
-            f"unknown importance {entry.importance!r}",
-            "use one of " + ", ".join(IMPORTANCE),
-        )
+        message = f"the body has more than {MAX_BODY_WORDS:,} words"
+        raise BadInput(message, "split it into several memories")
     check_by(entry.by)
-    if (
-        any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags)
-        or len(entry.tags) > MAX_TAGS
+    if len(entry.tags) > MAX_TAGS or any(
+        not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags
     ):
-        raise BadInput(
-            f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters",
-            "shorten them",
-        )
+        message = f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters"
+        raise BadInput(message, "shorten them")
     check_window(entry.extra)
-    happened = entry.extra.get("eventTime")
-    if happened and not (isinstance(happened, str) and read_time(happened)[0]):
-        raise BadInput(
-            f"eventTime {happened!r} is not a time",
-            "write 2026-01-23 or 2026-01-23T10:30:00Z",
-        )
+    _given_time(entry.extra, "eventTime")
 
 
 def check_by(by: str) -> None:
@@ -198,21 +180,24 @@ def check_by(by: str) -> None:
 def check_window(given: Mapping[str, Value]) -> None:
     """Raise BadInput if a limit of the window, or of the claim's, is not a time, or the window ends too early."""
     claim = given.get("claim")
-    sources = (given, claim) if isinstance(claim, dict) else (given,)
-    times: dict[str, int] = {}
-    for source in sources:
-        for key in ("validFrom", "validUntil"):
-            value = source.get(key)
-            if value:
-                at = read_time(value)[0] if isinstance(value, str) else None
-                if at is None:
-                    raise BadInput(
-                        f"{key} {value!r} is not a time",
-                        "write 2026-01-23 or 2026-01-23T10:30:00Z",
-                    )
-                times[key] = at
-    if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
+    inner = claim if isinstance(claim, dict) else {}
+    start, end = (
+        _given_time(inner, key) or _given_time(given, key)
+        for key in ("validFrom", "validUntil")
+    )
+    if end and start >= end:
         raise BadInput(
             "the validity window ends before it begins",
             "set validFrom to a time before validUntil",
         )
+
+
+def _given_time(extra: Mapping[str, Value], key: str) -> int:
+    """Return the time under a key, 0 if the key has no value; raise BadInput for another value."""
+    value = extra.get(key)
+    at = time_of(value)
+    if value and not at:
+        raise BadInput(
+            f"{key} {value!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+        )
+    return at
