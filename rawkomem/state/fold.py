@@ -45,6 +45,7 @@ from .plans import (
     Trust,
     change_entry,
     check_by,
+    claimed_time,
     ids_in,
     names_or_nothing,
     plan_change,
@@ -366,8 +367,8 @@ def _created_fields(entry: Entry) -> Fields:
         "reason": f"lies in {ARCHIVE}" if put_away else "",
         "created": entry.at,
         "updated": entry.at,
-        "valid_from": _claimed_time(entry, "validFrom"),
-        "valid_until": _claimed_time(entry, "validUntil"),
+        "valid_from": claimed_time(entry.extra, "validFrom"),
+        "valid_until": claimed_time(entry.extra, "validUntil"),
         "supersedes": ids_in(entry, "supersedes"),
         "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
@@ -382,14 +383,6 @@ def _created_fields(entry: Entry) -> Fields:
         else (),
         "entries": 1,
     }
-
-
-def _claimed_time(entry: Entry, key: str) -> int:
-    """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
-    claim = entry.extra.get("claim")
-    return time_of(extra_value(entry.extra, key)) or (
-        time_of(extra_value(claim, key)) if isinstance(claim, dict) else 0
-    )
 
 
 def _times_observed(entry: Entry) -> int:

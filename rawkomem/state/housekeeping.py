@@ -11,7 +11,6 @@ from collections.abc import (
     Callable,
     Collection,
     Hashable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -457,39 +456,37 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     that it superseded is not archived, because that one would be in use again.
     """
     outlook = decay_outlook(census, FADED_BELOW)
-    done = [
-        (census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded
-    ]
-    for id, memory in sorted(census.memories.items()):
+    memories = census.memories
+    reasons = {id: str(outlook.strengths[id]) for id in outlook.faded}
+    for id, memory in sorted(memories.items()):
         days = (census.now - memory.updated) / DAY
-        if census.is_spared(memory) or id in outlook.faded:
+        if census.is_spared(memory) or id in reasons:
             continue
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
-            done.append(
-                (memory, f"prune: superseded {counted(round(days), 'day')} ago")
-            )
+            reasons[id] = f"superseded {counted(round(days), 'day')} ago"
         elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
-            done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
-    gone = {memory.id for memory, _ in done}
-    hidden = (one for one in census.memories.values() if one.status == "superseded")
-    held = {one.superseded_by for one in hidden if one.id not in gone}
-    done = [(memory, reason) for memory, reason in done if memory.id not in held]
-    leaving = {memory.id for memory, _ in done}
-    staying = [
-        memory for id, memory in sorted(census.memories.items()) if id not in leaving
+            reasons[id] = f"disputed, trust {census.trust(memory):.2f}"
+    hidden = [one for one in memories.values() if one.status == "superseded"]
+    held = {one.superseded_by for one in hidden if one.id not in reasons}
+    archived = [
+        archiving(memories[id], f"prune: {reason}", by)
+        for id, reason in reasons.items()
+        if id not in held
     ]
-    cleaned = list(_without_dangling_links(staying, census.memories.values(), by))
-    archived = [archiving(memory, reason, by) for memory, reason in done]
-    why = f"prune: archive {len(done)}, clean links of {len({entry.about for entry in cleaned})}"
+    leaving = {entry.about for entry in archived}
+    cleaned = [
+        entry
+        for entry in _without_dangling_links(memories, by)
+        if entry.about not in leaving
+    ]
+    why = f"prune: archive {len(archived)}, clean links of {len({entry.about for entry in cleaned})}"
     return Plan((*archived, *cleaned), why, DECAY_CODE)
 
 
-def _without_dangling_links(
-    memories: Iterable[Memory], every: Iterable[Memory], by: str
-) -> Iterable[Entry]:
+def _without_dangling_links(memories: Mapping[str, Memory], by: str) -> Iterator[Entry]:
     """Yield, for each memory in use and each type of link, an entry that removes the dangling links."""
-    names = Names(memory for memory in every if memory.status != "deleted")
-    for memory in memories:
+    names = Names(memory for memory in memories.values() if memory.status != "deleted")
+    for _, memory in sorted(memories.items()):
         lost: dict[str, list[str]] = {}
         for type, name in memory.links if memory.status in STATUSES_IN_USE else ():
             if not names.find(name):

@@ -62,6 +62,13 @@ def time_of(value: object) -> int:
     return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
 
 
+def claimed_time(extra: Mapping[str, Value], key: str) -> int:
+    """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
+    claim = extra.get("claim")
+    inner = claim if isinstance(claim, dict) else {}
+    return time_of(extra_value(extra, key) or extra_value(inner, key))
+
+
 def names_or_nothing(names: tuple[str, ...]) -> str:
     """Return names separated by commas, or "nothing"."""
     return ", ".join(names) or "nothing"
