@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..format.fields import Unreadable
+from ..format.frontmatter import Unreadable
 from ..model.entries import Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..format.entries import CLAIM_KEYS, FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS
-from ..format.fields import LLMOS_MARKS
+from ..format.frontmatter import LLMOS_MARKS
 from ..model.ids import ID_LENGTH
 from ..model.values import CHANGES, CREATES, IMPORTANCE, TYPES, record
 from .changes import SIGNALS
