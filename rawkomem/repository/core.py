@@ -12,7 +12,7 @@ from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
 from ..git.head import find_git
-from ..index.catalogue import Authors, Row, memory_of
+from ..index.catalogue import Authors, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (
     BROKEN,
@@ -42,10 +42,12 @@ from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from ..files.append import Written
+    from ..files.session_records import Access
     from ..git.citations import Citations, Cited
+    from ..index.neighbors import Neighbors
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from ..state.history import Step
     from . import Repository
 
+    P = ParamSpec("P")
     T = TypeVar("T")
 
 
@@ -74,6 +77,7 @@ class Wing:
     def __init__(self, repository: Repository):
         self._repo = repository
         self._core = repository.core
+        self._layout = repository.layout
 
 
 class _Lazy:
@@ -223,6 +227,16 @@ class Core:
 
         return write(self, plan, via, given_ids)
 
+    def append(
+        self,
+        decide: Callable[Concatenate[Memory, P], Plan],
+        name: str,
+        *about: P.args,
+        **options: P.kwargs,
+    ) -> Written:
+        """Append the change of one memory that `decide` plans under the write lock; return its first entry."""
+        return self.write(lambda: decide(self.get(name), *about, **options))[0]
+
     def follow(self) -> None:
         """Update the index after a write. A failure is only a warning, because the entries are on disk."""
         self.index.expect_changes()
@@ -301,17 +315,6 @@ class Core:
         least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
-        return self.read(self.searching(texts, limit, only, profile, least))
-
-    def searching(
-        self,
-        texts: Sequence[str],
-        limit: int,
-        only: Filter | None,
-        profile: str,
-        least: float,
-    ) -> Callable[[], Sequence[Answer]]:
-        """Return the function that searches for several texts, for `read`."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(
                 f"{len(texts)} questions in one call are too many",
@@ -323,7 +326,7 @@ class Core:
             view, store, spaces = self.view(only), self.index.store, self.spaces()
             return search(view, store, spaces, texts, limit, profile, least)
 
-        return ask
+        return self.read(ask)
 
     def holds(self, id: str) -> bool:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
@@ -359,8 +362,13 @@ class Core:
 
     def find(self, id: str) -> Memory | None:
         """Return the memory with an id, or None. Call it only inside `read`."""
-        doc = self.index.catalogue.doc(id)
-        return memory_of(doc) if doc else None
+        return known_memory(self.index.catalogue, id)
+
+    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return those memories of some ids that exist."""
+        names = [*ids]
+        memories = self.read(lambda: [self.find(id) for id in names])
+        return {memory.id: memory for memory in memories if memory}
 
     def all(self) -> Sequence[Memory]:
         """Return every memory of any status."""
@@ -375,6 +383,20 @@ class Core:
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
         return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+
+    def with_access(self, memories: Iterable[Memory]) -> list[tuple[Memory, Access]]:
+        """Return each memory with its uses on this machine."""
+        from ..files.session_records import Access, accesses
+
+        used = accesses(self.layout)
+        return [(memory, used.get(memory.id, Access())) for memory in memories]
+
+    def neighbors(self, ids: Sequence[str] = ()) -> Neighbors:
+        """Return the vectors of these memories, or of all, to find pairs that are close in meaning."""
+        from ..index.neighbors import Neighbors
+
+        only = Filter(ids=tuple(ids))
+        return Neighbors(self.read(lambda: self.index.store.vectors(only)))
 
     def near(
         self, text: str, limit: int, only: Filter | None = None
@@ -490,15 +512,11 @@ class Core:
         agent: str = "",
     ) -> None:
         """Log each question and its results in the ledger."""
-        scores = [
-            (found[0].score, found[0].signals.relevance) if found else (0.0, 0.0)
-            for _, found in asked
-        ]
-        told = [
-            (question, len(found), *best)
-            for (question, found), best in zip(asked, scores, strict=True)
-        ]
-        self.note_recalls(told, limit, filter_text(only) if only else "", agent)
+        rows = []
+        for question, hits in asked:
+            best = (hits[0].score, hits[0].signals.relevance) if hits else (0.0, 0.0)
+            rows.append((question, len(hits), *best))
+        self.note_recalls(rows, limit, filter_text(only) if only else "", agent)
 
     def note_recalls(
         self,

@@ -671,9 +671,9 @@ def undo_command(
     """
     repository = open_personal() if personal else open_repository(folder)
     if listing:
-        changes = repository.undoing.steps(repository.undoing.undoable())
         return answer(
-            changes, CHANGE.but(titles=lambda pair: _titles(repository, pair[0]))
+            repository.undoing.changes(),
+            CHANGE.but(titles=lambda pair: _titles(repository, pair[0])),
         )
     undone = repository.undoing.undo(change, everything, author(by), dry_run)
     answer(undone, dry_run=dry_run, lines=_undone_lines(repository, undone, dry_run))

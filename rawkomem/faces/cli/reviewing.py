@@ -24,7 +24,7 @@ from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
 from ...model.values import ACTIVE, replace
 from ...repository import Repository
-from ...repository.waiting import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
+from ...repository.beliefs import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
 from ...repository.writing import as_one_change
 from ...text.chunks import counted
 from ...text.clean import one_line

@@ -34,8 +34,7 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import Proposal
-from ...repository.waiting import CONFLICT, PROPOSAL, QUARANTINED, Waiting
+from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Proposal, Waiting
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
