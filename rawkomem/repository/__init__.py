@@ -94,47 +94,57 @@ class Repository:
     """A project's memories: the files in `.rawko/` and the index that is built from them."""
 
     beliefs: Beliefs = lazy(
-        "beliefs",
+        "beliefs.Beliefs",
         "Trust, disputes, quarantine, review, supersession, validity, conflicts.",
     )
     citations: Citations = lazy(
-        "connections", "Citations: places in the code that memories refer to."
+        "connections.Citations", "Citations: places in the code that memories refer to."
     )
     edits: Edits = lazy(
-        "commits",
+        "commits.Edits",
         "Memories and commits: manual edits, checks, staged memories, gathered changes.",
     )
-    episodes: Episodes = lazy("connections", "Episodes: groups of memories.")
-    exchange: Exchange = lazy("transfer", "Import and export, in all formats.")
+    episodes: Episodes = lazy("connections.Episodes", "Episodes: groups of memories.")
+    exchange: Exchange = lazy("transfer.Exchange", "Import and export, in all formats.")
     graph: Graph = lazy(
-        "connections", "Links between memories, walks, clusters, entities."
+        "connections.Graph", "Links between memories, walks, clusters, entities."
     )
     learning: Learning = lazy(
-        "learning", "Drafts from transcripts, and memories that quote a person."
+        "learning.Learning",
+        "Drafts from transcripts, and memories that quote a person.",
     )
     drafts: Drafts = lazy(
-        "learning", "Drafts that wait for a decision on this machine."
+        "learning.Drafts", "Drafts that wait for a decision on this machine."
     )
-    ledger: Ledger = lazy("transfer", "The tamper-evident log of writes and recalls.")
+    ledger: Ledger = lazy(
+        "transfer.Ledger", "The tamper-evident log of writes and recalls."
+    )
     lessons: Lessons = lazy(
-        "experience", "Lessons from failures, and the intents behind a memory."
+        "experience.Lessons", "Lessons from failures, and the intents behind a memory."
     )
-    lifecycle: Lifecycle = lazy("maintenance", "Duplicates, digests, pruning, purging.")
-    retention: Retention = lazy("maintenance", "Move memories to the archive and back.")
-    sinks: Sinks = lazy("transfer", "Send changes to a daily log or a webhook.")
+    lifecycle: Lifecycle = lazy(
+        "maintenance.Lifecycle", "Duplicates, digests, pruning, purging."
+    )
+    retention: Retention = lazy(
+        "maintenance.Retention", "Move memories to the archive and back."
+    )
+    sinks: Sinks = lazy("transfer.Sinks", "Send changes to a daily log or a webhook.")
     skills: Skills = lazy(
-        "skills", "Skills: import, find, rate, export, propose from memories."
+        "skills.Skills", "Skills: import, find, rate, export, propose from memories."
     )
     store: Store = lazy(
-        "machine", "The index and its search stores: status, rebuild, copy, publish."
+        "machine.Store",
+        "The index and its search stores: status, rebuild, copy, publish.",
     )
-    traces: Traces = lazy("experience", "Traces of runs, the experience log, briefs.")
+    traces: Traces = lazy(
+        "experience.Traces", "Traces of runs, the experience log, briefs."
+    )
     layers: Layers = lazy(
-        "layers",
+        "layers.Layers",
         "The project's memories, the user's own, and those of shared repositories.",
     )
     undoing: Undoing = lazy(
-        "beliefs", "The last changes made on this machine; undo them."
+        "beliefs.Undoing", "The last changes made on this machine; undo them."
     )
 
     def __init__(

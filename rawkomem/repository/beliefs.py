@@ -345,16 +345,13 @@ class Beliefs(Wing):
             (plain if is_plain else rest).append(memory.id)
 
         def decide(ids: Sequence[str]) -> Plan:
-            waiting = [
-                one for one in self._repo.get_many(ids) if one.status == "quarantined"
-            ]
-            reviews = [self._to_review(one, (), settle, reason, by) for one in waiting]
-            entries = [
-                entry for one in reviews for entry in plan_review(one, action).entries
-            ]
-            return Plan(
-                in_one_change_file(entries), f"{action} {len(reviews)} memories"
-            )
+            entries: list[Entry] = []
+            for one in self._repo.get_many(ids):
+                if one.status == "quarantined":
+                    review = self._to_review(one, (), settle, reason, by)
+                    entries += plan_review(review, action).entries
+            why = f"{action} {len(ids)} memories"
+            return Plan(in_one_change_file(entries), why)
 
         with as_one_change(self._core):
             for ids in batches(plain, REVIEWS_AT_ONCE):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
@@ -63,12 +64,16 @@ if TYPE_CHECKING:
 # Load parts of the library on first use, so that a search does not import them.
 
 
-def lazy(module: str, doc: str = "") -> Any:
-    """Return an attribute that, when first read, imports a module and makes an instance of its class.
+def lazy(place: str, doc: str) -> Any:
+    """Return an attribute that, when first read, makes an instance of a class of this package: `skills.Skills`."""
+    module, _, name = f"{__package__}.{place}".rpartition(".")
 
-    The class has the attribute's name, capitalized.
-    """
-    return _Lazy(f"{__package__}.{module}", doc)
+    def make(repository: Repository) -> Any:
+        __import__(module)
+        return getattr(sys.modules[module], name)(repository)
+
+    make.__doc__ = doc
+    return cached_property(make)
 
 
 class Wing:
@@ -78,25 +83,6 @@ class Wing:
         self._repo = repository
         self._core = repository.core
         self._layout = repository.layout
-
-
-class _Lazy:
-    def __init__(self, module: str, doc: str):
-        self._module = module
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, owner: object, kind: type) -> object:
-        if owner is None:
-            return self
-        __import__(self._module)
-        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(
-            owner
-        )
-        owner.__dict__[self._name] = made  # later reads find it here
-        return made
 
 
 # The object that the facade and its parts share. Every search imports it, so it imports rarely
@@ -175,10 +161,7 @@ class Core:
     def settings(self) -> Settings:
         """Return the settings of this repository for this user."""
         if self._settings is None:
-            loaded = load_settings(self.layout, self.warn)
-            loaded = replace(
-                loaded, store=loaded.store.named(self._store_name or loaded.store.name)
-            )
+            loaded = load_settings(self.layout, self.warn, self._store_name)
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
 
@@ -466,16 +449,17 @@ class Core:
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""
-        looked: list[Citations] = []
+        code: Citations | None = None
 
         def cited(memory: Memory) -> tuple[Cited, ...]:
+            nonlocal code
             if "cites" not in memory.extra:
                 return ()
-            if not looked:
+            if code is None:
                 from ..git.citations import Citations
 
-                looked.append(Citations(self.layout))
-            return looked[0].of(memory.extra)
+                code = Citations(self.layout)
+            return code.of(memory.extra)
 
         return cited
 
@@ -490,15 +474,9 @@ class Core:
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
             titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-            several = "; ".join(
-                f"{id} ({one_line(title, 60)})" for id, title in titles.items()
-            )
-            more = (
-                f" and {len(ids) - MAX_CANDIDATES} more"
-                if len(ids) > MAX_CANDIDATES
-                else ""
-            )
-            message = f"{name!r} matches several memories: {several}{more}"
+            some = [f"{id} ({one_line(title, 60)})" for id, title in titles.items()]
+            some += ["…"] if len(ids) > MAX_CANDIDATES else []
+            message = f"{name!r} matches {len(ids)} memories: {'; '.join(some)}"
             raise BadInput(message, "use more of the id or of the title")
         return ids[0]
 

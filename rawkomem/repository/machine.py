@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
@@ -15,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import takewhile
 
 import apsw
 
@@ -230,6 +230,8 @@ REPOSITORY_CHECKS: dict[str, Callable[[Repository], Result]] = {
 # The index and its search stores: status, rebuild, choose a store, copy, migrate tables.
 
 HEAD = "# Written by 'rawkomem index store use'.\n"
+# in a config: the line `store:`, and the blank and indented lines below it
+STORE_BLOCK = re.compile(r"^store:.*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
 
 
 @record
@@ -419,16 +421,11 @@ def _store_keys(
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:
     """Return a config with these keys below `store`, and everything else unchanged."""
-    block = [
-        "store:",
-        *(f"  {key}: {json.dumps(value)}" for key, value in keys.items()),
-    ]
-    lines = text.rstrip("\n").split("\n")
-    start = next(
-        (n for n, line in enumerate(lines) if line.startswith("store:")), len(lines)
-    )
-    inside = takewhile(lambda line: line[:1] in ("", " ", "\t"), lines[start + 1 :])
-    return "\n".join([*lines[:start], *block, *lines[start + 1 + len([*inside]) :], ""])
+    lines = [f"  {key}: {json.dumps(value)}\n" for key, value in keys.items()]
+    block = "".join(["store:\n", *lines])
+    text = text.rstrip("\n") + "\n"
+    changed = STORE_BLOCK.sub(lambda _: block, text, count=1)
+    return changed if STORE_BLOCK.search(text) else text + block
 
 
 def _count_in_catalogue(layout: Layout, name: str) -> int:

@@ -397,17 +397,15 @@ class Lifecycle(Wing):
         If opening the repository has just finished an interrupted purge of this memory, return the paths of that purge.
         """
         finished = self._core.finished_purges.pop(name, None)
-        if (
-            finished is None
-            and self._core.via == "agent"
-            and self._repo.beliefs.is_vouched(name)
-        ):
+        if finished is not None:
+            return finished
+        if self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
             id = self._repo.get(name).id
             hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
             raise Refused(
                 f"a person vouches for {id}, so only a person may purge it", hint
             )
-        return purge_memory(self._core, name) if finished is None else finished
+        return purge_memory(self._core, name)
 
     def census(self) -> Census:
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""

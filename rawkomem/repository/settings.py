@@ -93,8 +93,13 @@ class Settings:
         )
 
 
-def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """Return the settings from the environment, the config files and the defaults; warn about wrong values."""
+def load_settings(
+    layout: Layout, warn: Callable[[str], None], store: str = ""
+) -> Settings:
+    """Return the settings from the environment, the config files and the defaults; warn about wrong values.
+
+    `store` overrides the search store.
+    """
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
     if embedder and "://" in embedder:
@@ -105,8 +110,8 @@ def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
         settings = replace(
             settings, embedder=replace(settings.embedder, provider=embedder)
         )
-    store = os.environ.get("RAWKOMEM_STORE")
-    return replace(settings, store=settings.store.named(store)) if store else settings
+    store = store or os.environ.get("RAWKOMEM_STORE") or settings.store.name
+    return replace(settings, store=settings.store.named(store))
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
