@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..learn.llm_answers import SCHEMAS, ask_for_json, required_llm
+from ..learn.llm import SCHEMAS, ask_for_json, required_llm
 from ..model.entries import Entry
 from ..model.user_settings import LlmSettings
 from ..text.clean import clean, one_line

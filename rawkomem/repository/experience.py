@@ -124,7 +124,7 @@ class Traces(Wing):
         to record, or if the session has no id.
         """
         id = one_line(
-            session or next((turn.session for turn in turns if turn.session), ""),
+            session,
             MAX_SESSION_CHARS,
         )
         told = (

@@ -11,8 +11,7 @@ from ..files.session_records import Access, accesses
 from ..index.neighbors import Neighbors
 from ..learn import syntheses as making
 from ..learn import syntheses as reflecting
-from ..learn.llm import Llm, LlmFailure, is_learning
-from ..learn.llm_answers import required_llm
+from ..learn.llm import Llm, LlmFailure, is_learning, required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,
