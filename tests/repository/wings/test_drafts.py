@@ -15,7 +15,7 @@ from tests.learn.drafts.talk import DONE, talk
 
 
 def said(words: str, session: str = "s-1"):
-    return choose_drafts(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+    return choose_drafts(talk("do the first task", DONE, words), Run("claude-code", session=session))
 
 
 def take(repository, words: str, session: str = "s-1"):
