@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 
 import pytest
-from rawkomem.embed.static import Rarity
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS, weighed_evidence
@@ -160,15 +159,6 @@ def test_a_thin_prompt_is_read_with_what_came_before(repository, memories, promp
     assert "recent_name" in judged(repository, touched)["mail"][0]
     said = Task("paint the fence and the gate of the garden", lately="Should I raise retry_budget to five?")
     assert "recent_name" not in judged(repository, said).get("quota", ({}, 0.0))[0]
-
-
-@pytest.mark.parametrize(
-    ("common", "rare"), [("use", "ledger"), ("make", "violin"), ("the", "analytics"), ("file", "quokkaform")]
-)
-def test_rare_words_say_more(common, rare):
-    rarity = Rarity()
-    assert 0 < rarity(common) < rarity(rare) <= 1
-    assert rarity("quokkaform") == 1 and rarity.is_name("quokkaform") and not rarity.is_name("use")
 
 
 def test_one_ordinary_word_that_fires_far_from_the_subject_counts_less(repository, memories):

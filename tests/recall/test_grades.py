@@ -107,14 +107,6 @@ def test_a_memory_that_nobody_vouches_for_gets_no_pointer(git, repository, memor
     assert {*ids(found.pointers)} <= {"n0", "n1"}
 
 
-def test_a_small_budget_drops_pointers_first_and_none_is_none(repository, memories):
-    write(memories, **NOTES, **OTHERS)
-    assert repository.inject(TASK, limit=0).text == ""
-    for budget in (60, 120, 200, 400):
-        found = repository.inject(TASK, budget=budget)
-        assert found.tokens <= budget
-
-
 def test_high_and_recent_memories_go_in_before_low_and_old_ones(repository, memories):
     """Six low ones of two years ago and two high ones of this week, with the same condition (H3)."""
     low = {

@@ -249,16 +249,3 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
     assert "'old'" in found.message and "'new'" in found.message and "rawkomem supersede old new" in found.hint
     (pair,) = Repository.open(str(tmp_path)).beliefs.contradictions()
     assert (pair.older.id, pair.newer.id) == ("old", "new")
-
-
-def conditions(pattern):
-    """Return the tables of the index with one condition, of a memory `one`."""
-    import apsw
-    from rawkomem.index.catalogue import CATALOGUE_SCHEMA
-    from rawkomem.index.conditions import put_conditions
-
-    db = apsw.Connection(":memory:")
-    db.execute(CATALOGUE_SCHEMA)
-    db.execute("INSERT INTO memories (id, vouched, path) VALUES ('one', 1, 'x.md')")
-    put_conditions(db, "one", [pattern])
-    return db

@@ -54,11 +54,6 @@ def test_a_match_carries_every_field(traces):
     assert 0.3 <= match.similarity <= 1
 
 
-def test_what_fails_counts_too(traces):
-    (match,) = traces.traces.search("write a blog article")
-    assert (match.trace_id, match.success, match.tools_used) == ("t2", False, ())
-
-
 def test_limits_and_floor(traces):
     every = traces.traces.search("create data", limit=10, min_similarity=0)
     assert {match.trace_id for match in every} == {"trace-1-aaaaaa", "t2", "t3"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from rawkomem.model.entries import Task
-from rawkomem.recall import signals
 from rawkomem.recall.signals import question_of_task
 from rawkomem.text.conditions import Fired
 
@@ -25,14 +24,6 @@ def test_a_task_is_clean_and_taken_apart():
 def test_a_long_task_names_no_title_and_a_book_is_cut():
     made = question_of_task(Task("login " * 5_000), AT)
     assert made.is_long and made.title_stems == frozenset() and len(made.text) < 2_000
-
-
-def test_an_injection_makes_one_question(monkeypatch, memories, repository):
-    (memories / "a.md").write_text("---\ntitle: Login\nwhenToUse: login|auth\n---\n\nAll login code is in src/auth.\n")
-    cleaned = []
-    monkeypatch.setattr(signals, "clean", lambda text: cleaned.append(text) or text)
-    assert repository.inject(Task("fix the login page")).items
-    assert cleaned == ["fix the login page"]
 
 
 def test_programs_get_codes(rawkomem, memories):

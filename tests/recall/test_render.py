@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.format.body import Citation
 from rawkomem.git.citations import Cited
-from rawkomem.model.errors import BadInput
 from rawkomem.model.values import replace
 from rawkomem.recall.render import FORMS, render
 from rawkomem.state.trust import Standing
@@ -34,12 +33,6 @@ def test_every_item_carries_title_date_provenance_importance(form):
     for part in ("Why apsw", "2027-01-15", "planner", "memories/why.md:3"):
         assert part in text
     assert "high" in text.lower()
-
-
-def test_an_unknown_format_names_the_known_ones():
-    with pytest.raises(BadInput) as failure:
-        render([], "html")
-    assert "rawko, mesh, xml, json, plain" in failure.value.hint
 
 
 HOSTILE = [

@@ -83,15 +83,6 @@ def test_contributions_sum_up_to_the_score(filled):
             assert {part.name for part in parts} <= {"words", "meaning", "surroundings"}
 
 
-def test_what_contributes(filled):
-    by_name = {part.name: part for part in contributions(filled.search("zebra asleep")[0].signals)}
-    assert by_name["words"].value == 1.0 and by_name["surroundings"].weight > 0
-    best = filled.search("changing the login page")[0]
-    assert "condition" in contributions(best.signals)[0].why and "surroundings" not in {
-        part.name for part in contributions(best.signals)
-    }
-
-
 def test_what_fits_is_told_apart_from_what_is_only_the_closest(rawkomem, filled):
     for nonsense in ("blorptang fizzwuggle", "qqzx vrrmpf", "xyloquat"):
         told = rawkomem("search", nonsense)

@@ -64,15 +64,6 @@ def test_a_wing_is_loaded_when_it_is_first_used(repository):
 # Opening
 
 
-def test_with_closes_the_repository(project):
-    with Repository.open(str(project)) as repo:
-        repo.add("Deploy on Mondays.")
-        assert len(repo.list()) == 1
-        database = repo.core.index.reading()
-    with pytest.raises(Exception, match="closed"):
-        database.execute("SELECT 1")
-
-
 # Storing
 
 

@@ -25,18 +25,6 @@ def test_every_kind_of_change_is_registered():
         assert isinstance(REGISTRY[kind], Change) and REGISTRY[kind].tell(change(kind, 5))
 
 
-def test_counts():
-    votes = [change("feedback", n, extra={"signal": s}) for n, s in ((11, "helpful"), (12, "helpful"), (13, "harmful"))]
-    memory = fold([CREATE, *votes, change("dispute", 14), change("reinforce", 15), change("corroborate", 16)])
-    assert (memory.helpful, memory.harmful, memory.disputes, memory.reinforcements, memory.corroborations) == (
-        2,
-        1,
-        1,
-        1,
-        1,
-    )
-
-
 ENTRIES = st.lists(
     st.builds(
         change,

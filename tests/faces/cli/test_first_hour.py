@@ -35,14 +35,6 @@ def test_the_page_names_no_path_of_a_machine():
     assert re.findall(r"(?<![\w.~/])/(?:tmp|home|root|work|Users|dev/shm)\b\S*", PAGE.read_text(encoding="utf-8")) == []
 
 
-def test_a_long_output_loses_its_middle(tool):
-    text = "\n".join(map(str, range(100)))
-    shown = tool._shortened(text, tool.MAX_LINES).split("\n")
-    assert shown[:2] == ["0", "1"] and shown[-1] == "99"
-    assert "[… 78 lines …]" in shown
-    assert tool._shortened("a\nb", tool.MAX_LINES) == "a\nb"
-
-
 @pytest.mark.slow
 def test_every_command_of_the_page_works(tool, tmp_path):
     """Builds the wheel, installs it, and runs the whole page; needs the package index."""

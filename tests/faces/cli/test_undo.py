@@ -70,15 +70,6 @@ def test_votes_links_and_windows(rawkomem, memory):
         assert {key: now[key] for key in KEPT} == {key: before[key] for key in KEPT}, words
 
 
-def test_a_change_of_several_memories_is_one_change(repository):
-    claim = {"subject": "api", "predicate": "port", "value": "80"}
-    old = repository.add("Port 80", claim=claim)
-    new = repository.add("Port 81", claim={**claim, "value": "81"})
-    assert repository.get(old.id).status == "superseded"
-    assert repository.undoing.undo().removed == (new.id,)
-    assert repository.get(old.id).status == "active" and not repository.core.holds(new.id)
-
-
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):
     monkeypatch.setattr("rawkomem.repository.transfer.ENTRIES_AT_ONCE", 4)  # several writes
     folder = tmp_path_factory.mktemp("from")

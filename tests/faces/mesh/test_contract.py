@@ -77,11 +77,6 @@ def test_a_recall_counts_on_top(filled):
     assert mesh.get(record.id).metadata["access_count"] == before + 1
 
 
-def test_a_memory_is_found_by_its_pattern(filled):
-    mesh, record = filled
-    assert [item.id for item in mesh.get_memories_by_pattern("00ff00ff00ff00ff")] == [record.id]
-
-
 @pytest.mark.parametrize(
     ("score", "word"), [(0.0, "low"), (0.4, "low"), (0.55, "medium"), (0.81, "high"), (1, "critical")]
 )

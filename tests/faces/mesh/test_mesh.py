@@ -184,12 +184,6 @@ def test_an_unsure_lesson_is_not_handed_out(project):
     mesh.close()
 
 
-def test_semicolons_are_escaped_in_blocks(mesh):
-    """§3: semicolons within values MUST be escaped as commas."""
-    lesson = mesh.distill_lesson({**LESSON, "oversight": "a; b"})
-    assert "oversight_description;a, b;" in lesson.wire_format
-
-
 def test_what_is_missing_in_a_lesson_is_told(mesh):
     with pytest.raises(BadInput, match=r"LessonContext: .*'fix'"):
         mesh.distill_lesson({key: value for key, value in LESSON.items() if key != "fix"})

@@ -76,14 +76,6 @@ def test_the_patterns_are_documented():
     assert "redaction.md" in (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
 
 
-def test_markup_does_not_reach_the_embedder_as_content(mesh):
-    """§6.1: what is embedded went through the stages; the file keeps the text as it is."""
-    heard = listen(mesh)
-    record = mesh.add("The engine\u200b room\x07 is below deck")
-    assert any("The engine room is below deck" in text for text in heard)
-    assert not any("\u200b" in text or "\x07" in text for text in heard) and "engine" in record.content
-
-
 def test_a_title_is_not_cut_through_a_secret(mesh):
     record = mesh.add(f"{'The engine needs steam and much more of it, says who writes to ' * 1} {MAIL} every day")
     memory = mesh.repository.get(record.id)

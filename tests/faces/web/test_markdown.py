@@ -83,11 +83,6 @@ def test_a_link_leads_to_what_its_name_means():
     assert 'href="#/memory/gone"' in html and ">gone</a>" in html
 
 
-def test_an_image_is_shown_by_its_words():
-    html = render("![a picture](https://example.org/a.png)")
-    assert "<img" not in html and "a picture" in html
-
-
 def test_a_dump_is_shown_as_it_is():
     html = render("<b>*x*</b>\n" * 5_000)
     assert html.startswith("<pre>&lt;b&gt;*x*") and "<em>" not in html

@@ -130,21 +130,6 @@ def test_a_resumed_session_keeps_its_opening(hook, remembered, later, host):
     assert hook(host, "session-start", codex("SessionStart", source="resume", session_id="of another machine"))
 
 
-def test_the_place_of_what_was_told_is_free_for_others(repository, memories):
-    for name in ("first", "second"):
-        (memories / f"{name}.md").write_text(
-            f"---\nid: {name}\ntitle: The {name} rule\nwhenToUse: [npm]\n---\nnpm {name}.\n"
-        )
-    found = []
-    for _ in range(3):
-        injection = repository.inject("run npm", session="s", limit=1)
-        repository.note_use(injection, "s")
-        found.append([item.memory.id for item in injection.items])
-    assert sorted(found[:2]) == [["first"], ["second"]] and found[2] == []
-    assert {item.out.code for item in injection.left_out} == {"told"} and injection.saved > 0
-    assert len(repository.inject("run npm").items) == 2  # no session, nothing to repeat
-
-
 def test_a_session_has_a_budget_of_its_own(repository, memories):
     for number in range(12):
         text = f"---\nid: m{number}\ntitle: Rule {number}\nwhenToUse: [word{number}]\n---\n{f'Fact {number} holds. ' * 40}\n"

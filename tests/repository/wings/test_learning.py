@@ -13,12 +13,7 @@ from rawkomem.model.entries import Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
 
-from tests.learn.session.sessions import HOSTS, claude_code, codex
-
-SAID = [
-    "Please add an orders table. We decided to use Postgres instead of MySQL because we need partial indexes.",
-    "No, use pnpm, not npm. Can you run the tests again?",
-]
+from tests.learn.session.sessions import claude_code
 
 
 def files(project) -> dict[str, str]:
@@ -27,16 +22,6 @@ def files(project) -> dict[str, str]:
 
 def learned(repository, data: bytes) -> list[str]:
     return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), Run()).drafts)
-
-
-def test_a_session_becomes_drafts_and_no_memory(project, rawkomem):
-    (project / "session").write_bytes(codex())
-    told = json.loads(rawkomem("learn", "session", "--json").stdout)
-    assert sorted(draft["said"] for draft in told["drafts"]) == sorted(SAID) and told["host"] == "codex"
-    assert {draft["kind"] for draft in told["drafts"]} == {"correction", "preference"} and told["stored"] == []
-    assert files(project) == {} and "Postgres" not in rawkomem("inject", "add a postgres index").stdout
-    again = rawkomem("learn", "session")
-    assert "nothing new to learn" in again.stderr and "2 drafts of this session already existed" in again.stderr
 
 
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
@@ -59,11 +44,6 @@ def test_a_transcript_that_an_agent_hands_over_is_the_agents_word(project, rawko
     (project / "session").write_bytes(claude_code([("user", asked)]))
     told = json.loads(rawkomem("learn", "session", "--json").stdout)
     assert repository.beliefs.trust(repository.get(told["stored"][0]["id"])).source == "inference"
-
-
-def test_a_dry_run_writes_nothing(project, rawkomem, repository):
-    told = rawkomem("learn", "-", "--dry-run", input=HOSTS["markdown"]().decode())
-    assert told.stdout.count("draft") == 2 and files(project) == {} and repository.drafts.all() == []
 
 
 @pytest.mark.parametrize("form", FORMS)

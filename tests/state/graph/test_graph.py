@@ -69,19 +69,6 @@ def test_broken_and_unclear_references_are_told():
     ]
 
 
-def test_history_does_not_leak_in_through_a_link():
-    graph = graph_of(
-        memory("new", supersedes=("old",), related=("x",)),
-        memory("old", status="superseded", links=(("related", "y"),)),
-        memory("x"),
-        memory("y"),
-        similar=[("old", "y", 0.9)],
-    )
-    assert ways(graph) == {("new", "related", "x")}
-    assert {(edge.source, edge.target) for edge in graph.hidden} == {("new", "old"), ("old", "y")}
-    assert [step.id for step in traverse(graph, "new", 5)] == ["new", "x"]
-
-
 def test_as_the_seed_links_walks_and_clusters():
     """neolata's scenario, carried out with our plans and folds."""
     case = next(case for case in seed_cases() if case["function"] == "scenario:graph link/path/traverse/clusters")

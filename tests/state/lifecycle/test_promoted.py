@@ -20,13 +20,6 @@ def test_the_columns_are_those_of_the_rfc():
     assert list(rfc_columns(Memory("m"), 0, 0)) == COLUMNS.split() and set(COLUMNS.split()) <= set(FILTER_FIELDS)
 
 
-def test_what_is_not_said_is_null():
-    said = rfc_columns(Memory("m"), 3, 0)
-    assert {name for name, value in said.items() if value is None} == {
-        "session_id", "agent_id", "last_accessed", "heritage_chain", "lesson_pattern_id", "source_skill_id"
-    }  # fmt: skip
-
-
 def test_a_lesson_has_its_pattern_and_its_heritage(repository, rawkomem):
     lesson, _ = repository.lessons.learn(AUTH)
     repository.lessons.inherit(lesson.id, ("ship",), ("fast",), ())
