@@ -1,7 +1,5 @@
 """`bench recall` measures what the prompt hook injects."""
 
-from __future__ import annotations
-
 import json
 import lzma
 

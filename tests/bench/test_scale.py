@@ -1,7 +1,5 @@
 """`bench scale`: what it tells of each store is what was put into it."""
 
-from __future__ import annotations
-
 import json
 
 from rawkomem.bench.scale import measure_stores

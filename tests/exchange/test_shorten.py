@@ -1,7 +1,5 @@
 """After an import: rule files become short with the person's consent, and later edits of them are noticed."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """What an import proposes: conditions from descriptions and headings, titles that tell, each section once."""
 
-from __future__ import annotations
-
 import json
 import os
 

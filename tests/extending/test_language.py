@@ -4,8 +4,6 @@ The second one is optional: without it, the English cues find what is worth reme
 record. Its function words, endings and word signs reach conditions, injection, topics, summaries and search.
 """
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.cues import cues, propose_conditions
 from rawkomem.model.entries import Entry, Task

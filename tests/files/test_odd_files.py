@@ -1,7 +1,5 @@
 """Odd and hostile files: every row of the shared corpus or of its sample, and many of our own."""
 
-from __future__ import annotations
-
 import json
 import os
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Odd things in the folders: links, devices, names that other systems refuse, files that cannot be read."""
 
-from __future__ import annotations
-
 import json
 import os
 import unicodedata

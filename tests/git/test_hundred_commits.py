@@ -1,7 +1,5 @@
 """A fresh clone of an old repository: unrelated commits through the shipped hooks change no memory."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`rawkomem doctor` says for each connected host whether its hooks ran lately, and otherwise why not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

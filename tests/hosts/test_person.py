@@ -1,7 +1,5 @@
 """Who counts as a person: real pseudo-terminals, real process trees, and none of the agent that may run these tests."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

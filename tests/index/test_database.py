@@ -1,7 +1,5 @@
 """How a writer opens the index."""
 
-from __future__ import annotations
-
 import zlib
 from contextlib import closing
 

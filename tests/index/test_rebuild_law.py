@@ -1,7 +1,5 @@
 """Law 3 as a property: after any history of files and syncs, the index is that of a rebuild, in rows and in answers."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The guarded client against real servers: TLS to the checked address, limits of time and size, retries, hidden keys."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading

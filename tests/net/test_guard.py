@@ -1,7 +1,5 @@
 """What may be sent to: the corpus of tricks row by row through the real client, and the seed's own cases."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

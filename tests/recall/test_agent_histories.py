@@ -1,7 +1,5 @@
 """Random histories in which an agent does everything that it can: what a person vouched for stays as it is."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The text of a prompt never costs more than its budget, in any format."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

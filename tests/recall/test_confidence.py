@@ -1,7 +1,5 @@
 """The gate: each memory is judged by its own evidence, which is named and explained (R8, R12, R17, R20)."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

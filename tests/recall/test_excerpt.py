@@ -1,7 +1,5 @@
 """What a prompt shows of a memory: the passage that matched, in whole sentences, under its headings."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Scores of the five designs, case by case: what the originals do, or what we chose where they are wrong."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.errors import BadInput
 from rawkomem.recall.scoring import decay_factor, feedback_score, intent_types, profile_of

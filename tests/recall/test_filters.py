@@ -1,7 +1,5 @@
 """Filters end to end: what each lets through, by search, list and injection alike; and what a wrong word says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

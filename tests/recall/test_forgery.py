@@ -1,7 +1,5 @@
 """No title, body, id, name or tag of a memory passes for the frame around it, in any format or envelope of a host."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The grades of a prompt: full text of the surest memories, pointers to the next ones, nothing twice in a session."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Injection end to end: real files, real index, the library's own calls."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Importance, recency and contradictions decide what goes first and what stays out, in small repositories."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC
 

@@ -1,7 +1,5 @@
 """The LLMos query: earlier tasks that resemble one, over real traces."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.errors import BadInput

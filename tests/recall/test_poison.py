@@ -1,7 +1,5 @@
 """Ten poisoned memories among honest ones, crafted to be retrieved: at most one gets in, none where it is strict."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """What goes into a prompt stays inside its item."""
 
-from __future__ import annotations
-
 import json
 import re
 

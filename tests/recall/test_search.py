@@ -1,7 +1,5 @@
 """Searching: many questions at once, and how a result came to its score."""
 
-from __future__ import annotations
-
 import json
 import re
 

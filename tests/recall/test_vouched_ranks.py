@@ -1,7 +1,5 @@
 """What an agent adds changes neither the order, the text, nor the confidence of what people vouch for, in any store."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--filter`: conditions over the columns of RFC-0011, for searches, lists and injections alike."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Secrets under telling keys of the frontmatter, which their values alone do not give away."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Secrets go whole, ordinary text stays, and doing it twice changes nothing. All keys here are made up as they run."""
 
-from __future__ import annotations
-
 import random
 import re
 import string

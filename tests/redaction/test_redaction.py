@@ -1,7 +1,5 @@
 """Thirty secrets through every door: none of them in a file, in the index, in what is kept beside it, or in an answer."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64decode

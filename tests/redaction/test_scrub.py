@@ -1,7 +1,5 @@
 """The scrubber: each stage does one thing, doing it twice changes nothing more, and nothing leaves it unredacted."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

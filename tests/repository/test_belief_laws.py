@@ -1,7 +1,5 @@
 """Laws of belief, over random histories of decisions: the fold has no order, trust is never overruled, the index is true."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

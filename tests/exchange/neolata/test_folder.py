@@ -1,7 +1,5 @@
 """neolata's JSON folder: what each field becomes here, how a review lets it in, and what goes back."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

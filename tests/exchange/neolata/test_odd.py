@@ -1,7 +1,5 @@
 """Whatever a file holds in place of neolata's fields: it is taken over or told, and the way back works."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import HealthCheck, given, settings

@@ -1,7 +1,5 @@
 """neolata → here → neolata: the same memories, and the same decisions about what comes next."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of neolata's Supabase tables: as JSON, one file or one document, and as a dump with COPY blocks."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

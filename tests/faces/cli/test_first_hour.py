@@ -1,7 +1,5 @@
 """docs/first-hour.md is what tools/first_hour.py records: the same commands, and nothing of one machine."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

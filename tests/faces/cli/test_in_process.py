@@ -1,7 +1,5 @@
 """Commands in the test's process: they print what a process of their own prints, and leave no state behind."""
 
-from __future__ import annotations
-
 import pytest
 
 MEMORY = "---\nid: one\ntitle: Grüße aus Köln\ntags: [a]\n---\n\nZebra crossings — naïve ☃.\n"

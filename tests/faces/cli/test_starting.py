@@ -1,7 +1,5 @@
 """What a newcomer reads: an empty repository says how to start, a wrong name says which ones are right."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

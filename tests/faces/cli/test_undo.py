@@ -1,7 +1,5 @@
 """`undo`, `restore` and `delete`: nothing that a command did is lost, and nothing is rewritten."""
 
-from __future__ import annotations
-
 import json
 import sys
 

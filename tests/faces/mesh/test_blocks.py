@@ -1,7 +1,5 @@
 """Blocks that a mesh leaves (RFC-0011 §3.2, §3.3, §3.4), how it ranks (§5), its fallback (§7.1), its cycle (§8)."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a mesh was given comes back, filters find it, and it is scrubbed before it is embedded (RFC-0011 §2, §6)."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

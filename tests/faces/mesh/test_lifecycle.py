@@ -1,7 +1,5 @@
 """Opening and closing a mesh: as often as one likes, from any state; half an `init` is none."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 

@@ -1,7 +1,5 @@
 """MemoryMesh: the API of RFC-0011 §4, its loop of §10, and each MUST of the RFC by its section."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Layer 0 before layer 1 (RFC-0011 §6): what an embedder is given, and what is stored, holds no personal data."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What waits for a decision on the page: the one list, the cards, and what the decisions do."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.repository import Repository

@@ -1,7 +1,5 @@
 """Writing on the page: new memories, edits, links, decisions about several memories, health."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Our entries come into the settings of a host and out again; what is not ours stays."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 

@@ -1,7 +1,5 @@
 """The files that hosts want: valid, in step with what `connect` writes, and in every installation."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """At the end of a turn a background process looks for drafts. A later prompt asks the agent to store one."""
 
-from __future__ import annotations
-
 import io
 import json
 

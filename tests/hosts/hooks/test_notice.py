@@ -1,7 +1,5 @@
 """The line that a host shows to the person: what was added, what was learned, what was slow."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """A hook that is set up twice answers once."""
 
-from __future__ import annotations
-
 import json
 
 from rawkomem.files.records import read

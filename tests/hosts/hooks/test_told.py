@@ -1,7 +1,5 @@
 """A session is not told twice, until its context is gone, the memory changes, or the prompt was cancelled."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

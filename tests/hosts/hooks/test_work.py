@@ -1,7 +1,5 @@
 """The work of sessions, from a host's hook to a trace, a brief and a learning."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

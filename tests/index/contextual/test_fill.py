@@ -1,7 +1,5 @@
 """The second tier of vectors: filled in behind, used when nearly complete, never mixed with the first."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

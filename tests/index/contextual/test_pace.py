@@ -1,7 +1,5 @@
 """Background work stays in the background: one core, lowest priority, aside under load."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

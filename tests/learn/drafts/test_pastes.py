@@ -1,7 +1,5 @@
 """Pasted text is nobody's word, and what a person writes around it is the person's. The texts are in pastes.json."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A quote counts if a person typed it, or agreed to it, as a whole sentence."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted
 from rawkomem.learn.turns import Turn

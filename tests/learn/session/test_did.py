@@ -1,7 +1,5 @@
 """What tools did is read the same from every host: the command, the file, what is new in it, and whether it failed."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Transcripts are found in folders and put in the order of their sessions."""
 
-from __future__ import annotations
-
 import os
 
 from rawkomem.learn.transcripts import session_began, transcripts_in

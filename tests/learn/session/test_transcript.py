@@ -1,7 +1,5 @@
 """Transcripts of every host give the same turns; what is unknown, broken, huge or injected costs itself only."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Episodes end to end: real files, real index."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Entry, Memory, Task
 from rawkomem.model.errors import BadInput, NotFound, Refused

@@ -1,7 +1,5 @@
 """From a recorded session to drafts, and from a request to a memory that the next prompt gets."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The work of a session, recorded once: a trace, a line of the log, one of the personal log; and learnings when due."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Learning from old transcripts, file by file and part by part. The model is a real server or a real command."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Trust: what a standing allows, what a file may say about itself, and who counts as another source."""
 
-from __future__ import annotations
-
 from time import process_time
 
 import pytest

@@ -1,7 +1,5 @@
 """The graph: references, walks, clusters; the seed's scenario step by step."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """The promoted columns of RFC-0011 §2.2: what they say of a memory, in `show --json` and in a filter."""
 
-from __future__ import annotations
-
 import json
 
 from rawkomem.format.mesh_fields import LessonContext, pattern_id

@@ -1,7 +1,5 @@
 """Strength: neolata's formula, and what it promises: reinforcing never weakens, nothing is nothing."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
