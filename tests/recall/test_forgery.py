@@ -177,4 +177,4 @@ def test_nothing_is_forged():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(cases(10, 1)))
 def test_many_random_memories_forge_nothing(seed):
-    check(seed, cases(5_000, 1_500))
+    check(seed, cases(5_000, 500))

@@ -9,7 +9,7 @@ from rawkomem.model.values import now
 from rawkomem.repository import Repository
 from rawkomem.repository.injecting import note_injection
 
-from tests.commands import Command
+from tests.commands import FULL, Command
 
 from .order_cases import SUBJECTS
 
@@ -86,12 +86,7 @@ EACH = [(name, rule) for name in SUBJECTS for rule in RULES]
 USUAL = [(name, RULES[at % 4]) for at, name in enumerate(SUBJECTS)] + [(name, newer_holds) for name in SUBJECTS]
 
 
-def cases_of_rules() -> list:
-    """Every rule by every subject; in the default lane contradictions for all subjects, other rules by turns."""
-    return [pytest.param(*pair, marks=() if pair in USUAL else pytest.mark.slow) for pair in EACH]
-
-
-@pytest.mark.parametrize(("name", "rule"), cases_of_rules(), ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(("name", "rule"), EACH if FULL else USUAL, ids=lambda part: getattr(part, "__name__", part))
 def test_the_rules_hold_for_every_subject(tmp_path, name, rule):
     task, *texts = SUBJECTS[name]
     rows, limits, order, members = rule(task, *texts)
