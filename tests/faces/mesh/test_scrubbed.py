@@ -68,7 +68,7 @@ def test_an_exchange_is_scrubbed_before_it_is_compared(project):
 
 
 def test_the_patterns_are_documented():
-    """§6.3 MUST: the list of patterns is documented; tests/redaction/test_redaction.py holds the page to every single rule."""
+    """§6.3 MUST: the list of patterns is documented; tests/redaction/test_redact.py holds the page to every single rule."""
     page = (ROOT / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert all(f"{word}" in page for word in ("email", "phone", "card", "Keys with a known beginning"))
     assert "redaction.md" in (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
