@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..embed.embedder import Embedder
-    from .readings import Past
+    from .ingest import Past
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
@@ -232,10 +232,8 @@ class View:
     def past(self) -> Past:
         """Return the memories at the time of this view."""
         if self._past is None:
-            from .ingest import vouching_of
-
             # reads and folds files: only for questions about the past
-            from .readings import Past
+            from .ingest import Past, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
             self._past = Past(self.layout, self.catalogue, self.at, vouches)

@@ -26,8 +26,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.values import replace
 from ..text.chunks import counted
 from .catalogue import CATALOGUE_SCHEMA, UNREAD, Catalogue, SyncReport, own_inode
-from .ingest import Ingest
-from .readings import read_ahead
+from .ingest import Ingest, read_ahead
 from .stores.database import BROKEN, has_tables, in_memory, open_database
 from .stores.sqlite import BATCH_FILES
 

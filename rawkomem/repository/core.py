@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..embed.embedder import AUTO_PROVIDER
-from ..embed.providers import open_deep_embedder, open_embedder
+from ..embed.embedder import AUTO_PROVIDER, open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
 from ..git.head import find_git
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..git.citations import Citations, Cited
-    from ..index.readings import Past
+    from ..index.ingest import Past
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
@@ -410,7 +409,7 @@ class Core:
         return vouching_of(self.layout, self.index.catalogue.db, strict)
 
     def _past(self, at: int = 0) -> Past:
-        from ..index.readings import Past
+        from ..index.ingest import Past
 
         return Past(self.layout, self.index.catalogue, at, self.vouching())
 

@@ -11,8 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from ..embed.embedder import Embedder
-from ..embed.providers import open_deep_embedder
+from ..embed.embedder import Embedder, open_deep_embedder
 from ..files.layout import (
     FOLDER,
     PERSONAL,

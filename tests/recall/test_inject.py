@@ -160,7 +160,7 @@ def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, mo
     """A secret that slipped into the index, past the rules of the day it was read."""
     secret = "ghp_" + "R4nd0mT0kenV4lueF0rTh1sTestOnly12345"[:36]
     (memories / "a.md").write_text(f"---\ntitle: Release token\nwhenToUse: [release]\n---\n\nUse {secret} to push.\n")
-    monkeypatch.setattr("rawkomem.index.readings.redact_entry", lambda entry: entry)
+    monkeypatch.setattr("rawkomem.index.ingest.redact_entry", lambda entry: entry)
     repository.sync()
     assert secret in repository.get("a").body
     for form in ("rawko", "mesh", "xml", "json", "plain"):

@@ -16,7 +16,7 @@ def test_a_task_is_clean_and_taken_apart():
     made = question_of_task(Task("Fix the lo\u200bgin in src/auth.py", "developer", "then deploy", "s1"), AT)
     assert made.text == "Fix the login in src/auth.py then deploy" and made.task == "Fix the login in src/auth.py"
     assert made.query_words == ("fix", "login", "src", "auth", "py", "deploy")
-    assert made.title_stems == {"fix", "login", "src", "auth", "py"} and not made.is_long
+    assert made.title_stems == {"fix", "login", "src", "auth", "py"}
     assert made.situation.lower == "fix the login in src/auth.py developer then deploy"
     assert made.situation.paths == ("src/auth.py",)
     assert (made.agent, made.session, made.at) == ("developer", "s1", AT)
@@ -24,7 +24,7 @@ def test_a_task_is_clean_and_taken_apart():
 
 def test_a_long_task_names_no_title_and_a_book_is_cut():
     made = question_of_task(Task("login " * 5_000), AT)
-    assert made.is_long and made.title_stems == frozenset() and len(made.text) < 2_000
+    assert made.title_stems == frozenset() and len(made.text) < 2_000
 
 
 def test_an_injection_makes_one_question(monkeypatch, memories, repository):

@@ -8,7 +8,7 @@ from typing import Any
 
 from click import option
 
-from ...embed.providers import open_embedder
+from ...embed.embedder import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound
 from ...redaction.find import find_secrets, redact
