@@ -274,14 +274,14 @@ class Index:
         layout: Layout,
         open_embedder: Callable[[], Embedder],
         warn: Callable[[str], None],
-        open_deep: Callable[[], Embedder | None] | None = None,
+        open_deep: Callable[[], Embedder | None] = lambda: None,
         open_outside: Callable[[int], OutsideStore | None] | None = None,
         locate: Callable[[], str] | None = None,
         identities: Callable[[], Sequence[str] | None] = tuple,
     ):
         self.layout = layout
         self.open_embedder = open_embedder
-        # opens the second tier's embedder; None: there is no second tier
+        # opens the second tier's embedder; returns None if there is no second tier
         self.open_deep = open_deep
         # opens a store outside this database, for vectors of some dimensions
         self._open_outside = open_outside
@@ -355,8 +355,6 @@ class Index:
 
     def deep(self) -> Embedder | None:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
-        if self.open_deep is None:
-            return None
         held, count = self._depth()
         if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
             return None

@@ -13,10 +13,11 @@ import json
 import os
 import pickle
 import signal
-import sys
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from math import hypot
+from operator import add
 from typing import TYPE_CHECKING, NoReturn
 
 from ..embed.embedder import AbsentEmbedder, Embedder
@@ -390,49 +391,19 @@ def vectors_of(
 
 def leaned(vectors: list[bytes], title: bytes) -> list[bytes]:
     """Return the vectors of a memory's conditions, each shifted towards the title and their common direction."""
-    if "numpy" in sys.modules:
-        return _leaned_with_numpy(vectors, title)
     own = [array("f", vector) for vector in vectors]
     towards = [TITLE_SHARE * number for number in array("f", title)]
     if len(own) > 1:
-        common = _unit_vector([sum(column) for column in zip(*own, strict=True)])
-        towards = [
-            number + KIN_SHARE * share
-            for number, share in zip(towards, common, strict=True)
-        ]
-    return [
-        array(
-            "f",
-            _unit_vector(
-                [number + share for number, share in zip(vector, towards, strict=True)]
-            ),
-        ).tobytes()
-        for vector in own
-    ]
+        common = _unit_vector(list(map(sum, zip(*own, strict=True))))
+        shares = [KIN_SHARE * number for number in common]
+        towards = list(map(add, towards, shares))
+    shifted = (_unit_vector(list(map(add, vector, towards))) for vector in own)
+    return [array("f", vector).tobytes() for vector in shifted]
 
 
-def _unit_vector(vector: Sequence[float]) -> list[float]:
-    length = sum(number * number for number in vector) ** 0.5
-    return [number / length for number in vector] if length else list(vector)
-
-
-def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
-    """Return the same bytes as `lean`, which also uses double precision."""
-    import numpy as np
-
-    own = (
-        np.frombuffer(b"".join(vectors), "<f4")
-        .reshape(len(vectors), -1)
-        .astype(np.float64)
-    )
-    towards = TITLE_SHARE * np.frombuffer(title, "<f4").astype(np.float64)
-    if len(own) > 1:
-        common = own.sum(axis=0)
-        towards = towards + KIN_SHARE * common / (np.linalg.norm(common) or 1.0)
-    leaning = own + towards
-    lengths = np.linalg.norm(leaning, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1
-    return [vector.tobytes() for vector in (leaning / lengths).astype("<f4")]
+def _unit_vector(vector: list[float]) -> list[float]:
+    length = hypot(*vector)
+    return [number / length for number in vector] if length else vector
 
 
 # Turns files into rows: reads changed files, folds their memories, and puts documents into the

@@ -8,7 +8,7 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
-from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit
+from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit, best_hits
 from ..model.entries import Task
 from ..model.filters import Filter, read_filter
 from ..model.values import IMPORTANCE, TYPE_CHECKING, record, replace, unchecked
@@ -339,9 +339,7 @@ def nearest_passages(
             for only in filters:
                 hits = next(places)
                 hits += store.nearest(vector, MAX_NEAREST, only, tier)
-                if len(tiers) > 1:
-                    hits.sort(key=lambda hit: (-hit.score, hit.id, hit.passage))
-                    del hits[MAX_NEAREST:]
+                hits[:] = best_hits(hits, MAX_NEAREST)
     return found
 
 

@@ -247,7 +247,7 @@ def export_yamo(
         for memory, use in counted
         if memory.kind == SKILL_KIND
     ]
-    embedder = core.index.open_deep() if core.index.open_deep else None
+    embedder = core.index.open_deep()
     if embedder is None:
         embedder = core.index.embedder
         core.warn(

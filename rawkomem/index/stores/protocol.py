@@ -15,7 +15,7 @@ from ...model.errors import IndexBroken
 from ...model.filters import Filter, asked
 from ...model.installed import how_to_add
 from ...model.values import record
-from .database import StoreHome, rows
+from .database import StoreHome, marks, rows
 from .sqlite import DEEP, FIRST, REST, Compared, Document, Hit, SqliteStore, filter_sql
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class SplitStore(SqliteStore):
         places = {
             (id, number): (field, bool(alone))
             for id, number, field, alone in rows(
-                self.db, f"{sql} WHERE d.id IN ({', '.join('?' * len(ids))})", ids
+                self.db, f"{sql} WHERE d.id IN {marks(ids)}", ids
             )
         }
         return [

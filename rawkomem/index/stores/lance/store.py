@@ -29,10 +29,11 @@ from ..sqlite import (
     COLUMNS,
     DEEP,
     FIRST,
-    SCALE,
     Document,
     Hit,
+    best_hits,
     comparable,
+    cosine_of,
     pack,
     pack_all,
     with_ties,
@@ -293,11 +294,13 @@ class LanceStore(CollectingStore):
                 (row for row in near if row[1] is not None), key=lambda row: row[1]
             )
 
-        hits = [
-            Hit(id, number, 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE))
-            for (id, number), distance in with_ties(ask, limit)
-        ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+        return best_hits(
+            [
+                Hit(id, number, cosine_of(distance * UNIT * UNIT))
+                for (id, number), distance in with_ties(ask, limit)
+            ],
+            limit,
+        )
 
     def _count(self, where: str) -> int:
         """Return how many passages match a condition."""

@@ -23,9 +23,9 @@ from ..sqlite import (
     BODY,
     DEEP,
     FIRST,
-    SCALE,
     Document,
     Hit,
+    cosine_of,
     pack,
     pack_all,
 )
@@ -256,7 +256,7 @@ def _by_distance(
     )
     rows = connection.execute(sql.encode(), values).fetchall()
     hits = [
-        Hit(id, number, 1 - distance * distance / (2 * SCALE * SCALE))
+        Hit(id, number, cosine_of(distance * distance))
         for id, number, distance, _ in rows
     ]
     return hits, max((place for *_, place in rows), default=0)
