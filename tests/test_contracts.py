@@ -19,8 +19,7 @@ from rawkomem.faces.cli.commands import GROUPS
 from rawkomem.faces.mesh import MemoryContextManager, SyncMemoryMesh
 from rawkomem.files.layout import user_config
 from rawkomem.format.mesh_fields import pattern_id
-from rawkomem.learn.cues import FILED
-from rawkomem.learn.drafts import entry_of_draft
+from rawkomem.learn.drafts import FILED, entry_of_draft
 from rawkomem.model.entries import INSTRUCTION, RULE, Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.values import DAY, now, replace
@@ -252,7 +251,7 @@ def test_notes_are_read_with_python_frontmatter(monkeypatch):
 
 def test_the_watcher_is_easy_to_see(rawkomem):
     assert "rawkomem index watch" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "index" in GROUPS["Maintain"][0].split() and "watch" in rawkomem("--help").stdout
+    assert "index" in GROUPS["Maintain"][0] and "watch" in rawkomem("--help").stdout
 
 
 def test_hooks_of_pre_commit_show_what_they_propose():
