@@ -373,7 +373,7 @@ def _created_fields(entry: Entry) -> Fields:
         "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
         "superseded_at": entry.at if newer else 0,
-        "repeated": _times_observed(entry) - 1,
+        "repeated": max(0, _count_in(extra_value(entry.extra, "timesObserved")) - 1),
         "first_observed": time_of(extra_value(entry.extra, "firstObservedAt"))
         or entry.at,
         "last_observed": time_of(extra_value(entry.extra, "lastObservedAt"))
@@ -385,14 +385,11 @@ def _created_fields(entry: Entry) -> Fields:
     }
 
 
-def _times_observed(entry: Entry) -> int:
-    """Return the entry's `timesObserved`, at least 1."""
-    given = str(extra_value(entry.extra, "timesObserved"))
-    return (
-        max(1, int(given))
-        if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS
-        else 1
-    )
+def _count_in(value: object) -> int:
+    """Return the number that a value of a frontmatter is; 0 for any other value."""
+    digits = str(value)
+    is_count = digits.isdecimal() and len(digits) <= MAX_COUNT_DIGITS
+    return int(digits) if is_count else 0
 
 
 # dispute: somebody doubts the memory. Low trust or several disputes make it `disputed`;
@@ -547,10 +544,7 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
     state = imported_state(memory)
     entries: list[Entry] = []
     for key, kind in VOTES.items():
-        value = state.get(key)
-        if not isinstance(value, str) or not value.isascii() or not value.isdecimal():
-            continue
-        for _ in range(min(int(value), MAX_VOTES)):
+        for _ in range(min(_count_in(state.get(key)), MAX_VOTES)):
             extra = {"reason": IMPORT_REASON}
             entries.append(change_entry(after(memory, entries), kind, by, extra))
     links = state.get("links")

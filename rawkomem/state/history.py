@@ -54,17 +54,12 @@ def changed_keys(
     old: Entry | Memory, new: Entry | Memory
 ) -> tuple[tuple[str, object, object], ...]:
     """Return (key, old value, new value) of the frontmatter keys that differ."""
-    fields = [
-        (key, getattr(old, field, ""), getattr(new, field, ""))
-        for field, key in ENTRY_KEYS.items()
-    ]
-    names = dict.fromkeys((*old.extra, *new.extra))
-    fields += [
-        (name, old.extra.get(name, ""), new.extra.get(name, "")) for name in names
-    ]
-    return tuple(
-        (key, before, after) for key, before, after in fields if before != after
+    before, after = (
+        {key: getattr(one, field, "") for field, key in ENTRY_KEYS.items()} | one.extra
+        for one in (old, new)
     )
+    pairs = ((key, before.get(key, ""), after.get(key, "")) for key in before | after)
+    return tuple(pair for pair in pairs if pair[1] != pair[2])
 
 
 def word_difference(old: str, new: str) -> str:

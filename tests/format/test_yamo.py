@@ -40,7 +40,18 @@ ARGUMENTS = {
     "recall": ("query", "limit", "filter", "found", "score", "confidence"),
     "reflect": ("id", "topic", "sources", "preview", "confidence"),
     "synthesize": ("id", "name", "sources", "preview"),
-    "lesson": ("id", "pattern", "situation", "oversight", "fix", "rule", "severity", "scope", "inverse", "confidence"),
+    "lesson": (
+        "id",
+        "pattern",
+        "situation",
+        "oversight",
+        "fix",
+        "preventative_rule",
+        "severity",
+        "applicable_scope",
+        "inverse_lesson",
+        "confidence",
+    ),
     "delete": ("id", "reason"),
 }
 RETAIN = """\
