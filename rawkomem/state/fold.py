@@ -115,12 +115,12 @@ def split_changes(
         changes = _without_copies(changes, vouches)
     own = {entry.id for entry in changes if vouches is None or vouches(entry)}
     reviews = [entry for entry in changes if entry.kind == "review"]
-    decided = Decided(review for review in reviews if review.id in own)
-    taken_back = Decided(review for review in reviews if review.id not in own).undone
+    accepted, refused, reverted = decisions(
+        review for review in reviews if review.id in own
+    )
+    *_, taken_back = decisions(review for review in reviews if review.id not in own)
     is_vouched = (
-        vouches is None
-        or vouches(creating)
-        or reviewed_name(creating) in decided.accepted
+        vouches is None or vouches(creating) or reviewed_name(creating) in accepted
     )
     counting: list[Entry] = []
     others: list[Entry] = []
@@ -129,11 +129,11 @@ def split_changes(
     undone: list[Entry] = []
     for entry in changes:
         name = reviewed_name(entry)
-        if name in decided.undone:
+        if name in reverted:
             undone.append(entry)
-        elif entry.id in own or name in decided.accepted:
+        elif entry.id in own or name in accepted:
             counting.append(entry)
-        elif name in decided.declined:
+        elif name in refused:
             declined.append(entry)
         elif name in taken_back:
             undone.append(entry)
@@ -147,20 +147,17 @@ def split_changes(
     )
 
 
-class Decided:
-    """The names of the entries that reviews accepted, declined and undid. A review that is undone has no effect."""
-
-    def __init__(self, reviews: Iterable[Entry]):
-        self.accepted: set[str] = set()
-        self.declined: set[str] = set()
-        self.undone: set[str] = set()
-        for review in sorted(
-            reviews, key=lambda entry: order_key(entry.at, entry.id), reverse=True
-        ):
-            if reviewed_name(review) not in self.undone:
-                self.accepted.update(ids_in(review, ACCEPTS))
-                self.declined.update(ids_in(review, DECLINES))
-                self.undone.update(ids_in(review, UNDOES))
+def decisions(reviews: Iterable[Entry]) -> tuple[set[str], set[str], set[str]]:
+    """Return the names of the entries that reviews accepted, declined and undid. An undone review has no effect."""
+    accepted, declined, undone = set[str](), set[str](), set[str]()
+    for review in sorted(
+        reviews, key=lambda entry: order_key(entry.at, entry.id), reverse=True
+    ):
+        if reviewed_name(review) not in undone:
+            accepted.update(ids_in(review, ACCEPTS))
+            declined.update(ids_in(review, DECLINES))
+            undone.update(ids_in(review, UNDOES))
+    return accepted, declined, undone
 
 
 def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
@@ -322,7 +319,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
         for entry in entries
         if vouches and entry.kind == "review" and vouches(entry)
     ]
-    accepted = Decided(reviews).accepted
+    accepted, *_ = decisions(reviews)
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)

@@ -55,7 +55,7 @@ def changed_keys(
 ) -> tuple[tuple[str, object, object], ...]:
     """Return (key, old value, new value) of the frontmatter keys that differ."""
     before, after = (
-        {key: getattr(one, field, "") for field, key in ENTRY_KEYS.items()} | one.extra
+        {**{k: getattr(one, field, "") for field, k in ENTRY_KEYS.items()}, **one.extra}
         for one in (old, new)
     )
     pairs = ((key, before.get(key, ""), after.get(key, "")) for key in before | after)
