@@ -45,6 +45,7 @@ from .plans import (
     Trust,
     change_entry,
     check_by,
+    check_in_use,
     claimed_time,
     ids_in,
     names_or_nothing,
@@ -513,23 +514,6 @@ def imported_state(memory: Memory) -> Mapping[str, Value]:
     return state if first and isinstance(state, dict) else {}
 
 
-def imported_status(memory: Memory) -> str:
-    """Return the status in the other system, which the first review restores; `active` if it is unknown."""
-    return str(imported_state(memory).get("status") or ACTIVE)
-
-
-def settled_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[Memory]:
-    """Return the rivals from the same system. They were in use there together, so a review does not settle them."""
-    kind = _import_kind(memory)
-    return [
-        one
-        for one in rivals
-        if imported_state(memory)
-        and IMPORTED_STATE in one.extra
-        and _import_kind(one) == kind
-    ]
-
-
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
     named = state.get("conflictsWith") if isinstance(state, dict) else None
@@ -591,22 +575,18 @@ def plan_decide(
     memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
 ) -> Plan:
     """Plan to accept or decline proposed changes of a memory."""
-    extra: Fields = {
-        "action": DECIDE,
-        ACCEPTS if accept else DECLINES: [*map(reviewed_name, changes)],
-        "reason": reason,
-    }
-    return plan_change(memory, "review", by, extra)
+    check_in_use(memory)
+    verdict = ACCEPTS if accept else DECLINES
+    return Plan((deciding(memory, verdict, changes, reason, by),))
 
 
-def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
-    """Return the review that undoes changes of a memory: the fold then leaves them out."""
-    extra: Fields = {
-        "action": DECIDE,
-        UNDOES: [*map(reviewed_name, changes)],
-        "reason": reason,
-    }
+def deciding(
+    memory: Memory, verdict: str, changes: Sequence[Entry], reason: str, by: str
+) -> Entry:
+    """Return the review that accepts, declines or undoes changes of a memory; the fold leaves undone ones out."""
     check_by(by)
+    names = [*map(reviewed_name, changes)]
+    extra: Fields = {"action": DECIDE, verdict: names, "reason": reason}
     return change_entry(memory, "review", by, extra)
 
 
@@ -664,14 +644,20 @@ def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
 
 def _plan_active(review: Review) -> Plan:
     memory, settle, by = review.memory, review.settle, review.by
+    state = imported_state(memory) if settle == BY_TRUST else {}
     entries = imported_votes_and_links(memory, by)
-    if settle == BY_TRUST and imported_status(memory) != ACTIVE:
-        entries += _letting_pass(review, after(memory, entries), ())
-        entries += imported_status_entries(
-            after(memory, entries), imported_state(memory), by
-        )
+    if (state.get("status") or ACTIVE) != ACTIVE:
+        entries.append(_letting_pass(review, after(memory, entries), ()))
+        entries += imported_status_entries(after(memory, entries), state, by)
         return Plan(tuple(entries))
-    others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
+    # from the same system, where both were in use: a review does not settle them
+    others = [
+        one
+        for one in review.rivals
+        if state
+        and IMPORTED_STATE in one.extra
+        and _import_kind(one) == _import_kind(memory)
+    ]
     beside = {one.id for one in others}
     # with an open conflict in the other system; either memory may record it
     waiting = [
@@ -686,11 +672,11 @@ def _plan_active(review: Review) -> Plan:
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE or not memory.vouched:
         left = waiting if wins or settle == KEEP_BOTH else [*names, *waiting]
-        entries += _letting_pass(review, after(memory, entries), left)
+        entries.append(_letting_pass(review, after(memory, entries), left))
     both = names if settle == KEEP_BOTH else sorted(beside - {*waiting})
     if both:
         entries.append(linking(after(memory, entries), both, KEPT_BOTH, by))
-    if wins and settle != KEEP_BOTH:
+    if wins:
         entries += [
             superseding(rival, memory.id, review.reason or "activated in a review", by)
             for rival in rivals
@@ -703,9 +689,7 @@ def _plan_active(review: Review) -> Plan:
     return Plan(tuple(entries))
 
 
-def _letting_pass(
-    review: Review, memory: Memory, left: Sequence[str]
-) -> tuple[Entry, ...]:
+def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> Entry:
     """Return the entry with which a reviewer vouches for a memory's text; `left` are conflicts that stay open."""
     extra: Fields = {
         "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
@@ -713,7 +697,7 @@ def _letting_pass(
     }  # fmt: skip
     check_by(review.by)
     # also for a deleted memory
-    return (change_entry(memory, "review", review.by, extra),)
+    return change_entry(memory, "review", review.by, extra)
 
 
 def _reduce_review(fields: Fields, entry: Entry) -> Fields:

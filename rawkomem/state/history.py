@@ -24,12 +24,13 @@ from .changes import (
 )
 from .fold import (
     REGISTRY,
+    UNDOES,
     Vouches,
     after,
+    deciding,
     fold,
     in_fold_order,
     split_changes,
-    undoing,
 )
 from .graph import Edge
 from .plans import Fields, entry_about
@@ -314,7 +315,7 @@ def plan_undo(
                 f"the change of {id} waits for a person's review",
                 f"ask a person to run 'rawkomem review {id}'",
             )
-        review = undoing(now, undone, UNDO_REASON, by)
+        review = deciding(now, UNDOES, undone, UNDO_REASON, by)
         then = fold([*about[id], review], _also(vouches, review if is_person else None))
         if then and (differences(now, then) or now.proposed != then.proposed):
             entries.append(review)
