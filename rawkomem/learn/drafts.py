@@ -141,7 +141,7 @@ def drafts_of_instructions(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
     for turn in turns:
         did = turn.did
         if turn.role == TOOL and did is not None and is_instruction_file(did.file):
-            text = redact(did.written.strip())[:MAX_EDIT_CHARS]
+            text = redact((did.written or "").strip())[:MAX_EDIT_CHARS]
             if len(text.split()) >= MIN_EDIT_WORDS:
                 written[text] = (did.file.replace("\\", "/").rpartition("/")[2], turn)
     for text, (name, turn) in [*written.items()][-MAX_EDITS:]:

@@ -383,7 +383,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
     acts: list[Act] = []
     for place, turn in enumerate(turns):
         did = turn.did
-        if did is None or not (did.command or did.file):
+        if did is None or not (did.command or did.written is not None):
             continue
         result = results.get(did.id, turn)
         failed = result.did.failed if result.did else None
@@ -396,7 +396,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
                     failed=command_failed(did.command, failed, result.text),
                 )
             )
-        elif did.file and (
+        elif did.written is not None and (
             file := one_line(path_below(did.file, project), MAX_PATH_CHARS)
         ):
             acts.append(Act(place, file=file, failed=failed))
