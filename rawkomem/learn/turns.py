@@ -244,20 +244,13 @@ def is_subagents(record: Record) -> bool:
 
 def opens_subagent(record: Record) -> bool:
     """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
-    if record.get("type") == "session_meta" and _holds(record, payload=dict):
-        payload = record["payload"]
-        source = payload.get("source")
-        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(
-            source
-        )
-        return bool(
-            spawned
-            or payload.get("agent_role")
-            or payload.get("thread_source") == "subagent"
-        )
-    if "messages" in record and _holds(record, info=dict):
-        # in a message's info, it is another message
-        return bool(record["info"].get("parentID"))
+    if record.get("type") == "session_meta":
+        meta = record.get("payload")
+        is_spawned = _within(meta, "thread_source") == "subagent"
+        sources = [_within(meta, "source", key) for key in ("subagent", "subAgent")]
+        return bool(is_spawned or _within(meta, "agent_role") or any(sources))
+    if "messages" in record and _within(record, "info", "parentID"):
+        return True  # in a message's info, it is another message
     return record.get("kind") == "subagent" and "projectHash" in record
 
 

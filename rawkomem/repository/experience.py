@@ -30,7 +30,6 @@ from ..learn.lessons import (
 )
 from ..learn.traces import (
     SESSION_KEY,
-    SessionFacts,
     ToldExperience,
     ToldTrace,
     continued_trace,
@@ -39,7 +38,7 @@ from ..learn.traces import (
     trace_change,
     trace_of,
 )
-from ..learn.turns import Turn
+from ..learn.turns import Run, Turn
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
@@ -123,15 +122,9 @@ class Traces(Wing):
         Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
         to record, or if the session has no id.
         """
-        id = one_line(
-            session,
-            MAX_SESSION_CHARS,
-        )
-        told = (
-            trace_of(turns, SessionFacts(host, id, self._core.layout.project))
-            if id
-            else None
-        )
+        id = one_line(session, MAX_SESSION_CHARS)
+        run = Run(host, session=id)
+        told = trace_of(turns, run, self._core.layout.project) if id else None
         if told is None:
             return None
         known = self._of_session(TRACE, id)

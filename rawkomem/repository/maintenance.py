@@ -27,7 +27,7 @@ from ..files.layout import Layout
 from ..files.private import lock
 from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
-from ..index.neighbors import Neighbors, group_leaders
+from ..index.neighbors import Neighbors
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
@@ -303,7 +303,7 @@ class Lifecycle(Wing):
                 [
                     checked,
                     *others,
-                    lambda seen: plan_learnings(seen, group_leaders, by),
+                    lambda seen: plan_learnings(seen, by),
                 ],
                 progress,
             )
@@ -353,16 +353,14 @@ class Lifecycle(Wing):
         self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
     ) -> Done:
         """Turn traces into learnings; do nothing else."""
-        return self._run(
-            lambda census: plan_learnings(census, group_leaders, by), dry_run, progress
-        )
+        return self._run(lambda census: plan_learnings(census, by), dry_run, progress)
 
     def learn_when_due(self, by: str = "") -> Done | None:
         """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
         census = self.census()
         due = self._due(census)
         if due.new > MAX_TRACES_BEHIND or not (
-            due.is_due or most_of_one_goal(census, group_leaders) >= DUE_OF_ONE_GOAL
+            due.is_due or most_of_one_goal(census) >= DUE_OF_ONE_GOAL
         ):
             return None
         done = self.learn_traces(by=by)
