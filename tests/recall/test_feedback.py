@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from rawkomem.model.entries import Entry, Task
+from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import gate
 from rawkomem.recall.scoring import profile_of, score_candidates
 from rawkomem.recall.signals import Limits, question_of_task
-from rawkomem.state.plans import plan_about
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 
 from tests.recall.helpers import NOW, Signals, memory
@@ -28,12 +27,6 @@ def judged(how: str, **counts: int):
     found = Signals("m", score=0.8, relevance=near, confidence=sure, **fired)
     (item,) = ranked((memory(**fields, **counts), found))
     return item
-
-
-def test_nothing_recorded_is_exactly_as_before():
-    item = judged(NEAR)
-    assert (item.score, item.signals.relevance, item.out) == (0.8, 0.95, None)
-    assert [factor.name for factor in item.factors] == ["fit", "when_to_use"]
 
 
 @pytest.mark.parametrize(
@@ -84,18 +77,3 @@ def test_other_profiles_keep_their_own_rules():
     for name in ("mesh", "composite", "llmos", "lane"):
         (item,) = ranked(harmed, profile=profile_of(name))
         assert not item.out, name
-
-
-def test_end_to_end(memories, repository):
-    (memories / "a.md").write_text("---\ntitle: Birthday cake\n---\n\nWe buy chocolate cake for birthdays.\n")
-    task = Task("which chocolate cake do we buy for birthdays of the team")
-    assert repository.inject(task).items
-    vote = Entry(kind="feedback", extra={"signal": "harmful"})
-    repository.core.write(plan_about(repository.get("a"), vote, "vote"))
-    item, inside = repository.explain("a", task)
-    assert not inside and item.out.code == "voted-harmful"
-    assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
-    helped = Entry(kind="feedback", extra={"signal": "helpful"})
-    repository.core.write(plan_about(repository.get("a"), helped, "vote"))
-    repository.core.write(plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote"))
-    assert repository.inject(task).items

@@ -36,13 +36,13 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
-from .drafting import DRAFT, tell_next
 from .options import DRY_RUN
+from .reviewing import DRAFT_FIELDS, tell_next
 from .terminal import note
 
 # Implement `rawkomem learn`: find what a person said or agreed to in sessions.
 
-NEW_DRAFT = DRAFT.but(
+NEW_DRAFT = DRAFT_FIELDS.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
 STORED = Fields(
@@ -358,8 +358,9 @@ def _offer_drafts(repository: Repository, missing: Sequence[Correction]) -> None
 def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> list[str]:
     """Make drafts of corrections; return the ids of the new drafts."""
     with lock(repository.layout, "learn"):
-        taken = repository.drafts.take([one.draft for one in missing])
-    if taken.known:
-        note(f"drafts already exist for {counted(len(taken.known), 'correction')}")
-    tell_next(taken.new)
-    return [draft.id for draft in taken.new]
+        new = repository.drafts.take([one.draft for one in missing])
+    if len(new) < len(missing):
+        known = counted(len(missing) - len(new), "correction")
+        note(f"drafts already exist for {known}")
+    tell_next(new)
+    return [draft.id for draft in new]
