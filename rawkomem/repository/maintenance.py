@@ -29,7 +29,6 @@ from ..files.archive import (
 from ..files.private import lock
 from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
-from ..index.neighbors import group_leaders
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
@@ -304,7 +303,7 @@ class Lifecycle(Wing):
                 }
                 return self.recallable(seen, plan, successors, staying)
 
-            learn = partial(plan_learnings, leaders=group_leaders, by=by)
+            learn = partial(plan_learnings, by=by)
             return plan_consolidate(census, [checked, *others, learn], progress)
 
         done = self._run(decide, dry_run, progress)
@@ -350,16 +349,14 @@ class Lifecycle(Wing):
 
     def learn_traces(self, dry_run: bool = False, by: str = "") -> Done:
         """Turn traces into learnings; do nothing else."""
-        return self._run(
-            lambda census, _: plan_learnings(census, group_leaders, by), dry_run
-        )
+        return self._run(lambda census, _: plan_learnings(census, by), dry_run)
 
     def learn_when_due(self, by: str = "") -> Done | None:
         """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
         census = self.census()
         due = self._due(census)
         if due.new > MAX_TRACES_BEHIND or not (
-            due.is_due or most_of_one_goal(census, group_leaders) >= DUE_OF_ONE_GOAL
+            due.is_due or most_of_one_goal(census) >= DUE_OF_ONE_GOAL
         ):
             return None
         done = self.learn_traces(by=by)
