@@ -75,6 +75,10 @@ CONNECTED = Fields("host dry_run changes", "{changes_lines:text}", changes=[CHAN
 GIT = Fields(
     "files settings to_do=advice",
     "{files_lines:text}\n{settings_lines:text}\n{advice:text}",
+    remarks="{end:text}",
+    end=lambda connection: (
+        "" if connection.files or connection.settings else "nothing to change"
+    ),
     files=[
         Fields(
             "file=path removed why",
@@ -158,9 +162,7 @@ def connect_git(
     if not dry_run:
         carry_out_git(connection)
     answer(connection)
-    if not connection.files and not connection.settings:
-        note("nothing to change")
-    elif dry_run:
+    if dry_run:
         note("nothing was changed (--dry-run)")
 
 
