@@ -80,12 +80,12 @@ IMPORTED = Fields(
     "path kind memories=decided skipped summary",
     "{memories_lines:text}\n{skipped_lines:text}",
     remarks=f"""\
-{{short}} ({{kind}}): {{summary.read}} read, {{0.news:count}} {{would}}added, {{known}} known, {{summary.skipped}} skipped
+{{short}} ({{kind}}): {{summary.read}} read, {{0.news:count}} {{would:?% }}added, {{known}} known, {{summary.skipped}} skipped
 {{summary.deleted:?{DELETED_HERE}}}
 {{held:text}}
 {{0.kept_fields:?fields that were kept but are not used: %}}
-{{summary.redacted:?secrets and personal data {{would}}redacted in % of them}}
-{{left_out:?conditions that cannot be used were left out: %}}
+{{summary.redacted:?secrets and personal data {{would:?% }}redacted in % of them}}
+{{left_out:?left out % conditions that cannot be used}}
 {{0.blocks:?blocks added to the ledger: %; see 'rawkomem index ledger show'}}
 {{waiting:text}}""",
     memories=[DECISION],
@@ -154,7 +154,7 @@ def import_command(
     done = repository.exchange.import_all(sources, kind or "", dry_run)
     answer({"dry_run": dry_run, "sources": done})
     fields = IMPORTED.but(
-        would=lambda _: "would be " if dry_run else "",
+        would=lambda _: "would be" if dry_run else "",
         waiting=lambda one: "" if dry_run else _waiting_remark(one),
     )
     for item in done:
@@ -290,7 +290,8 @@ def export_command(
 PROJECT = Fields(
     "dry_run entries known deleted skipped",
     "{entries_lines:text}\n{skipped_lines:text}\n{deleted:?known, but deleted here: %}",
-    remarks="{entries:count} {dry_run:yes would be stored/stored}, {known} known, {skipped:count} skipped",
+    remarks="{entries:count} {dry_run:yes would be stored/stored}, {known} known, {skipped:count} skipped\n"
+    f"{{deleted:count|?{DELETED_HERE}}}",
     entries=[Fields("kind id title", "+ {kind:<10} {title:100}  {id:dim}")],
     skipped=[SKIPPED],
 )

@@ -59,7 +59,7 @@ DISTILLED = Fields("dry_run found archived top", found=[PROPOSED_LESSON], top=[L
 HERITAGE = Fields(
     "id intentChain=intents hypotheses rationales",
     "{chain:?intents     %}\n{hypotheses:?hypotheses  %}\n{rationales:?rationales  %}",
-    remarks="{nothing:?% has no chain of intents}",
+    remarks="{empty:?% has no chain of intents}",
     chain=lambda heritage: " → ".join(heritage.intents),
 )
 
@@ -206,7 +206,7 @@ def heritage_command(
     memory = repository.get(id)
     chain = heritage_of(memory)
     is_empty = not (chain.intents or chain.hypotheses or chain.rationales)
-    return answer(chain, id=memory.id, nothing=memory.id if is_empty else "")
+    return answer(chain, id=memory.id, empty=memory.id if is_empty else "")
 
 
 # Implement `rawkomem skill`.
