@@ -35,7 +35,7 @@ from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.exchanges import typed_in
 from rawkomem.learn.lessons import read_wire
-from rawkomem.learn.llm_answers import json_objects
+from rawkomem.learn.llm import json_objects
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, Run, Turn, turns_of_history

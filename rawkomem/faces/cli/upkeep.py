@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ...exchange.sinks import SinkStatus
-from ...exchange.webhook import Flushed
+from ...exchange.sinks import Flushed, SinkStatus
 from ...files.journal import Row
 from ...files.kept_texts import unsaved_texts
 from ...files.ledger import Verdict
