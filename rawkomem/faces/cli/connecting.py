@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from click import Choice, Command, Context, Option, Parameter, confirm, option
+from click import Choice, Command, confirm, option
 
 from ...files.installation import plan_uninstall, uninstall
 from ...files.layout import Layout, find_layout
@@ -174,6 +174,11 @@ def git_program() -> list[str]:
     return [sys.executable, "-P", "-m", "rawkomem"]
 
 
+PLUGIN = (
+    "--plugin: Print the folder that '/plugin marketplace add' takes; write nothing."
+)
+
+
 def host_command(name: str) -> Command:
     """Return the command that connects one agent host."""
     host = HOSTS[name]
@@ -189,13 +194,17 @@ def host_command(name: str) -> Command:
             help="Also set up the MCP server.",
             hidden=not (host.mcp and host.has_hooks),
         ),
+        *((PLUGIN,) if host.marketplace else ()),
         CONNECTED,
         help=host.about,
         short_help=host.about,
     )
     def command(
-        folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool
-    ) -> None:
+        folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool, plugin: bool = False,
+    ) -> None:  # fmt: skip
+        if plugin:
+            say(plugin_folder(name))
+            return
         project = "" if user else find_layout(folder).project
         plan = (
             plan_remove(name, project) if remove else plan_connect(name, project, mcp)
@@ -221,24 +230,7 @@ def host_command(name: str) -> Command:
             if not dry_run:
                 _tell_next(name, project)
 
-    if host.marketplace:
-        command.params.append(
-            Option(
-                ["--plugin"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_tell_plugin,
-                help="Print the folder that '/plugin marketplace add' takes; write nothing.",
-            )
-        )
     return command
-
-
-def _tell_plugin(context: Context, parameter: Parameter, wanted: bool) -> None:
-    if wanted:
-        say(plugin_folder(str(context.info_name)))
-        context.exit()
 
 
 for _name in connectable():

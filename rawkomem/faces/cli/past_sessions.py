@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 from click import Path, argument, confirm, open_file
 
+from ...bench.gold import verdict_counts
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,
@@ -320,15 +320,11 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
 
 
 def _counts_of(replayed: Sequence[Replayed]) -> dict[str, Any]:
-    verdicts = Counter(
-        one.verdict for session in replayed for one in session.corrections
-    )
     answers = [each for session in replayed for each in session.answers]
     return {
         "prompts": len(answers),
         "injections": sum(bool(each.memories) for each in answers),
-        "corrections": verdicts.total(),
-        **{verdict.replace(" ", "_"): verdicts[verdict] for verdict in VERDICT_SIGNS},
+        **verdict_counts(one for session in replayed for one in session.corrections),
     }
 
 
