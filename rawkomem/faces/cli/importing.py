@@ -233,8 +233,11 @@ def _shorten(
             )
 
 
-EXPORTED_FILE = Fields("file memories")
-EXPORTED_FOLDER = Fields("folder written unchanged removed")
+EXPORTED_FILE = Fields("file memories", remarks="{memories:n memory} written to {file}")
+EXPORTED_FOLDER = Fields(
+    "folder written unchanged removed",
+    remarks="{folder}: {written:count} written, {unchanged:count} unchanged, {removed:count} removed",
+)
 
 
 @verb(
@@ -247,7 +250,7 @@ EXPORTED_FOLDER = Fields("folder written unchanged removed")
 )
 def export_command(
     repository: Repository, form: str, out: str, as_json: bool, **given: Any
-) -> None:
+) -> Any:
     """Export memories for other tools.
 
     Formats: jsonl writes one memory per line; markdown writes one clean file per memory; okf writes a folder in the
@@ -267,7 +270,7 @@ def export_command(
         sys.stdout.write(text)
         if not text:
             note("nothing was exported: no memory matches")
-        return
+        return 0
     if not out:
         raise BadInput(
             f"the format {form} writes a folder, and no folder is named",
@@ -275,14 +278,9 @@ def export_command(
         )
     if kind.one_file:
         number = repository.exchange.export_file(out, only)
-        answer({"file": out, "memories": number}, EXPORTED_FILE)
-        note(f"{counted(number, 'memory')} written to {out}")
-        return
+        return answer({"file": out, "memories": number}, EXPORTED_FILE)
     files = as_dict(repository.exchange.export_folder(out, form, only))
-    answer({"folder": out, **files})
-    note(
-        f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in files.items())
-    )
+    return {"folder": out, **files}
 
 
 # Implement `rawkomem trace project`: exchange memories with projects of LLMos.
