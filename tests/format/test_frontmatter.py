@@ -1,7 +1,5 @@
 """The event-level YAML reader, and python-frontmatter on top of it."""
 
-from __future__ import annotations
-
 import frontmatter
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Language models for the tests: a real server on the loopback that answers as it is told, and one in the process."""
 
-from __future__ import annotations
-
 import json
 
 from rawkomem.learn.llm import EndpointLlm

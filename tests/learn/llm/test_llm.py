@@ -1,7 +1,5 @@
 """A language model behind a real server on the loopback, and behind a real command: good answers, bad ones, none."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shlex

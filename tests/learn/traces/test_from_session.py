@@ -1,7 +1,5 @@
 """A session as a trace: goal, tools, files, steps, outcome, duration; and none where no work was done."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.traces import MAX_STEPS, SessionFacts, command_failed, is_content, is_test, only_looks, trace_of
 from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Turn
