@@ -174,13 +174,8 @@ class Edits(Wing):
                 file = layout.path(path)
                 changing.read(file)
                 os.makedirs(os.path.dirname(file), exist_ok=True)
-                changing.remove(file) if data is None else changing.put(file, data)
-            saved = changing.finish()
-        if saved:
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while it was being restored",
-                "run the command again",
-            )
+                changing.put(file, data)
+            changing.finish()
 
     # Staged memories, compared with others; only `settle` writes
 

@@ -651,7 +651,7 @@ def plan_moves(census: Census, keep_days: int) -> list[Move]:
 
 def _idle(census: Census, memory: Memory) -> int:
     """Return the milliseconds since the last change of a memory; 0 if its time is unknown."""
-    return census.now - census.touched(memory) if census.touched(memory) else 0
+    return census.now - memory.updated if memory.updated else 0
 
 
 def months_in(layout: Layout) -> list[str]:

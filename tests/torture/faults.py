@@ -168,7 +168,7 @@ class Case:
         assert driver(self.folder, ["sync"])["code"] == 0  # makes a local folder: a copied one is foreign
         assert driver(self.folder, ["@remember"])["code"] == 0
         if name in ("sync", "rebuild"):
-            for file in (self.folder / local).glob("index.db*"):
+            for file in (self.folder / local).glob("index-*.db*"):
                 file.unlink()
         self.before = entries(self.folder)
 

@@ -29,7 +29,6 @@ from .commands import click_of
 from .declarations import answer, verb, verbs
 from .measure import check_all
 from .opening import open_repository
-from .options import LIMIT
 from .syncing import SYNC_ANSWER, with_bar
 from .terminal import note, say
 
@@ -425,7 +424,7 @@ def ledger_verify(repository: Repository, database: str) -> int:
 @ledger_command.verb(
     "show",
     "[ID]>block",
-    LIMIT.but(default=20, help="Maximum number of blocks."),
+    "--limit -n 1.. =20: Maximum number of blocks.",
     OPERATION,
     [BLOCK],
 )

@@ -130,7 +130,7 @@ def _metadata(text: str) -> dict[str, Any]:
 
 @main.command()
 @argument("query")
-@LIMIT
+@parameter(LIMIT)
 @parameter(
     "--filter TEXT >condition: Only memories that match, such as \"memory_type = 'lesson'\"."
 )
@@ -269,7 +269,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 
 @main.command("search-skills")
 @argument("query")
-@LIMIT
+@parameter(LIMIT)
 @pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
@@ -282,7 +282,7 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 
 
 @main.command("list-skills")
-@LIMIT
+@parameter(LIMIT)
 @pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
