@@ -281,7 +281,7 @@ def store_rollback(repository: Repository, place: str, anyway: bool) -> Any:
 
 SINK = Fields(
     of=SinkStatus,
-    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped (.rawko/local/sinks/dead.jsonl)}",
+    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped}",
     nothing="no sinks are set up ('rawkomem docs sinks' explains how)",
 )
 FLUSHED = Fields(of=Flushed, line="{sent} sent, {waiting} waiting, {dropped} dropped")
