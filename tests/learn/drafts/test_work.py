@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from rawkomem.hosts.hooks import MIN_REQUEST_TURNS, next_request
 from rawkomem.learn.drafts import choose_drafts, is_instruction_file
-from rawkomem.learn.requests import MIN_REQUEST_TURNS, next_request
 from rawkomem.learn.turns import ASSISTANT, TOOL, Did, Run, Turn
 from rawkomem.model.entries import FIX, INSTRUCTION, RULE, Draft
 from rawkomem.model.values import replace
