@@ -42,6 +42,7 @@ from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
 Facts = tuple[frozenset[str], frozenset[str]]
 Saying = tuple[str, str, frozenset[str]]
+Scopes = tuple[frozenset[str], frozenset[str]]  # all files, and the globs of a rule
 
 
 # Find rules that several pages contain: such a rule is imported once and names all places.
@@ -80,7 +81,7 @@ class KnownRules:
         place, lines = place_of(entry.extra), lines_of(entry.body)
         if not place.startswith(RULE_KINDS):
             return ""
-        scopes = (frozenset(), globs_in(entry.when))
+        scopes: Scopes = (frozenset(), globs_in(entry.when))
         shared = Counter(id for line in lines for id in self._by_line.get(line, ()))
         for id, count in shared.items():
             rule = self._rules[id]
