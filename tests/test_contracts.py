@@ -252,7 +252,7 @@ def test_notes_are_read_with_python_frontmatter(monkeypatch):
 
 def test_the_watcher_is_easy_to_see(rawkomem):
     assert "rawkomem index watch" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "index" in GROUPS["Maintain"][0].split() and "watch" in rawkomem("--help").stdout
+    assert "index" in GROUPS["Maintain"][0] and "watch" in rawkomem("--help").stdout
 
 
 def test_hooks_of_pre_commit_show_what_they_propose():

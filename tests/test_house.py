@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -77,6 +79,31 @@ def test_every_folder_has_a_table_of_contents(name):
         one.parent.name for one in file.parent.glob("*/__init__.py")
     }
     assert {one for one in here - {"__init__", "__main__"} if f"`{one}`" not in contents} == set()
+
+
+PACKAGE_MODULES = {
+    "pyyaml": "yaml",
+    "google-re2": "re2",
+    "python-frontmatter": "frontmatter",
+    "markdown-it-py": "markdown_it",
+}
+
+
+def test_types_are_checked_without_the_extras():
+    """A new machine checks the types before any extra is installed: mypy is told about what only extras bring."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["lint"]]
+    packages = [re.split(r"[\[<>=;]", one)[0] for one in declared]
+    installed = {PACKAGE_MODULES.get(one, one.replace("-", "_")) for one in packages} | {"psycopg_pool"}
+    told = {name.removesuffix(".*") for row in project["tool"]["mypy"]["overrides"] for name in row["module"]}
+    imported = {"rawkomem"}
+    for file in PACKAGE.rglob("*.py"):
+        for node in nodes(file):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(node.module.split(".")[0])
+    assert imported - {"rawkomem"} - sys.stdlib_module_names - installed - told == set()
 
 
 EXAMPLE_FILES = ("src/app.py", "app.py", "a.py")  # that comments name as examples of a user's files

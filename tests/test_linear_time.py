@@ -24,8 +24,7 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
 from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
 from rawkomem.format.entries import first_heading, read_log
-from rawkomem.format.fields import Unreadable
-from rawkomem.format.frontmatter import emit_fields, read_frontmatter
+from rawkomem.format.frontmatter import Unreadable, emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.merge import merge_entries
 from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import tempfile
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import log2, sqrt
@@ -35,8 +34,7 @@ from ..repository import Repository
 Record = dict[str, Any]
 
 
-# Retrieval metrics. "Recall" has three definitions, so all three are reported: any, all and
-# fraction.
+# Retrieval metrics.
 
 CUTS = (1, 5, 10)
 DEVIATIONS = 1.96  # standard errors on either side of a mean that make a 95 % interval
@@ -44,12 +42,9 @@ DEVIATIONS = 1.96  # standard errors on either side of a mean that make a 95 % i
 
 def metrics_of(ranked: Sequence[str], relevant: set[str]) -> dict[str, float]:
     """Return all metrics of one answered question."""
-    row: dict[str, float] = {}
-    for cut in CUTS:
-        hits = len(relevant & {*ranked[:cut]})
-        row[f"any@{cut}"] = float(hits > 0)
-        row[f"all@{cut}"] = float(hits == len(relevant))
-        row[f"recall@{cut}"] = hits / len(relevant)
+    row = {
+        f"recall@{cut}": len(relevant & {*ranked[:cut]}) / len(relevant) for cut in CUTS
+    }
     ranks = [rank for rank, id in enumerate(ranked[:10], 1) if id in relevant]
     best = range(1, min(10, len(relevant)) + 1)
     row["mrr@10"] = 1 / ranks[0] if ranks else 0.0
@@ -75,20 +70,6 @@ def summary_of(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
             "high": round(high, 4),
         }
     return result
-
-
-def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return how often the best relevance of an answerable question is above that of an unanswerable one."""
-    below = sorted(negative)
-    pairs = len(positive) * len(negative)
-    # A pair of equal values counts half.
-    wins = (
-        sum(
-            bisect_left(below, value) + bisect_right(below, value) for value in positive
-        )
-        / 2
-    )
-    return wins / pairs if pairs else 0.0
 
 
 def injected_of(rows: Sequence[Record]) -> Record:
@@ -295,8 +276,6 @@ def write_repository(project: str, memories: list[Record]) -> dict[str, str]:
 
 def _entry_of_memory(id: str, memory: Record) -> Entry:
     text = str(memory.get("text") or "")
-    if memory.get("image"):
-        text += f" [{memory['image']}]"
     when = memory.get("when") or ()
     conditions = tuple([when] if isinstance(when, str) else when)
     by, body = str(memory.get("speaker") or ""), text.replace("\n---", "\n ---")
@@ -331,9 +310,7 @@ def _ask_question(
     within = repository.inject(task, profile=profile, budget=BUDGET_TOKENS)
     ids = [names[item.memory.id] for item in ranked]
     return {
-        "category": str(question.get("category", "")),
         "relevant": relevant,
-        "top": max((item.signals.relevance for item in ranked[:5]), default=0.0),
         "injected": [names[item.memory.id] for item in within.items],
         "metrics": metrics_of(ids, relevant) if relevant else {},
     }
@@ -376,38 +353,26 @@ def _transcript_of_question(question: Record) -> bytes:
 def _report(rows: Sequence[Record]) -> Record:
     answerable = [row for row in rows if row["relevant"]]
     unanswerable = [row for row in rows if not row["relevant"]]
-    by_category = _by_category(answerable)
     report: Record = {
         "questions": len(rows),
         "all": summary_of([row["metrics"] for row in answerable]),
         "within_budget": _budget_figures(answerable),
     }
-    if len(by_category) > 1:
-        report["categories"] = {
-            name: summary_of([row["metrics"] for row in own])
-            for name, own in by_category.items()
-        }
     if unanswerable:
-        tops = ([row["top"] for row in some] for some in (answerable, unanswerable))
         report["unanswerable"] = {
             "questions": len(unanswerable),
             "false_injection": _mean([bool(row["injected"]) for row in unanswerable]),
-            "auroc": round(auroc(*tops), 4),
         }
     return report
 
 
 def _report_prompts(prompts: Sequence[Record]) -> Record:
-    categories = {name: injected_of(own) for name, own in _by_category(prompts).items()}
+    """Return the quality of injections, over all prompts and for each category."""
+    categories = {
+        name: injected_of([row for row in prompts if row["category"] == name])
+        for name in sorted({row["category"] for row in prompts})
+    }
     return {**injected_of(prompts), "categories": categories}
-
-
-def _by_category(rows: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return the rows of each category, the categories sorted."""
-    groups: dict[str, list[Record]] = {}
-    for row in sorted(rows, key=lambda row: str(row["category"])):
-        groups.setdefault(row["category"], []).append(row)
-    return groups
 
 
 def _budget_figures(rows: Sequence[Record]) -> dict[str, float | None]:

@@ -4,10 +4,9 @@
     from.
 `imported_entries`: Make entries from the data of a source: within our limits, with conditions and with different
     titles.
-`instructions`: Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules, Claude Code's auto memory. Sections
-    become memories.
-`notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our own
-    files.
+`instructions`: Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules. Sections become memories.
+`notes`: Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto memory, OKF
+    bundles, and our own files.
 `json_stores`: Read memories in JSON: those of mem0, and our own JSON Lines.
 `memory_page`: Write the text of `.rawko/MEMORY.md`: every active memory, in an order that does not depend on time or
     usage.
@@ -15,14 +14,11 @@
     bundles.
 `memory_lane`: Read Memory Lane's `memories.db` (v4.1), an untrusted SQLite file: read-only and within limits.
 `llmos`: Import and export project folders of LLMos: each memory remembers its file, so that it goes back there.
-`neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables.
+`neolata`: Import and export neolata-mem: its JSON folder, and dumps of its Supabase tables; and its `ingest`.
 `memory_mesh`: Read and write databases of YAMO's memory-mesh: LanceDB folders with the tables of RFC-0011.
-`mesh_schemas`: Define the schemas of new tables of memory-mesh; needs pyarrow, which only an export loads.
 `formats`: List the formats of other tools, one row each: how a source is recognized, and what reads and writes it.
 `import_plan`: Decide what to do with each memory of a source: it is new, a newer version of a memory, a copy, or
     already known.
-`prose`: Extract facts from prose with the user's language model (neolata's `ingest`).
-`sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up.
-`webhook`: Send the queued events to the webhook: each at least once, with the same key, with longer pauses after
-    failures.
+`sinks`: Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets them up;
+    send the queued events.
 """

@@ -17,10 +17,8 @@ from ..model.values import record
 from ..state.trust import Trust
 from .instructions import (
     NESTED_NAMES,
-    is_claude_memory,
     is_cursor,
     is_instructions,
-    read_claude_memory,
     read_instructions,
 )
 from .json_stores import (
@@ -34,8 +32,10 @@ from .memory_mesh import is_yamo, read_blocks, read_yamo
 from .neolata import is_neolata, neolata_files, read_neolata
 from .notes import (
     basic_memory_folders,
+    is_claude_memory,
     is_markdown,
     is_serena,
+    read_claude_memory,
     read_markdown,
     read_serena,
 )
@@ -45,7 +45,7 @@ from .written_files import json_lines_files, markdown_files, okf_files
 Sniff = Callable[[Source], bool]
 Reader = Callable[[Source], Iterator[Entry]]
 Blocks = Callable[[Source], tuple[list[Row], int]]
-Writer = Callable[..., dict[str, str]]
+Writer = Callable[[Sequence[Memory], str, Callable[[Memory], Trust]], dict[str, str]]
 
 
 @record
@@ -205,11 +205,7 @@ def write_format(
         raise BadInput(
             f"unknown format {name!r}", "use one of " + ", ".join(WRITABLE_FORMATS)
         )
-    return (
-        row.write(memories, project, trust)
-        if row.restores
-        else row.write(memories, project)
-    )
+    return row.write(memories, project, trust)
 
 
 def usual_sources(project: str, home: str) -> list[str]:

@@ -35,7 +35,7 @@ from ..text.language import (
     shared_words,
     statement_of,
 )
-from .formats import FORMATS, Format
+from .formats import FORMATS
 from .imported_entries import other_title
 from .instructions import plain_lines
 from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
@@ -314,7 +314,7 @@ def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
 def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
     entry = redacted = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
-    row = FORMATS.get(kind) or Format(kind, kind)
+    row = FORMATS[kind]
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
     dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
     said = {key: value for key, value in entry.extra.items() if key not in dropped}

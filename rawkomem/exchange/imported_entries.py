@@ -13,7 +13,7 @@ from hashlib import sha256
 from itertools import count
 from typing import Any
 
-from ..format.entries import MAX_PATTERNS, MAX_TAGS, read_entries
+from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn.cues import propose_conditions
 from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
@@ -274,6 +274,38 @@ def past_time(value: object) -> int:
 
 
 # Ids and fields of another program.
+
+MAX_DEPTH = 6  # levels of a value; a frontmatter may have eight in all
+MAX_KEY_CHARS = 100
+
+
+class TooMuch(Exception):
+    """Raised if the values of a file exceed a limit."""
+
+
+def as_values(value: Any, depth: int = 0, left: Iterator[int] | None = None) -> Value:
+    """Return a value as texts, lists and mappings with clean names; null and values that are too deep become empty.
+
+    `left` has an item for each value that is allowed; then more values, or deeper ones, raise TooMuch.
+    """
+    is_deep = depth > MAX_DEPTH
+    if left is not None and (is_deep or next(left, None) is None):
+        raise TooMuch
+    if isinstance(value, dict) and not is_deep:
+        names = {
+            key: " ".join(clean(str(key)).split())[:MAX_KEY_CHARS] for key in value
+        }
+        return {
+            names[key]: as_values(item, depth + 1, left)
+            for key, item in value.items()
+            if names[key] and names[key] not in FORBIDDEN_KEYS
+        }
+    if isinstance(value, (list, tuple)) and not is_deep:
+        return [as_values(item, depth + 1, left) for item in value]
+    if value is None or isinstance(value, (dict, list, tuple)):
+        return ""
+    return str(value).lower() if isinstance(value, bool) else clean(str(value))
+
 
 OWN_ID = re.compile(
     r"(?:mem|lesson|skill|learning|reflection|exp|ep)_[A-Za-z0-9_-]{6,80}|trace-[a-z0-9-]{6,80}"

@@ -1,6 +1,4 @@
-"""Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules, Claude Code's auto memory.
-Sections become memories.
-"""
+"""Read pages of instructions: CLAUDE.md, AGENTS.md, Cursor's rules. Sections become memories."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from textwrap import shorten
 from ..learn.cues import MAX_SHARED_CONDITION, without_shared_conditions
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
-from ..model.values import record, replace
+from ..model.values import record
 from ..text.chunks import fence_after
 from ..text.paths import is_file_glob
 from ..text.prose import sentences
@@ -24,7 +22,6 @@ from .imported_entries import (
     conditions_from_description,
     entry_from,
     is_part_title,
-    past_time,
     texts_in,
     with_distinct_titles,
 )
@@ -407,55 +404,3 @@ def is_cursor(source: Source) -> bool:
     names = os.listdir(path)
     is_ours = path.replace(os.sep, "/").endswith((".cursor", ".cursor/rules"))
     return is_ours or any(name.endswith(RULE_ENDING) for name in names)
-
-
-# Read Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as
-# their index.
-
-MEMORY_INDEX = "MEMORY.md"
-CLAUDE_CATEGORIES = {
-    "user": "preference",
-    "feedback": "preference",
-    "project": "fact",
-    "reference": "fact",
-}
-
-
-def is_claude_memory(source: Source) -> bool:
-    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it."""
-    return os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
-
-
-def read_claude_memory(source: Source) -> Iterator[Entry]:
-    """Yield a memory for each note, and one for each section of the index that has text besides links."""
-    notes: list[Entry] = []
-    listed: list[Entry] = []
-    for page in source.pages(".md"):
-        if os.path.basename(page.place) == MEMORY_INDEX:
-            lines = [
-                line
-                for line in page.text.split("\n")
-                if not (line.lstrip().startswith("- [") and ".md)" in line)
-            ]
-            listed += section_entries(replace(page, text="\n".join(lines)))
-        else:
-            notes.append(_claude_note(page))
-    yield from tidied_entries([*notes, *listed])
-
-
-def _claude_note(page: Page) -> Entry:
-    fields, body = split_front(page.text)
-    about = fields.get("metadata")
-    type = about.get("type", "") if isinstance(about, dict) else fields.get("type", "")
-    name, description = (
-        str(fields.get("name") or page.stem),
-        str(fields.get("description") or ""),
-    )
-    extra: dict[str, Value] = {"description": description} if description else {}
-    if str(type) in CLAUDE_CATEGORIES:
-        extra["category"] = CLAUDE_CATEGORIES[str(type)]
-    title = description or name.replace("-", " ").replace("_", " ")
-    when = conditions_from_description(description)
-    return entry_from(
-        page, title, body, when=when, at=past_time(fields.get("modified")), extra=extra
-    )

@@ -6,15 +6,21 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_PATTERNS
+from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
 from ..learn.skills import CONDITION_LENGTH
 from ..model.entries import Entry, Memory, Value
 from ..model.values import CREATES, IMPORTANCE
 from ..state.changes import ENDS, RELATED
 from ..state.plans import TITLE_CHARS
 from ..state.trust import IMPORTED
-from ..text.clean import clean, one_line
-from .imported_entries import entry_from, importance_of, past_time, texts_in
+from ..text.clean import one_line
+from .imported_entries import (
+    as_values,
+    entry_from,
+    importance_of,
+    past_time,
+    texts_in,
+)
 from .notes import own_entry
 from .sources import GONE_THERE, Page, Source
 
@@ -46,7 +52,6 @@ JSON_STATE = {
     "supersededBy": "superseded_by",
     "path": "path",
 }
-MAX_VALUE_DEPTH = 5  # levels of a value; a frontmatter may have eight in all
 GONE_STATUSES = (
     "superseded",
     "archived",
@@ -126,55 +131,36 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
     texts = {field: str(item.get(key) or "") for key, field in JSON_TEXTS.items()}
     lists = {field: texts_in(item.get(key)) for key, field in JSON_LISTS.items()}
     state: Item = item["state"] if isinstance(item.get("state"), dict) else {}
+    values = as_values(item.get("extra"))
     extra: dict[str, Value] = {
-        key: one_line(str(state[key])) for key in ENDS if state.get(key)
+        key: value
+        for key, value in (values.items() if isinstance(values, dict) else ())
+        if key not in (*ENTRY_FIELD_KEYS, *ENDS, IMPORTED)
     }
+    extra |= {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
     if state.get("status") in GONE_STATUSES:
         extra[GONE_THERE] = str(state["status"])
-    fields = as_values(item.get("extra"))
-    for key, value in fields.items() if isinstance(fields, dict) else ():
-        if key not in (*ENTRY_FIELD_KEYS, *ENDS, IMPORTED):
-            extra.setdefault(key, value)
     links = state.get("links")
     for link in links if isinstance(links, list) else ():
         if isinstance(link, dict) and link.get("type") == RELATED:
             # other types have no frontmatter key
             lists["related"].append(str(link.get("to", "")))
+    known = {"kind": CREATES, "importance": IMPORTANCE}
+    usable: dict[str, Any] = {
+        field: text if field == "body" else one_line(text, TITLE_CHARS)
+        for field, text in texts.items()
+        if field not in known or text in known[field]
+    }
+    conditions = [one_line(text, CONDITION_LENGTH) for text in lists["when"]]
     memory = Memory(
-        texts["id"],
-        kind=texts["kind"] if texts["kind"] in CREATES else "memory",
-        title=one_line(texts["title"], TITLE_CHARS),
-        when=tuple(
-            one_line(text, CONDITION_LENGTH) for text in lists["when"][:MAX_PATTERNS]
-        ),
+        **usable,
+        when=tuple(conditions[:MAX_PATTERNS]),
         tags=tuple(lists["tags"]),
-        importance=texts["importance"]
-        if texts["importance"] in IMPORTANCE
-        else "medium",
-        created=past_time(item.get("discoveredAt")),
-        by=texts["by"],
-        found_in=one_line(texts["found_in"]),
-        source=one_line(texts["source"]),
         related=tuple(map(one_line, lists["related"])),
+        created=past_time(item.get("discoveredAt")),
         extra=extra,
-        body=texts["body"],
     )
     return own_entry(Page(source.place(source.path), "", 0), memory, memory.id)
-
-
-def as_values(value: Any, depth: int = 0) -> Value:
-    """Return a JSON value as texts, lists and mappings; null and values that are too deep become an empty text."""
-    if isinstance(value, dict) and depth < MAX_VALUE_DEPTH:
-        return {
-            clean(str(key)): as_values(item, depth + 1)
-            for key, item in value.items()
-            if str(key) not in FORBIDDEN_KEYS
-        }
-    if isinstance(value, list) and depth < MAX_VALUE_DEPTH:
-        return [as_values(item, depth + 1) for item in value]
-    if isinstance(value, str):
-        return clean(value)
-    return "" if value is None or isinstance(value, (dict, list)) else json.dumps(value)
 
 
 def item_text(item: Item) -> str:

@@ -13,8 +13,7 @@ from ..format.entries import ENTRY_FIELD_KEYS
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace
-from .imported_entries import entry_from, id_here, past_time, texts_in
-from .json_stores import as_values
+from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
 from .notes import RENAMED_FIELD as OTHER_NAME
 from .notes import with_long_fields
 from .sources import Page, Source

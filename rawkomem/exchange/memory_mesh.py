@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..files.journal import Row
-from ..format.entries import MAX_PATTERNS
+from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import (
     COLUMNS_KEY,
     METADATA_KEYS,
@@ -251,11 +251,6 @@ NOT_CARRIED = "rows of this table are not imported"
 # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
 # characters
 MAX_KEPT_CHARS = 20_000
-FORBIDDEN_KEYS = (
-    "__proto__",
-    "constructor",
-    "prototype",
-)  # RFC-0011: keys that are dangerous in JavaScript
 
 
 def is_yamo(source: Source) -> bool:
@@ -313,7 +308,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
         source.skip(str(row.get("id", "?")), "it has no text")
         return None
     id = str(row["id"])
-    metadata = _fitting(source, id, _row_metadata(row))
+    metadata = _fitting(source, id, json_object(row.get("metadata")))
     held = {
         key: value
         for key, value in row.items()
@@ -410,23 +405,15 @@ def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
     made = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
-    made, metadata = take_own_fields(made, _fitting(source, id, _row_metadata(row)))
+    made, metadata = take_own_fields(
+        made, _fitting(source, id, json_object(row.get("metadata")))
+    )
     return replace(
         made,
         id=id if OWN_ID.fullmatch(id) else "",
         body=skill_body(skill.text),
         source=_source_text(metadata),
         extra={**made.extra, **_kept_metadata(metadata)},
-    )
-
-
-def _row_metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of a row; if it is not an object, keep it as a text."""
-    said = row.get("metadata")
-    return (
-        json_object(said)
-        if not said or json_object(said) or said == "{}"
-        else {"metadata": said}
     )
 
 
@@ -510,32 +497,35 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
         what = f"{folder} is not empty and not a memory-mesh database"
         raise Refused(what, "name another folder")
     db = connect_lance(known or folder)
-    from ..index.stores.lance.tables import (
-        BLOCKS,
-        ENTRIES,
-        SKILLS,
-        table_names,  # needs the package that `connect` checks for
-    )
-    from .mesh_schemas import schema_of
+    # these need packages that `connect_lance` checks for
+    import pyarrow as pa
 
+    from ..index.stores.lance import tables
+
+    dims = content.dims
+    lifecycle = tables.optional_columns(
+        superseded_at=tables.MOMENT,
+        state=tables.TEXT,
+        pinned=pa.bool_(),
+        defer_until=tables.MOMENT,
+    )
+    entries = pa.schema([*tables.entries_v2(dims), *lifecycle])
     parts = {
-        ENTRIES: (content.entries, "content"),
-        BLOCKS: (content.blocks, ""),
-        SKILLS: (content.skills, "intent"),
+        tables.ENTRIES: (content.entries, "content", entries),
+        tables.BLOCKS: (content.blocks, "", tables.blocks_schema()),
+        tables.SKILLS: (content.skills, "intent", tables.skills_schema(dims)),
     }
     written: list[str] = []
     unchanged: list[str] = []
     try:
-        names = table_names(db)
-        for name, (rows, embedded) in parts.items():
+        names = tables.table_names(db)
+        for name, (rows, embedded, schema) in parts.items():
             table = (
                 db.open_table(name)
                 if name in names
-                else db.create_table(name, schema=schema_of(name, content.dims))
+                else db.create_table(name, schema=schema)
             )
-            new, same = _put_rows(
-                table, rows, embedded, content, replaces=name != BLOCKS
-            )
+            new, same = _put_rows(table, rows, embedded, content)
             written += new
             unchanged += same
     except (OSError, RuntimeError) as failure:
@@ -547,11 +537,11 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
 
 
 def _put_rows(
-    table: Any, rows: Rows, embedded: str, content: MeshContent, replaces: bool
+    table: Any, rows: Rows, embedded: str, content: MeshContent
 ) -> tuple[list[str], list[str]]:
     """Write the rows that differ from those of the table; return the ids of written and of unchanged rows.
 
-    Without `replaces`, existing rows stay unchanged.
+    Existing rows without an embedded text, which are blocks, stay unchanged.
     """
     import pyarrow as pa
 
@@ -566,7 +556,7 @@ def _put_rows(
     different = [
         row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))
     ]
-    new = [row for row in different if replaces or row["id"] not in known]
+    new = [row for row in different if embedded or row["id"] not in known]
     if embedded:
         _add_vectors(new, known, embedded, schema, content)
     if new:
@@ -642,23 +632,15 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         for key, place in METADATA_KEYS.items()
         if memory.extra.get(place)
     }
-    own = {
-        "tags": _mesh_tags(kept.get("tags"), memory.tags),
-        "source": kept.get("source", memory.source),
-    }
-    told = {**kept, **placed, **{key: value for key, value in own.items() if value}}
+    own = {"source": memory.source, "tags": [*memory.tags]}
+    told = {**{key: value for key, value in own.items() if value}, **kept, **placed}
+    if memory.amended_in:
+        told["tags"] = own["tags"]
     if COLUMNS_KEY in memory.extra:
         return told
     titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
     lesson = lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
     return {"type": said.get("type", DEFAULT_TYPE), **titled, **told, **lesson}
-
-
-def _mesh_tags(kept: object, tags: Sequence[str]) -> list[str]:
-    """Return the current tags, each in memory-mesh's spelling if it has one."""
-    given = kept if isinstance(kept, list) else []
-    before = {ours: tag for tag in given for ours in valid_tags([tag])}
-    return [before.get(tag, tag) for tag in tags]
 
 
 def _as_known(

@@ -1,5 +1,5 @@
-"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and our
-own files.
+"""Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, Claude Code's auto
+memory, OKF bundles, and our own files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from frontmatter.default_handlers import BaseHandler
 
 from ..files.reading import read_data
 from ..files.replace import is_generated
-from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS
+from ..format.entries import ENTRY_FIELD_KEYS
 from ..learn.skills import FLAT_FIELD, in_fence
 from ..model.entries import Entry, Memory, Value
 from ..model.ids import slug
@@ -31,10 +31,12 @@ from ..model.values import (
 )
 from ..state.fold import fold
 from ..state.trust import IMPORTED
-from ..text.clean import clean
 from ..text.prose import prose_lines
 from .imported_entries import (
+    MAX_DEPTH,
     OWN_ID,
+    TooMuch,
+    as_values,
     conditions_from_description,
     entry_from,
     importance_of,
@@ -48,6 +50,7 @@ from .instructions import (
     count_words,
     cut_sections,
     heading_text,
+    section_entries,
     strip_page,
     tidied_entries,
 )
@@ -59,8 +62,6 @@ from .sources import Page, Source
 
 MAX_FRONT_CHARS = 64 * 1024
 MAX_NODES = 2_000  # values of a frontmatter, with aliases expanded
-MAX_DEPTH = 6
-MAX_KEY_CHARS = 100
 # of a TOML key: the parser's time grows with the square of their number
 MAX_KEY_DOTS = 200
 # Some tools start YAML with `---yaml`, and pandoc ends it with `...`.
@@ -100,7 +101,7 @@ class NoteHandler(BaseHandler):
         return text[0] + found[1], text[found.end() :]
 
     def load(self, fm: str) -> Any:
-        """Return the values of a frontmatter; raise _TooMuch if it exceeds a limit."""
+        """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
         sign, head = fm[0], fm[1:]
         dots = max(
             part.count(".") for line in head.split("\n") for part in line.split("=")
@@ -108,7 +109,7 @@ class NoteHandler(BaseHandler):
         if head.count("[") + head.count("{") > MAX_NODES or (
             sign == "+" and dots > MAX_KEY_DOTS
         ):
-            raise _TooMuch
+            raise TooMuch
         if sign == "{":
             values = json.loads(fm)
         elif sign == "+":
@@ -116,7 +117,7 @@ class NoteHandler(BaseHandler):
         else:
             values = _yaml_values(head)
         left = iter(range(MAX_NODES))
-        return _bounded_value(values, 0, left) if isinstance(values, dict) else values
+        return as_values(values, 0, left) if isinstance(values, dict) else values
 
 
 def _yaml_values(head: str) -> Any:
@@ -136,7 +137,7 @@ def read_front(text: str) -> Front:
     handler = NoteHandler()
     try:
         fields: Any = frontmatter.parse(text, handler=handler)[0]
-    except _TooMuch:
+    except TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
         below = handler.split(text)[1].strip("\n")
         return Front({}, below, f"its frontmatter holds more than {most}")
@@ -147,39 +148,15 @@ def read_front(text: str) -> Front:
     return Front(fields, BLANK_LINES.sub("", handler.split(text)[1]).rstrip())
 
 
-class _TooMuch(Exception):
-    """Raised if a frontmatter exceeds a limit."""
-
-
-def _named(fields: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a mapping with clean, short names."""
-    for key, item in fields.items():
-        name = " ".join(clean(str(key)).split())[:MAX_KEY_CHARS]
-        if name and name not in FORBIDDEN_KEYS:
-            yield name, item
-
-
-def _bounded_value(value: Any, depth: int, left: Any) -> Value:
-    if next(left, None) is None or depth > MAX_DEPTH:
-        raise _TooMuch
-    if isinstance(value, dict):
-        return {
-            key: _bounded_value(item, depth + 1, left) for key, item in _named(value)
-        }
-    if isinstance(value, (list, tuple)):
-        return [_bounded_value(item, depth + 1, left) for item in value]
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else clean(str(value))
-
-
 # Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
 #
 # Obsidian: aliases, `#tags` and `#nested/tags`. Jekyll: a date in the name, categories. pandoc: lists
 # of authors, an abstract. Wikilinks and callouts stay in the text, because they work here, too.
 
 TAG_KEYS = ("tags", "tag", "keywords", "categories")
-TIME_KEYS = ("created", "date", "created_at", "createdAt", "discoveredAt", "timestamp")
+TIME_KEYS = (
+    "created", "date", "created_at", "createdAt", "discoveredAt", "timestamp", "modified",
+)  # fmt: skip
 AUTHOR_KEYS = ("discoveredBy", "author", "authors")
 # These become parts of the memory; all other fields are kept.
 READ_KEYS = {
@@ -349,6 +326,48 @@ def read_serena(source: Source) -> Iterator[Entry]:
             for entry in _note_entries(page, source, name_words(page.stem))
         ]
     )
+
+
+# Claude Code's auto memory: notes with `name`, `description` and a type, and MEMORY.md as their index.
+
+MEMORY_INDEX = "MEMORY.md"
+CLAUDE_CATEGORIES = {
+    "user": "preference",
+    "feedback": "preference",
+    "project": "fact",
+    "reference": "fact",
+}
+
+
+def is_claude_memory(source: Source) -> bool:
+    """Tell whether a source is a folder with a MEMORY.md, as Claude Code writes it."""
+    return os.path.isfile(os.path.join(source.path, MEMORY_INDEX))
+
+
+def read_claude_memory(source: Source) -> Iterator[Entry]:
+    """Yield a memory for each note, and one for each section of the index that has text besides links."""
+    notes: list[Entry] = []
+    listed: list[Entry] = []
+    for page in source.pages(".md"):
+        if os.path.basename(page.place) == MEMORY_INDEX:
+            lines = [
+                line
+                for line in page.text.split("\n")
+                if not (line.lstrip().startswith("- [") and ".md)" in line)
+            ]
+            listed += section_entries(replace(page, text="\n".join(lines)))
+            continue
+        fields = read_front(page.text).fields
+        about = fields.get("metadata")
+        type = (about if isinstance(about, dict) else fields).get("type")
+        category = CLAUDE_CATEGORIES.get(_text_value(type), "")
+        title = _text_value(fields.get("description")) or name_words(
+            _text_value(fields.get("name")) or page.stem
+        )
+        for note in _note_entries(page, source, title):
+            extra = {**note.extra, "category": category} if category else note.extra
+            notes.append(replace(note, extra=extra))
+    yield from tidied_entries([*notes, *listed])
 
 
 def read_markdown(source: Source) -> Iterator[Entry]:

@@ -1,12 +1,12 @@
 """Report written entries to sinks, a daily log and a webhook's queue, if the user's own config sets
-them up.
+them up; send the queued events.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -16,13 +16,14 @@ from ..files.private import lock, lock_in, open_private, write_all
 from ..files.records import change, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
-from ..model.errors import BadInput, RawkoError, Refused, Unwritable
+from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
-from ..model.values import CREATES, as_dict, iso, now, record
-from ..net.client import read_key
+from ..model.values import CREATES, iso, now, record, replace
+from ..net.client import Bounds, Client, read_key
 from ..net.guard import (
     PUBLIC_ONLY,
     Policy,
+    RequestFailed,
     check_key,
     check_target,
     read_url,
@@ -72,38 +73,7 @@ MAX_ID_CHARS = 250  # the longest id that the format allows
 MAX_EVENT_CHARS = 10_000  # longer texts are truncated
 
 
-@record
-class Event:
-    """One change of a memory. `key` is the same for every delivery of the event."""
-
-    event: str
-    key: str
-    at: str = ""
-    repository: str = ""
-    memory: str = ""
-    kind: str = ""
-    title: str = ""
-    text: str = ""
-    importance: str = ""
-    tags: tuple[str, ...] = ()
-    by: str = ""
-    reason: str = ""
-    superseded_by: str = ""
-    path: str = ""
-
-    def to_json(self) -> str:
-        """Return the JSON that a webhook receives: every field that is not empty."""
-        return json.dumps(
-            {name: value for name, value in as_dict(self).items() if value}
-        )
-
-    @classmethod
-    def from_json(cls, fields: dict[str, Any]) -> Event:
-        """Return the event that `to_json` wrote; ignore unknown fields of other versions."""
-        known = {
-            name: value for name, value in fields.items() if name in cls.__annotations__
-        }
-        return cls(**{**known, "tags": tuple(fields.get("tags", ()))})
+Event = dict[str, Any]  # one change of a memory: every field that is not empty
 
 
 def events_of(layout: Layout, code: str, entries: Iterable[Entry]) -> list[Event]:
@@ -121,29 +91,29 @@ def event_name(entry: Entry, code: str) -> str:
 
 
 def _event(layout: Layout, entry: Entry, name: str) -> Event:
+    """Return the event of an entry. Its `key` is the same for every delivery."""
+    identity = "\n".join((layout.root, entry.id, name))
     text = clean(entry.body).strip()
-    return Event(
-        event=name,
-        key=sha256(
-            "\n".join((layout.root, entry.id, name)).encode("utf-8", "surrogatepass")
-        ).hexdigest()[:32],
-        at=iso(entry.at),
-        repository=one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
-        memory=one_line(entry.target, MAX_ID_CHARS),
-        kind=entry.kind,
-        title=one_line(entry.title),
-        text=text
-        if len(text) <= MAX_EVENT_CHARS
-        else text[: MAX_EVENT_CHARS - 1] + "…",
-        importance=entry.importance
-        if entry.creates or "importance" in entry.given
-        else "",
-        tags=tuple(one_line(tag) for tag in entry.tags),
-        by=one_line(redact(entry.by)),
-        reason=_extra_text(entry, "reason"),
-        superseded_by=_extra_text(entry, "supersededBy"),
-        path=entry.path,
-    )
+    if len(text) > MAX_EVENT_CHARS:
+        text = text[: MAX_EVENT_CHARS - 1] + "…"
+    is_ranked = entry.creates or "importance" in entry.given
+    fields = {
+        "event": name,
+        "key": sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        "at": iso(entry.at),
+        "repository": one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
+        "memory": one_line(entry.target, MAX_ID_CHARS),
+        "kind": entry.kind,
+        "title": one_line(entry.title),
+        "text": text,
+        "importance": entry.importance if is_ranked else "",
+        "tags": [one_line(tag) for tag in entry.tags],
+        "by": one_line(redact(entry.by)),
+        "reason": _extra_text(entry, "reason"),
+        "superseded_by": _extra_text(entry, "supersededBy"),
+        "path": entry.path,
+    }
+    return {key: value for key, value in fields.items() if value}
 
 
 def _extra_text(entry: Entry, key: str) -> str:
@@ -187,18 +157,14 @@ def log_events(folder: str, events: Iterable[Event]) -> None:
 
 def rendered_event(event: Event, time: str) -> str:
     """Return an event as Markdown: a heading, a list of its fields, and the text in a fence that it cannot close."""
-    lines = [
-        f"## {time} {event.event}"
-        + (f": {escaped_markdown(event.title)}" if event.title else ""),
-        "",
-    ]
+    title = f": {escaped_markdown(event['title'])}" if "title" in event else ""
+    lines = [f"## {time} {event['event']}{title}", ""]
     for name in SHOWN_FIELDS:
-        if value := getattr(event, name):
-            lines.append(
-                f"- {name.replace('_', ' ')}: {escaped_markdown(', '.join(value) if name == 'tags' else value)}"
-            )
-    if event.text:
-        lines += ["", in_fence(event.text, "markdown")]
+        if value := event.get(name):
+            text = ", ".join(value) if name == "tags" else value
+            lines.append(f"- {name.replace('_', ' ')}: {escaped_markdown(text)}")
+    if "text" in event:
+        lines += ["", in_fence(event["text"], "markdown")]
     return "\n".join(lines) + "\n"
 
 
@@ -234,54 +200,40 @@ class SinkQueue:
     def add(self, events: Iterable[Event]) -> None:
         """Append events; raise Refused if the queue is full."""
         with change(self.layout) as db:
-            counted: list[Any] = db.execute(
-                "SELECT count(*) FROM sink_queue"
-            ).fetchall()
-            if counted[0][0] >= MAX_WAITING:
+            rows: list[Any] = db.execute("SELECT count(*) FROM sink_queue").fetchall()
+            if rows[0][0] >= MAX_WAITING:
                 hint = "run 'rawkomem index sinks flush' to see why it is not sent"
                 raise Refused("the webhook's queue is full", hint)
             for event in events:
-                insert(
-                    db, "sink_queue", event.key, event.memory, event.to_json(), 0, 0, ""
-                )
+                text = json.dumps(event)
+                insert(db, "sink_queue", event["key"], event["memory"], text, 0, 0, "")
 
     def waiting(self) -> list[WaitingEvent]:
         """Return the events that are not delivered yet, oldest first."""
         sql = "SELECT event, tries, again, failure FROM sink_queue ORDER BY number"
         return [
-            WaitingEvent(Event.from_json(json.loads(event)), *state)
+            WaitingEvent(json.loads(event), *state)
             for event, *state in read(self.layout, sql)
         ]
 
-    def settle(self, tried: Mapping[str, WaitingEvent | None]) -> None:
-        """Store what the sender found out: event key → its new state, or None if it needs no more delivery."""
+    def postpone(self, item: WaitingEvent) -> None:
+        """Store that an event was not delivered, and when to try again."""
         sql = "UPDATE sink_queue SET tries = ?, again = ?, failure = ? WHERE key = ?"
         with change(self.layout) as db:
-            for key, item in tried.items():
-                if item:
-                    db.execute(sql, (item.tries, item.again, item.failure, key))
-                else:
-                    db.execute("DELETE FROM sink_queue WHERE key = ?", (key,))
+            db.execute(sql, (item.tries, item.again, item.failure, item.event["key"]))
 
-    def drop(self, waiting: WaitingEvent) -> None:
-        """Drop an event: move it to the dropped events, with the reason."""
-        event = waiting.event
+    def remove(self, item: WaitingEvent, is_dropped: bool = False) -> None:
+        """Remove an event that was delivered, or move it to the dropped events with the reason."""
+        event = item.event
         with change(self.layout) as db:
-            insert(
-                db,
-                "sink_dropped",
-                now(),
-                event.memory,
-                event.to_json(),
-                waiting.failure,
-            )
-            db.execute("DELETE FROM sink_queue WHERE key = ?", (event.key,))
+            if is_dropped:
+                row = now(), event["memory"], json.dumps(event), item.failure
+                insert(db, "sink_dropped", *row)
+            db.execute("DELETE FROM sink_queue WHERE key = ?", (event["key"],))
 
     def dropped(self) -> int:
         """Return the number of dropped events; the oldest are forgotten when there are many."""
-        return sum(
-            count for (count,) in read(self.layout, "SELECT count(*) FROM sink_dropped")
-        )
+        return len(read(self.layout, "SELECT number FROM sink_dropped"))
 
     def forget(self, memory: str) -> None:
         """Remove every event of a purged memory."""
@@ -303,6 +255,101 @@ def wake_sender(layout: Layout) -> bool:
             f"no sender was started: {failure}",
             "run 'rawkomem index sinks flush' to send the events",
         ) from None
+
+
+# Send the queued events to the webhook: each at least once, with the same key, with longer pauses
+# after failures.
+
+MINUTE_MS = 60_000
+# pauses after failed attempts, about two days in all
+PAUSES_MIN = (1, 5, 30, 120, 360, 720, 1440)
+FINAL_STATUSES = (400, 413, 422)  # the server will never accept this event
+MAX_FAILURES = 2  # in a row: one may be caused by the event, two by the server
+# its answer is only shown in error messages
+BOUNDS = Bounds(seconds=15.0, answer=64 * 1024)
+
+
+@record
+class Flushed:
+    """The result of a run of the sender."""
+
+    sent: int
+    dropped: int
+    waiting: int
+    failure: str = ""  # the last failure
+
+
+def open_webhook(settings: WebhookSettings) -> Client:
+    """Return the client for the webhook; raise a RawkoError if its settings are invalid."""
+    policy, key = checked_webhook(settings)
+    return Client(settings.url, policy, key, BOUNDS)
+
+
+def send_queued(
+    layout: Layout, client: Client, warn: Callable[[str], None], due_only: bool = False
+) -> Flushed:
+    """Send all waiting events, or with `due_only` those that are due; repeat for events that are added meanwhile.
+
+    Every event is tried once; after MAX_FAILURES in a row, the server seems to be down. Raise Busy if another process
+    is sending; with `due_only`, stop instead.
+    """
+    queue, sending = SinkQueue(layout), lock(layout, "sender")
+    tried: set[str] = set()
+    sent = dropped = failures = 0
+    failure = ""
+
+    def untried() -> list[WaitingEvent]:
+        new = [item for item in queue.waiting() if item.event["key"] not in tried]
+        return [item for item in new if not due_only or item.again <= now()]
+
+    while failures < MAX_FAILURES and untried():
+        if not sending.acquire(0.0 if due_only else None):
+            if due_only:
+                break
+            raise Busy(
+                "another process is sending these events", "try again in a minute"
+            )
+        try:
+            for item in untried():
+                tried.add(item.event["key"])
+                after = _deliver(client, item)
+                failure = after.failure if after else failure
+                if after is None:
+                    queue.remove(item)
+                    sent, failures = sent + 1, 0
+                elif after.again:
+                    queue.postpone(after)
+                    failures += 1
+                else:
+                    queue.remove(after, is_dropped=True)
+                    dropped += 1
+                    event = f"{item.event['event']} of {item.event['memory']}"
+                    warn(f"webhook: {event} given up (try {after.tries}): {failure}")
+                if failures == MAX_FAILURES:
+                    break
+        finally:
+            sending.release()
+    return Flushed(sent, dropped, len(queue.waiting()), failure)
+
+
+def _deliver(client: Client, item: WaitingEvent) -> WaitingEvent | None:
+    """Post an event; return None if the server accepted it, else its new state: `again` is 0 if it is given up."""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": item.event["key"]}
+    wait, is_final = 0.0, item.tries >= len(PAUSES_MIN)
+    try:
+        answer = client.post(json.dumps(item.event).encode(), headers)
+    except RequestFailed as failed:
+        failure = failed.message
+    else:
+        if 200 <= answer.status < 300:
+            return None
+        failure, wait = client.complaint(answer), answer.wait
+        is_final = is_final or answer.status in FINAL_STATUSES
+    again = 0
+    if not is_final:
+        asked = min(int(wait * 1000), PAUSES_MIN[-1] * MINUTE_MS)
+        again = now() + max(PAUSES_MIN[item.tries] * MINUTE_MS, asked)
+    return replace(item, tries=item.tries + 1, again=again, failure=failure)
 
 
 # Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay
@@ -346,14 +393,14 @@ def _tell_log(layout: Layout, settings: SinkSettings, events: list[Event]) -> No
     if settings.markdown.folder:
         folder = checked_folder(settings.markdown, layout)
         if wanted := [
-            event for event in events if event.event in settings.markdown.events
+            event for event in events if event["event"] in settings.markdown.events
         ]:
             log_events(folder, wanted)
 
 
 def _tell_queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> None:
     """Queue the events, then check the settings: a key that is missing now may be added later."""
-    wanted = [event for event in events if event.event in settings.webhook.events]
+    wanted = [event for event in events if event["event"] in settings.webhook.events]
     if settings.webhook.url and wanted:
         SinkQueue(layout).add(wanted)
         checked_webhook(settings.webhook)

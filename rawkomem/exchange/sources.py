@@ -114,11 +114,8 @@ class Source:
         """Return the JSON document of the file, which is read once; raise BadInput if it is not valid JSON."""
         if self._document is not None:
             return self._document
+        self._refuse_large()
         try:
-            if os.path.getsize(self.path) > MAX_JSON_BYTES:
-                raise BadInput(
-                    f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
-                )
             with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
                 self._document = json.load(stream, strict=False)
         except (ValueError, RecursionError) as failure:
@@ -133,8 +130,15 @@ class Source:
             ) from None
         return self._document
 
+    def _refuse_large(self) -> None:
+        if os.path.getsize(self.path) > MAX_JSON_BYTES:
+            raise BadInput(
+                f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
+            )
+
     def lines(self) -> Iterator[str]:
         """Yield the lines of the file that are not blank; raise NotFound if it cannot be read."""
+        self._refuse_large()
         try:
             with open(self.path, encoding="utf-8", errors="replace") as stream:
                 yield from (line for line in stream if line.strip())

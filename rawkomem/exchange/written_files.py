@@ -139,7 +139,7 @@ def json_lines(memories: Iterable[Memory]) -> str:
     )
 
 
-def json_lines_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+def json_lines_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
     """Return the JSON Lines of memories as the one file of an export."""
     return {"memories.jsonl": json_lines(memories)}
 
@@ -159,7 +159,7 @@ def _memory_object(memory: Memory) -> dict[str, object]:
     }
 
 
-def markdown_files(memories: Iterable[Memory], project: str = "") -> dict[str, str]:
+def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
     """Return a file for each memory in its current state, without its history."""
     return {
         name: emit_entry(entry_of_memory(memory))
@@ -183,7 +183,7 @@ def entry_of_memory(memory: Memory) -> Entry:
     return Entry(**fields, related=related, at=memory.created, extra=extra)
 
 
-def okf_files(memories: Sequence[Memory], project: str) -> dict[str, str]:
+def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str, str]:
     """Return an Open Knowledge Format bundle: typed concepts in folders by kind, an index of each folder, and a log."""
     named = _named_files(memories, lambda memory: f"{KIND_FOLDERS[memory.kind]}/")
     files = {path: emit_entry(_okf_entry(memory)) for path, memory in named.items()}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import sha256
 from itertools import islice, takewhile
 
-from ..format.blocks import append_holds, cut_pieces, join_entry, with_id
+from ..format.blocks import append_holds, join_entry, with_id
 from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
@@ -32,8 +32,15 @@ from .layout import (
     stamps_in,
     sweep,
 )
-from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
-from .replace import Replacing, refuse_links, remove_leftovers
+from .reading import (
+    QUARANTINE,
+    Reading,
+    decode_file,
+    implicit_id,
+    read_data,
+    read_texts,
+)
+from .replace import ChangedMeanwhile, Replacing, refuse_links
 
 # Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
 #
@@ -164,7 +171,6 @@ def write_locked(
     `before` is called with the final entries and their digests right before they are written. `tracked` returns the
     paths that git tracks: a change of a memory in such a file gets a file of its own, so that branches cannot conflict.
     """
-    remove_leftovers(layout)
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
         raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
     redacted = [redact_entry(entry) for entry in plan.entries]
@@ -283,17 +289,17 @@ def _write_all(
     layout: Layout,
     todo: list[Step],
     paths: dict[str, str],
-    warn: Callable[[str], None] | None = None,
-    homes: Mapping[str, str] | None = None,
+    warn: Callable[[str], None],
+    homes: Mapping[str, str],
 ) -> None:
     """Write all steps together and put each entry's path into `paths`; retry if another program saves a file.
 
     `homes` is id → file of the changed memories.
     """
-    for _ in range(MAX_RETRIES):
+    for attempt in range(MAX_RETRIES):
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
-        for id, path in (homes or {}).items():
+        for id, path in homes.items():
             if id.partition("#")[0] == implicit_id(path):
                 _write_id(files, layout.path(path), path, id)
         for entries, text in todo:
@@ -304,15 +310,13 @@ def _write_all(
                 else place_entry(layout, files, entries[0], text)
             )
             paths |= {entry.id: path for entry in entries}
-        meddled = files.finish()
-        if not meddled:
-            return
+        try:
+            files.finish()
+            break
+        except ChangedMeanwhile:
+            if attempt == MAX_RETRIES - 1:
+                raise
         time.sleep(0.01)
-    path = layout.relative(min(meddled))
-    raise Refused(
-        f"{path} keeps changing while we write",
-        "close the program that saves it, then try again",
-    )
 
 
 def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
@@ -333,14 +337,6 @@ def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
     after = read_data(named, path, advice=False).entries
     if [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]:
         files.put(file, named)
-
-
-def append_text(layout: Layout, path: str, text: str) -> str:
-    """Append a text of entries unchanged, under the caller's write lock; return its path, maybe a numbered sibling."""
-    remove_leftovers(layout)
-    paths: dict[str, str] = {}
-    _write_all(layout, [([Entry(path=path, id=path)], text)], paths)
-    return paths[path]
 
 
 def _create(
@@ -427,16 +423,20 @@ def _append_to(files: Replacing, file: str, entry: str) -> bool:
     if data is None:
         files.put(file, entry.encode())
         return True
-    text, refused, _ = decode_file(data)
-    if (
-        refused
-        or len(data) + len(entry) > FULL_FILE_BYTES
-        or not append_holds(text, entry)
-    ):
+    longer = appended(data, entry)
+    if not longer or len(data) + len(entry) > FULL_FILE_BYTES:
         return False
-    whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
-    files.put(file, data + join_entry(whole, entry).encode()[len(whole.encode()) :])
+    files.put(file, longer)
     return True
+
+
+def appended(data: bytes, entry: str) -> bytes:
+    """Return a file's bytes with another entry below; empty if the file cannot hold it (no text, an open fence)."""
+    text, refused, _ = decode_file(data)
+    if refused or not append_holds(text, entry):
+        return b""
+    whole = data.decode("utf-8-sig")  # with the file's own line ends, which join() uses
+    return data + join_entry(whole, entry).encode()[len(whole.encode()) :]
 
 
 # Move changes from change files into the files of their memories, in the order of the fold.
@@ -466,17 +466,6 @@ class Gathered:
     written: bool = False
 
 
-@record
-class _ChangeFile:
-    data: bytes
-    reading: Reading
-    texts: tuple[str, ...]  # the exact text of each entry
-
-    @property
-    def abouts(self) -> set[str]:
-        return {entry.about for entry in self.reading.entries}
-
-
 def gather_changes(
     layout: Layout,
     find: Callable[[Collection[str]], Mapping[str, KnownMemory]],
@@ -488,63 +477,45 @@ def gather_changes(
 
     `find` returns the memory and the entries of each id. Only files in `committed` are moved; None means all files.
     """
-    remove_leftovers(layout)
+    files = Replacing(layout)
     paths = [
         path
         for path in stamps_in(sweep(layout).listing)
         if is_change_file(path) and is_text_path(path)
     ]
-    small = [file for path in paths if (file := _read_change_file(layout, path))]
-    known = find({about for file in small for about in file.abouts})
-    moving: list[_ChangeFile] = []
+    readings = [
+        read_data(files.read(layout.path(path)) or b"", path, advice=False)
+        for path in paths
+    ]
+    known = find({entry.about for one in readings for entry in one.entries})
+    moving: list[str] = []
     left: list[LeftFile] = []
-    for file in small:
-        about = [known[about] for about in file.abouts]
+    for reading in readings:
+        about = [known[entry.about] for entry in reading.entries]
         if any(memory and not wanted(memory) for memory, _ in about):
             continue
-        path = file.reading.path
+        path = reading.path
         why = "" if committed is None or path in committed else "not committed yet"
         why = (
             why
-            or _why_unreadable(file)
+            or _why_unreadable(reading)
             or next(filter(None, map(_why_homeless, about)), "")
         )
         if why:
             left.append(LeftFile(path, why))
         else:
-            moving.append(file)
-    files = Replacing(layout)
+            moving.append(path)
     placed = tuple(_placed(layout, files, moving, known))
-    if not dry_run and moving:
-        if saved := files.finish():
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while we read it", "try again"
-            )
-        _remove_gathered(layout, moving)
-    return Gathered(
-        placed,
-        tuple(file.reading.path for file in moving),
-        tuple(left),
-        written=bool(moving) and not dry_run,
-    )
+    for path in moving:
+        files.put(layout.path(path), None)
+    if not dry_run:
+        files.finish()
+    return Gathered(placed, tuple(moving), tuple(left), bool(moving) and not dry_run)
 
 
-def _read_change_file(layout: Layout, path: str) -> _ChangeFile | None:
-    data = Replacing(layout).read(layout.path(path))
-    if data is None:
-        return None
-    reading = read_data(data, path, advice=False)
-    _, pieces = cut_pieces(
-        decode_file(data)[0], [entry.line for entry in reading.entries]
-    )
-    return _ChangeFile(data, reading, tuple(piece.text + "\n" for piece in pieces))
-
-
-def _why_unreadable(file: _ChangeFile) -> str:
-    entries = file.reading.entries
-    if file.reading.verdict == QUARANTINE or any(
-        e.draft or e.conflicted for e in entries
-    ):
+def _why_unreadable(reading: Reading) -> str:
+    entries = reading.entries
+    if reading.verdict == QUARANTINE or any(e.draft or e.conflicted for e in entries):
         return "it cannot be read as changes: run 'rawkomem check'"
     if not all(entry.changes for entry in entries):
         return "it also holds entries that are not changes"
@@ -563,7 +534,7 @@ def _why_homeless(known: KnownMemory) -> str:
 def _placed(
     layout: Layout,
     files: Replacing,
-    moving: Sequence[_ChangeFile],
+    moving: Sequence[str],
     known: Mapping[str, KnownMemory],
 ) -> Iterator[Entry]:
     """Stage the entries that no memory file holds yet, and yield all with their new paths.
@@ -572,8 +543,8 @@ def _placed(
     """
     pairs = [
         pair
-        for file in moving
-        for pair in zip(file.reading.entries, file.texts, strict=True)
+        for path in moving
+        for pair in read_texts(files.read(layout.path(path)) or b"", path)
     ]
     for entry, text in sorted(
         pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)
@@ -590,16 +561,3 @@ def _placed(
                 )
             home = place_entry(layout, files, replace(entry, path=memory.path), text)
         yield replace(entry, path=home)
-
-
-def _remove_gathered(layout: Layout, moving: Sequence[_ChangeFile]) -> None:
-    """Remove the change files whose entries were moved; a file that another program saved meanwhile stays."""
-    files = Replacing(layout)
-    for file in moving:
-        path = layout.path(file.reading.path)
-        if files.read(path) == file.data:
-            files.remove(path)
-    if saved := files.finish():
-        raise Refused(
-            f"{layout.relative(min(saved))} changed while we removed it", "try again"
-        )

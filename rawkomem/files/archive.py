@@ -14,20 +14,20 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 
-from ..format.blocks import cut_pieces
 from ..model.entries import Entry
 from ..model.errors import Refused, Unwritable
 from ..model.ids import holds_id, numbered_names
 from ..model.values import iso, record, replace
-from .append import FULL_FILE_BYTES, append_text
+from .append import place_entry
 from .layout import (
     MAX_FILE_BYTES,
     Layout,
+    explained,
     is_memory_name,
     is_plain_file,
     is_text_path,
@@ -36,8 +36,9 @@ from .layout import (
     sweep,
 )
 from .private import lock
-from .reading import QUARANTINE, Reading, decode_file, implicit_id, read_data
+from .reading import QUARANTINE, Reading, implicit_id, read_data, read_texts
 from .replace import (
+    ChangedMeanwhile,
     Replacing,
     make_folder,
     refuse_links,
@@ -77,7 +78,7 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
 
     If the target's name is taken, add a number. Remove folders that become empty. Raise Unwritable on an I/O error.
     """
-    try:
+    with explained("cannot move files to or from the archive"):
         done = [moved for move in moves if (moved := _move(layout, move))]
         for folder in sorted(
             {
@@ -90,11 +91,6 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
                 sync_folder(layout.path(folder))
         for folder in {os.path.dirname(move.source) for move in done}:
             remove_empty(layout, folder)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot move {failure.filename}: {failure.strerror}",
-            "check permissions and space",
-        ) from None
     return done
 
 
@@ -157,30 +153,27 @@ def folder_of_bundle(bundle: str) -> str:
 
 def pack_folder(layout: Layout, folder: str) -> int:
     """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
-    reading = Replacing(layout)
-    paths = {
-        name: layout.path(f"{folder}/{name}") for name in markdown_in(layout, folder)
-    }
-    files = {
-        name: data
-        for name, path in paths.items()
-        if (data := reading.read(path)) is not None
+    files = Replacing(layout)
+    known = {
+        name: files.read(layout.path(f"{folder}/{name}")) or b""
+        for name in markdown_in(layout, folder)
     }
     held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
         name: data
-        for name, data in files.items()
+        for name, data in known.items()
         if all(some.get(name) != data for some in held)
     }
     if new:
-        _write_bundle(layout, folder, new)
-    for name in files:
-        reading.remove(paths[name])
-    if reading.finish():
-        # another program saved one of the files: the next run packs the new version
-        return 0
+        _put_bundle(layout, files, folder, new)
+    for name in known:
+        files.put(layout.path(f"{folder}/{name}"), None)
+    try:
+        files.finish()
+    except ChangedMeanwhile:
+        return 0  # the next run packs the new version
     remove_empty(layout, folder)
-    return len(files)
+    return len(known)
 
 
 def unpack_folder(layout: Layout, folder: str) -> int:
@@ -188,20 +181,18 @@ def unpack_folder(layout: Layout, folder: str) -> int:
 
     Existing files stay. Raise Refused if the folder changes meanwhile.
     """
-    held = bundles_of(layout, folder)
     files = Replacing(layout)
     refuse_links(layout, layout.path(folder))
     count = 0
-    for bundle in held:
+    for bundle in bundles_of(layout, folder):
         files.read(layout.path(bundle))
         for name, data in read_bundle(layout, bundle).items():
             file = _free_place(layout, files, f"{folder}/{name}", data)
             if file:
                 files.put(file, data)
                 count += 1
-        files.remove(layout.path(bundle))
-    if files.finish():
-        raise Refused(f"{folder} changed while it was unpacked", "try again")
+        files.put(layout.path(bundle), None)
+    files.finish()
     return count
 
 
@@ -213,17 +204,6 @@ def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str
         if known is None or known == data:
             break
     return file if known is None else ""
-
-
-def replace_bundle(layout: Layout, bundle: str, kept: Mapping[str, bytes]) -> None:
-    """Replace a bundle by one with only the `kept` files, for a purge; the caller holds the write lock."""
-    files = Replacing(layout)
-    files.read(layout.path(bundle))
-    if kept:
-        _write_bundle(layout, folder_of_bundle(bundle), kept)
-    files.remove(layout.path(bundle))
-    if files.finish():
-        raise Refused(f"{bundle} changed while it was rewritten", "try again")
 
 
 def bundles(layout: Layout) -> Iterator[str]:
@@ -263,16 +243,12 @@ def markdown_in(layout: Layout, folder: str) -> list[str]:
 
 def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
     """Return name → bytes of the files in a bundle; raise Refused if it cannot be read."""
-    try:
-        with open(layout.path(path), "rb") as stream:
-            return bundled_files(stream.read(), path)
-    except FileNotFoundError:
-        return {}
-    except OSError as failure:
-        raise Refused(
-            f"{path} cannot be read: {failure.strerror}",
-            "check its permissions and the disk",
-        ) from None
+    hint = "check its permissions and the disk"
+    with (
+        explained(f"{path} cannot be read", hint, Refused),
+        open(layout.path(path), "rb") as stream,
+    ):
+        return bundled_files(stream.read(), path)
 
 
 def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
@@ -304,8 +280,10 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     return held
 
 
-def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> None:
-    """Write a bundle of these files; raise Unwritable unless the same files can be read back."""
+def _put_bundle(
+    layout: Layout, files: Replacing, folder: str, held: Mapping[str, bytes]
+) -> None:
+    """Stage a bundle of these files; raise Refused or Unwritable unless the same files can be read back."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(held):
@@ -314,17 +292,11 @@ def _write_bundle(layout: Layout, folder: str, held: Mapping[str, bytes]) -> Non
             archive.addfile(member, io.BytesIO(held[name]))
     data = gzip.compress(stream.getvalue(), mtime=0)
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
-    file = layout.path(path)
-    refuse_links(layout, os.path.dirname(file))
-    files = Replacing(layout)
-    if files.read(file) != data:
-        files.put(file, data)
-    if files.finish():
-        raise Refused(f"{path} changed while it was written", "try again")
-    if read_bundle(layout, path) != dict(held):
-        raise Unwritable(
-            f"{path} could not be read back", "check the disk; nothing was removed"
-        )
+    if bundled_files(data, path) != held:
+        raise Unwritable(f"{path} could not be read back", "check the memory files")
+    refuse_links(layout, os.path.dirname(layout.path(path)))
+    files.read(layout.path(path))
+    files.put(layout.path(path), data)
 
 
 # Number the entries of the experience log, and move older entries to the archive.
@@ -349,20 +321,15 @@ OWN_ID = re.compile(
 )
 
 
-@record
-class Logged:
-    """An entry of the log, and its text without the separator after it."""
-
-    entry: Entry
-    text: str
+Logged = tuple[Entry, str]  # an entry of the log, and its text
 
 
 def next_experience_number(layout: Layout) -> int:
     """Return one more than the highest number in the log or its archive."""
     numbers = (
         int(next(group for group in match.groups() if group))
-        for _, data in _log_files(layout, LOG, ARCHIVED_LOG)
-        for match in EXPERIENCE_NUMBER.finditer(data)
+        for path in _log_files(layout, LOG, ARCHIVED_LOG)
+        for match in EXPERIENCE_NUMBER.finditer(read_bytes(layout.path(path)))
     )
     return max(numbers, default=0) + 1
 
@@ -373,35 +340,42 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     Each entry is on disk in the archive before it is removed from the log. After a kill in between it is in both, and
     the next rotation removes it from the log. Logs with a text before their first entry are not changed.
     """
-    ours = [
-        (path, data)
-        for path, data in _log_files(layout, LOG)
-        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---")
-    ]
-    if sum(len(OWN_ID.findall(data)) for _, data in ours) <= keep:
-        return []
-    known = [
-        (path, logged)
-        for path, data in ours
-        for logged in _logged(data, path)
-        if logged.entry.kind == EXPERIENCE
-    ]
-    known.sort(key=lambda pair: (pair[1].entry.at, *_as_number(pair[1].entry.id)))
-    leaving, staying = (
-        known[: max(0, len(known) - keep)],
-        known[max(0, len(known) - keep) :],
-    )
-    ids = {logged.entry.id for _, logged in leaving} - {
-        logged.entry.id for _, logged in staying
+    files = Replacing(layout)
+    logs = {
+        path: data
+        for path in _log_files(layout, LOG)
+        if (data := files.read(layout.path(path)) or b"")
+        .lstrip(b"\xef\xbb\xbf \t\r\n")
+        .startswith(b"---")
     }
-    for path in dict.fromkeys(path for path, _ in leaving):
-        _take_out(
-            layout,
-            path,
-            {logged.text for place, logged in leaving if place == path},
-            ids,
-        )
-    return [logged.entry.id for _, logged in leaving]
+    if sum(len(OWN_ID.findall(data)) for data in logs.values()) <= keep:
+        return []
+    pieces = {path: read_texts(data, path) for path, data in logs.items()}
+    known = [
+        piece
+        for some in pieces.values()
+        for piece in some
+        if piece[0].kind == EXPERIENCE
+    ]
+    known.sort(key=lambda piece: (piece[0].at, *_as_number(piece[0].id)))
+    number = max(0, len(known) - keep)
+    leaving = [entry.id for entry, _ in known[:number]]
+    texts = {text for _, text in known[:number]}
+    ids = {*leaving} - {entry.id for entry, _ in known[number:]}
+    for path, some in pieces.items():
+        gone: list[Logged] = []
+        left: list[str] = []
+        for entry, text in some:
+            if text in texts or entry.about in ids:
+                gone.append((entry, text))
+            else:
+                left.append(text)
+        if gone:
+            _put_archived(layout, files, gone)
+            rest = "\n---\n\n".join(left).encode()
+            files.put(layout.path(path), rest or None)
+    files.finish()
+    return leaving
 
 
 def _as_number(id: str) -> tuple[int, str]:
@@ -410,77 +384,37 @@ def _as_number(id: str) -> tuple[int, str]:
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
-def _take_out(layout: Layout, path: str, texts: set[str], ids: set[str]) -> None:
-    """Move experiences with these texts, and changes about these ids, from a log file to the archive."""
-    file = layout.path(path)
-    files = Replacing(layout)
-    leaving: list[Logged] = []
-    left: list[str] = []
-    for piece in _logged(files.read(file) or b"", path):
-        if piece.text in texts or piece.entry.about in ids:
-            leaving.append(piece)
-        else:
-            left.append(piece.text)
-    for month, some in _by_month(leaving).items():
-        files_there = _log_files(layout, f"{ARCHIVED_LOG}/{month}")
-        archived = {
-            known.text for name, data in files_there for known in _logged(data, name)
-        }
-        for text in _packed_texts(text for text in some if text not in archived):
-            append_text(layout, f"{ARCHIVED_LOG}/{month}/{LOG_FILE}", text)
-    if left:
-        files.put(file, _joined_texts(left).encode())
-    else:
-        files.remove(file)
-    if files.finish():
-        raise Refused(f"{path} changed while it was rotated", "try again")
+def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) -> None:
+    """Stage the entries that the archived log of their month does not hold yet.
 
-
-def _by_month(leaving: Sequence[Logged]) -> dict[str, list[str]]:
-    """Return month → texts to archive; a change goes to the month of its experience."""
+    A change goes to the month of its experience.
+    """
     months: dict[str, str] = {}
-    texts: dict[str, list[str]] = {}
-    for piece in leaving:
-        month = iso(piece.entry.at)[:7] or UNDATED
-        month = month if piece.entry.creates else months.get(piece.entry.target, month)
-        months.setdefault(piece.entry.target, month)
-        texts.setdefault(month, []).append(piece.text)
-    return texts
+    archived: dict[str, set[str]] = {}
+    for entry, text in pieces:
+        month = iso(entry.at)[:7] or UNDATED
+        month = month if entry.creates else months.get(entry.target, month)
+        months.setdefault(entry.target, month)
+        folder = f"{ARCHIVED_LOG}/{month}"
+        if folder not in archived:
+            archived[folder] = {
+                known
+                for path in _log_files(layout, folder)
+                for _, known in read_texts(files.read(layout.path(path)) or b"", path)
+            }
+        if text not in archived[folder]:
+            entry = replace(entry, path=f"{folder}/{LOG_FILE}")
+            place_entry(layout, files, entry, text)
 
 
-def _packed_texts(texts: Iterable[str]) -> list[str]:
-    """Join short texts, up to half the size of a full file each."""
-    packed: list[str] = []
-    for text in texts:
-        if (
-            packed
-            and len(packed[-1].encode()) + len(text.encode()) < FULL_FILE_BYTES // 2
-        ):
-            packed[-1] = _joined_texts([packed[-1], text])
-        else:
-            packed.append(text)
-    return packed
-
-
-def _logged(data: bytes, path: str) -> Iterator[Logged]:
-    entries = read_data(data, path, advice=False).entries
-    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
-    for entry, piece in zip(entries, pieces, strict=True):
-        yield Logged(entry, piece.text + "\n")
-
-
-def _joined_texts(pieces: list[str]) -> str:
-    return "\n---\n\n".join(pieces)
-
-
-def _log_files(layout: Layout, *folders: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, bytes) of every log file in some folders."""
+def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
+    """Yield the path of every log file in some folders."""
     for folder in folders:
         for place, _, names in os.walk(layout.path(folder)):
             for name in sorted(names):
                 file = os.path.join(place, name)
                 if is_memory_name(name) and is_plain_file(file):
-                    yield layout.relative(file), read_bytes(file)
+                    yield layout.relative(file)
 
 
 # Remove every entry about one memory from files and bundles, for example because it holds a leaked
@@ -510,7 +444,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = [*_files_about(layout, id, Replacing(layout)), *_bundled_about(layout, id)]
+    found = list(_files_about(layout, id, Replacing(layout)))
     for one in found:
         if one.about(id):
             _without_entries(one, id)
@@ -528,39 +462,28 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     If another program saved one of the files meanwhile, change no file and raise Refused. Raise OSError if a killed
     writer's temporary file, which may hold the text, cannot be removed.
     """
+    changed: set[str] = set()
     with lock(layout, "write"):
         files = Replacing(layout)
-        found = [one for one in _files_about(layout, id, files) if one.about(id)]
-        for one in found:
-            file, new = layout.path(one.reading.path), _without_entries(one, id)
-            if new:
-                files.put(file, new)
-            else:
-                files.remove(file)
-        saved = files.finish()
-        if saved:
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while we read it", "try again"
-            )
-        cut = _purge_bundles(layout, id)
+        held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
+        for one in _files_about(layout, id, files):
+            if one.about(id):
+                path, data = one.reading.path, _without_entries(one, id)
+                changed.add(one.bundle or path)
+                if one.bundle:
+                    held.setdefault(one.bundle, read_bundle(layout, one.bundle))
+                    held[one.bundle][os.path.basename(path)] = data
+                else:
+                    files.put(layout.path(path), data or None)
+        for bundle, some in held.items():
+            left = {name: data for name, data in some.items() if data}
+            if left:
+                _put_bundle(layout, files, folder_of_bundle(bundle), left)
+            files.put(layout.path(bundle), None)
+        files.finish()
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
-    return sorted([*(one.reading.path for one in found), *cut])
-
-
-def _purge_bundles(layout: Layout, id: str) -> list[str]:
-    found: dict[str, list[FoundFile]] = {}
-    for one in _bundled_about(layout, id):
-        if one.about(id):
-            found.setdefault(one.bundle, []).append(one)
-    for bundle, files in found.items():
-        kept = read_bundle(layout, bundle)
-        for one in files:
-            kept[os.path.basename(one.reading.path)] = _without_entries(one, id)
-        replace_bundle(
-            layout, bundle, {name: data for name, data in kept.items() if data}
-        )
-    return [*found]
+    return sorted(changed)
 
 
 def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
@@ -569,10 +492,8 @@ def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFil
         data = files.read(layout.path(path)) or b""
         if may_speak_of(data, path, id):
             yield FoundFile(data, read_data(data, path, advice=False))
-
-
-def _bundled_about(layout: Layout, id: str) -> Iterator[FoundFile]:
     for bundle in list(bundles(layout)):
+        files.read(layout.path(bundle))
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of_bundle(bundle)}/{name}"
             if may_speak_of(data, path, id):
@@ -599,13 +520,8 @@ def _without_entries(found: FoundFile, id: str) -> bytes:
     if not kept:
         return b""
     new = _cut_out(found.data, entries, id)
-    stem = implicit_id(path)
-    nameless = any(
-        entry.id.startswith(f"{stem}#") or entry.id == stem for entry in kept
-    )
-    if nameless and [entry.id for entry in kept] != [
-        entry.id for entry in read_data(new, path).entries
-    ]:
+    after = read_data(new, path, advice=False).entries
+    if [entry.id for entry in kept] != [entry.id for entry in after]:
         hint = "give each of them an 'id:' line, or edit the file by hand"
         raise Refused(
             f"{path} holds entries without an 'id:' line, and their ids would change",

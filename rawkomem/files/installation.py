@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
-from ..format.fields import Unreadable
+from ..format.frontmatter import Unreadable
 from ..model.entries import Value
-from ..model.errors import BadInput, Refused, Unwritable
+from ..model.errors import BadInput, Refused
 from ..model.values import record
 from ..text.chunks import counted
 from .kept_texts import unsaved_texts
@@ -16,6 +17,7 @@ from .layout import (
     FOLDER,
     FOLDER_MODE,
     Layout,
+    explained,
     read_bytes,
     read_text_file,
     user_cache,
@@ -76,12 +78,10 @@ def plan_start(project: str) -> list[StartFile]:
 
 def make_personal_folder(folder: str) -> None:
     """Create the folder of the user's own repository, readable only by the user."""
-    try:
+    hint = "check permissions, or set XDG_DATA_HOME to a folder that you can write"
+    with explained(f"cannot make {folder}", hint):
         os.makedirs(folder, FOLDER_MODE, exist_ok=True)
         os.chmod(folder, FOLDER_MODE)
-    except OSError as failure:
-        hint = "check permissions, or set XDG_DATA_HOME to a folder that you can write"
-        raise Unwritable(f"cannot make {folder}: {failure.strerror}", hint) from None
 
 
 def write_start(steps: Iterable[StartFile]) -> None:
@@ -93,14 +93,10 @@ def write_start(steps: Iterable[StartFile]) -> None:
         root = folder.rpartition(FOLDER)[0] + FOLDER
         if link := next((path for path in (root, folder) if os.path.islink(path)), ""):
             raise Refused(f"{link} is a link", "remove it, then run the command again")
-        try:
-            os.makedirs(os.path.dirname(step.path), exist_ok=True)
+        with explained(f"cannot write {step.path}"):
+            os.makedirs(folder, exist_ok=True)
             with open(step.path, "x", encoding="utf-8", newline="\n") as stream:
                 stream.write(step.text)
-        except OSError as failure:
-            raise Unwritable(
-                f"cannot write {step.path}: {failure.strerror}", "check permissions"
-            ) from None
 
 
 # List and remove the files that rawkomem wrote, except the memories.
@@ -163,17 +159,14 @@ def _undecided(layout: Layout) -> Iterator[str]:
 def uninstall(leaving: Leaving) -> None:
     """Remove the planned paths without following links; raise Unwritable if one cannot be removed."""
     for path, _ in leaving.gone:
-        try:
+        with (
+            explained(f"cannot remove {path}", "remove it by hand"),
+            suppress(FileNotFoundError),
+        ):
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
-        except FileNotFoundError:
-            continue
-        except OSError as failure:
-            raise Unwritable(
-                f"cannot remove {path}: {failure.strerror}", "remove it by hand"
-            ) from None
 
 
 def _mentions(paths: Sequence[str]) -> list[str]:

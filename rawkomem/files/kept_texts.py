@@ -10,11 +10,11 @@ from contextlib import suppress
 from shutil import rmtree
 from stat import S_ISREG
 
-from ..model.errors import BadInput, NotFound, RawkoError, Unwritable
+from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.ids import file_stem, numbered_names
 from ..model.values import DAY, iso, now
 from .archive import may_speak_of
-from .layout import EDITS, Layout, is_own, read_bytes
+from .layout import EDITS, Layout, explained, is_own, read_bytes
 from .private import local_path, open_private, replace_local, replace_private, write_all
 
 # Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is
@@ -32,17 +32,12 @@ MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
 def keep_text(layout: Layout, what: str, text: str) -> str:
     """Write a text to a new file, named after the time and its purpose; return its path or raise Unwritable."""
     stem = f"{iso(now())[:STAMP_CHARS].replace(':', '-')}-{file_stem(what)}"
-    try:
+    with explained(f"cannot keep a text in {layout.local}/{UNSAVED_FOLDER}"):
         for name in numbered_names(stem):
             path = local_path(layout, f"{UNSAVED_FOLDER}/{name}.md")
             with suppress(FileExistsError), open_private(path, "x") as stream:
                 write_all(stream, text.encode("utf-8", "replace"))
                 break
-    except OSError as failure:
-        hint = "check permissions and free space"
-        raise Unwritable(
-            f"cannot keep a text in {path}: {failure.strerror}", hint
-        ) from None
     return path
 
 
@@ -148,14 +143,9 @@ def keep_edited(layout: Layout, files: Mapping[str, bytes]) -> tuple[str, ...]:
     Return the copies' paths below `.rawko`, or raise Unwritable.
     """
     folder = f"{EDITS}/{_edits_name(now())}"
-    try:
+    with explained(f"cannot keep a copy in local/{folder}"):
         for path, data in files.items():
             replace_local(layout, f"{folder}/{path}", data, durable=True)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot keep a copy in local/{folder}: {failure.strerror}",
-            "check free space",
-        ) from None
     remove_old_edited(layout)
     return tuple(f"local/{folder}/{path}" for path in files)
 

@@ -10,11 +10,31 @@ import stat
 import sys
 from stat import S_ISDIR, S_ISREG
 
-from ..model.errors import BadInput, NotFound, Refused
+from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.values import TYPE_CHECKING, Problem, error, record, warning
 
 if TYPE_CHECKING:
     from typing import IO
+
+
+class explained:
+    """Turns an OSError in its block into a RawkoError: `with explained("cannot write x", hint)`."""
+
+    def __init__(
+        self,
+        what: str,
+        hint: str = "check permissions and free space",
+        kind: type[RawkoError] = Unwritable,
+    ):
+        self.what, self.hint, self.kind = what, hint, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: object, trace: object) -> None:
+        if isinstance(failure, OSError):
+            why = failure.strerror or failure
+            raise self.kind(f"{self.what}: {why}", self.hint) from None
 
 
 # Name the paths of a repository, of its local folder, and of the user's folders.
@@ -95,8 +115,8 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
     If there is none, return the user's own repository with `personal`, else raise NotFound.
     """
     start = os.path.abspath(start or os.environ.get("RAWKOMEM_DIR") or os.getcwd())
-    folder, bare = start, ""
-    while True:
+    folder, above, bare = start, "", ""
+    while folder != above:
         if os.path.basename(folder) == FOLDER and os.path.isdir(
             os.path.join(folder, AREAS[0])
         ):
@@ -105,20 +125,14 @@ def find_layout(start: str = "", personal: bool = False) -> Layout:
         if _is_repository(root):
             return _checked_layout(root)
         bare = bare or (root if os.path.isdir(root) else "")
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            if personal and os.path.isdir(personal_root()):
-                return _checked_layout(personal_root())
-            break
-        folder = parent
-    message, hint = (
-        f"no {FOLDER} folder in {start} or above it",
-        "run 'rawkomem init' in your project",
-    )
+        above, folder = folder, os.path.dirname(folder)
+    if personal and os.path.isdir(personal_root()):
+        return _checked_layout(personal_root())
+    hint = "run 'rawkomem init' in your project"
     if bare:
         message = f"no repository here: {bare} holds only local files of this machine"
-        hint = f"check out a branch with memories, or {hint}"
-    raise NotFound(message, hint)
+        raise NotFound(message, f"check out a branch with memories, or {hint}")
+    raise NotFound(f"no {FOLDER} folder in {start} or above it", hint)
 
 
 def _is_repository(root: str) -> bool:
@@ -174,10 +188,9 @@ def _user_name(number: int) -> str:
 
 def user_config() -> str:
     """Return the user's settings file (endpoints, keys, commands), which is never read from a repository."""
-    base = os.environ.get("XDG_CONFIG_HOME") or _home(
-        "AppData/Roaming", "Library/Application Support", ".config"
-    )
-    return os.path.join(base, "rawkomem", "config.yaml")
+    mac = "Library/Application Support"
+    folder = _user_folder("XDG_CONFIG_HOME", "AppData/Roaming", mac, ".config")
+    return os.path.join(folder, "config.yaml")
 
 
 def user_repository_config(layout: Layout) -> str:
@@ -190,10 +203,9 @@ def user_repository_config(layout: Layout) -> str:
 
 def personal_root() -> str:
     """Return the .rawko folder of the user's own repository, which is recalled in every project."""
-    base = os.environ.get("XDG_DATA_HOME") or _home(
-        "AppData/Roaming", "Library/Application Support", ".local/share"
-    )
-    return os.path.join(base, "rawkomem", PERSONAL, FOLDER)
+    mac = "Library/Application Support"
+    folder = _user_folder("XDG_DATA_HOME", "AppData/Roaming", mac, ".local/share")
+    return os.path.join(folder, PERSONAL, FOLDER)
 
 
 def source_layout(root: str) -> Layout:
@@ -215,15 +227,13 @@ def source_layout(root: str) -> Layout:
 
 def user_cache() -> str:
     """Return the user's cache folder, for indexes that cannot be stored next to their files."""
-    base = os.environ.get("XDG_CACHE_HOME") or _home(
-        "AppData/Local", "Library/Caches", ".cache"
-    )
-    return os.path.join(base, "rawkomem")
+    return _user_folder("XDG_CACHE_HOME", "AppData/Local", "Library/Caches", ".cache")
 
 
-def _home(windows: str, mac: str, other: str) -> str:
+def _user_folder(variable: str, windows: str, mac: str, other: str) -> str:
     choice = windows if os.name == "nt" else mac if sys.platform == "darwin" else other
-    return os.path.join(os.path.expanduser("~"), *choice.split("/"))
+    home = os.path.join(os.path.expanduser("~"), *choice.split("/"))
+    return os.path.join(os.environ.get(variable) or home, "rawkomem")
 
 
 # Check that this user made a local folder on this machine: the name of its marker holds a secret
@@ -558,14 +568,9 @@ MAX_TEXT_BYTES = 16 << 20  # a memory is a page: a larger text is a mistake
 
 def read_text_file(file: str) -> str:
     """Return a file's text; raise BadInput if it cannot be read or is not UTF-8."""
-    try:
-        with open(file, "rb") as stream:
-            return read_stream(stream, file)
-    except OSError as failure:
-        raise BadInput(
-            f"cannot read {file}: {failure.strerror or failure}",
-            "check its name and permissions",
-        ) from None
+    hint = "check its name and permissions"
+    with explained(f"cannot read {file}", hint, BadInput), open(file, "rb") as stream:
+        return read_stream(stream, file)
 
 
 def read_stdin(strict: bool = True) -> str:

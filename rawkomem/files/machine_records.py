@@ -18,7 +18,7 @@ from ..model.values import now, record
 from ..state.trust import sources_in
 from .layout import Layout, read_bytes
 from .private import local_path, replace_local
-from .records import change, insert, note, read
+from .records import change, execute, insert, note, read
 from .session_records import checksum
 
 # Store the recent prompts of people, without pasted text. Quotes are checked against them, so that
@@ -52,8 +52,7 @@ def recent_prompts(layout: Layout) -> list[TypedPrompt]:
 
 def forget_prompts(layout: Layout) -> None:
     """Remove all prompts after a purge, because they may contain the purged text."""
-    with change(layout) as db:
-        db.execute("DELETE FROM prompts")
+    execute(layout, "DELETE FROM prompts")
 
 
 # Record the path of each session's transcript, and read it: hosts store transcripts outside the
@@ -335,11 +334,9 @@ def operation_of(entry: Entry) -> str:
 
 def note_intent(layout: Layout, id: str) -> None:
     """Record that a memory is going to be purged, on disk; raise Unwritable if that fails."""
-    with change(layout, durable=True) as db:
-        db.execute("INSERT OR IGNORE INTO purges VALUES (?)", (id,))
+    execute(layout, "INSERT OR IGNORE INTO purges VALUES (?)", id, durable=True)
 
 
 def close_intent(layout: Layout, id: str) -> None:
     """Remove the record of a finished purge."""
-    with change(layout) as db:
-        db.execute("DELETE FROM purges WHERE id = ?", (id,))
+    execute(layout, "DELETE FROM purges WHERE id = ?", id)

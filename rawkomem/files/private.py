@@ -12,9 +12,10 @@ import os
 import sys
 import time
 from io import FileIO
+from itertools import count
 from stat import S_ISDIR
 
-from ..model.errors import Busy, RawkoError, Refused, Unwritable
+from ..model.errors import Busy, RawkoError, Refused
 from .layout import (
     FILE_MODE,
     FOLDER,
@@ -25,6 +26,7 @@ from .layout import (
     Layout,
     check_own_file,
     drop_lock,
+    explained,
     marker_path,
     own_secret,
     read_secret,
@@ -40,6 +42,7 @@ OPEN_FLAGS = {
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
+NAME_DIGITS = 16  # of the secret, in the name of a database
 # paths that contain this are checked on every use
 GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"
 _accepted: dict[
@@ -50,15 +53,13 @@ _accepted: dict[
 def local_path(layout: Layout, name: str) -> str:
     """Return the path of `name`, with forward slashes, below `.rawko/local`; raise Refused if a folder is a link."""
     path = os.path.join(layout.local, *name.split("/"))
-    try:
-        guard(path)
-    except FileNotFoundError:
-        pass
-    except OSError as failure:
-        raise Refused(
-            f"cannot use {path}: {failure.strerror}",
-            "put a folder of your own in its place",
-        ) from None
+    with explained(
+        f"cannot use {path}", "put a folder of your own in its place", Refused
+    ):
+        try:
+            guard(path)
+        except FileNotFoundError:
+            pass
     return path
 
 
@@ -147,6 +148,17 @@ def secret_of(path: str, make: bool = False) -> str:
     return _accepted[local][2].hex() if local in _accepted else ""
 
 
+def secret_name(folder: str, stem: str, make: bool = False) -> str:
+    """Return the path of a database in a local folder; with `make`, create the folder. Raises OSError.
+
+    The name holds a part of the folder's secret: no pull can put a -wal or -journal file beside the database, which
+    SQLite would replay.
+    """
+    start = os.path.join(folder, stem)
+    secret = secret_of(start, make)[:NAME_DIGITS]
+    return f"{start}-{secret}.db" if secret else f"{start}.db"
+
+
 def check_private(path: str, suffixes: tuple[str, ...]) -> None:
     """Raise OSError unless, for each suffix, `path + suffix` does not exist or is a file that open_private accepts."""
     private = guard(path)
@@ -206,63 +218,40 @@ FILE_PURPOSES = (
     "lifecycle",
     "mesh",
 )  # these change files
-PURPOSES = {  # purpose → (file, seconds to wait, what the lock protects)
-    "write": (
-        "write.lock",
-        30.0,
-        "every change of Markdown files; a write takes milliseconds",
-    ),
-    "purge": (
-        "purge.lock",
-        120.0,
-        "one purge at a time, from noting its intent to its last step",
-    ),
-    "import": (
-        "import.lock",
-        30.0,
-        "one import at a time, from reading known sources to writing",
-    ),
-    "learn": (
-        "learn.lock",
-        120.0,
-        "one run of learning at a time, from looking for known memories to writing",
-    ),
-    "lessons": (
-        "lessons.lock",
-        60.0,
-        "looking up a lesson, then counting or storing it",
-    ),
-    "skills": ("skills.lock", 30.0, "looking up a skill, then counting or storing it"),
-    "lifecycle": (
-        "life.lock",
-        120.0,
-        "one consolidation at a time; 10,000 memories take less than this",
-    ),
-    "mesh": ("mesh.lock", 60.0, "looking up a memory of the mesh API, then storing it"),
-    "learner": ("heard.lock", 300.0, "one background learner at a time"),
-    "sender": ("sinks/sender.lock", 30.0, "one sender of the webhook at a time"),
-    "index": (
-        "index.lock",
-        600.0,
-        "every change of the index; a first sync of many files takes minutes",
-    ),
-    "authors": (
-        "index.lock",
-        5.0,
-        "authorship in the index; on a timeout, the older authorship is used",
-    ),
-    "contextual": (
-        "deep.lock",
-        0.0,
-        "one process computes contextual vectors; the others do not wait",
-    ),
-    "worker": (
-        "worker.lock",
-        0.0,
-        "one background process of the user computes vectors",
-    ),
-    "lance": ("writing.lock", 600.0, "tables of a LanceDB store"),
-    "daily-log": (".rawkomem.lock", 2.0, "the Markdown log of today"),
+# purpose → file, seconds to wait
+PURPOSES = {
+    # every change of Markdown files; a write takes milliseconds
+    "write": ("write.lock", 30.0),
+    # one purge at a time, from noting its intent to its last step
+    "purge": ("purge.lock", 120.0),
+    # one import at a time, from reading known sources to writing
+    "import": ("import.lock", 30.0),
+    # one run of learning at a time, from looking for known memories to writing
+    "learn": ("learn.lock", 120.0),
+    # looking up a lesson, then counting or storing it
+    "lessons": ("lessons.lock", 60.0),
+    # looking up a skill, then counting or storing it
+    "skills": ("skills.lock", 30.0),
+    # one consolidation at a time; 10,000 memories take less than this
+    "lifecycle": ("life.lock", 120.0),
+    # looking up a memory of the mesh API, then storing it
+    "mesh": ("mesh.lock", 60.0),
+    # one background learner at a time
+    "learner": ("heard.lock", 300.0),
+    # one sender of the webhook at a time
+    "sender": ("sinks/sender.lock", 30.0),
+    # every change of the index; a first sync of many files takes minutes
+    "index": ("index.lock", 600.0),
+    # authorship in the index; on a timeout, the older authorship is used
+    "authors": ("index.lock", 5.0),
+    # one process computes contextual vectors; the others do not wait
+    "contextual": ("deep.lock", 0.0),
+    # one background process of the user computes vectors
+    "worker": ("worker.lock", 0.0),
+    # tables of a LanceDB store
+    "lance": ("writing.lock", 600.0),
+    # the Markdown log of today
+    "daily-log": (".rawkomem.lock", 2.0),
 }
 
 
@@ -273,13 +262,13 @@ def lock(layout: Layout, purpose: str) -> Lock:
         raise Refused(
             f"{layout.project} is a shared source and read-only from here", hint
         )
-    file, wait_s, _ = PURPOSES[purpose]
+    file, wait_s = PURPOSES[purpose]
     return Lock(local_path(layout, file), wait_s)
 
 
 def lock_in(folder: str, purpose: str) -> Lock:
     """Return the lock for a purpose in another folder, such as that of an index in the user's cache."""
-    file, wait_s, _ = PURPOSES[purpose]
+    file, wait_s = PURPOSES[purpose]
     return Lock(os.path.join(folder, file), wait_s)
 
 
@@ -321,13 +310,8 @@ class Lock:
         return True
 
     def _open(self) -> FileIO:
-        try:
+        with explained(f"cannot write {self.path}"):
             return open_private(self.path, "a+")
-        except OSError as failure:
-            hint = "check permissions and free space"
-            raise Unwritable(
-                f"cannot write {self.path}: {failure.strerror}", hint
-            ) from None
 
     def _is_current(self, stream: FileIO) -> bool:
         """Tell whether the open file is still the one at the path, else close it: users may delete `local/`."""
@@ -374,10 +358,8 @@ def adopt_local(local: str) -> None:
     """Accept a folder that this user made with another config folder: store the secret in its marker's name."""
     marker = next(name for name in os.listdir(local) if name.startswith(MARKER))
     with _SecretsLocked():
-        _keep(
-            secret_path(os.lstat(local).st_ino),
-            bytes.fromhex(marker.removeprefix(MARKER)),
-        )
+        secret = bytes.fromhex(marker.removeprefix(MARKER))
+        replace_private(secret_path(os.lstat(local).st_ino), secret, durable=True)
 
 
 class _SecretsLocked:
@@ -398,31 +380,18 @@ class _SecretsLocked:
         self.lock.release()
 
 
-def _keep(file: str, secret: bytes) -> bytes:
-    """Write a secret to disk, replacing an older one, and return it."""
-    os.makedirs(os.path.dirname(file), FOLDER_MODE, exist_ok=True)
-    temporary = f"{file}.{os.urandom(4).hex()}"
-    _create(temporary, secret)
-    os.replace(temporary, file)
-    return secret
-
-
-def _create(file: str, data: bytes) -> None:
-    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-    with open(descriptor, "wb", buffering=0) as stream:
-        stream.write(data)
-        os.fsync(descriptor)
-
-
 def _new_folder(local: str) -> str:
     """Create a folder with a marker next to the path of a local folder; return its path."""
     fresh = f"{local}.{os.urandom(4).hex()}"
     os.makedirs(os.path.dirname(local), exist_ok=True)
     os.mkdir(fresh, FOLDER_MODE)
     kept = secret_path(os.lstat(fresh).st_ino)
-    secret = read_secret(kept) or _keep(kept, os.urandom(SECRET_BYTES))
-    _create(marker_path(fresh, secret), b"")
-    _create(os.path.join(fresh, ".gitignore"), IGNORE_ALL)
+    secret = read_secret(kept)
+    if not secret:
+        secret = os.urandom(SECRET_BYTES)
+        replace_private(kept, secret, durable=True)
+    replace_private(os.path.join(fresh, ".gitignore"), IGNORE_ALL, durable=True)
+    replace_private(marker_path(fresh, secret), b"", durable=True)
     return fresh
 
 
@@ -434,10 +403,7 @@ def _set_aside(local: str) -> None:
         os.rename(own, fresh)
     else:
         fresh = _new_folder(local)
-    number = 1
-    while os.path.lexists(os.path.join(fresh, f"{ASIDE}{number}")):
-        number += 1
-    name = f"{ASIDE}{number}"
+    name = os.path.basename(aside_path(os.path.join(fresh, ASIDE)))
     try:
         try:
             os.rmdir(local)
@@ -455,6 +421,11 @@ def _set_aside(local: str) -> None:
             f"rawkomem: the folder .rawko/local was not made on this machine and is not used: it is now {path};"
             " delete it if you do not need it\n"
         )
+
+
+def aside_path(start: str) -> str:
+    """Return the first free path that consists of `start` and a number."""
+    return next(path for n in count(1) if not os.path.lexists(path := f"{start}{n}"))
 
 
 def _asides(local: str) -> list[str]:

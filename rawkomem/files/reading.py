@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 import unicodedata
 
+from ..format.blocks import cut_pieces
 from ..format.entries import read_entries
 from ..model.entries import Entry
 from ..model.ids import placed_id, safe_id
@@ -98,6 +99,15 @@ def read_data(data: bytes, path: str, advice: bool = True) -> Reading:
         tuple(placed),
         tuple(replace(p, path=path) for p in [*odd, *problems]),
     )
+
+
+def read_texts(data: bytes, path: str) -> list[tuple[Entry, str]]:
+    """Return each entry of a file's bytes with its exact text, which ends with a newline."""
+    entries = read_data(data, path, advice=False).entries
+    _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in entries])
+    return [
+        (entry, piece.text + "\n") for entry, piece in zip(entries, pieces, strict=True)
+    ]
 
 
 def decode_file(data: bytes) -> tuple[str, Problem | None, list[Problem]]:

@@ -2,8 +2,7 @@
 
 A change is one transaction, so a kill leaves either all of it or nothing. The file is used only if it was made
 here: its header holds a seal made of its inode, the folder's secret and the schema. Another file, or a damaged one,
-is set aside. Its name holds a part of the secret, so that no pull can put a -wal or -journal file beside it, which
-SQLite would replay. A process opens the file once. WAL with `synchronous = NORMAL` writes no change twice and survives a
+is set aside. A process opens the file once. WAL with `synchronous = NORMAL` writes no change twice and survives a
 kill; a power cut may lose the last changes, except those that are `durable`.
 """
 
@@ -18,7 +17,14 @@ import apsw
 from ..model.errors import RawkoError, Unwritable
 from ..model.values import TYPE_CHECKING
 from .layout import Layout
-from .private import Lock, check_private, open_private, seal_of, secret_of
+from .private import (
+    Lock,
+    aside_path,
+    check_private,
+    open_private,
+    seal_of,
+    secret_name,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,7 +32,6 @@ if TYPE_CHECKING:
     Cell = str | int | float | bytes | None
 
 RECORDS = "local"  # start of the file's name
-NAME_DIGITS = 16  # of the secret, in the file's name
 SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
 ASIDE = ".aside-"  # between the name of a file that was set aside and its number
 # to wait for another process; a change takes less than a millisecond
@@ -147,6 +152,12 @@ def note(layout: Layout, table: str, *values: Cell) -> None:
         pass
 
 
+def execute(layout: Layout, sql: str, *values: Cell, durable: bool = False) -> None:
+    """Execute one statement in a transaction of its own; raise Unwritable."""
+    with change(layout, durable) as db:
+        db.execute(sql, values)
+
+
 def insert(db: apsw.Connection, table: str, *values: Cell) -> int:
     """Insert a row, replace one with the same key, remove rows beyond the table's limit; return the row's number."""
     texts = [
@@ -166,20 +177,14 @@ def insert(db: apsw.Connection, table: str, *values: Cell) -> int:
 
 def fact(layout: Layout, name: str) -> str:
     """Return a value that `set_fact` stored; empty if there is none."""
-    return next(
-        (
-            value
-            for (value,) in read(layout, "SELECT value FROM facts WHERE name = ?", name)
-        ),
-        "",
-    )
+    rows = read(layout, "SELECT value FROM facts WHERE name = ?", name)
+    return str(rows[0][0]) if rows else ""
 
 
 def set_fact(layout: Layout, name: str, value: str, replace: bool = True) -> None:
     """Store a value; without `replace`, a stored value wins. Raise Unwritable."""
-    with change(layout) as db:
-        verb = "REPLACE" if replace else "IGNORE"
-        db.execute(f"INSERT OR {verb} INTO facts VALUES (?, ?)", (name, value))
+    verb = "REPLACE" if replace else "IGNORE"
+    execute(layout, f"INSERT OR {verb} INTO facts VALUES (?, ?)", name, value)
 
 
 def open_intents(layout: Layout) -> list[str]:
@@ -189,8 +194,7 @@ def open_intents(layout: Layout) -> list[str]:
 
 def records_path(layout: Layout, make: bool = False) -> str:
     """Return the path of the file; with `make`, create its folder. Raise OSError if there is no folder of ours."""
-    start = os.path.join(layout.local, RECORDS)
-    return f"{start}-{secret_of(start, make)[:NAME_DIGITS]}.db"
+    return secret_name(layout.local, RECORDS, make)
 
 
 def close_records() -> None:
@@ -357,17 +361,15 @@ def _look_after(layout: Layout, failure: BaseException) -> None:
 
 def _set_aside(path: str) -> None:
     """Rename a file, after the files beside it, and say so."""
-    number = 1
-    while os.path.lexists(f"{path}{ASIDE}{number}"):
-        number += 1
+    aside = aside_path(path + ASIDE)
     for suffix in reversed(SUFFIXES):
         try:
-            os.rename(path + suffix, f"{path}{ASIDE}{number}{suffix}")
+            os.rename(path + suffix, aside + suffix)
         except FileNotFoundError:
             continue
     sys.stderr.write(
         f"rawkomem: {ascii(path)[1:-1]} is damaged or was not made here, and is not used:"
-        f" it is now {os.path.basename(path)}{ASIDE}{number}; delete it if you do not need it\n"
+        f" it is now {os.path.basename(aside)}; delete it if you do not need it\n"
     )
 
 

@@ -11,9 +11,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable
+from itertools import groupby
 
 from ..model.errors import BadInput, Refused, Unwritable
-from .layout import MAX_FILE_BYTES, Layout, read_bytes
+from .layout import MAX_FILE_BYTES, Layout, explained, read_bytes
 from .private import local_path, open_private, write_all
 
 # Replace and remove files together: write and sync temporary files, rename them, then sync each
@@ -22,10 +23,12 @@ from .private import local_path, open_private, write_all
 # After a kill each file is either old or new. A failure before the first rename leaves all files
 # old. If a later rename fails, the earlier renames are undone.
 
-Stamp = tuple[int, int, int, int]
-
 TEMPORARY_FOLDER = "tmp"  # below .rawko/local
 TEMPORARY_SUFFIX = ".writing"  # of our temporary files; cleanup removes no other file
+
+
+class ChangedMeanwhile(Refused):
+    """Another program saved a file between our read and our rename; nothing was changed."""
 
 
 class Replacing:
@@ -38,39 +41,27 @@ class Replacing:
     def __init__(self, layout: Layout, warn: Callable[[str], None] | None = None):
         self._layout = layout
         self._warn = warn
-        self._before: dict[str, tuple[Stamp, bytes] | None] = {}
+        self._before: dict[str, bytes | None] = {}
         self._new: dict[str, bytes | None] = {}
 
     def read(self, file: str) -> bytes | None:
         """Return the new bytes of a file if they are set, else its current bytes; None if it does not exist."""
         if file in self._new:
             return self._new[file]
-        self._before[file] = None
-        try:
-            stamp = _stamp(file)
-            if stamp is None:
-                return None
-            data = read_bytes(file)
-        except FileNotFoundError:
-            return None
-        except OSError as failure:
-            message = f"cannot read {self._layout.relative(file)}: {failure.strerror}"
-            raise Unwritable(message, "check its permissions and the disk") from None
-        self._before[file] = (stamp, data)
-        return data
+        hint = "check its permissions and the disk"
+        with explained(f"cannot read {self._layout.relative(file)}", hint):
+            self._before[file] = _bytes_or_none(file)
+        return self._before[file]
 
-    def put(self, file: str, data: bytes) -> None:
-        """Set the new bytes of a file; call `read` first."""
+    def put(self, file: str, data: bytes | None) -> None:
+        """Set the new bytes of a file, or None to remove it; call `read` first."""
         self._new[file] = data
 
-    def remove(self, file: str) -> None:
-        """Mark a file for removal; call `read` first."""
-        self._new[file] = None
+    def finish(self) -> None:
+        """Replace all files in the order of `put`, then remove files; raise Unwritable on an I/O error.
 
-    def finish(self) -> set[str]:
-        """Replace and remove all files, and return an empty set; raise Unwritable on an I/O error.
-
-        If another program saved some of the files since they were read, change nothing and return those files.
+        Each folder is synced before files of the next one follow, so that a text is in its new place before it leaves
+        the old one. If another program saved a file since it was read, change nothing and raise ChangedMeanwhile.
         """
         temporaries: dict[
             str, str
@@ -79,23 +70,25 @@ class Replacing:
         where = ""
         try:
             for number, (where, data) in enumerate(self._new.items()):
-                temporaries[where] = (
-                    self._temporary(number)
-                    if data is None
-                    else self._write(where, data, number)
-                )
-            meddled = {where for where in self._new if not self._is_unchanged(where)}
-            if meddled:
-                return meddled
-            for where, temporary in temporaries.items():
-                os.replace(
-                    *(
-                        (where, temporary)
-                        if self._new[where] is None
-                        else (temporary, where)
+                temporaries[where] = self._temporary(number)
+                if data is not None:
+                    self._write(where, data, temporaries[where])
+            for where in self._new:
+                if _bytes_or_none(where) != self._before[where]:
+                    name = self._layout.relative(where)
+                    raise ChangedMeanwhile(
+                        f"{name} changed while we rewrote it",
+                        "close the program that saves it, then try again",
                     )
-                )
-                done.append(where)
+            for (removing, folder), files in groupby(
+                sorted(self._new, key=self._removes),
+                lambda file: (self._removes(file), os.path.dirname(file)),
+            ):
+                for where in files:
+                    ends = (where, temporaries[where])
+                    os.replace(*(ends if removing else ends[::-1]))
+                    done.append(where)
+                self._sync(folder)
         except OSError as failure:
             name = self._layout.relative(where)
             left = [
@@ -112,8 +105,9 @@ class Replacing:
             ) from None
         finally:
             remove_leftovers(self._layout)
-        self._sync_folders()
-        return set()
+
+    def _removes(self, file: str) -> bool:
+        return self._new[file] is None
 
     def _take_back(self, file: str, temporary: str) -> bool:
         """Restore a file's old bytes; return whether that worked."""
@@ -122,41 +116,31 @@ class Replacing:
             if before is None:
                 os.unlink(file)
             else:
-                if self._new[file] is not None:
-                    _write_durably(temporary, before[1], mode_of(file))
+                if not self._removes(file):
+                    _write_durably(temporary, before, mode_of(file))
                 os.replace(temporary, file)
         except OSError:
             return False
         return True
 
-    def _is_unchanged(self, file: str) -> bool:
-        """Compare stamp and bytes: the stamp alone misses a save of the same length within one tick of the clock."""
-        before, stamp = self._before[file], _stamp(file)
-        if before is None or stamp is None:
-            return before is None and stamp is None
-        return before[0] == stamp and read_bytes(file) == before[1]
+    def _sync(self, folder: str) -> None:
+        try:
+            sync_folder(folder)
+        except OSError as failure:
+            name = self._layout.relative(folder)
+            message = f"a crash of the machine may still undo the change in {name}: {failure.strerror}"
+            if self._warn is None:
+                raise Unwritable(message, "check the disk") from None
+            self._warn(message)
 
-    def _sync_folders(self) -> None:
-        for folder in {os.path.dirname(file) for file in self._new}:
-            try:
-                sync_folder(folder)
-            except OSError as failure:
-                name = self._layout.relative(folder)
-                message = f"a crash of the machine may still undo the change in {name}: {failure.strerror}"
-                if self._warn is None:
-                    raise Unwritable(message, "check the disk") from None
-                self._warn(message)
-
-    def _write(self, file: str, data: bytes, number: int) -> str:
+    def _write(self, file: str, data: bytes, temporary: str) -> None:
         folder = os.path.dirname(file)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
             raise PermissionError(
                 errno.EACCES, os.strerror(errno.EACCES)
             )  # before the first rename, not after it
-        temporary = self._temporary(number)
         _write_durably(temporary, data, mode_of(file))
-        return temporary
 
     def _temporary(self, number: int) -> str:
         path = local_path(
@@ -168,15 +152,11 @@ class Replacing:
 
 def refuse_links(layout: Layout, folder: str) -> None:
     """Raise Refused if a folder is a link out of the repository, or if its path is not a folder."""
-    root = os.path.realpath(layout.root)
-    if os.path.lexists(folder) and not os.path.isdir(folder):
+    root = os.path.realpath(layout.root) + os.sep
+    is_folder = os.path.isdir(folder) or not os.path.lexists(folder)
+    if not is_folder or not os.path.realpath(folder).startswith(root):
         raise Refused(
-            f"{layout.relative(folder)} is a link or a file, not a folder",
-            "put a folder in its place",
-        )
-    if not os.path.realpath(folder).startswith(root + os.sep):
-        raise Refused(
-            f"{layout.relative(folder)} is a link out of the repository",
+            f"{layout.relative(folder)} is a file, or a link out of the repository",
             "put a folder in its place",
         )
 
@@ -247,12 +227,11 @@ def mode_of(file: str) -> int:
         return 0o666 & ~umask
 
 
-def _stamp(file: str) -> Stamp | None:
+def _bytes_or_none(file: str) -> bytes | None:
     try:
-        stat = os.lstat(file)
+        return read_bytes(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return (stat.st_size, stat.st_mtime_ns, stat.st_ino, stat.st_ctime_ns)
 
 
 # Read and replace whole files of other programs; after a kill or on a full disk the old file is
@@ -307,16 +286,10 @@ def read_whole(path: str, within: str = "") -> bytes | None:
     """Return a file's bytes; None if it does not exist. `within` is a folder that no link may lead out of."""
     if within:
         refuse_exit(path, within)
-    try:
-        data = read_bytes(path)
-    except FileNotFoundError:
-        return None
-    except OSError as failure:
-        raise BadInput(
-            f"cannot read {path}: {failure.strerror}",
-            "nothing was changed; check permissions",
-        ) from None
-    if len(data) > MAX_FILE_BYTES:
+    hint = "nothing was changed; check permissions"
+    with explained(f"cannot read {path}", hint, BadInput):
+        data = _bytes_or_none(path)
+    if data and len(data) > MAX_FILE_BYTES:
         raise BadInput(
             f"{path} is larger than {MAX_FILE_BYTES >> 20} MiB",
             "nothing was changed; shorten it",
@@ -374,23 +347,13 @@ def write_page(file: str, text: str) -> bool:
             f"{file} was not written by rawkomem",
             "move it away, or name another file with --out",
         )
-    try:
+    with explained(f"cannot write {file}"):
         replace_whole(file, text.encode())
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write {file}: {failure.strerror}",
-            "check permissions and free space",
-        ) from None
     return True
 
 
 def read_page(file: str) -> str:
     r"""Return a page's text with \n line ends, also where git checked out \r\n; empty if the file does not exist."""
-    try:
-        return read_bytes(file).decode("utf-8", "replace").replace("\r\n", "\n")
-    except FileNotFoundError:
-        return ""
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot read {file}: {failure.strerror}", "check permissions"
-        ) from None
+    with explained(f"cannot read {file}", "check permissions"):
+        data = _bytes_or_none(file) or b""
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -15,7 +15,7 @@ from ..model.entries import Draft
 from ..model.errors import NotFound, RawkoError
 from ..model.values import DAY, TYPE_CHECKING, as_dict, now, record, replace
 from .layout import Layout
-from .records import change, insert, note, read
+from .records import change, execute, insert, note, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -99,8 +99,7 @@ def note_fresh(layout: Layout, session: str) -> None:
 def _forget_told(layout: Layout, session: str, sql: str) -> None:
     try:
         if session:
-            with change(layout) as db:
-                db.execute(sql, (checksum(session),))
+            execute(layout, sql, checksum(session))
     except RawkoError:
         pass
 
@@ -264,8 +263,8 @@ class Drafts:
 
     def note_asked(self, draft: Draft) -> None:
         """Record that the agent was asked to write a draft."""
-        with change(self._layout) as db:
-            db.execute("UPDATE drafts SET asked = ? WHERE id = ?", (now(), draft.id))
+        sql = "UPDATE drafts SET asked = ? WHERE id = ?"
+        execute(self._layout, sql, now(), draft.id)
 
     def decide(self, draft: Draft, what: str, entry: str = "") -> None:
         """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed.
@@ -289,11 +288,10 @@ class Drafts:
 
     def expire(self) -> int:
         """Remove drafts older than MAX_DRAFT_DAYS; return how many of them were undecided."""
-        sql = "SELECT decision FROM drafts WHERE at < ?"
-        gone = read(self._layout, sql, _oldest_draft())
+        oldest = _oldest_draft()
+        gone = read(self._layout, "SELECT decision FROM drafts WHERE at < ?", oldest)
         if gone:
-            with change(self._layout) as db:
-                db.execute("DELETE FROM drafts WHERE at < ?", (_oldest_draft(),))
+            execute(self._layout, "DELETE FROM drafts WHERE at < ?", oldest)
         return sum(not decision for (decision,) in gone)
 
     def _undecided(self, only: str = "", *values: str) -> list[Draft]:

@@ -1,8 +1,7 @@
 """Read and write the file format: frontmatter, entries and wire blocks.
 
-`fields`: keys and values of a frontmatter, foreign names and misspelled names of keys.
 `yaml_mapping`: a strict YAML reader that keeps every scalar as text.
-`frontmatter`: reads and writes frontmatter and whole entries as text.
+`frontmatter`: keys and values; reads and writes frontmatter and whole entries as text.
 `blocks`: splits a file into blocks, and joins entries to a file.
 `entries`: parses texts into entries with Problems; a person's text with flags.
 `body`: sections, list items, wikilinks and citations.

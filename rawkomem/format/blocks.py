@@ -14,8 +14,14 @@ from hashlib import sha256
 from itertools import pairwise
 
 from ..model.values import Problem, error, record, warning
-from .fields import LLMOS_MARKS, Field, Unreadable
-from .frontmatter import MAX_FRONTMATTER_BYTES, emit_fields, read_frontmatter
+from .frontmatter import (
+    LLMOS_MARKS,
+    MAX_FRONTMATTER_BYTES,
+    Field,
+    Unreadable,
+    emit_fields,
+    read_frontmatter,
+)
 
 # Split a file into blocks: one frontmatter and its body each.
 #

@@ -20,6 +20,8 @@ from ..model.values import (
     DEFAULT_IMPORTANCE,
     ERROR,
     IMPORTANCE,
+    KEPT_KEYS,
+    KEY_ALIASES,
     KEY_NAMES,
     NEED_WHEN,
     Problem,
@@ -45,14 +47,13 @@ from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
 from .blocks import Block, digest_of, split_blocks
-from .fields import (
+from .frontmatter import (
+    CONFLICT_MARKER,
     SHORT_KEYS,
     Field,
-    near_key,
     with_native_keys,
     with_prose_in_body,
 )
-from .frontmatter import CONFLICT_MARKER
 
 # Read experience logs with a text before their first entry.
 
@@ -186,26 +187,23 @@ def _body_problems(block: Block) -> list[Problem]:
 
 def _secret_problems(block: Block) -> list[Problem]:
     """Return Problems for secrets and personal data in the frontmatter and the body, found in one pass."""
-    fields = block.fields or {}
-    leaves: list[tuple[str, Leaf]] = []
-    for key, field in fields.items():
-        value = partial(map_value, key, field.value)
-        leaves += [(key, leaf) for leaf in leaves_of(value)]
-    if not block.body and are_bare(leaf for _, leaf in leaves):
+    leaves: list[Leaf] = []
+    places: list[tuple[str, int]] = []  # key and line of each leaf
+    for key, field in (block.fields or {}).items():
+        own = leaves_of(partial(map_value, key, field.value))
+        leaves += own
+        places += [(key, field.line)] * len(own)
+    if not block.body and are_bare(leaves):
         return []
-
     problems = []
     line, counted = block.body_line, 0
-    for found in find_in_fields([*(leaf for _, leaf in leaves), ("", block.body)]):
-        if found.leaf < len(leaves):
-            key = leaves[found.leaf][0]
-            problems.append(_secret_problem(found.rule, key, fields[key].line))
+    for secret in find_in_fields([*leaves, ("", block.body)]):
+        if secret.leaf < len(leaves):
+            problems.append(_secret_problem(secret.rule, *places[secret.leaf]))
         else:
-            line, counted = (
-                line + block.body.count("\n", counted, found.start),
-                found.start,
-            )
-            problems.append(_secret_problem(found.rule, "", line))
+            line += block.body.count("\n", counted, secret.start)
+            counted = secret.start
+            problems.append(_secret_problem(secret.rule, "", line))
     return problems
 
 
@@ -215,15 +213,10 @@ def _secret_problem(rule: str, key: str, line: int) -> Problem:
     where = "frontmatter" if key else "body"
     kept = KEPT_HINT if key in UNTOUCHED_KEYS else ""
     if RULES[rule].pii:
-        return style(
-            "personal-data",
-            f"personal data in the {where}: {rule}",
-            kept or PERSONAL_HINT,
-            line,
-        )
-    return warning(
-        "secret", f"a secret in the {where}: {rule}", kept or SECRET_HINT, line
-    )
+        message = f"personal data in the {where}: {rule}"
+        return style("personal-data", message, kept or PERSONAL_HINT, line)
+    message = f"a secret in the {where}: {rule}"
+    return warning("secret", message, kept or SECRET_HINT, line)
 
 
 class _FieldReader:
@@ -315,11 +308,15 @@ class _FieldReader:
                 "write it as one value, in quotes if need be",
             )
             return ""
-        text = clean(field.value)
-        if text != field.value:
+        (text,) = self._cleaned(key, [field.value])
+        return " ".join(text.split())
+
+    def _cleaned(self, key: str, texts: list[str]) -> list[str]:
+        cleaned = [clean(text) for text in texts]
+        if cleaned != texts:
             message = f"invisible or control characters in {key}"
             self._warn("hidden-character", key, message, HIDDEN_HINT)
-        return " ".join(text.split())
+        return cleaned
 
     def _id(self, key: str) -> str:
         id = unicodedata.normalize("NFC", self._text(key))
@@ -339,13 +336,11 @@ class _FieldReader:
     def _title(self, required: bool) -> str:
         field = self._present("title")
         title = self._text("title")
-        if not title:
-            if required and (
-                field is None or isinstance(field.value, str)
-            ):  # otherwise a Problem was reported already
+        if field is None or not title:
+            # of a value that is not text, a Problem was reported already
+            if required and (field is None or isinstance(field.value, str)):
                 self._error(NO_TITLE, "title", "no title", "add 'title: …'")
             return ""
-        assert field is not None
         if "\n" in str(field.value).strip():
             message = "a title is one line: line breaks read as spaces"
             self._warn("title-lines", "title", message, "write it on one line")
@@ -421,8 +416,9 @@ class _FieldReader:
             else item
             for item in self._listed(key)
         ]
-        if all(isinstance(item, str) for item in items):
-            return [str(item) for item in items]
+        texts = [item for item in items if isinstance(item, str)]
+        if texts == items:
+            return texts
         message = f"{key} must be text or a flat list of texts"
         self._error(
             "not-list", key, message, "put each text in quotes, without inner brackets"
@@ -434,27 +430,16 @@ class _FieldReader:
         written = self._items(key)
         items = [item.strip() for item in written]
         if len(items) > most:
-            limit, hint = f"at most {most}", "keep the most useful ones"
-            if key == "tags":
-                self._error("too-many-tags", key, f"{len(items)} tags: {limit}", hint)
-            else:
-                self._error(
-                    "too-many-conditions",
-                    key,
-                    f"{len(items)} conditions: {limit}",
-                    hint,
-                )
+            code = "too-many-tags" if key == "tags" else "too-many-conditions"
+            message = f"{len(items)} values of {key}: at most {most}"
+            self._error(code, key, message, "keep the most useful ones")
             return ()
         if not all(items) or any(item.endswith("\n") for item in written):
             message = (
                 f"{key}: an empty tag or condition, or a line break at its end, dropped"
             )
             self._warn("empty-text", key, message, "remove it; use '|-' or quotes")
-        cleaned = [clean(item) for item in items]
-        if cleaned != items:
-            message = f"invisible or control characters in {key}"
-            self._warn("hidden-character", key, message, HIDDEN_HINT)
-        return tuple(filter(None, cleaned))
+        return tuple(filter(None, self._cleaned(key, items)))
 
     def _tags(self) -> tuple[str, ...]:
         tags = self._texts("tags", MAX_TAGS)
@@ -542,6 +527,45 @@ def is_inside_memories(reference: str) -> bool:
     ):
         return False
     return ".." not in reference.split("/")
+
+
+# Find the known key that a misspelled key probably means; only `rawkomem check` uses it.
+
+KNOWN_KEYS = (
+    "title", "whenToUse", "tags", "importance", "discoveredAt", "discoveredBy", "discoveredIn", "source",
+    "relatedMemories", "category", "provenance", "claim", "importedFrom", *KEY_NAMES, *KEY_ALIASES,
+)  # fmt: skip
+MIN_KEY_CHARS = 5  # shorter words differ by one letter from too many others
+MIN_SIMILARITY = 0.85  # of a misspelled key and the key that was meant
+WITHOUT_SIGNS = str.maketrans("", "", "_- ")
+
+
+def near_key(key: str) -> str:
+    """Return the known key that a key misspells; empty if the key is known or unlike any known key."""
+    if key in KNOWN_KEYS or key in KEPT_KEYS or not key.isascii():
+        return ""
+    from difflib import get_close_matches  # only `check` gives this advice
+
+    plain = _bare_key(key)
+    # Of keys that differ only in signs, the one that is spelled like this one wins.
+    ordered = sorted(KNOWN_KEYS, key=lambda name: ("_" in name) == ("_" in key))
+    known = {_bare_key(name): name for name in ordered}
+    if plain in known:
+        return known[plain]
+    if len(plain) < MIN_KEY_CHARS:
+        return ""
+    similar = [
+        word for word in known if len(word) >= MIN_KEY_CHARS and word[0] == plain[0]
+    ]
+    swapped = [word for word in similar if sorted(word) == sorted(plain)]
+    for word in swapped or get_close_matches(plain, similar, cutoff=MIN_SIMILARITY):
+        if plain not in (f"{word}s", word[:-1]):  # its plural or singular
+            return known[word]
+    return ""
+
+
+def _bare_key(key: str) -> str:
+    return key.translate(WITHOUT_SIGNS).lower()
 
 
 # Make an Entry from a person's text, which may have frontmatter, and from flags, which override

@@ -1,5 +1,6 @@
-"""Read and write frontmatter, as text that every YAML 1.2 reader reads alike. Plain lines are read
-with a regular expression, the rest with a YAML parser; every scalar stays text.
+"""Keys and values of a frontmatter, the keys of LLMos that mean ours; read and write frontmatter, as
+text that every YAML 1.2 reader reads alike. Plain lines are read with a regular expression, the
+rest with a YAML parser; every scalar stays text.
 """
 
 from __future__ import annotations
@@ -9,8 +10,126 @@ import re
 from collections.abc import Mapping
 
 from ..model.entries import Entry, Value
-from ..model.values import DEFAULT_IMPORTANCE, Problem, error, iso, warning
-from .fields import NULLS, NUMBER_KEYS, PROSE_KEYS, Field, Unreadable, llmos_keys_of
+from ..model.values import (
+    DEFAULT_IMPORTANCE,
+    Problem,
+    error,
+    iso,
+    record,
+    replace,
+    warning,
+)
+
+# Define the values of a frontmatter, and the exception for unreadable ones.
+
+MAX_VALUES = 4_000  # limits the work on very long mappings
+NULLS = {"", "~", "null", "Null", "NULL"}
+
+
+@record
+class Field:
+    """A top-level value and its line; `plain` is False for a quoted text, so that `~` and `"~"` differ."""
+
+    value: Value
+    line: int
+    plain: bool = False
+
+    @property
+    def missing(self) -> bool:
+        """Tell whether the value is YAML's null."""
+        return self.plain and self.value in NULLS
+
+
+class Unreadable(Exception):
+    """Raised if a frontmatter cannot be read; `problem` says why and where."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+# Map the keys of LLMos traces and experiences to ours, where ours are missing.
+
+# kind → our key → the key of LLMos, in the order of LLMos files
+LLMOS_KEYS = {
+    "trace": {
+        "id": "trace_id",
+        "discoveredAt": "timestamp",
+        "title": "goal",
+        "discoveredBy": "agent",
+    },
+    "experience": {
+        "id": "experience_id",
+        "discoveredAt": "timestamp",
+        "title": "primary_goal",
+    },
+}
+SHORT_KEYS = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our keys
+# key that only this kind has
+LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}
+# of a log entry, for people: two branches may use the same number
+EXPERIENCE_NUMBER = "experience_number"
+NUMBER_KEYS = (
+    "duration_ms",
+    "execution_time_ms",
+    "files_created",
+    EXPERIENCE_NUMBER,
+)  # keys with bare numbers
+# fields of an experience that hold prose
+PROSE_KEYS = ("output_summary", "learnings_or_issues")
+
+
+def with_native_keys(fields: Mapping[str, Field]) -> Mapping[str, Field]:
+    """Return the fields of a trace or an experience with our keys instead of LLMos keys; others unchanged."""
+    kind = _kind_of_fields(fields)
+    if not kind:
+        return fields
+    missing = {
+        ours: theirs
+        for ours, theirs in LLMOS_KEYS[kind].items()
+        if ours not in fields and SHORT_KEYS.get(ours) not in fields
+    }
+    renamed = {theirs: ours for ours, theirs in missing.items() if theirs in fields}
+    found = {renamed.get(key, key): field for key, field in fields.items()}
+    if "kind" not in found:
+        mark = next(field for key, field in fields.items() if key in LLMOS_MARKS)
+        found = {"kind": replace(mark, value=kind, plain=True), **found}
+    return found
+
+
+def _kind_of_fields(fields: Mapping[str, Field]) -> str:
+    if "kind" in fields:
+        said = str(fields["kind"].value)
+        return said if said in LLMOS_KEYS else ""
+    return next((kind for key, kind in LLMOS_MARKS.items() if key in fields), "")
+
+
+def with_prose_in_body(entry: Entry) -> Entry:
+    """Append the prose fields of an experience to its body, so that a search finds them; return other entries as is."""
+    if entry.kind != "experience":
+        return entry
+    parts = [
+        str(entry.extra[key]).strip()
+        for key in PROSE_KEYS
+        if isinstance(entry.extra.get(key), str)
+    ]
+    missing = [part for part in parts if part and part not in entry.body]
+    return (
+        replace(entry, body="\n\n".join([entry.body, *missing]).strip())
+        if missing
+        else entry
+    )
+
+
+def llmos_keys_of(entry: Entry) -> Mapping[str, str]:
+    """Return our key → LLMos key for a trace or an experience; empty if another field already has such a key."""
+    names = LLMOS_KEYS.get(entry.kind, {})
+    return (
+        names
+        if entry.id and not any(key in entry.extra for key in names.values())
+        else {}
+    )
+
 
 # Read a frontmatter of plain lines without a YAML parser, because most entries have nothing else.
 #

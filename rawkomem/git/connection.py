@@ -13,9 +13,9 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..files.layout import Layout
+from ..files.layout import Layout, explained
 from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_whole
-from ..model.errors import Refused, Unwritable
+from ..model.errors import Refused
 from ..model.values import record, replace
 from ..text.marked import cut_block, put_block
 from .merge import CONFLICT_EXIT_CODE
@@ -173,20 +173,13 @@ def plan_git_removal(layout: Layout) -> Connection:
 def carry_out_connection(connection: Connection) -> None:
     """Write the files, then the settings; raise Unwritable or GitFailed on failure."""
     for change in connection.files:
-        try:
+        path = change.path
+        with explained(f"cannot write {path}", "check permissions"):
             if change.after is None:
-                os.unlink(change.path)
+                os.unlink(path)
             else:
-                replace_whole(
-                    change.path,
-                    change.after,
-                    change.executable,
-                    os.path.dirname(change.path),
-                )
-        except OSError as failure:
-            raise Unwritable(
-                f"cannot write {change.path}: {failure.strerror}", "check permissions"
-            ) from None
+                folder = os.path.dirname(path)
+                replace_whole(path, change.after, change.executable, folder)
     for setting in connection.settings:
         words = (
             ("--unset-all", setting.key)

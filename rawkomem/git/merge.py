@@ -12,12 +12,12 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
-from ..files.layout import AREAS, FOLDER, MAX_FILE_BYTES
-from ..files.reading import decode_file, read_data
+from ..files.layout import AREAS, FOLDER, explained, read_bytes
+from ..files.reading import decode_file, read_data, read_texts
 from ..files.replace import remove_unfinished, replace_whole
 from ..format.blocks import SEPARATOR, cut_pieces, with_id
 from ..model.entries import Entry
-from ..model.errors import Refused, Unwritable
+from ..model.errors import Refused
 from ..model.ids import order_key
 from ..model.values import record, replace
 from .head import find_git
@@ -227,18 +227,17 @@ class _Merge:
 
     def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
         """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
-        read = read_data(data, path, advice=False).entries
+        read = read_texts(data, path)
         if len(read) != len(order):
             return False
-        _, pieces = cut_pieces(decode_file(data)[0], [entry.line for entry in read])
         abouts = {
             item.entry.about
             for side in (self.ours, self.theirs)
             for item in side.items.values()
         }
         return all(
-            piece.text == self.texts[key] and self._is_same(key, entry, abouts)
-            for key, entry, piece in zip(order, read, pieces, strict=True)
+            text == self.texts[key] + "\n" and self._is_same(key, entry, abouts)
+            for key, (entry, text) in zip(order, read, strict=True)
         )
 
     def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
@@ -329,13 +328,8 @@ def merge_files(
         merged = None  # on any error: lines can always be merged
     if merged is None:
         return _merge_lines(base, ours, theirs, name, marker)
-    try:
+    with explained(f"cannot write {ours}"):
         _replace(ours, merged.data)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot write {ours}: {failure.strerror}",
-            "check permissions and free space",
-        ) from None
     if merged.conflicts:
         changed = ", ".join(merged.conflicts)
         raise Conflicting(
@@ -369,11 +363,5 @@ def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> N
 
 def _read_side(file: str) -> bytes:
     """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise Unwritable if it cannot be read."""
-    try:
-        with open(file, "rb") as stream:
-            return stream.read(MAX_FILE_BYTES + 1)
-    except OSError as failure:
-        raise Unwritable(
-            f"cannot read {file}: {failure.strerror}",
-            "run 'git merge', which calls this command",
-        ) from None
+    with explained(f"cannot read {file}", "run 'git merge', which calls this command"):
+        return read_bytes(file)

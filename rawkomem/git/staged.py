@@ -12,13 +12,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import combinations
 from typing import Any
 
+from ..files.append import appended
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
 from ..files.check import MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
-from ..files.reading import decode_file, read_data
-from ..format.blocks import append_holds, cut_pieces, join_entry
+from ..files.reading import decode_file, read_data, read_texts
 from ..format.body import citations_in, read_citation
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
@@ -101,9 +102,9 @@ class Staged:
         """Return path → blob of the first parent; empty for the first commit."""
         return self.parents[0] if self.parents else {}
 
-    def changed(self, since: Mapping[str, str] | None = None) -> list[str]:
-        """Return the staged paths that are missing or different in another version, by default HEAD."""
-        return _differing(self.now, self.head if since is None else since)
+    def changed(self) -> list[str]:
+        """Return the staged paths that are missing or different in HEAD."""
+        return _differing(self.now, self.head)
 
     def left(self, version: Mapping[str, str]) -> list[str]:
         """Return the paths of a version whose staged file is different or missing."""
@@ -159,7 +160,9 @@ class Staged:
         return {memory.id: memory for memory in folded if memory}
 
     def naming(self, words: Collection[str]) -> list[Memory]:
-        """Return the active memories of the staged files that may hold one of these words or ids; without words, all."""
+        """Return the active memories of the staged files that may hold one of these words or ids."""
+        if not words:
+            return []
         ids = self.entries(words=words)
         about = self.entries(words=ids)
         folded = [fold(about[id]) for id in ids]
@@ -378,29 +381,23 @@ def restored_file(path: str, committed: bytes, staged: bytes | None) -> bytes:
     if staged is None:
         return committed
     known = {entry.id for entry in _entries(committed, path)}
-    text, refused, odd = decode_file(staged)
-    entries = _entries(staged, path)
-    unnamed = [entry for entry in entries if "id" not in entry.given]
-    if refused or odd or (len(unnamed) > 1 and len(entries) != len(known)):
+    _, refused, odd = decode_file(staged)
+    texts = read_texts(staged, path)
+    unnamed = [entry for entry, _ in texts if "id" not in entry.given]
+    if refused or odd or (len(unnamed) > 1 and len(texts) != len(known)):
         raise Refused(
             f"the entries of {path} match no committed entries",
             f"give each an id, or {_undo_hint(path)}",
         )
-    _, pieces = cut_pieces(text, [entry.line for entry in entries])
-    for entry, piece in zip(entries, pieces, strict=True):
+    for entry, text in texts:
         if entry.id not in known:
-            committed = _appended_entry(path, committed, piece.text + "\n")
+            committed = appended(committed, text)
+            if not committed:
+                raise Refused(
+                    f"no entry can be appended to {path}",
+                    f"close its open code fence, or {_undo_hint(path)}",
+                )
     return committed
-
-
-def _appended_entry(path: str, data: bytes, entry: str) -> bytes:
-    if not append_holds(decode_file(data)[0], entry):
-        raise Refused(
-            f"no entry can be appended to {path}",
-            f"close its open code fence, or {_undo_hint(path)}",
-        )
-    whole = data.decode("utf-8-sig")
-    return data + join_entry(whole, entry).encode()[len(whole.encode()) :]
 
 
 def _undo_hint(path: str) -> str:
@@ -681,9 +678,9 @@ def _contradictions(commit: Commit) -> list[Problem]:
 def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned
-    own = commit.staged.naming(concerned) if concerned else ()
-    claiming = any(map(claim_of, own))
-    memories = list(filter(claim_of, commit.staged.naming(()))) if claiming else []
+    claiming = any(map(claim_of, commit.staged.naming(concerned)))
+    everybody = commit.staged.memories().values() if claiming else ()
+    memories = [one for one in everybody if one.status == ACTIVE and claim_of(one)]
     found: dict[frozenset[str], tuple[Memory, Memory, Claim]] = {}
     for memory in memories:
         claim = claim_of(memory) if memory.id in concerned else None
@@ -705,9 +702,7 @@ def _derived(commit: Commit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
     concerned = commit.concerned
     found = []
-    deriving = list(
-        filter(derived_from, commit.staged.naming(concerned) if concerned else ())
-    )
+    deriving = [*filter(derived_from, commit.staged.naming(concerned))]
     memories = commit.staged.memories() if deriving else {}
     for memory in deriving:
         for source in weak_sources(memory, memories.get, now()):
@@ -726,8 +721,7 @@ def _citations(commit: Commit) -> list[Problem]:
     concerned, code = commit.concerned, commit.staged.code
     looking = _StagedCitations(commit)
     found = []
-    words = {*concerned, *code}
-    for memory in commit.staged.naming(words) if words else ():
+    for memory in commit.staged.naming({*concerned, *code}):
         for text in citations_in(memory.extra):
             citation = read_citation(text)
             if memory.id in concerned or citation.path in code:
@@ -817,7 +811,7 @@ class AddedMemories:
         worded = {
             entry.target for entry in entries if entry.creates or entry.kind == "amend"
         }
-        named = staged.naming(worded) if worded else ()
+        named = staged.naming(worded)
         self.memories = {memory.id: memory for memory in named if memory.id in worded}
 
     def holds(self, path: str) -> bool:
@@ -826,22 +820,21 @@ class AddedMemories:
 
     def twins(self) -> list[tuple[Memory, Memory]]:
         """Return (memory that the commit adds, another memory of the commit with exactly the same text), by path."""
-        found: dict[frozenset[str], tuple[Memory, Memory]] = {}
         same: dict[str, list[Memory]] = {}
         texts = [memory.body or memory.title for memory in self.memories.values()]
         words = {max(re.split(r"[^A-Za-z0-9]+", text), key=len) for text in texts}
-        for memory in self.staged.naming(words) if words else ():
+        for memory in self.staged.naming(words):
             same.setdefault(identity(f"{memory.title}\n{memory.body}"), []).append(
                 memory
             )
-        for memory in self.memories.values():
-            for other in same[identity(f"{memory.title}\n{memory.body}")]:
-                if other.id != memory.id and is_comparable(memory, other):
-                    pair = sorted((other, memory), key=self._age)
-                    found.setdefault(
-                        frozenset((memory.id, other.id)), (pair[1], pair[0])
-                    )
-        return sorted(found.values(), key=lambda pair: (pair[0].path, pair[0].line))
+        twins = [
+            (newer, older)
+            for group in same.values()
+            for older, newer in combinations(sorted(group, key=self._age), 2)
+            if (older.id in self.memories or newer.id in self.memories)
+            and is_comparable(newer, older)
+        ]
+        return sorted(twins, key=lambda pair: (pair[0].path, pair[0].line))
 
     def _age(self, memory: Memory) -> tuple[bool, int, str]:
         return memory.id in self.created, memory.created, memory.id

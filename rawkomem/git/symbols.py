@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 Span = tuple[int, int]  # positions in the text, of whole lines
 
@@ -76,6 +76,7 @@ CONTINUES = re.compile(
     r"|is|extends|implements|throws|with)\b",
     re.IGNORECASE,
 )
+LINE = re.compile(r"^(?P<indent>[ \t]*)(?P<code>\S[^\n]*)", re.MULTILINE)
 HEADING = re.compile(r"^(#+)([^\n]*)$", re.MULTILINE)
 NOT_IN_ANCHOR = re.compile(r"[^\w -]")
 
@@ -97,15 +98,35 @@ def symbol_text(text: str, symbol: str, path: str) -> str:
     parts = [part for part in symbol.replace("::", ".").split(".") if part]
     inside = [(0, len(text))]
     definitions: list[Span] = []
+    code, bare = _without_texts(text, suffix)
     for part in parts:
-        names = _definitions(text, part, inside, suffix)
-        definitions = [(_first_line(text, name, suffix), end) for name, end in names]
+        names = _definitions(code, bare, part, inside, suffix)
+        definitions = [(_first_line(code, name, suffix), end) for name, end in names]
         inside = [(name + len(part), end) for name, end in names]
     if len(parts) > 1 and not definitions:
-        for name, end in _definitions(text, parts[-1], [(0, len(text))], suffix):
-            if parts[-2] in text[text.rfind("\n", 0, name) + 1 : name]:
-                definitions.append((_first_line(text, name, suffix), end))
+        everywhere = [(0, len(text))]
+        for name, end in _definitions(code, bare, parts[-1], everywhere, suffix):
+            if parts[-2] in code[code.rfind("\n", 0, name) + 1 : name]:
+                definitions.append((_first_line(code, name, suffix), end))
     return "\n".join(text[start:end] for start, end in definitions)
+
+
+@lru_cache(maxsize=8)
+def _without_texts(text: str, suffix: str) -> tuple[str, str]:
+    """Return a text without comments and strings of several lines, and one without all comments and strings.
+
+    Both have blanks or quotes in their place, so that positions and the lines of code stay.
+    """
+
+    def fill(token: re.Match[str]) -> str:
+        return (" " if token["comment"] else '"') * len(token[0])
+
+    def fill_long(token: re.Match[str]) -> str:
+        is_short = not token["comment"] and "\n" not in token[0]
+        return token[0] if is_short else fill(token)
+
+    tokens = _tokens(suffix)
+    return tokens.sub(fill_long, text), tokens.sub(fill, text)
 
 
 def mentions_symbol(text: str, symbol: str, path: str) -> bool:
@@ -128,29 +149,22 @@ def _section(text: str, anchor: str) -> str:
     return text[start:] if start >= 0 else ""
 
 
-def _definitions(text: str, name: str, inside: list[Span], suffix: str) -> list[Span]:
+def _definitions(
+    code: str, bare: str, name: str, inside: list[Span], suffix: str
+) -> list[Span]:
     """Return the position of the name and the end of each of its least indented definitions in these spans."""
-    places = []
-    for start, end in inside:
-        for at in _occurrences(text, name, (start, end)):
-            if _defines(text, at, at + len(name), suffix):
-                places.append((at, end))
-    if len(places) > 1:  # ignore examples in comments and strings
-        texts = [
-            token.span()
-            for token in _tokens(suffix).finditer(text)
-            if "\n" in token[0].strip()
-        ]
-        code = [
-            place for place in places if not any(a < place[0] < b for a, b in texts)
-        ]
-        places = code or places
-    least = min((_indent(text, at) for at, _ in places), default=0)
+    places = [
+        (at, end)
+        for start, end in inside
+        for at in _occurrences(code, name, (start, end))
+        if _defines(code, at, at + len(name), suffix)
+    ]
+    least = min((_indent(code, at) for at, _ in places), default=0)
     definitions: list[Span] = []
     for at, limit in places:
         is_new = not definitions or at >= definitions[-1][1]
-        if is_new and _indent(text, at) == least:
-            definitions.append((at, _end(text, at, limit, suffix)))
+        if is_new and _indent(code, at) == least:
+            definitions.append((at, _end(bare, at, least, limit, suffix)))
     return definitions
 
 
@@ -172,11 +186,7 @@ def _defines(text: str, start: int, end: int, suffix: str) -> bool:
     """Tell whether the name at this place is defined there."""
     line = text.rfind("\n", max(0, start - MAX_BEFORE_LENGTH), start) + 1
     before = text[line:start].lstrip()
-    if (
-        start - line > MAX_BEFORE_LENGTH
-        or before.startswith("* ")
-        or _is_comment(before, 0, suffix)
-    ):
+    if start - line > MAX_BEFORE_LENGTH:
         return False
     for suffixes, upto, after in DEFINITIONS:
         if (
@@ -199,48 +209,31 @@ def _first_line(text: str, at: int, suffix: str) -> int:
         is_type = start == first and suffix in C_LIKE and UPPER_HALF.fullmatch(bare)
         if indent == own and bare and (ATTRIBUTE.match(bare) or is_type):
             first = above
-        elif bare and (
-            indent < own or (indent == own and not _may_precede(bare, suffix))
-        ):
+        elif bare and (indent < own or (indent == own and bare[0] not in "})]>")):
             break
         start = above
     return first
 
 
-def _may_precede(bare: str, suffix: str) -> bool:
-    """Tell whether a line may be between a decorator and its definition: a closing bracket or a comment."""
-    return bare[0] in "})]>" or _is_comment(bare, 0, suffix)
+def _end(bare: str, at: int, own: int, limit: int, suffix: str) -> int:
+    """Return the end of the last line of the definition of the name at this place. Raises TooLong.
 
-
-def _end(text: str, at: int, limit: int, suffix: str) -> int:
-    """Return the end of the last line of the definition of the name at this place. Raises TooLong."""
-    own = _indent(text, at)
-    end, depth = at, 0
-    for token in _tokens(suffix).finditer(text, text.rfind("\n", 0, at) + 1, limit):
-        if token.end() - at > MAX_DEFINITION_LENGTH:
+    `own` is its indentation. In SQL it ends with a semicolon.
+    """
+    start, end, depth = bare.rfind("\n", 0, at) + 1, at, 0
+    for line in LINE.finditer(bare, start, limit):
+        if line.end() - at > MAX_DEFINITION_LENGTH:
             raise TooLong
-        if token["comment"]:
-            continue
-        if token["line"]:
-            if _is_comment(text, token.end(), suffix):
-                continue
-            indent = len(token[0]) - 1
-            belongs = indent > own or (
-                indent == own and CONTINUES.match(text, token.end())
-            )
-            if depth == 0 and not belongs and suffix != "sql":
-                break
-        end = max(end, token.end())
-        depth = max(0, depth + (token[0] in "([{") - (token[0] in ")]}"))
-        if token[0] == ";" and depth == 0:
+        indent = len(line["indent"])
+        belongs = indent > own or (indent == own and CONTINUES.match(line["code"]))
+        if end > at and depth == 0 and not belongs and suffix != "sql":
             break
-    newline = text.find("\n", end, limit)
-    return newline if newline >= 0 else limit
-
-
-def _is_comment(text: str, at: int, suffix: str) -> bool:
-    token = _tokens(suffix).match(text, at)
-    return bool(token and token["comment"])
+        end = line.end()
+        opened = sum(map(line["code"].count, "([{"))
+        depth = max(0, depth + opened - sum(map(line["code"].count, ")]}")))
+        if suffix == "sql" and depth == 0 and ";" in line["code"]:
+            break
+    return end
 
 
 def _indent(text: str, at: int) -> int:
@@ -254,7 +247,7 @@ def _indent(text: str, at: int) -> int:
 
 @cache
 def _tokens(suffix: str) -> re.Pattern[str]:
-    """Return the pattern of a language's comments, strings, brackets and starts of lines."""
+    """Return the pattern of a language's comments and strings."""
     strings = []
     comment = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)"
     if suffix in HASH:
@@ -283,8 +276,5 @@ def _tokens(suffix: str) -> re.Pattern[str]:
             r"(?:(?<=return)|(?<=[(,=:\[!&|?{};+\-*%<>~^]))[ \t]*/(?![/*])(?:\\.|[^/\\\n])*+/"
         )
     if suffix == "sql":
-        strings.append(r"\$\$(?s:.*?)(?:\$\$|\Z)|;")
-    text = "|".join(strings)
-    return re.compile(
-        rf"(?P<comment>{comment})|(?P<line>\n[ \t]*(?=\S))|{text}|[()\[\]{{}}]"
-    )
+        strings.append(r"\$\$(?s:.*?)(?:\$\$|\Z)")
+    return re.compile(rf"(?P<comment>{comment})|{'|'.join(strings)}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from ..format.body import list_items
-from ..format.fields import EXPERIENCE_NUMBER
+from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
 from ..model.ids import file_stem

@@ -176,10 +176,10 @@ class Memory:
 
 @record
 class Plan:
-    """Entries to append, with the reason as text and, if a program needs it, as a code."""
+    """Entries to append. `why` says what they do, for commands that print it; `code` says it to programs."""
 
     entries: tuple[Entry, ...]
-    why: str
+    why: str = ""
     code: str = ""
     # the change on this machine that it undoes (files/machine_records.py)
     undoes: str = ""

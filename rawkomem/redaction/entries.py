@@ -109,7 +109,7 @@ class FieldSecret:
     rule: str
 
 
-def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[FieldSecret]:
+def find_in_fields(leaves: Sequence[Leaf]) -> list[FieldSecret]:
     """Return every secret in the fields, in order. A leaf without a key, such as a body, is checked alone."""
     starts, pieces, at = [], [], 0
     secrets = []
@@ -120,7 +120,7 @@ def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[FieldSecret
         at += len(head) + len(text) + 1
         secrets += [FieldSecret(number, *span) for span in _told_by_key(key, text)]
     whole = {secret.leaf for secret in secrets}
-    for hit in find_secrets("\n".join(pieces), pii):
+    for hit in find_secrets("\n".join(pieces)):
         first = max(0, bisect_right(starts, hit.start) - 1)
         for number in range(first, bisect_right(starts, hit.end - 1)):
             start = max(0, hit.start - starts[number])
@@ -130,17 +130,16 @@ def find_in_fields(leaves: Sequence[Leaf], pii: bool = True) -> list[FieldSecret
     return sorted(secrets, key=lambda secret: (secret.leaf, secret.start))
 
 
-def redact_fields(
-    leaves: Sequence[Leaf], stand_in: Mapping[str, Callable[[str], str]]
-) -> list[str]:
-    """Return the text of each leaf without secrets. `stand_in`: key → function that replaces its personal data."""
+def redact_fields(leaves: Sequence[Leaf]) -> list[str]:
+    """Return the text of each leaf without secrets. An author's address becomes an id, so that authors stay distinct."""
     keys = [key for key, _ in leaves]
     texts = [text for _, text in leaves]
     # ends: each round leaves less text outside tags
     while secrets := find_in_fields(list(zip(keys, texts, strict=True))):
         for number, inside in groupby(secrets, key=attrgetter("leaf")):
             hits = [(secret.start, secret.end, secret.rule) for secret in inside]
-            texts[number] = replaced(texts[number], hits, stand_in.get(keys[number]))
+            stand_in = user_id if keys[number] == AUTHOR_KEY else None
+            texts[number] = replaced(texts[number], hits, stand_in)
     return texts
 
 
@@ -172,7 +171,7 @@ def redact_entry(entry: Entry) -> Entry:
     leaves = leaves_of(lambda note: with_texts(entry, note))
     if are_bare(leaves):
         return with_texts(entry, lambda key, text: text)
-    clean = iter(redact_fields(leaves, {AUTHOR_KEY: user_id}))
+    clean = iter(redact_fields(leaves))
     return with_texts(entry, lambda key, text: next(clean))
 
 

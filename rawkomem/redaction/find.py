@@ -158,20 +158,16 @@ def find_secrets(text: str, pii: bool = True) -> list[Secret]:
     return secrets
 
 
-def redact(
-    text: str, pii: bool = True, stand_in: Callable[[str], str] | None = None
-) -> str:
-    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret, or `stand_in` for personal data."""
+def redact(text: str, pii: bool = True) -> str:
+    """Return the text with a tag such as [REDACTED_AWS_KEY] for each secret; with `pii`, also for personal data."""
     # Terminates: each round leaves fewer characters outside tags.
     while secrets := find_secrets(text, pii):
-        text = replaced(
-            text, [(one.start, one.end, one.rule) for one in secrets], stand_in
-        )
+        text = replaced(text, [(one.start, one.end, one.rule) for one in secrets])
     return text
 
 
 def replaced(
-    text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None
+    text: str, hits: Iterable[Hit], stand_in: Callable[[str], str] | None = None
 ) -> str:
     """Return the text with the tag of its rule for each hit, or `stand_in` for personal data."""
     pieces, at = [], 0

@@ -242,12 +242,14 @@ UNNAMED_SECTION = "unnamed-section"
 HEADING_SEPARATOR = " > "  # between the headings of a chunk, as in the index
 
 
+Group = tuple[list[str], str, int]  # paragraphs, the headings above them, tokens
+
+
 def segment_text(
-    text: str, min_tokens: int = DEFAULT.min_tokens, max_tokens: int = MAX_CHUNK_TOKENS
+    text: str, min_tokens: int, max_tokens: int = MAX_CHUNK_TOKENS
 ) -> list[Chunk]:
-    """Return the chunks of a text, in order."""
-    # paragraphs, headings above them, tokens
-    chunks: list[tuple[list[str], str, int]] = []
+    """Return the chunks of a text, in order. A chunk that is too small joins the chunk before it, if that has room."""
+    groups: list[Group] = []
     trail: list[str] = []
     is_open = False
     for paragraph, code in paragraphs(text):
@@ -257,16 +259,13 @@ def segment_text(
             is_open = False
         fits = count_tokens(paragraph) <= HARD_MAX_TOKENS
         for piece in [paragraph] if fits else _cut_paragraph(paragraph, max_tokens):
-            tokens = count_tokens(piece)
-            if is_open and chunks[-1][2] + tokens <= max_tokens:
-                texts, heading, already = chunks.pop()
-                chunks.append(([*texts, piece], heading, already + tokens))
-            else:
-                _join_small(chunks, min_tokens, max_tokens)
-                heading = HEADING_SEPARATOR.join(part for part in trail if part)
-                chunks.append(([piece], heading, tokens))
+            heading = HEADING_SEPARATOR.join(part for part in trail if part)
+            group = [piece], heading, count_tokens(piece)
+            _add_group(groups, group, is_open, max_tokens)
             is_open = True
-    _join_small(chunks, min_tokens, max_tokens)
+    chunks: list[Group] = []
+    for group in groups:
+        _add_group(chunks, group, group[2] < min_tokens, max_tokens)
     return [
         Chunk("\n\n".join(texts), heading)
         for texts, heading, tokens in chunks
@@ -274,18 +273,15 @@ def segment_text(
     ]
 
 
-def _join_small(
-    chunks: list[tuple[list[str], str, int]], min_tokens: int, max_tokens: int
+def _add_group(
+    groups: list[Group], group: Group, may_join: bool, max_tokens: int
 ) -> None:
-    """Join the last chunk with the chunk before it if it is too small and that has room."""
-    if (
-        len(chunks) > 1
-        and chunks[-1][2] < min_tokens
-        and chunks[-2][2] + chunks[-1][2] <= max_tokens
-    ):
-        texts, _, tokens = chunks.pop()
-        before, heading, already = chunks.pop()
-        chunks.append((before + texts, heading, already + tokens))
+    """Append a group, or join it with the last one if that has room."""
+    texts, heading, tokens = group
+    if may_join and groups and groups[-1][2] + tokens <= max_tokens:
+        before, heading, already = groups.pop()
+        texts, tokens = before + texts, already + tokens
+    groups.append((texts, heading, tokens))
 
 
 def _heading_level(paragraph: str) -> int:
@@ -340,29 +336,27 @@ class ScrubStages:
     chunks: tuple[Scrubbed, ...]
 
 
-def scrub(text: str, profile: Profile = DEFAULT, source: str = "") -> list[Scrubbed]:
+def scrub(text: str, profile: Profile) -> list[Scrubbed]:
     """Return the chunks of a text that are indexed, in order."""
-    return [
-        chunk
-        for chunk in scrub_stages(text, profile, source).chunks
-        if not chunk.rejected
-    ]
+    chunks = scrub_stages(text, profile).chunks
+    return [chunk for chunk in chunks if not chunk.rejected]
 
 
-def scrub_stages(
-    text: str, profile: Profile = DEFAULT, source: str = ""
-) -> ScrubStages:
+def scrub_stages(text: str, profile: Profile) -> ScrubStages:
     """Return the text after each stage, and the chunks."""
     redacted = sanitize(text)
     if profile.whole_lines:
-        chunks = tuple(annotate_chunks(cut_chunks(redacted), source))
-        return ScrubStages(redacted, redacted, redacted, redacted, chunks)
+        chunks = annotate_chunks(cut_chunks(redacted))
+        return ScrubStages(redacted, redacted, redacted, redacted, tuple(chunks))
     structural = clean_structure(redacted)
     semantic = filter_semantics(structural)
     normal = normalize_text(semantic)
-    annotated = annotate_chunks(segment_text(normal, profile.min_tokens), source)
-    chunks = tuple(validate_chunks(annotated, profile.min_length))
-    return ScrubStages(redacted, structural, semantic, normal, chunks)
+    chunks = annotate_chunks(segment_text(normal, profile.min_tokens))
+    validated = tuple(
+        replace(chunk, rejected=chunk_fault(chunk.text, profile.min_length))
+        for chunk in chunks
+    )
+    return ScrubStages(redacted, structural, semantic, normal, validated)
 
 
 def sanitize(text: str) -> str:
@@ -370,8 +364,8 @@ def sanitize(text: str) -> str:
     return redact(clean(text)).strip()
 
 
-def annotate_chunks(chunks: Sequence[Chunk], source: str = "") -> list[Scrubbed]:
-    """Run stage 5, metadata: return each chunk with its source, position, size and hash."""
+def annotate_chunks(chunks: Sequence[Chunk]) -> list[Scrubbed]:
+    """Run stage 5, metadata: return each chunk with its position, size and hash."""
     return [
         Scrubbed(
             text=chunk.text,
@@ -379,7 +373,6 @@ def annotate_chunks(chunks: Sequence[Chunk], source: str = "") -> list[Scrubbed]
             section=slug(chunk.heading.rpartition(HEADING_SEPARATOR)[2])
             if chunk.heading
             else UNNAMED_SECTION,
-            source=source,
             position=position,
             tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
             digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -389,26 +382,13 @@ def annotate_chunks(chunks: Sequence[Chunk], source: str = "") -> list[Scrubbed]
     ]
 
 
-def validate_chunks(
-    chunks: Sequence[Scrubbed], min_length: int = DEFAULT.min_length
-) -> list[Scrubbed]:
-    """Run stage 6, validation: return each chunk, with the reason if it is rejected."""
-    return [
-        replace(chunk, rejected=_chunk_fault(chunk, min_length)) for chunk in chunks
-    ]
-
-
-def _chunk_fault(chunk: Scrubbed, min_length: int) -> str:
-    length = len(chunk.text.strip())
-    if not length:
-        return "empty"
-    if length < min_length:
-        return f"shorter than {min_length} characters"
-    return (
-        f"longer than {MAX_CHUNK_LENGTH} characters"
-        if length > MAX_CHUNK_LENGTH
-        else ""
-    )
+def chunk_fault(text: str, min_length: int) -> str:
+    """Run stage 6, validation: return why a chunk is not indexed; empty if it is."""
+    length = len(text.strip())
+    if length < max(1, min_length):
+        return f"shorter than {min_length} characters" if length else "empty"
+    is_long = length > MAX_CHUNK_LENGTH
+    return f"longer than {MAX_CHUNK_LENGTH} characters" if is_long else ""
 
 
 # Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the

@@ -558,7 +558,7 @@ class Undoing(Wing):
         changing = Replacing(layout, self._core.warn)
         for path in alone:
             changing.read(layout.path(path))
-            changing.remove(layout.path(path))
+            changing.put(layout.path(path), None)
         changing.finish()
         removed = tuple(files[path] for path in alone)
         note_change(layout, [deleted[id] for id in removed], undone.change.name)

@@ -145,7 +145,7 @@ class Edits(Wing):
             ):  # git checks it out with Windows line ends
                 files[path] = data.replace(b"\n", b"\r\n")
         staging = dict(files)
-        known = {path: data for path in files if (data := mine[path]) is not None}
+        known = {path: own for path in files if (own := mine[path]) is not None}
         copies = keep_edited(core.layout, known)
         self._replace(files)
         try:
@@ -184,13 +184,8 @@ class Edits(Wing):
                 file = layout.path(path)
                 changing.read(file)
                 os.makedirs(os.path.dirname(file), exist_ok=True)
-                changing.remove(file) if data is None else changing.put(file, data)
-            saved = changing.finish()
-        if saved:
-            raise Refused(
-                f"{layout.relative(min(saved))} changed while it was being restored",
-                "run the command again",
-            )
+                changing.put(file, data)
+            changing.finish()
 
     # Staged memories, compared with others; only `settle` writes
 

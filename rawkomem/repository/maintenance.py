@@ -619,8 +619,8 @@ def plan_moves(census: Census, keep_days: int) -> list[Move]:
     """Return the moves of idle traces with a learning, and of other traces that are idle for `keep_days`."""
 
     def is_idle(memory: Memory, least: int) -> bool:
-        touched = census.touched(memory)  # 0: unknown
-        return touched > 0 and census.now - touched >= least
+        # 0: unknown
+        return memory.updated > 0 and census.now - memory.updated >= least
 
     moves = learned_moves(census, lambda memory: is_idle(memory, IDLE_MS))
     if keep_days:

@@ -27,10 +27,15 @@ from ..exchange.instructions import RULE_ENDINGS, plain_lines, shortened_page
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
-from ..exchange.prose import facts_in
-from ..exchange.sinks import SinkStatus, sink_statuses
+from ..exchange.neolata import facts_in
+from ..exchange.sinks import (
+    Flushed,
+    SinkStatus,
+    open_webhook,
+    send_queued,
+    sink_statuses,
+)
 from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
-from ..exchange.webhook import Flushed, open_webhook, send_queued
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
 from ..files.journal import Row
 from ..files.layout import read_bytes

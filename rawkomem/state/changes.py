@@ -29,21 +29,17 @@ from ..model.values import (
 )
 from ..model.values import extra_value as said_under
 from .plans import (
-    ID,
-    REASON,
     Change,
     Fields,
-    Key,
     Trust,
     change_entry,
     check_entry,
     check_in_use,
     check_window,
+    entry_about,
     ids_in,
     names_or_nothing,
-    plan_about,
     plan_change,
-    texts_schema,
     time_of,
     with_status,
 )
@@ -218,7 +214,7 @@ def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
         )
     check_entry(entry)
     entry = _one_by_one(memory, entry) if one_by_one else entry
-    return plan_about(memory, replace(entry, kind="amend"), f"amend {memory.id}")
+    return Plan((entry_about(memory, replace(entry, kind="amend")),))
 
 
 def _one_by_one(memory: Memory, entry: Entry) -> Entry:
@@ -240,10 +236,7 @@ def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
     extra: Fields = {
         CITES_KEY: [*with_citations(citations_in(memory.extra), citations)]
     }
-    return replace(
-        plan_amend(memory, Entry(extra=extra, by=by)),
-        why=f"cite {len(citations)} places",
-    )
+    return plan_amend(memory, Entry(extra=extra, by=by))
 
 
 def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
@@ -297,19 +290,7 @@ def _tell_amend(entry: Entry) -> str:
     return ", ".join(said) or "changed nothing"
 
 
-AMEND_KIND = Change(
-    _reduce_amend,
-    _tell_amend,
-    {
-        REMOVES: Key(
-            "Keys that the memory no longer has; body: its text", texts_schema()
-        ),
-        **{
-            name: Key(f"Values of {key} that are {end.lower()}", texts_schema())
-            for name, (key, end) in LIST_CHANGES.items()
-        },
-    },
-)
+AMEND_KIND = Change(_reduce_amend, _tell_amend)
 
 
 # archive: take the memory out of use. `restore` undoes it.
@@ -321,9 +302,7 @@ def plan_archive(memory: Memory, reason: str, by: str) -> Plan:
     """Plan to archive a memory."""
     if memory.status in ("archived", "deleted"):
         raise Refused(f"{memory.id} is already {memory.status}", "nothing to do")
-    return plan_change(
-        memory, "archive", by, f"archive {memory.id}", {"reason": reason}
-    )
+    return plan_change(memory, "archive", by, {"reason": reason})
 
 
 def archiving(memory: Memory, reason: str, by: str) -> Entry:
@@ -340,16 +319,7 @@ def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-ARCHIVE_KIND = Change(
-    _reduce_archive,
-    lambda entry: "archived",
-    {
-        "cause": Key(
-            "housekeeping: nobody decided against it; it decayed, or another memory says the same"
-        ),
-        "reason": REASON,
-    },
-)
+ARCHIVE_KIND = Change(_reduce_archive, lambda entry: "archived")
 
 
 # corroborate: another source says the same. No second memory is stored.
@@ -367,7 +337,8 @@ def plan_corroborate(known: Memory, said: Entry) -> Plan:
         extra=extra,
         body=body,
     )
-    return plan_about(known, entry, f"corroborate {known.id}: it says the same")
+    why = f"corroborate {known.id}: it says the same"
+    return Plan((entry_about(known, entry),), why)
 
 
 def confirming(memory: Memory, witness: Memory) -> Entry:
@@ -408,11 +379,7 @@ def _tell_corroborate(entry: Entry) -> str:
     return f"confirmed by {names_or_nothing(witnesses)}" if witnesses else "said again"
 
 
-CORROBORATE_KIND = Change(
-    _reduce_corroborate,
-    _tell_corroborate,
-    {"with": Key("The memory that says the same", ID, refers=True), "reason": REASON},
-)
+CORROBORATE_KIND = Change(_reduce_corroborate, _tell_corroborate)
 
 
 # delete: hide the memory. Its text stays in the file.
@@ -425,12 +392,10 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is already deleted",
             f"to remove its text, run 'rawkomem purge {memory.id}'",
         )
-    return plan_change(memory, "delete", by, f"delete {memory.id}", {"reason": reason})
+    return plan_change(memory, "delete", by, {"reason": reason})
 
 
-DELETE_KIND = Change(
-    with_status("deleted"), lambda entry: "deleted", {"reason": REASON}
-)
+DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted")
 
 
 # feedback: a vote that the memory was helpful or harmful.
@@ -445,13 +410,7 @@ def plan_feedback(memory: Memory, signal: str, reason: str, by: str) -> Plan:
         raise BadInput(
             f"unknown feedback {signal!r}", "use one of " + ", ".join(SIGNALS)
         )
-    return plan_change(
-        memory,
-        "feedback",
-        by,
-        f"{signal}: {memory.id}",
-        {"signal": signal, "reason": reason},
-    )
+    return plan_change(memory, "feedback", by, {"signal": signal, "reason": reason})
 
 
 def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
@@ -467,7 +426,6 @@ def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
 FEEDBACK_KIND = Change(
     _reduce_feedback,
     lambda entry: f"voted {entry.extra.get('signal', 'nothing')}",
-    {"signal": Key("The vote", {"enum": [*SIGNALS]}), "reason": REASON},
 )
 
 
@@ -513,7 +471,7 @@ def plan_heritage(memory: Memory, chain: HeritageChain, by: str = "") -> Plan:
     if any(not text.strip() for part in parts for text in part):
         raise BadInput("the chain has an empty level", "leave it out")
     extra: Fields = {key: list(part) for key, part in zip(CHAIN, parts, strict=True)}
-    return plan_change(memory, "heritage", by, f"heritage of {memory.id}", extra)
+    return plan_change(memory, "heritage", by, extra)
 
 
 def _reduce_heritage(fields: Fields, entry: Entry) -> Fields:
@@ -542,19 +500,7 @@ def _tell_heritage(entry: Entry) -> str:
     )
 
 
-HERITAGE_LEVELS = Key(
-    "The intents that led to it, the hypotheses, or the reasons; earliest first",
-    texts_schema(),
-)
-HERITAGE_KIND = Change(
-    _reduce_heritage,
-    _tell_heritage,
-    {
-        "from": Key("The source memories", texts_schema(), refers=True),
-        "removed": Key("true: the sources are removed"),
-        **dict.fromkeys(CHAIN, HERITAGE_LEVELS),
-    },
-)
+HERITAGE_KIND = Change(_reduce_heritage, _tell_heritage)
 
 
 # link: add or remove links from the memory to others.
@@ -594,10 +540,7 @@ def plan_link(memory: Memory, other: Memory, type: str, by: str) -> Plan:
         raise Refused(
             f"{memory.id} is already linked to {other.id} as {type!r}", "nothing to do"
         )
-    return Plan(
-        (linking(memory, [other.id], type, by),),
-        f"link {memory.id} to {other.id} as {type}",
-    )
+    return Plan((linking(memory, [other.id], type, by),))
 
 
 def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
@@ -612,7 +555,7 @@ def plan_unlink(memory: Memory, other: Memory, type: str, by: str) -> Plan:
         what = f"no link of type {type!r}" if type else "no link"
         hint = f"run 'rawkomem link list {memory.id}'; to remove relatedMemories and [[…]], amend the memory"
         raise NotFound(f"{what} between {memory.id} and {other.id}", hint)
-    return Plan(entries, f"unlink {memory.id} from {other.id}")
+    return Plan(entries)
 
 
 def linking(
@@ -641,14 +584,7 @@ def _tell_link(entry: Entry) -> str:
     return f"{'unlinked from' if _removes(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
 
 
-LINK_KIND = Change(
-    _reduce_link,
-    _tell_link,
-    {
-        "to": Key("The memories that a link leads to", texts_schema(), refers=True),
-        "removed": Key("true: the link is removed"),
-    },
-)
+LINK_KIND = Change(_reduce_link, _tell_link)
 
 
 # reinforce: somebody confirmed that the memory is true. It ends `disputed`.
@@ -656,9 +592,7 @@ LINK_KIND = Change(
 
 def plan_reinforce(memory: Memory, reason: str, by: str) -> Plan:
     """Plan to confirm a memory; this also ends the status `disputed`."""
-    return plan_change(
-        memory, "reinforce", by, f"reinforce {memory.id}", {"reason": reason}
-    )
+    return plan_change(memory, "reinforce", by, {"reason": reason})
 
 
 def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
@@ -666,9 +600,7 @@ def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
     return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
 
 
-REINFORCE_KIND = Change(
-    _reduce_reinforce, lambda entry: "found true again", {"reason": REASON}
-)
+REINFORCE_KIND = Change(_reduce_reinforce, lambda entry: "found true again")
 
 
 # supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore`
@@ -703,11 +635,10 @@ def _had_ended(memory: Memory, at: int) -> bool:
 
 
 def _trust_compared(new: Memory, old: Memory, trust: Trust) -> str:
-    """Return both trust values with enough decimals to differ; if they are equal, the declared sources."""
-    for decimals in range(2, TRUST_DECIMALS + 1):
-        own, other = (f"{trust(memory):.{decimals}f}" for memory in (new, old))
-        if float(own) < float(other):
-            return f"{own} against {other}"
+    """Return both trust values; if they are equal, the declared sources."""
+    own, other = (round(trust(memory), TRUST_DECIMALS) for memory in (new, old))
+    if own < other:
+        return f"{own} against {other}"
     return f"its source is {claimed_source(new.extra) or 'not declared'}, the other's is {claimed_source(old.extra)}"
 
 
@@ -744,9 +675,7 @@ def plan_supersede(
             f"{new.id} is trusted less than {old.id}: {_trust_compared(new, old, trust)}",
             hint,
         )
-    return Plan(
-        (superseding(old, new.id, reason, by),), f"supersede {old.id} by {new.id}"
-    )
+    return Plan((superseding(old, new.id, reason, by),))
 
 
 def newer_in(entry: Entry) -> str:
@@ -779,14 +708,7 @@ def _tell_supersede(entry: Entry) -> str:
     return f"superseded by {newer_in(entry) or 'nothing'}"
 
 
-SUPERSEDE_KIND = Change(
-    _reduce_supersede,
-    _tell_supersede,
-    {
-        "supersededBy": Key("The memory that supersedes it", ID, refers=True),
-        "reason": REASON,
-    },
-)
+SUPERSEDE_KIND = Change(_reduce_supersede, _tell_supersede)
 
 
 # validity: set the time window in which the memory is valid. It replaces the window before.
@@ -809,14 +731,8 @@ def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) ->
             if value not in ("", OPEN_END)
         }
     )
-    return plan_change(
-        memory,
-        "validity",
-        by,
-        f"validity of {memory.id}",
-        {**given, "reason": reason},
-        tuple(given),
-    )
+    extra = {**given, "reason": reason}
+    return plan_change(memory, "validity", by, extra, tuple(given))
 
 
 def _window_end(key: str, text: str) -> str:
@@ -853,12 +769,4 @@ def _tell_validity(entry: Entry) -> str:
     return f"valid {' '.join(ends)}" if ends else "no window given"
 
 
-VALIDITY_KIND = Change(
-    _reduce_validity,
-    _tell_validity,
-    {
-        "validFrom": Key("Valid from this time"),
-        "validUntil": Key("Valid until this time"),
-        "reason": REASON,
-    },
-)
+VALIDITY_KIND = Change(_reduce_validity, _tell_validity)

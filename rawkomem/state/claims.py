@@ -19,7 +19,7 @@ from ..text.language import (
 )
 from .changes import linking, outweighs, plan_corroborate, superseding
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, new_memory, plan_quarantined
-from .plans import Trust, ids_in, plan_add, time_of
+from .plans import Trust, claimed_time, ids_in, plan_add
 
 Registry = Mapping[str, "Predicate"]
 
@@ -148,12 +148,8 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
         predicate=text["predicate"],
         value=str(given["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
-        valid_from=time_of(
-            extra_value(text, "validFrom") or extra_value(extra, "validFrom")
-        ),
-        valid_until=time_of(
-            extra_value(text, "validUntil") or extra_value(extra, "validUntil")
-        ),
+        valid_from=claimed_time(extra, "validFrom"),
+        valid_until=claimed_time(extra, "validUntil"),
         scope=scope,
         session=session if scope == SESSION else "",
     )
@@ -182,32 +178,19 @@ def check_claim(extra: Mapping[str, Value], body: str) -> None:
         )
     for key in ("subject", "predicate"):
         value = given.get(key)
-        if (
-            not isinstance(value, str)
-            or not value.strip()
-            or len(value) > MAX_NAME_CHARS
-        ):
-            raise BadInput(
-                f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)",
-                f"set claim.{key}",
+        text = value.strip() if isinstance(value, str) else ""
+        if not text or len(text) > MAX_NAME_CHARS:
+            message = (
+                f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)"
             )
-    if (
-        not isinstance(given.get("value"), str)
-        or len(str(given["value"])) > MAX_VALUE_CHARS
-    ):
-        raise BadInput(
-            f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)",
-            "put a longer text into the body",
-        )
+            raise BadInput(message, f"set claim.{key}")
+    value = given.get("value")
+    if not isinstance(value, str) or len(value) > MAX_VALUE_CHARS:
+        message = f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)"
+        raise BadInput(message, "put a longer text into the body")
     if len(body) > MAX_TEXT_CHARS:
-        raise BadInput(
-            f"a claim's text has more than {MAX_TEXT_CHARS:,} characters",
-            "shorten it to the claim",
-        )
-    _check_place(given)
-
-
-def _check_place(given: Mapping[str, Value]) -> None:
+        message = f"a claim's text has more than {MAX_TEXT_CHARS:,} characters"
+        raise BadInput(message, "shorten it to the claim")
     scope = given.get("scope", GLOBAL)
     if scope not in SCOPES:
         raise BadInput(
@@ -239,10 +222,14 @@ def conflicting(a: Claim, b: Claim, registry: Registry) -> bool:
 
 
 def same_claim(new: Claim, known: Claim, registry: Registry) -> bool:
-    """Return whether a known claim covers a new one: same value and scope, and a window that includes the new one's."""
+    """Return whether a known claim covers a new one: same value and scope, and a window that includes the new one's.
+
+    With the rule `dedupPolicy: store`, no claim covers another one.
+    """
     rule = registry.get(new.predicate, UNREGISTERED)
     return (
-        new.key == known.key
+        rule.dedup_policy == CORROBORATE
+        and new.key == known.key
         and (new.scope, new.session) == (known.scope, known.session)
         and known.valid_from <= new.valid_from
         and (not known.valid_until or 0 < new.valid_until <= known.valid_until)
@@ -314,21 +301,16 @@ def plan_claim(
     if claim is None:
         return plan
     rule = registry.get(claim.predicate, UNREGISTERED)
-    twin = (
-        _twin(new, others, registry, ACTIVE)
-        if rule.dedup_policy == CORROBORATE
-        else None
-    )
-    if twin:
+    if twin := _twin(new, others, registry, ACTIVE):
         return plan_corroborate(twin, first)
     rivals = rivals_of(new, others, registry)
     if not rivals:
         return plan
+    ids = [rival.id for rival in rivals]
+    names = ", ".join(ids)
     if rule.conflict_policy == KEEP_BOTH:
-        link = linking(new, [rival.id for rival in rivals], KEPT_BOTH, first.by)
-        return Plan(
-            (first, link), f"add {first.title!r} and keep {_rival_names(rivals)}"
-        )
+        link = linking(new, ids, KEPT_BOTH, first.by)
+        return Plan((first, link), f"{plan.why} and keep {names}")
     if rule.conflict_policy == SUPERSEDE and outweighs(new, rivals, trust):
         return plan_superseding(
             first, rivals, "a newer claim that is trusted at least as much"
@@ -337,26 +319,12 @@ def plan_claim(
         NEEDS_REVIEW if rule.conflict_policy == REQUIRE_REVIEW else TRUST_INSUFFICIENT
     )
     if on_conflict == KEEP_ACTIVE:
-        kept = replace(
-            first,
-            extra={**first.extra, "conflictsWith": [rival.id for rival in rivals]},
-        )
-        return Plan(
-            (kept,),
-            f"add {first.title!r}, in conflict with {_rival_names(rivals)}: {reason}",
-        )
-    held = (
-        _twin(new, others, registry, "quarantined")
-        if rule.dedup_policy == CORROBORATE
-        else None
-    )
-    if held:
+        kept = replace(first, extra={**first.extra, "conflictsWith": ids})
+        return Plan((kept,), f"{plan.why}, in conflict with {names}: {reason}")
+    if held := _twin(new, others, registry, "quarantined"):
         return plan_corroborate(held, first)
-    why = f"add {first.title!r} in quarantine: {reason}, conflicts with {_rival_names(rivals)}"
-    return replace(
-        plan_quarantined(first, reason, first.by, [rival.id for rival in rivals]),
-        why=why,
-    )
+    why = f"{plan.why} in quarantine: {reason}, conflicts with {names}"
+    return replace(plan_quarantined(first, reason, first.by, ids), why=why)
 
 
 def plan_claims(
@@ -401,24 +369,18 @@ def plan_claims(
 def _twin(
     new: Memory, others: Sequence[Memory], registry: Registry, status: str
 ) -> Memory | None:
-    """Return the oldest memory with this status and the same claim, or None."""
+    """Return the oldest memory with this status whose claim covers the new one, or None if the rules store it again."""
     twins = _with_claims(new, others, status, same_claim, registry)
     return min(twins, key=lambda other: (other.created, other.id), default=None)
 
 
 def plan_superseding(first: Entry, rivals: Sequence[Memory], reason: str) -> Plan:
     """Plan to store a memory that supersedes others; the new memory and the others record it."""
-    first = replace(
-        first, extra={**first.extra, "supersedes": [rival.id for rival in rivals]}
-    )
+    ids = [rival.id for rival in rivals]
+    first = replace(first, extra={**first.extra, "supersedes": ids})
     entries = [superseding(rival, first.id, reason, first.by) for rival in rivals]
-    return Plan(
-        (first, *entries), f"add {first.title!r}; it supersedes {_rival_names(rivals)}"
-    )
-
-
-def _rival_names(memories: Sequence[Memory]) -> str:
-    return ", ".join(memory.id for memory in memories)
+    why = f"add {first.title!r}; it supersedes {', '.join(ids)}"
+    return Plan((first, *entries), why)
 
 
 @record

@@ -29,7 +29,6 @@ from .housekeeping import Census
 from .plans import plan_add
 from .trust import (
     derived_from,
-    inherited_texts,
     is_valid,
     memory_by_source,
     with_sources,
@@ -39,21 +38,13 @@ Pairs = Callable[[Collection[str], float], list[tuple[str, str, float]]]
 
 
 # Digests: several memories in one, made of their own sentences. A source may be archived if the
-# digest quotes all its sentences under its title. Pure.
+# digest quotes all its sentences. Pure.
 
 MIN_SOURCES = 2  # of a digest
 # of the most informative sentences; SPEC-0009 recommends 200 to 500 words
 TELLING_WORDS = 400
 MAX_WORDS = 500  # including sentences that are added to quote whole sources
 FENCES = ("```", "~~~")
-
-
-@record
-class Digest:
-    """The text of a digest. `missing` maps the id of a source to its first part that the text does not quote."""
-
-    text: str
-    missing: dict[str, str]
 
 
 def without_contradicting(memories: Sequence[Memory]) -> list[Memory]:
@@ -63,7 +54,7 @@ def without_contradicting(memories: Sequence[Memory]) -> list[Memory]:
     return [memory for memory in memories if memory.id not in opposed]
 
 
-def digest_of(memories: Sequence[Memory]) -> Digest:
+def digest_text(memories: Sequence[Memory]) -> str:
     """Return a digest: the most informative sentences of each memory, then others that complete whole sources."""
     whole = [sentences(memory.body or memory.title) for memory in memories]
     quoted = extract_sentences(texts_of(memories), TELLING_WORDS)
@@ -74,19 +65,10 @@ def digest_of(memories: Sequence[Memory]) -> Digest:
         if more <= left and not _unquotable(memories[number]):
             left -= more
             quoted[number] = whole[number]
-    missing = {}
-    for memory, said, told in zip(memories, whole, quoted, strict=True):
-        part = next(
-            (text for text in said if text not in told), "" if said else memory.title
-        )
-        missing[memory.id] = _unquotable(memory) or part
-    parts = [
-        f"## {one_line(memory.title or memory.id)}\n\n{join_sentences(told)}"
-        for memory, told in zip(memories, quoted, strict=True)
-        if told
-    ]
-    return Digest(
-        "\n\n".join(parts), {id: part for id, part in missing.items() if part}
+    return "\n\n".join(
+        f"## {one_line(memory.title or memory.id)}\n\n{join_sentences(texts)}"
+        for memory, texts in zip(memories, quoted, strict=True)
+        if texts
     )
 
 
@@ -99,13 +81,12 @@ def plan_derived(
     with `held`, the reason, it waits for a review.
     """
     if inherits:
-        when = inherited_texts(
-            MAX_PATTERNS, entry.when, (memory.when for memory in sources)
+        both = (entry, *sources)
+        when = dict.fromkeys(text for one in both for text in one.when)
+        tags = dict.fromkeys(text for one in both for text in one.tags)
+        entry = replace(
+            entry, when=tuple(when)[:MAX_PATTERNS], tags=tuple(tags)[:MAX_TAGS]
         )
-        tags = inherited_texts(
-            MAX_TAGS, entry.tags, (memory.tags for memory in sources)
-        )
-        entry = replace(entry, when=when, tags=tags)
     plan = plan_add(with_sources(entry, [memory.id for memory in sources]))
     return plan_quarantined(plan.entries[0], held, entry.by) if held else plan
 
@@ -117,11 +98,13 @@ def plan_digest(title: str, sources: Sequence[Memory], source: str, by: str) -> 
             "a digest needs at least two active memories that do not contradict each other",
             "run 'rawkomem review' to see contradictions",
         )
-    importance = max((memory.importance for memory in sources), key=IMPORTANCE.index)
-    body = digest_of(sources).text
-    tags = ("digest",)
     entry = Entry(
-        title=title, tags=tags, importance=importance, source=source, by=by, body=body
+        title=title,
+        tags=("digest",),
+        importance=max((one.importance for one in sources), key=IMPORTANCE.index),
+        source=source,
+        by=by,
+        body=digest_text(sources),
     )
     return plan_derived(entry, sources, inherits=True)
 
@@ -134,8 +117,10 @@ def uncovered_part(memory: Memory, holder: Memory) -> str:
     stems = language().stems
     if not {*stems(memory.title)} <= {*stems(f"{holder.title} {holder.body}")}:
         return memory.title
-    said = {identity(text) for text in (*sentences(holder.body), holder.title)}
     own = sentences(memory.body) or [memory.title]
+    if join_sentences(own) in holder.body:
+        return ""
+    said = {identity(text) for text in (*sentences(holder.body), holder.title)}
     return next((text for text in own if identity(text) not in said), "")
 
 
@@ -269,7 +254,7 @@ def plan_join(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
         )
     _check_members(new, len(known))
     joining = linking(episode.memory, [memory.id for memory in new], MEMBER, by)
-    return Plan((joining,), f"add {len(new)} to {episode.memory.id}")
+    return Plan((joining,))
 
 
 def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
@@ -286,7 +271,7 @@ def plan_leave(episode: Episode, memories: Sequence[Memory], by: str) -> Plan:
             f"run 'rawkomem trace episode show {episode.memory.id}'",
         )
     removing = linking(episode.memory, leaving, MEMBER, by, removed=True)
-    return Plan((removing,), f"remove {len(leaving)} from {episode.memory.id}")
+    return Plan((removing,))
 
 
 def _check_members(members: Sequence[Memory], others: int) -> None:
@@ -371,10 +356,7 @@ class ArchivedSources:
 def plan_archive_sources(
     census: Census, by: str = "", only: str = ""
 ) -> ArchivedSources:
-    """Plan to archive the unchanged sources that their digest quotes: of all digests made here, or of one.
-
-    If a source changed, the text of its digest is outdated, and all its sources stay.
-    """
+    """Plan to archive the sources that their digest quotes and that nobody changed since: of all digests, or of one."""
     entries: list[Entry] = []
     holders: dict[str, str] = {}
     staying: dict[str, str] = {}
@@ -388,17 +370,15 @@ def plan_archive_sources(
             if one in census.memories
         ]
         holders |= dict.fromkeys(derived_from(digest), id)
-        made = digest_of(sources)
-        is_current = digest.body.strip() == made.text.strip()
         for source in sources:
             if source.status != ACTIVE:
                 continue
-            if source.id in made.missing:
-                part = one_line(made.missing[source.id], SHOWN_CHARS)
-                staying[source.id] = f"its digest does not contain {part!r}"
+            if part := uncovered_part(source, digest):
+                shown = one_line(part, SHOWN_CHARS)
+                staying[source.id] = f"its digest does not contain {shown!r}"
             elif census.is_spared(source):
                 staying[source.id] = SPARED
-            elif is_current and source.updated <= digest.created:
+            elif source.updated <= digest.created:
                 entries.append(archiving(source, f"compressed into {id}", by))
     plan = Plan(
         tuple(entries), f"archive {counted(len(entries), 'memory')} that digests cover"
@@ -452,9 +432,8 @@ def _clustered(
             and memory.kind in FADING
             and is_valid(memory, census.now)
         ):
-            idle = (
-                census.touched(memory)
-                and census.now - census.touched(memory) >= how.idle_days * DAY
+            idle = memory.updated and (
+                census.now - memory.updated >= how.idle_days * DAY
             )
             if idle and not derived_from(memory) and "claim" not in memory.extra:
                 yield memory

@@ -40,18 +40,15 @@ from .changes import (
     without_effect,
 )
 from .plans import (
-    CONFLICTS,
-    REASON,
     Change,
     Fields,
-    Key,
     Trust,
     change_entry,
     check_by,
+    claimed_time,
     ids_in,
     names_or_nothing,
     plan_change,
-    texts_schema,
     time_of,
     with_status,
 )
@@ -370,8 +367,8 @@ def _created_fields(entry: Entry) -> Fields:
         "reason": f"lies in {ARCHIVE}" if put_away else "",
         "created": entry.at,
         "updated": entry.at,
-        "valid_from": _claimed_time(entry, "validFrom"),
-        "valid_until": _claimed_time(entry, "validUntil"),
+        "valid_from": claimed_time(entry.extra, "validFrom"),
+        "valid_until": claimed_time(entry.extra, "validUntil"),
         "supersedes": ids_in(entry, "supersedes"),
         "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
@@ -386,14 +383,6 @@ def _created_fields(entry: Entry) -> Fields:
         else (),
         "entries": 1,
     }
-
-
-def _claimed_time(entry: Entry, key: str) -> int:
-    """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
-    claim = entry.extra.get("claim")
-    return time_of(extra_value(entry.extra, key)) or (
-        time_of(extra_value(claim, key)) if isinstance(claim, dict) else 0
-    )
 
 
 def _times_observed(entry: Entry) -> int:
@@ -417,17 +406,13 @@ MAX_DISPUTES = 3
 
 def plan_dispute(memory: Memory, reason: str, by: str, trust: Trust) -> Plan:
     """Plan a dispute. If trust is now too low, the entry records it as its outcome, because trust changes with time."""
-    why = f"dispute {memory.id}"
-    plan = plan_change(memory, "dispute", by, why, {"reason": reason})
+    plan = plan_change(memory, "dispute", by, {"reason": reason})
     if (
         memory.status != ACTIVE
         or trust(after(memory, plan.entries)) >= MIN_DISPUTE_TRUST
     ):
         return plan
-    why += f": its trust falls below {MIN_DISPUTE_TRUST:g}"
-    return plan_change(
-        memory, "dispute", by, why, {"reason": reason, "outcome": DISPUTED}
-    )
+    return plan_change(memory, "dispute", by, {"reason": reason, "outcome": DISPUTED})
 
 
 def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
@@ -442,11 +427,7 @@ def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-DISPUTE_KIND = Change(
-    _reduce_dispute,
-    lambda entry: "doubted",
-    {"outcome": Key("disputed: the memory's trust is too low"), "reason": REASON},
-)
+DISPUTE_KIND = Change(_reduce_dispute, lambda entry: "doubted")
 
 
 # quarantine: hold the memory back until a person reviews it.
@@ -465,13 +446,8 @@ def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is {memory.status}: only active memories can be quarantined",
             "nothing to do",
         )
-    return plan_change(
-        memory,
-        "quarantine",
-        by,
-        f"quarantine {memory.id}",
-        {"reason": reason or MANUAL, "cause": MANUAL},
-    )
+    extra = {"reason": reason or MANUAL, "cause": MANUAL}
+    return plan_change(memory, "quarantine", by, extra)
 
 
 def is_by_hand(entry: Entry) -> bool:
@@ -522,15 +498,7 @@ def _tell_quarantine(entry: Entry) -> str:
     )
 
 
-QUARANTINE_KIND = Change(
-    _reduce_quarantine,
-    _tell_quarantine,
-    {
-        "cause": Key("manual: somebody quarantined a memory that was in use"),
-        "conflictsWith": CONFLICTS,
-        "reason": REASON,
-    },
-)
+QUARANTINE_KIND = Change(_reduce_quarantine, _tell_quarantine)
 
 
 # The state of an imported memory in the system that it comes from. The first review here restores
@@ -637,8 +605,7 @@ def plan_decide(
         ACCEPTS if accept else DECLINES: [*map(reviewed_name, changes)],
         "reason": reason,
     }
-    why = f"{'accept' if accept else 'decline'} {len(changes)} changes of {memory.id}"
-    return plan_change(memory, "review", by, why, extra)
+    return plan_change(memory, "review", by, extra)
 
 
 def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
@@ -686,8 +653,8 @@ def plan_review(review: Review, action: str) -> Plan:
             "nothing to review",
         )
     if action == REJECT:
-        said: Fields = {"action": REJECT, "reason": review.reason}
-        return plan_change(memory, "review", review.by, f"reject {memory.id}", said)
+        extra = {"action": REJECT, "reason": review.reason}
+        return plan_change(memory, "review", review.by, extra)
     return _plan_active(review)
 
 
@@ -712,10 +679,7 @@ def _plan_active(review: Review) -> Plan:
         entries += imported_status_entries(
             after(memory, entries), imported_state(memory), by
         )
-        return Plan(
-            tuple(entries),
-            f"restore the imported status of {memory.id}: {imported_status(memory)}",
-        )
+        return Plan(tuple(entries))
     others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
     beside = {one.id for one in others}
     # with an open conflict in the other system; either memory may record it
@@ -745,7 +709,7 @@ def _plan_active(review: Review) -> Plan:
             f"{memory.id} is trusted less than its rivals",
             "add --supersede or --keep-both",
         )
-    return Plan(tuple(entries), f"activate {memory.id}")
+    return Plan(tuple(entries))
 
 
 def _letting_pass(
@@ -791,21 +755,7 @@ def _tell_review(entry: Entry) -> str:
     )
 
 
-REVIEWED_NAMES = Key(
-    "Entries that it accepts, declines or undoes: id@digest", texts_schema()
-)
-REVIEW_KIND = Change(
-    _reduce_review,
-    _tell_review,
-    {
-        "action": Key("The decision of a review", {"enum": [*ACTIONS, DECIDE]}),
-        ACCEPTS: REVIEWED_NAMES,
-        DECLINES: REVIEWED_NAMES,
-        UNDOES: REVIEWED_NAMES,
-        "conflictsWith": CONFLICTS,
-        "reason": REASON,
-    },
-)
+REVIEW_KIND = Change(_reduce_review, _tell_review)
 
 
 REGISTRY: dict[str, Change] = {

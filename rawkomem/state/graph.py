@@ -11,6 +11,7 @@ from ..model.values import GROUPS, record, replace
 from ..text.clean import one_line
 from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
+from .trust import reachable
 
 # The graph of memories: edges that files declare, and edges between similar memories. Pure.
 
@@ -219,18 +220,16 @@ def orphans(graph: Graph) -> list[str]:
 
 
 def _connected_parts(graph: Graph) -> Iterator[list[str]]:
+    def single_neighbors(id: str) -> list[str]:
+        others = (other for _, other in neighbors(graph, id))
+        return [other for other in others if graph.memories[other].kind not in GROUPS]
+
     seen: set[str] = set()
     for start in _ids_without_groups(graph):
-        if start in seen:
-            continue
-        seen.add(start)
-        part = [start]
-        for id in part:
-            for _, other in neighbors(graph, id):
-                if other not in seen and graph.memories[other].kind not in GROUPS:
-                    seen.add(other)
-                    part.append(other)
-        yield part
+        if start not in seen:
+            part = list(reachable([start], single_neighbors))
+            seen.update(part)
+            yield part
 
 
 def _ids_without_groups(graph: Graph) -> Iterator[str]:

@@ -240,11 +240,8 @@ LASTING_KEYS = (
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
     """Return an amend and a validity entry that change `now` into `wanted`; raise Refused for other differences."""
-    odd = [
-        key
-        for name, key in CREATED_KEYS.items()
-        if getattr(now, name) != getattr(wanted, name)
-    ]
+    old, new = as_dict(now), as_dict(wanted)
+    odd = [key for name, key in CREATED_KEYS.items() if old[name] != new[name]]
     odd += [key for key in LASTING_KEYS if now.extra.get(key) != wanted.extra.get(key)]
     odd += ["title"] if now.title and not wanted.title else []
     if odd:
@@ -253,11 +250,7 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
             message, "add a new memory, then run 'rawkomem supersede OLD NEW'"
         )
     entries = []
-    fields = {
-        field: getattr(wanted, field)
-        for field in AMENDABLE.values()
-        if getattr(now, field) != getattr(wanted, field)
-    }
+    given = [key for key, field in AMENDABLE.items() if old[field] != new[field]]
     extra: Fields = {
         key: value for key, value in wanted.extra.items() if now.extra.get(key) != value
     }
@@ -267,22 +260,18 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
     if removed:
         extra[REMOVES] = removed
     body = wanted.body if wanted.body != now.body else ""
-    if fields or extra or body:
-        given = tuple(key for key, field in AMENDABLE.items() if field in fields)
-        amend = Entry(kind="amend", by=by, extra=extra, body=body, given=given)
+    if given or extra or body:
+        fields = {AMENDABLE[key]: new[AMENDABLE[key]] for key in given}
+        amend = Entry(kind="amend", by=by, extra=extra, body=body, given=tuple(given))
         entries.append(entry_about(now, replace(amend, **fields)))
     window: Fields = {
-        key: iso(getattr(wanted, field)) or OPEN_END
+        key: iso(new[field]) or OPEN_END
         for key, field in ENDS.items()
-        if getattr(now, field) != getattr(wanted, field)
+        if old[field] != new[field]
     }
     if window:
-        change = Entry(
-            kind="validity",
-            by=by,
-            extra={**window, "reason": reason},
-            given=tuple(window),
-        )
+        extra = {**window, "reason": reason}
+        change = Entry(kind="validity", by=by, extra=extra, given=tuple(window))
         entries.append(entry_about(after(now, entries), change))
     return entries
 
@@ -339,7 +328,7 @@ def plan_undo(
         raise Refused(
             message, "run 'rawkomem history ID' to see the changes of a memory"
         )
-    return Plan(tuple(entries), f"undo {change.name}", undoes=change.name)
+    return Plan(tuple(entries), undoes=change.name)
 
 
 def _also(vouches: Vouches | None, review: Entry | None) -> Vouches | None:

@@ -11,7 +11,6 @@ from collections.abc import (
     Callable,
     Collection,
     Hashable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -57,9 +56,6 @@ Later = Callable[
 
 # Census: the current state of all memories, with trust and the time, for decisions that are
 # committed.
-#
-# It contains no counts of one machine, such as uses, because decisions would then differ from
-# clone to clone.
 
 # SPEC-0009 always includes these when relevant, so they must not be archived
 SPARED_IMPORTANCE = "critical"
@@ -91,14 +87,6 @@ class Census:
             if memory.kind in FADING and memory.status == ACTIVE
         )
         return sorted(fading, key=lambda memory: memory.id)
-
-    def strength(self, memory: Memory, links: int) -> Strength:
-        """Return the strength of a memory with this number of links."""
-        return strength_of(memory, links, self.now)
-
-    def touched(self, memory: Memory) -> int:
-        """Return when a memory was last changed."""
-        return max(memory.created, memory.updated)
 
     def is_spared(self, memory: Memory) -> bool:
         """Return whether housekeeping must not archive a memory: it is critical, or a person vouches for it."""
@@ -170,15 +158,14 @@ MAX_COMPARED = 50
 
 def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
     """Plan to supersede duplicates by the best one; duplicates from other sources confirm it first."""
-    witnesses = Witnesses(census)
+    memories = dict(census.memories)
     entries: list[Entry] = []
     for alike in _comparable(census):
         # the most trusted first (in tenths, the loss by a year of age), then the oldest
         alike.sort(key=lambda one: (-round(census.trust(one), 1), one.created, one.id))
         for kept, other, cosine in _duplicates(alike, later):
-            entries += witnesses.confirm(
-                kept, other
-            )  # before `superseding`: a superseded memory is no witness
+            # before `superseding`: a superseded memory is no witness
+            entries += _confirm(memories, kept.id, other.id)
             reason = f"duplicate of {kept.id} (similarity {cosine:.2f})"
             entries.append(superseding(other, kept.id, reason, by))
     superseded = sum(entry.kind == "supersede" for entry in entries)
@@ -187,65 +174,44 @@ def plan_dedupe(census: Census, later: Later, by: str = "") -> Plan:
 
 def plan_corroborations(census: Census, later: Later) -> Plan:
     """Plan to confirm memories that another source repeated later in nearly the same words."""
-    witnesses = Witnesses(census)
+    memories = dict(census.memories)
     entries: list[Entry] = []
     for alike in _comparable(census):
         alike.sort(key=lambda memory: (memory.created, memory.id))
-        by_id = {memory.id: memory for memory in alike}
-        for id, close in later(
-            list(by_id), NEAR_DUPLICATE.min_cosine, (), MAX_COMPARED
-        ):
-            for other in (
-                by_id[other] for other, cosine in close if cosine < DUPLICATE.min_cosine
-            ):
-                if not witnesses.enough(id) and same_subject(by_id[id], other):
-                    entries += witnesses.confirm(by_id[id], other)
+        ids = [memory.id for memory in alike]
+        for id, close in later(ids, NEAR_DUPLICATE.min_cosine, (), MAX_COMPARED):
+            for other, cosine in close:
+                if cosine < DUPLICATE.min_cosine and same_subject(
+                    memories[id], memories[other]
+                ):
+                    entries += _confirm(memories, id, other)
     return Plan(
         tuple(entries),
         f"corroborate {len({entry.about for entry in entries})} memories",
     )
 
 
-class Witnesses:
-    """The confirmations so far. A source counts once per memory, and two memories do not confirm each other."""
+def _confirm(memories: dict[str, Memory], id: str, other: str) -> list[Entry]:
+    """Return the entry with which a memory confirms another one, and apply it to `memories`.
 
-    def __init__(self, census: Census):
-        self.memories = census.memories
-        self.count = {
-            id: memory.corroborations for id, memory in census.memories.items()
-        }
-        self.heard: dict[str, set[str]] = {}
-        self.pairs: set[frozenset[str]] = set()
-        for memory in census.memories.values():
-            for type, other in memory.links:
-                if type == CORROBORATED and other in self.memories:
-                    self._note(memory, self.memories[other])
-
-    def enough(self, id: str) -> bool:
-        """Return whether further witnesses would have no effect."""
-        return self.count[id] >= MAX_CORROBORATIONS
-
-    def confirm(self, memory: Memory, other: Memory) -> Sequence[Entry]:
-        """Return the entry with which `other` confirms a memory; empty if its source is not new or not independent."""
-        heard = (
-            _witness_source(other) in self.heard.get(memory.id, ())
-            or frozenset((memory.id, other.id)) in self.pairs
-        )
-        if heard or self.enough(memory.id) or not is_independent(memory, other):
-            return ()
-        self._note(memory, other)
-        self.count[memory.id] += 1
-        return (confirming(memory, other),)
-
-    def _note(self, memory: Memory, other: Memory) -> None:
-        self.heard.setdefault(memory.id, set()).add(_witness_source(other))
-        self.pairs.add(frozenset((memory.id, other.id)))
-
-
-def is_independent(one: Memory, other: Memory) -> bool:
-    """Return whether two memories come from different sources; False if a source is unknown."""
-    first, second = _witness_source(one), _witness_source(other)
-    return bool(first and second) and first != second
+    Return nothing if both have the same source or an unknown one, if the fold would not count the entry, or if the
+    witness was confirmed by the memory itself.
+    """
+    memory, witness = memories[id], memories[other]
+    own, source = _witness_source(memory), _witness_source(witness)
+    if (
+        memory.corroborations >= MAX_CORROBORATIONS
+        or not own
+        or source in ("", own)
+        or (CORROBORATED, id) in witness.links
+    ):
+        return []
+    entry = confirming(memory, witness)
+    confirmed = after(memory, [entry])
+    if confirmed.corroborations == memory.corroborations:
+        return []
+    memories[id] = confirmed
+    return [entry]
 
 
 def is_comparable(one: Memory, other: Memory) -> bool:
@@ -461,9 +427,8 @@ def decay_outlook(census: Census, least: float) -> Outlook:
     pending = set(may_fade)
     while pending:
         for id in pending:
-            strengths[id] = census.strength(
-                may_fade[id], len(around.get(id, set()) - faded)
-            )
+            links = len(around.get(id, set()) - faded)
+            strengths[id] = strength_of(may_fade[id], links, census.now)
         gone = {id for id in pending if strengths[id].value < least}
         faded |= gone
         pending = {
@@ -491,39 +456,37 @@ def plan_prune(census: Census, by: str = "") -> Plan:
     that it superseded is not archived, because that one would be in use again.
     """
     outlook = decay_outlook(census, FADED_BELOW)
-    done = [
-        (census.memories[id], f"prune: {outlook.strengths[id]}") for id in outlook.faded
-    ]
-    for id, memory in sorted(census.memories.items()):
+    memories = census.memories
+    reasons = {id: str(outlook.strengths[id]) for id in outlook.faded}
+    for id, memory in sorted(memories.items()):
         days = (census.now - memory.updated) / DAY
-        if census.is_spared(memory) or id in outlook.faded:
+        if census.is_spared(memory) or id in reasons:
             continue
         if memory.status == "superseded" and days > SUPERSEDED_DAYS:
-            done.append(
-                (memory, f"prune: superseded {counted(round(days), 'day')} ago")
-            )
+            reasons[id] = f"superseded {counted(round(days), 'day')} ago"
         elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
-            done.append((memory, f"prune: disputed, trust {census.trust(memory):.2f}"))
-    gone = {memory.id for memory, _ in done}
-    hidden = (one for one in census.memories.values() if one.status == "superseded")
-    held = {one.superseded_by for one in hidden if one.id not in gone}
-    done = [(memory, reason) for memory, reason in done if memory.id not in held]
-    leaving = {memory.id for memory, _ in done}
-    staying = [
-        memory for id, memory in sorted(census.memories.items()) if id not in leaving
+            reasons[id] = f"disputed, trust {census.trust(memory):.2f}"
+    hidden = [one for one in memories.values() if one.status == "superseded"]
+    held = {one.superseded_by for one in hidden if one.id not in reasons}
+    archived = [
+        archiving(memories[id], f"prune: {reason}", by)
+        for id, reason in reasons.items()
+        if id not in held
     ]
-    cleaned = list(_without_dangling_links(staying, census.memories.values(), by))
-    archived = [archiving(memory, reason, by) for memory, reason in done]
-    why = f"prune: archive {len(done)}, clean links of {len({entry.about for entry in cleaned})}"
+    leaving = {entry.about for entry in archived}
+    cleaned = [
+        entry
+        for entry in _without_dangling_links(memories, by)
+        if entry.about not in leaving
+    ]
+    why = f"prune: archive {len(archived)}, clean links of {len({entry.about for entry in cleaned})}"
     return Plan((*archived, *cleaned), why, DECAY_CODE)
 
 
-def _without_dangling_links(
-    memories: Iterable[Memory], every: Iterable[Memory], by: str
-) -> Iterable[Entry]:
+def _without_dangling_links(memories: Mapping[str, Memory], by: str) -> Iterator[Entry]:
     """Yield, for each memory in use and each type of link, an entry that removes the dangling links."""
-    names = Names(memory for memory in every if memory.status != "deleted")
-    for memory in memories:
+    names = Names(memory for memory in memories.values() if memory.status != "deleted")
+    for _, memory in sorted(memories.items()):
         lost: dict[str, list[str]] = {}
         for type, name in memory.links if memory.status in STATUSES_IN_USE else ():
             if not names.find(name):

@@ -1,5 +1,5 @@
-"""What a change is: its keys, its functions, and the plan that appends an entry. Entries are checked
-here; nothing is written.
+"""What a change is: its functions, and the plan that appends an entry. Entries are checked here;
+nothing is written.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from typing import Any
 from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_TAGS
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, Refused
-from ..model.ids import ID_LENGTH, new_id
+from ..model.ids import new_id
 from ..model.values import (
     CHANGES,
     CREATES,
-    IMPORTANCE,
     extra_value,
     is_empty_value,
     now,
@@ -22,34 +21,6 @@ from ..model.values import (
     record,
     replace,
 )
-
-# Keys of a frontmatter: the description of a key, and the values that the JSON Schema allows.
-
-SCALAR = {"type": ["string", "number", "boolean", "null"]}
-REQUIRED = {"type": ["string", "number", "boolean"]}
-ID = {**SCALAR, "maxLength": ID_LENGTH}
-
-
-def texts_schema(max_items: int = 0) -> dict[str, Any]:
-    """Return the schema of one text or a list of texts."""
-    several: dict[str, Any] = {"type": "array", "items": REQUIRED}
-    return {
-        "anyOf": [SCALAR, {**several, "maxItems": max_items} if max_items else several]
-    }
-
-
-@record
-class Key:
-    """One key: its description, the schema of its values, and whether the values name memories."""
-
-    says: str
-    values: Mapping[str, Any] = SCALAR
-    refers: bool = False
-
-
-REASON = Key("Why a change was made")
-CONFLICTS = Key("Memories that it contradicts", texts_schema(), refers=True)
-
 
 # A kind of change: one for each row of CHANGES (model/values.py); REGISTRY in fold.py lists them.
 
@@ -60,13 +31,12 @@ Trust = Callable[[Memory], float]
 
 @record
 class Change:
-    """The functions and keys of one kind of change."""
+    """The functions of one kind of change; its keys are described in schema.py."""
 
     # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight
     reduce: Reducer
     # describes the entry in a few words, for `history` and `explain`
     tell: Callable[[Entry], str]
-    keys: Mapping[str, Key]  # the keys that `reduce` and `tell` read
 
 
 def with_status(status: str) -> Reducer:
@@ -90,6 +60,13 @@ def ids_in(entry: Entry, key: str) -> tuple[str, ...]:
 def time_of(value: object) -> int:
     """Return the time of a frontmatter value in milliseconds; 0 if it is not a time."""
     return (read_time(value)[0] or 0) if isinstance(value, str) and value else 0
+
+
+def claimed_time(extra: Mapping[str, Value], key: str) -> int:
+    """Return a limit of an entry's validity window, or else of its claim's: a claim's window is the memory's."""
+    claim = extra.get("claim")
+    inner = claim if isinstance(claim, dict) else {}
+    return time_of(extra_value(extra, key) or extra_value(inner, key))
 
 
 def names_or_nothing(names: tuple[str, ...]) -> str:
@@ -147,23 +124,17 @@ def change_entry(
     return entry_about(memory, Entry(kind=kind, by=by, extra=filled))
 
 
-def plan_about(memory: Memory, entry: Entry, why: str) -> Plan:
-    """Plan to append one entry about a memory."""
-    return Plan((entry_about(memory, entry),), why)
-
-
 def plan_change(
     memory: Memory,
     kind: str,
     by: str,
-    why: str,
     extra: Mapping[str, Value],
     given: tuple[str, ...] = (),
 ) -> Plan:
     """Plan to append one entry about a memory with these keys, without empty ones."""
     check_in_use(memory)
     check_by(by)
-    return Plan((replace(change_entry(memory, kind, by, extra), given=given),), why)
+    return Plan((replace(change_entry(memory, kind, by, extra), given=given),))
 
 
 def check_in_use(memory: Memory) -> None:
@@ -185,36 +156,19 @@ def check_entry(entry: Entry) -> None:
             "use another name",
         )
     if len(entry.title) > TITLE_CHARS:
-        raise BadInput(
-            f"the title is longer than {TITLE_CHARS} characters",
-            "put the text into the body",
-        )
+        message = f"the title is longer than {TITLE_CHARS} characters"
+        raise BadInput(message, "put the text into the body")
     if len(entry.body.split()) > MAX_BODY_WORDS:
-        raise BadInput(
-            f"the body has more than {MAX_BODY_WORDS:,} words",
-            "split it into several memories",
-        )
-    if entry.importance not in IMPORTANCE:
-        raise BadInput(
-            f"unknown importance {entry.importance!r}",
-            "use one of " + ", ".join(IMPORTANCE),
-        )
+        message = f"the body has more than {MAX_BODY_WORDS:,} words"
+        raise BadInput(message, "split it into several memories")
     check_by(entry.by)
-    if (
-        any(not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags)
-        or len(entry.tags) > MAX_TAGS
+    if len(entry.tags) > MAX_TAGS or any(
+        not tag.strip() or len(tag) > TAG_CHARS for tag in entry.tags
     ):
-        raise BadInput(
-            f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters",
-            "shorten them",
-        )
+        message = f"tags are at most {MAX_TAGS} labels of 1 to {TAG_CHARS} characters"
+        raise BadInput(message, "shorten them")
     check_window(entry.extra)
-    happened = entry.extra.get("eventTime")
-    if happened and not (isinstance(happened, str) and read_time(happened)[0]):
-        raise BadInput(
-            f"eventTime {happened!r} is not a time",
-            "write 2026-01-23 or 2026-01-23T10:30:00Z",
-        )
+    _given_time(entry.extra, "eventTime")
 
 
 def check_by(by: str) -> None:
@@ -233,21 +187,24 @@ def check_by(by: str) -> None:
 def check_window(given: Mapping[str, Value]) -> None:
     """Raise BadInput if a limit of the window, or of the claim's, is not a time, or the window ends too early."""
     claim = given.get("claim")
-    sources = (given, claim) if isinstance(claim, dict) else (given,)
-    times: dict[str, int] = {}
-    for source in sources:
-        for key in ("validFrom", "validUntil"):
-            value = source.get(key)
-            if value:
-                at = read_time(value)[0] if isinstance(value, str) else None
-                if at is None:
-                    raise BadInput(
-                        f"{key} {value!r} is not a time",
-                        "write 2026-01-23 or 2026-01-23T10:30:00Z",
-                    )
-                times[key] = at
-    if len(times) == 2 and times["validFrom"] >= times["validUntil"]:
+    inner = claim if isinstance(claim, dict) else {}
+    start, end = (
+        _given_time(inner, key) or _given_time(given, key)
+        for key in ("validFrom", "validUntil")
+    )
+    if end and start >= end:
         raise BadInput(
             "the validity window ends before it begins",
             "set validFrom to a time before validUntil",
         )
+
+
+def _given_time(extra: Mapping[str, Value], key: str) -> int:
+    """Return the time under a key, 0 if the key has no value; raise BadInput for another value."""
+    value = extra.get(key)
+    at = time_of(value)
+    if value and not at:
+        raise BadInput(
+            f"{key} {value!r} is not a time", "write 2026-01-23 or 2026-01-23T10:30:00Z"
+        )
+    return at

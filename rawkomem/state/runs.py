@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from ..format.body import list_items, sections_of
 from ..model.entries import Memory
 from ..model.values import record
+from .trust import reachable
 
 TRACE, EXPERIENCE = "trace", "experience"
 OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
@@ -120,14 +121,11 @@ def first_list(memory: Memory, keys: Iterable[str]) -> tuple[str, ...]:
 
 def dependency_chain(traces: Mapping[str, Memory], id: str) -> list[str]:
     """Return the direct and indirect dependencies of a trace, nearest first, without duplicates."""
-    chain: dict[str, None] = {}
-    waiting = [id]
-    for one in waiting:
-        for other in first_list(traces[one], DEPENDS) if one in traces else ():
-            if other != id and other not in chain:
-                chain[other] = None
-                waiting.append(other)
-    return list(chain)
+
+    def needed_by(one: str) -> tuple[str, ...]:
+        return first_list(traces[one], DEPENDS) if one in traces else ()
+
+    return list(reachable([id], needed_by))[1:]
 
 
 def execution_order(traces: Iterable[Memory]) -> list[str]:

@@ -4,16 +4,33 @@ readers make.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from ..format.entries import CLAIM_KEYS, FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS
-from ..format.fields import LLMOS_MARKS
-from ..model.values import CHANGES, CREATES, IMPORTANCE, TYPES
-from .fold import REGISTRY
-from .plans import ID, REQUIRED, SCALAR, Key, texts_schema
+from ..format.frontmatter import LLMOS_MARKS
+from ..model.ids import ID_LENGTH
+from ..model.values import CHANGES, CREATES, IMPORTANCE, TYPES, record
+from .changes import SIGNALS
+from .fold import ACTIONS, DECIDE
 
 SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SCALAR = {"type": ["string", "number", "boolean", "null"]}
+REQUIRED = {"type": ["string", "number", "boolean"]}
+
+
+@record
+class Key:
+    """One key: its description, the schema of its values, and whether the values name memories."""
+
+    says: str
+    values: Mapping[str, Any]
+    refers: bool
+
+
+def texts_schema(limit: Mapping[str, int]) -> dict[str, Any]:
+    """Return the schema of one text or a list of texts, with a limit such as `maxItems`."""
+    return {"anyOf": [SCALAR, {"type": "array", "items": REQUIRED, **limit}]}
 
 
 CONDITION = {
@@ -40,11 +57,15 @@ CLAIMED: dict[str, Any] = {
 }
 PROVENANCE = {"anyOf": [SCALAR, {"type": "object", "properties": {"source": SCALAR}}]}
 
-FORMS: dict[str, Any] = {"id": ID, "text": SCALAR, "texts": texts_schema()}
+FORMS: dict[str, Any] = {
+    "id": {**SCALAR, "maxLength": ID_LENGTH},
+    "text": SCALAR,
+    "texts": texts_schema({}),
+}
 OWN_FORMS: dict[str, Any] = {
     "title": REQUIRED,
     "whenToUse": CONDITIONS,
-    "tags": texts_schema(MAX_TAGS),
+    "tags": texts_schema({"maxItems": MAX_TAGS}),
     "importance": {
         "enum": [
             *(
@@ -59,8 +80,10 @@ OWN_FORMS: dict[str, Any] = {
     "provenance": PROVENANCE,
     "importedState": {"type": "object"},
     "type": {**SCALAR, "examples": [*TYPES]},
+    "signal": {"enum": [*SIGNALS]},
+    "action": {"enum": [*ACTIONS, DECIDE]},
 }
-# Keys of memories: name, form, description; * marks values that name memories. Those of changes are in changes.py.
+# Keys of memories, then keys of changes: name, form, description; * marks values that name memories.
 KEY_ROWS = """
     id              id     The id, written by rawkomem; without one, the file's path is the id
     about           id*    The id of the memory that a change is about
@@ -92,25 +115,45 @@ KEY_ROWS = """
     intent          text   What a skill is for
     description     text   When to use a skill
     topic           text   What a reflection is about
+    reason          text   Why a change was made
+    cause           text   housekeeping: nobody decided to archive it; manual: it was in use before its quarantine
+    removes         texts  Keys that the memory no longer has; body: its text
+    whenToUseAdded  texts  Values of whenToUse that are added
+    whenToUseRemoved texts Values of whenToUse that are removed
+    tagsAdded       texts  Values of tags that are added
+    tagsRemoved     texts  Values of tags that are removed
+    relatedMemoriesAdded texts* Values of relatedMemories that are added
+    relatedMemoriesRemoved texts* Values of relatedMemories that are removed
+    with            id*    The memory that says the same
+    signal          own    The vote
+    from            texts* The source memories
+    intentChain     texts  The intents that led to it; earliest first
+    hypotheses      texts  The hypotheses at each level of its intents
+    rationales      texts  The reasons at each level of its intents
+    to              texts* The memories that a link leads to
+    removed         text   true: the link or the sources are removed
+    supersededBy    id*    The memory that supersedes it
+    validFrom       text   Valid from this time
+    validUntil      text   Valid until this time
+    outcome         text   disputed: the memory's trust is too low
+    conflictsWith   texts* Memories that it contradicts
+    action          own    The decision of a review
+    accepts         texts  Entries that a review accepts: id@digest
+    declines        texts  Entries that a review declines: id@digest
+    undoes          texts  Entries that a review undoes: id@digest
 """
-
-
-def _memory_keys() -> Iterator[tuple[str, Key]]:
-    for row in KEY_ROWS.strip().split("\n"):
-        name, form, says = row.split(None, 2)
-        values = OWN_FORMS[name] if form == "own" else FORMS[form.rstrip("*")]
-        yield name, Key(says, values, refers=form.endswith("*"))
 
 
 def frontmatter_keys() -> dict[str, Key]:
     """Return every key that a memory or a change may have, by name."""
     words = {**{kind: row.says for kind, row in CREATES.items()}, **CHANGES}
-    kind = Key("The kind of entry: a new memory, or a change of a memory",
-               {"enum": [*words], "enumDescriptions": [*words.values()]})  # fmt: skip
-    changes = {
-        name: key for change in CHANGES for name, key in REGISTRY[change].keys.items()
-    }
-    return {"kind": kind, **dict(_memory_keys()), **changes}
+    kinds = {"enum": [*words], "enumDescriptions": [*words.values()]}
+    keys = {"kind": Key("The kind of entry: a new memory, or a change", kinds, False)}
+    for row in KEY_ROWS.strip().split("\n"):
+        name, form, says = row.split(None, 2)
+        values = OWN_FORMS[name] if form == "own" else FORMS[form.rstrip("*")]
+        keys[name] = Key(says, values, form.endswith("*"))
+    return keys
 
 
 def frontmatter_schema() -> dict[str, Any]:

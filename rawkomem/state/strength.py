@@ -144,7 +144,7 @@ def _number(said: object) -> float:
 
 
 def _untouched(memory: Memory, last_use: int, now: int) -> float:
-    return _days(max(memory.updated, memory.created, last_use), now)
+    return _days(max(memory.updated, last_use), now)
 
 
 def _days(since: int, now: int) -> float:

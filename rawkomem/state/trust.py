@@ -23,7 +23,7 @@ from ..text.chunks import counted
 from ..text.paths import fits_wildcards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Protocol
 
     class Window(Protocol):
@@ -202,15 +202,6 @@ def with_sources(entry: Entry, sources: Iterable[str]) -> Entry:
     return replace(entry, extra={**entry.extra, DERIVED: list(dict.fromkeys(sources))})
 
 
-def inherited_texts(
-    limit: int, own: Sequence[str], lists: Iterable[Sequence[str]]
-) -> tuple[str, ...]:
-    """Return the conditions or tags of a derived memory: its own, then those of its sources, without duplicates."""
-    return tuple(dict.fromkeys([*own, *(item for items in lists for item in items)]))[
-        :limit
-    ]
-
-
 def sources_in(extra: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the ids of the sources in an entry's frontmatter."""
     value = extra.get(DERIVED, [])
@@ -249,22 +240,33 @@ def weak_sources(memory: Memory, find: Find, at: int) -> tuple[Weak, ...]:
     `holds_back` is False for records of runs, such as traces, and for a source that nobody vouches for if a person
     vouches for the memory.
     """
-    found: list[Weak] = []
-    waiting = list(derived_from(memory))
-    seen = set(waiting)
-    for id in waiting:
+
+    def sources_of(id: str) -> Sequence[str]:
         source = find(id)
-        if source is None:
-            continue
-        if why := _why_weak(source, at):
+        return derived_from(source) if source else ()
+
+    weak: list[Weak] = []
+    for source in map(find, reachable(derived_from(memory), sources_of)):
+        if source and (why := _why_weak(source, at)):
             firm = source.kind not in RECORDED and (
                 source.vouched or not memory.vouched
             )
-            found.append(Weak(id, why, why in WITHDRAWN and firm))
-        further = [other for other in derived_from(source) if other not in seen]
-        waiting += further
-        seen.update(further)
-    return tuple(found)
+            weak.append(Weak(source.id, why, why in WITHDRAWN and firm))
+    return tuple(weak)
+
+
+def reachable(
+    starts: Iterable[str], onward: Callable[[str], Iterable[str]]
+) -> Iterator[str]:
+    """Yield ids and the ids that `onward` leads to, directly or indirectly; nearest first, each once."""
+    waiting = list(starts)
+    seen = set(waiting)
+    for id in waiting:
+        yield id
+        for other in onward(id):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
 
 
 def _why_weak(source: Memory, at: int) -> str:
@@ -276,15 +278,9 @@ def _why_weak(source: Memory, at: int) -> str:
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:
-    """Return the lowest trust among direct and indirect sources, each looked up once; 1 without sources."""
-    waiting = list(dict.fromkeys(sources))
-    seen, lowest = set(waiting), 1.0
-    for id in waiting:
-        own, below = look(id)
-        lowest = min(lowest, own)
-        waiting += [other for other in dict.fromkeys(below) if other not in seen]
-        seen.update(below)
-    return lowest
+    """Return the lowest trust among direct and indirect sources; 1 without sources."""
+    every = reachable(sources, lambda id: look(id)[1])
+    return min((look(id)[0] for id in every), default=1.0)
 
 
 # Trust in a memory, from its origin, votes and age. The source that a file declares can only lower
@@ -300,22 +296,7 @@ BASE_TRUST = {
     "inference": 0.5,
     "unknown": 0.5,
 }
-# Origin of an entry on this machine → its highest possible source class. A host program may also name a class.
-ARRIVALS = {
-    "person": "user_explicit",
-    "agent": "inference",
-    "import": "document",
-    "distilled": "inference",
-    "said": "user_implicit",
-}
-
 MAX_AGE_LOSS = 0.1  # maximum loss of trust by age, reached after a year
-
-COMMITTED = {
-    PERSON: "committed by a person",
-    AGENT: "committed by an agent",
-    UNCOMMITTED: "uncommitted",
-}
 
 
 @record
@@ -339,28 +320,30 @@ class Trust:
 
 
 REVIEWED = Standing("user_explicit", "reviewed by a person", verified=True)
+# author of the commit → standing of the entry
+COMMITTED = {
+    PERSON: Standing("user_explicit", "committed by a person", verified=True),
+    AGENT: Standing("inference", "committed by an agent"),
+    UNCOMMITTED: Standing("inference", "uncommitted"),
+    UNKNOWN: Standing("document", "nobody knows who wrote it"),
+}
+# origin of an entry on this machine → its standing; a host program may also name a source class
+ARRIVALS = {
+    "person": Standing("user_explicit", "typed by a person on this machine", True),
+    "agent": Standing("inference", "written by an agent"),
+    "import": Standing("document", "came by import"),
+    "distilled": Standing("inference", "came by distilled"),
+    "said": Standing("user_implicit", "a person said so in a session", said=True),
+}
 
 
 def standing_of_entry(commit: str, arrival: str) -> Standing:
     """Return the standing of an entry: from a person's commit, else from its origin here, else from another commit."""
-    if commit == PERSON:
-        return Standing("user_explicit", COMMITTED[commit], verified=True)
-    if arrival == "person":
-        return Standing(
-            ARRIVALS[arrival], "typed by a person on this machine", verified=True
-        )
-    if arrival == "said":
-        return Standing(ARRIVALS[arrival], "a person said so in a session", said=True)
-    if arrival in ARRIVALS:
-        return Standing(
-            ARRIVALS[arrival],
-            f"came by {arrival}" if arrival != "agent" else "written by an agent",
-        )
-    if arrival in BASE_TRUST:
+    if commit != PERSON and arrival in ARRIVALS:
+        return ARRIVALS[arrival]
+    if commit != PERSON and arrival in BASE_TRUST:
         return Standing(arrival, f"declared as {arrival} on this machine")
-    if commit in (AGENT, UNCOMMITTED):
-        return Standing("inference", COMMITTED[commit])
-    return Standing("document", "nobody knows who wrote it")
+    return COMMITTED[commit]
 
 
 def standing_of(memory: Memory, entries: Mapping[str, Standing]) -> Standing:
@@ -400,20 +383,17 @@ def explain_trust(memory: Memory, standing: Standing, now: int) -> Trust:
         f"; it declares {claimed}" if claimed and source != standing.allowed else ""
     )
     age = max(0.0, (now - memory.created) / DAY) if memory.created else 0.0
-    said = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
-    value = compute_trust(source, *said)
-    amounts = _amounts(*said)
-    parts = (
-        ("source", BASE_TRUST[source], f"{source}: {standing.why}{lowered}"),
-        ("confirmed", amounts[0], f"by {memory.corroborations} others"),
-        (
-            "votes",
-            amounts[1],
-            f"{memory.reinforcements} reinforced, {memory.disputes} disputed",
-        ),
-        ("age", amounts[2], counted(round(age), "day")),
-    )
-    return Trust(value, source, standing, tuple(part for part in parts if part[1]))
+    counts = (memory.corroborations + 1, memory.reinforcements, memory.disputes, age)
+    reasons = {
+        "source": f"{source}: {standing.why}{lowered}",
+        "confirmed": f"by {memory.corroborations} others",
+        "votes": f"{memory.reinforcements} reinforced, {memory.disputes} disputed",
+        "age": counted(round(age), "day"),
+    }
+    amounts = trust_amounts(source, *counts)
+    parts = tuple((part, amounts[part], reasons[part]) for part in reasons)
+    used = tuple(part for part in parts if part[1])
+    return Trust(compute_trust(source, *counts), source, standing, used)
 
 
 def limited_by_sources(trust: Trust, least: float) -> Trust:
@@ -432,22 +412,18 @@ def compute_trust(
     source: str, corroboration: int, reinforcements: int, disputes: int, age_days: float
 ) -> float:
     """Return base + corroboration + votes − age, between 0 and 1 (neolata)."""
-    base = BASE_TRUST.get(source, BASE_TRUST["unknown"])
-    return max(
-        0.0,
-        min(
-            1.0, base + sum(_amounts(corroboration, reinforcements, disputes, age_days))
-        ),
-    )
+    counts = (corroboration, reinforcements, disputes, age_days)
+    return max(0.0, min(1.0, sum(trust_amounts(source, *counts).values())))
 
 
-def _amounts(
-    corroboration: int, reinforcements: int, disputes: int, age_days: float
-) -> tuple[float, float, float]:
-    votes = reinforcements + disputes
-    swing = (reinforcements - disputes) / votes * 0.15 if votes else 0.0
-    return (
-        min(0.2, (corroboration - 1) * 0.05),
-        swing,
-        -min(MAX_AGE_LOSS, age_days / 365 * MAX_AGE_LOSS),
-    )
+def trust_amounts(
+    source: str, corroboration: int, reinforcements: int, disputes: int, age_days: float
+) -> dict[str, float]:
+    """Return the amounts whose sum is the trust, by name."""
+    votes = max(1, reinforcements + disputes)
+    return {
+        "source": BASE_TRUST.get(source, BASE_TRUST["unknown"]),
+        "confirmed": min(0.2, (corroboration - 1) * 0.05),
+        "votes": (reinforcements - disputes) / votes * 0.15,
+        "age": -min(1.0, age_days / 365) * MAX_AGE_LOSS,
+    }

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 import rawkomem
-from rawkomem.faces.cli.options import FILTERS
+from rawkomem.faces.cli.options import FILTER_LINES
 from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
 
 from tests.torture.helpers import memory
@@ -90,4 +90,4 @@ def test_table_and_class_are_in_step():
     assert tuple(field.name for field in FILTER_FIELDS) == Filter.__fields__
     columns = {field.column for field in FILTER_FIELDS if field.column}
     assert columns <= {*Facets.__fields__} and len({field.name for field in FILTER_FIELDS}) == len(FILTER_FIELDS)
-    assert [option.key for option in FILTERS] == [field.word for field in FILTER_FIELDS if field.help]
+    assert [*FILTER_LINES] == [field.word for field in FILTER_FIELDS if field.help]

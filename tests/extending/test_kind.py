@@ -1,7 +1,8 @@
 """A new kind of change, `pin`, works everywhere after one row and one record.
 
-A real one would touch three files: a row in rawkomem/model/values.py (CHANGES), its plan and the CHANGE record below in
-state/changes.py, and REGISTRY in state/fold.py. A new kind of memory is one row in CREATES: one file.
+A real one would touch four files: a row in rawkomem/model/values.py (CHANGES), its plan and the record below in
+state/changes.py, REGISTRY in state/fold.py, and a row for each key in state/schema.py. A new kind of memory is one row
+in CREATES: one file.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from rawkomem.faces.cli.commands import cli
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES, CREATES, Kind
+from rawkomem.state import schema
 from rawkomem.state.fold import REGISTRY
-from rawkomem.state.plans import Change, Key, plan_change
+from rawkomem.state.plans import Change, plan_change
 from rawkomem.state.schema import frontmatter_keys, frontmatter_schema
 
 FILE = """---
@@ -40,13 +42,12 @@ UNKNOWN = "unknown kind 'pin': kept, but ignored"
 
 def plan_pin(memory, place, by):
     """Pin a memory: it always matters."""
-    return plan_change(memory, "pin", by, f"pin {memory.id}", {"place": place})
+    return plan_change(memory, "pin", by, {"place": place})
 
 
 PIN = Change(
     reduce=lambda fields, entry: {"importance": "critical"},
     tell=lambda entry: f"pinned to the {entry.extra['place']}",
-    keys={"place": Key("Where a memory is pinned")},
 )
 
 
@@ -55,6 +56,7 @@ def pin(monkeypatch):
     """The toy, as one row and one record."""
     monkeypatch.setitem(CHANGES, "pin", "pins the memory")
     monkeypatch.setitem(REGISTRY, "pin", PIN)
+    monkeypatch.setattr(schema, "KEY_ROWS", f"{schema.KEY_ROWS}place text Where a memory is pinned\n")
 
 
 def run(project, *words: str) -> str:

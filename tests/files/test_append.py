@@ -214,7 +214,7 @@ def test_a_file_that_never_rests_is_refused(write, memories, monkeypatch):
 
     monkeypatch.setattr(replace, "_write_durably", meddle)
     monkeypatch.setattr(append.time, "sleep", lambda seconds: None)
-    with pytest.raises(Refused, match="keeps changing"):
+    with pytest.raises(Refused, match="changed while"):
         write(below())
     assert len(entries_of(file)) == 1
 

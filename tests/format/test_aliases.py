@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from rawkomem.format.entries import ENTRY_FIELD_KEYS, read_entries
-from rawkomem.format.fields import near_key
+from rawkomem.format.entries import ENTRY_FIELD_KEYS, near_key, read_entries
 from rawkomem.model.values import KEPT_KEYS, KEY_ALIASES, KEY_NAMES, replace
 from rawkomem.recall.scoring import FACTORS
 from rawkomem.state.fold import fold

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from rawkomem.files.layout import Layout, user_cache
-from rawkomem.files.private import make_private_folder
 from rawkomem.index import index as indexing
 from rawkomem.index import ingest, readings, sync
 from rawkomem.index.stores.database import index_path
@@ -358,7 +358,7 @@ def test_a_folder_in_place_of_the_index_is_told(filled):
 def test_an_index_deleted_under_an_open_repository_is_made_anew(filled):
     titles(filled)
     for name in os.listdir(os.path.dirname(filled.core.index.path)):
-        if name.startswith("index.db"):
+        if name.startswith("index-"):
             os.unlink(os.path.join(os.path.dirname(filled.core.index.path), name))
     assert len(titles(filled)) == 12
 
@@ -548,9 +548,9 @@ def interrupted_creation(file) -> None:
 @pytest.mark.parametrize("words", [("search", "apple"), ("inject", "apple"), ("status",), ("list",), ("show", "a")])
 def test_an_interrupted_creation_of_the_index_is_mended_by_any_command(project, memories, rawkomem, words):
     write(memories, "a.md", memory("Apple", "An apple a day."))
-    (project / ".rawko/local").mkdir(exist_ok=True)
-    interrupted_creation(project / ".rawko/local/index.db")
-    assert (project / ".rawko/local/index.db-journal").stat().st_size
+    index = Path(index_path(Layout(str(project / ".rawko"))))
+    interrupted_creation(index)
+    assert Path(f"{index}-journal").stat().st_size
     assert "pple" in rawkomem(*words).stdout or words[0] in ("status", "inject")
     assert json.loads(rawkomem("status", "--json").stdout)["fresh"]
 
@@ -583,8 +583,7 @@ def test_whatever_keeps_an_index_from_being_opened_it_is_made_anew(filled, monke
 
 
 def test_an_index_that_cannot_be_removed_is_told_in_one_line(project, rawkomem, monkeypatch):
-    make_private_folder(str(project / ".rawko/local"))
-    (project / ".rawko/local/index.db").mkdir()
+    os.mkdir(index_path(Layout(str(project / ".rawko"))))
     told = rawkomem("list", check=1).stderr
     assert told.count("\n") == 1 and "index" in told
 

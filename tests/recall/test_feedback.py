@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from rawkomem.model.entries import Entry, Task
+from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import gate
 from rawkomem.recall.scoring import profile_of, score_candidates
 from rawkomem.recall.signals import Limits, question_of_task
-from rawkomem.state.plans import plan_about
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 
 from tests.recall.helpers import NOW, Signals, memory
@@ -90,12 +89,10 @@ def test_end_to_end(memories, repository):
     (memories / "a.md").write_text("---\ntitle: Birthday cake\n---\n\nWe buy chocolate cake for birthdays.\n")
     task = Task("which chocolate cake do we buy for birthdays of the team")
     assert repository.inject(task).items
-    vote = Entry(kind="feedback", extra={"signal": "harmful"})
-    repository.core.write(plan_about(repository.get("a"), vote, "vote"))
+    repository.feedback("a", "harmful")
     item, inside = repository.explain("a", task)
     assert not inside and item.out.code == "voted-harmful"
     assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
-    helped = Entry(kind="feedback", extra={"signal": "helpful"})
-    repository.core.write(plan_about(repository.get("a"), helped, "vote"))
-    repository.core.write(plan_about(repository.get("a"), Entry(kind="feedback", extra={"signal": "helpful"}), "vote"))
+    for _ in range(2):
+        repository.feedback("a", "helpful")
     assert repository.inject(task).items

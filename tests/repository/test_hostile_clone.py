@@ -242,11 +242,11 @@ def test_a_file_that_another_program_put_there_is_not_read(repository, local):
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-journal", "-shm"])
-def test_a_planted_index_is_not_opened(repository, project, local, memories, suffix):
+def test_a_planted_index_is_not_opened(repository, project, memories, suffix):
     (memories / "a.md").write_text(MEMORY)
     assert repository.search("deploy")
     repository.close()
-    planted = local / f"index.db{suffix}"
+    planted = Path(repository.core.index.path + suffix)
     if suffix:
         planted.unlink(missing_ok=True)
         planted.write_bytes(b"\x37\x7f\x06\x82" + os.urandom(4_000))
@@ -267,7 +267,9 @@ def test_the_seal_of_the_index_holds_a_secret(repository, local, memories):
     repository.search("deploy")
     seal = repository.core.index.catalogue.meta()["inode"]
     (made,) = local.glob(".made-*")
-    assert seal == f"{(local / 'index.db').stat().st_ino} {made.name.removeprefix('.made-')}"
+    index, secret = Path(repository.core.index.path), made.name.removeprefix(".made-")
+    assert seal == f"{index.stat().st_ino} {secret}"
+    assert index.name == f"index-{secret[:16]}.db", "no pull can bring a -wal file that SQLite would replay"
 
 
 # Ids and names

@@ -30,7 +30,7 @@ from rawkomem.learn.traces import ToldExperience
 from rawkomem.model.errors import RawkoError
 from rawkomem.repository import Repository
 
-OPTIONAL = ("lance", "mesh_schemas", "postgres", "faces.mcp", "__main__", "transformer")
+OPTIONAL = ("lance", "postgres", "faces.mcp", "__main__", "transformer")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.listdir", "os.scandir", "os.utime")
 SQLITE = {"ENOSPC": apsw.FullError, "EIO": apsw.IOError, "EACCES": apsw.CantOpenError}
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rawkomem.exchange.sinks import Event, SinkQueue
+from rawkomem.exchange.sinks import SinkQueue
 from rawkomem.files.archive import pack_folder
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.journal import append_blocks, new_row, recall_row
@@ -123,7 +123,7 @@ def prepare(project: Path) -> None:
 def remember(project: Path) -> None:
     """Put the secret into the records of this machine, and into a file that a killed process left."""
     layout = Layout(str(project / ".rawko"))
-    event = Event("store", "k1", memory=VICTIM, title=SECRET, text=f"Its codename is {SECRET}.")
+    event = {"event": "store", "key": "k1", "memory": VICTIM, "title": SECRET, "text": f"Its codename is {SECRET}."}
     SinkQueue(layout).add([event])
     values = {"id": VICTIM, "type": "memory", "length": "9", "preview": SECRET}
     retained = new_row("retain", "me", 1, emit_yamo(build_block("retain", "me", 1, **values)))
@@ -168,7 +168,7 @@ class Case:
         assert driver(self.folder, ["sync"])["code"] == 0  # makes a local folder: a copied one is foreign
         assert driver(self.folder, ["@remember"])["code"] == 0
         if name in ("sync", "rebuild"):
-            for file in (self.folder / local).glob("index.db*"):
+            for file in (self.folder / local).glob("index-*.db*"):
                 file.unlink()
         self.before = entries(self.folder)
 

@@ -5,20 +5,16 @@
 `answers`: Declare the fields of an answer once: they give its JSON, its text and docs/json.md
 `searching`: `rawkomem search`: print the memories that fit a question
 `injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
-`syncing`: `rawkomem index sync`, and the progress bar of commands that index
+`syncing`: `rawkomem index sync` and `merge-driver`, and the progress bar of commands that index
 `opening`: Open the repository of a command, find out who runs it, and report decisions
-`merge_driver`: `rawkomem merge-driver`, which git runs to merge a memory file after `rawkomem connect git`
-`commands`: List every command with its module and its help, and load a command when it runs
+`commands`: List every command with its module and its help, load a command when it runs, and complete its parameters on Tab
 `declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples
-`completion`: Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab
-`overview`: Show the state of the repository and the next step: `rawkomem` without a command
 `pager`: Show long output of a command in a pager, as git does: `less -FRX`, $RAWKOMEM_PAGER or $PAGER
 `adding`: `rawkomem add`, `amend`, `delete`, `purge` and `undo`, and let a person write a text in $EDITOR
 `listing`: show memories: `rawkomem list` and `show`; cite code, list entities, write MEMORY.md
 `reasons`: Explain memories: `rawkomem why`, `context` and `history`
 `links`: `rawkomem link`: connect memories, and show how they are connected
 `work`: `rawkomem trace`: recorded tasks, what they teach, and periods of work
-`drafting`: Show drafts that were found in sessions, and let a person edit one
 `reviewing`: `rawkomem review`, `drafts`, `restore` and `supersede`: list what waits for a person's decision, and decide: one item a screen at a terminal, or by options
 `past_sessions`: `rawkomem learn` and `replay`: find drafts in past sessions, and show what the sessions would get now
 `lessons_and_skills`: `rawkomem lesson` and `skill`
@@ -26,11 +22,10 @@
 `upkeep`: `rawkomem status`, `index` and `doctor`: look after the index, its database, the ledger and sinks
 `checks`: `rawkomem check` and `diff`: report problems in memory files, staged changes and branches
 `tidy`: `rawkomem tidy`: each command prints a plan for housekeeping; `--apply` carries it out
-`probes`: `rawkomem try`: try out parts of rawkomem on a text
-`start`: `rawkomem init`: look at a project, show a plan, ask before each step, and suggest what to try next
+`start`: `rawkomem init`, and `rawkomem` without a command: look at a project, show a plan, ask before each step, and suggest what to try next
 `connecting`: `rawkomem connect` and `uninstall`: connect coding agents and git, and remove what rawkomem wrote
 `servers`: Run the servers: `rawkomem browse`, `mcp` and `lsp`
-`measure`: Measure and test rawkomem on this machine: `rawkomem bench` and `doctor --self-check`
+`measure`: Measure and try out rawkomem on this machine: `rawkomem bench`, `try` and `doctor --self-check`
 `manual`: Explain rawkomem: `rawkomem help`, `docs`, `completion` and `demo`
 """
 

@@ -29,7 +29,6 @@ from ...format.entries import (
     entry_from_note,
     entry_from_text,
 )
-from ...git.runner import user_name
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
 from ...learn.cues import with_condition
 from ...model.entries import Entry, Memory, Value
@@ -45,16 +44,9 @@ from ...state.fold import REGISTRY
 from ...state.trust import BASE_TRUST
 from ...text.clean import one_line
 from .answers import Fields
-from .declarations import answer, prints_json, verb
-from .opening import (
-    DECIDED,
-    author,
-    note_proposed,
-    open_personal,
-    open_repository,
-    report_decision,
-)
-from .options import BY, DRY_RUN, LIMIT, PERSONAL, REASON, YES
+from .declarations import answer, verb
+from .opening import DECIDED, PROPOSED_REMARK, decision
+from .options import BY, DRY_RUN, PERSONAL, REASON, YES
 from .terminal import complain, name_of, note, on_one_line
 
 T = TypeVar("T")
@@ -186,6 +178,9 @@ OTHERS_WORDS = {
 }
 
 
+REDACTED_REMARK = "secrets in the text were redacted before it was written"
+
+
 def _relation(stored: Stored) -> str:
     """Return how a new memory relates to others; empty if it does not."""
     others = ", ".join(stored.outcome.others)
@@ -197,6 +192,8 @@ STORED = Fields(
     " why",
     "{done:green}  {id}  {path:dim}\n{relation:text}\n"
     "{reason:?  because %: decide with 'rawkomem review'}",
+    remarks="{again:?the same text was stored a few minutes ago; nothing was written}\n"
+    f"{{redacted:?{REDACTED_REMARK}}}",
     redacted=lambda stored: any(item.redacted for item in stored.written),
     done=lambda stored: (
         "stored already"
@@ -213,6 +210,9 @@ REMEMBERED = Fields(
 WRITTEN = Fields(
     "id=entry.id about=entry.about path=entry.path redacted proposed",
     "{done:green}  {about}  {path:dim}",
+    remarks=f"{{waits:?{PROPOSED_REMARK}}}\n"
+    "{0.again:?the same change was written a few minutes ago; nothing was added}\n"
+    f"{{redacted:?{REDACTED_REMARK}}}\n{{restore:?'rawkomem restore %' brings it back}}",
 )
 
 
@@ -238,8 +238,8 @@ WRITTEN = Fields(
     REMEMBERED,
 )
 def add_command(
-    folder: str, text: tuple[str, ...], kind: str, on_conflict: str, personal: bool, quote: str, **given: Any
-) -> None:  # fmt: skip
+    repository: Repository, text: tuple[str, ...], kind: str, on_conflict: str, quote: str, by: str, **given: Any
+) -> Any:  # fmt: skip
     """Store a memory.
 
     The first sentence or line of TEXT becomes the title, the rest becomes the body. Without TEXT, the text comes from
@@ -254,7 +254,6 @@ def add_command(
       rawkomem add --title 'Why we chose apsw' --when 'sqlite|database' --body 'It loads extensions.'
       rawkomem add --edit --tag payments
     """
-    repository = open_personal() if personal else open_repository(folder)
     words = read_stdin() if text == ("-",) else " ".join(text)
     if words and (given["body"] or given["file"]):
         raise BadInput(
@@ -266,9 +265,7 @@ def add_command(
     def store(text: str) -> Stored | Remembered:
         is_note = words and not given["title"] and not text.startswith("---\n")
         entry = entry_from_note(text) if is_note else entry_from_text(text)
-        entry = compose_entry(
-            entry, kind=kind, by=given["by"] or user_name(), **_fields_given(given)
-        )
+        entry = compose_entry(entry, kind=kind, by=by, **_fields_given(given))
         entry = with_condition(
             replace(entry, extra={**entry.extra, **_claim_fields(given)})
         )
@@ -296,11 +293,9 @@ def add_command(
         store,
         "rawkomem add",
     )
-    repository.core.follow()
     if isinstance(stored, Remembered):
-        answer(stored, REMEMBERED)
-        return
-    answer_stored(stored)
+        return answer(stored, REMEMBERED)
+    answer(stored)
     if (
         stored.entry.when
         and not given["when"]
@@ -315,6 +310,7 @@ def add_command(
         note(
             "piped text counts as written by an agent; to vouch for it, commit it or pass it as TEXT"
         )
+    return None
 
 
 @verb(
@@ -335,8 +331,8 @@ def add_command(
 )
 def amend_command(
     repository: Repository, id: str, untag: tuple[str, ...], all_tags: str | None, valid_from: str, valid_until: str,
-    **given: Any,
-) -> None:  # fmt: skip
+    by: str, **given: Any,
+) -> Any:  # fmt: skip
     """Change a memory; the earlier text stays as history.
 
     Only the fields that you name change. --tag adds a tag to those of the memory, --untag removes one, --tags replaces
@@ -352,12 +348,9 @@ def amend_command(
         any(_fields_given(given).values()) or given["body"] or given["file"]
     )
     if valid_from or valid_until:
-        window = repository.beliefs.validity(
-            id, valid_from, valid_until, "", author(given["by"])
-        )
+        window = repository.beliefs.validity(id, valid_from, valid_until, "", by)
         if not has_fields:
-            report_decision(repository, id, [window], "window set", prints_json())
-            return
+            return answer(decision(repository, id, [window], "window set"), DECIDED)
     if given["tags"] or untag or all_tags is not None:
         given["tags"] = _tags_after(repository.get(id), given["tags"], untag, all_tags)
         given["retagged"] = True
@@ -365,12 +358,8 @@ def amend_command(
         given["edit"] = True
 
     def store(text: str) -> Written:
-        entry = compose_entry(
-            entry_from_text(text),
-            kind="amend",
-            by=given["by"] or user_name(),
-            **_fields_given(given),
-        )
+        fields = _fields_given(given)
+        entry = compose_entry(entry_from_text(text), kind="amend", by=by, **fields)
         made = _undoubted(repository, entry, given["anyway"], id)
         return repository.amend(id, made, one_by_one=all_tags is None)
 
@@ -380,7 +369,7 @@ def amend_command(
         written = write_in_editor(repository, what, body, store, again, given["resume"])
     else:
         written = store(_text_given(given) or "")
-    _answer_written(repository, written, "amended")
+    return _answer_written(repository, written, "amended")
 
 
 def _from_text(
@@ -497,26 +486,15 @@ def _claim_of_text(text: str) -> dict[str, Value]:
     return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
 
 
-def answer_stored(stored: Stored) -> None:
-    """Print the result of storing a memory."""
-    answer(stored, STORED)
-    if stored.again:
-        note("the same text was stored a few minutes ago; nothing was written")
-    if any(item.redacted for item in stored.written):
-        note("secrets in the text were redacted before it was written")
-
-
-def _answer_written(repository: Repository, written: Written, done: str) -> None:
-    repository.core.follow()
-    entry = written.entry
-    waits = repository.core.waits_for_review(entry)
-    answer(written, proposed=waits, done="proposed" if waits else done)
-    if waits:
-        note_proposed(entry.about)
-    if written.again:
-        note("the same change was written a few minutes ago; nothing was added")
-    if written.redacted:
-        note("secrets in the text were redacted before it was written")
+def _answer_written(
+    repository: Repository, written: Written, done: str, restore: str = ""
+) -> int:
+    about = written.entry.about
+    waits = about if repository.core.waits_for_review(written.entry) else ""
+    done = "proposed" if waits else done
+    return answer(
+        written, proposed=bool(waits), done=done, waits=waits, restore=restore
+    )
 
 
 # Implement `rawkomem delete` and `purge`.
@@ -540,7 +518,7 @@ def delete_command(
     by: str,
     yes: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Hide or archive a memory; 'rawkomem restore' brings it back.
 
     The command appends a deletion entry: the memory is no longer listed, found or injected, and its text stays in
@@ -551,23 +529,24 @@ def delete_command(
       rawkomem delete ID --archive --reason 'The service is gone'
     """
     if archive:
-        written = repository.beliefs.archive(id, reason, author(by))
-        report_decision(repository, id, [written], "archived", as_json)
-        return
+        written = repository.beliefs.archive(id, reason, by)
+        return answer(decision(repository, id, [written], "archived"), DECIDED)
     if not yes and not as_json and sys.stdin.isatty():
         confirm(f"Delete {on_one_line(name_of(repository.get(id)))}?", abort=True)
-    written = repository.delete(id, reason, author(by))
-    _answer_written(repository, written, "deleted")
-    note(f"'rawkomem restore {written.entry.about}' brings it back")
+    written = repository.delete(id, reason, by)
+    return _answer_written(repository, written, "deleted", written.entry.about)
 
 
 PURGED = Fields(
-    "id rewritten removed", "{rewritten:?rewritten  %}\n{removed:?removed  %}"
+    "id rewritten removed",
+    "{rewritten:?rewritten  %}\n{removed:?removed  %}",
+    remarks="git history still holds the text: change the secret, too\n{0.sinks:?sinks may have copied the text before:"
+    " check the daily log and the receiver of the webhook}",
 )
 
 
 @verb("purge", "ID", YES, PURGED)
-def purge_command(repository: Repository, id: str, yes: bool) -> None:
+def purge_command(repository: Repository, id: str, yes: bool) -> Any:
     """Remove a memory's text from all files; this cannot be undone.
 
     Use it for leaked secrets. Git history keeps the old text: change the secret, and rewrite the history if you need
@@ -592,12 +571,8 @@ def purge_command(repository: Repository, id: str, yes: bool) -> None:
     }
     kept = [path for path, file in files.items() if os.path.exists(file)]
     removed = [path for path in files if path not in kept]
-    answer({"id": id, "rewritten": kept, "removed": removed})
-    note("git history still holds the text: change the secret, too")
-    if repository.settings.sinks.any:
-        note(
-            "sinks may have copied the text before: check the daily log and the receiver of the webhook"
-        )
+    sinks = repository.settings.sinks.any
+    return {"id": id, "rewritten": kept, "removed": removed, "sinks": sinks}
 
 
 def _check_named(repository: Repository, name: str) -> None:
@@ -633,6 +608,8 @@ def _told(entry: Entry) -> str:
 UNDONE = Fields(
     "change=change.name dry_run undone=steps entries=plan.entries removed copies",
     "{lines:text}",
+    remarks="{copies_lines:text}",
+    copies=[Fields(line="its file was not in git; a copy is in .rawko/{0}")],
     undone=[Fields("entry=entry.id memory=entry.target told")],
     entries=[Fields("memory=target kind told", told=_told)],
 )
@@ -642,11 +619,7 @@ UNDONE = Fields(
     "undo",
     "[CHANGE]",
     "--list >listing: List the last changes that can be undone.",
-    LIMIT.but(
-        help="With --list: maximum number of changes; 0 lists all.",
-        default=MAX_SHOWN,
-        least=0,
-    ),
+    f"--limit -n 0.. ={MAX_SHOWN}: With --list: maximum number of changes; 0 lists all.",
     "--all >everything: Allow a change of more than 50 memories, such as an import.",
     DRY_RUN,
     BY,
@@ -655,7 +628,7 @@ UNDONE = Fields(
     [CHANGE],
 )
 def undo_command(
-    folder: str, change: str, listing: bool, everything: bool, dry_run: bool, by: str, personal: bool
+    repository: Repository, change: str, listing: bool, everything: bool, dry_run: bool, by: str
 ) -> int:  # fmt: skip
     """Undo the last change made on this machine.
 
@@ -669,17 +642,14 @@ def undo_command(
       rawkomem undo
       rawkomem undo --list
     """
-    repository = open_personal() if personal else open_repository(folder)
     if listing:
         return answer(
             repository.undoing.changes(),
             CHANGE.but(titles=lambda pair: _titles(repository, pair[0])),
         )
-    undone = repository.undoing.undo(change, everything, author(by), dry_run)
-    answer(undone, dry_run=dry_run, lines=_undone_lines(repository, undone, dry_run))
-    for copy in undone.copies:
-        note(f"its file was not in git; a copy is in .rawko/{copy}")
-    return 0
+    undone = repository.undoing.undo(change, everything, by, dry_run)
+    lines = _undone_lines(repository, undone, dry_run)
+    return answer(undone, dry_run=dry_run, lines=lines)
 
 
 def _titles(repository: Repository, change: Any) -> str:

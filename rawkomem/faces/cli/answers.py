@@ -37,14 +37,15 @@ class Fields:
     """The fields of an answer: the keys of its JSON, and the template of its text.
 
     `names` has a word for each key: `key`, `key=path` or `key:shape=path`. A path is a chain of attributes, keys or
-    positions, and goes through lists. A shape is a function of SHAPES. A key that ends with `?` is left out of the JSON
+    positions, and goes through lists. A shape is a function of SHAPES, or a number: texts of at most so many characters. A key that ends with `?` is left out of the JSON
     if its value is empty. `*path` stands for all keys of a dictionary, or of its Fields in `parts`. `of` is a record class whose fields come first. `parts` has the Fields of a nested value, the
     Fields of a list of values in brackets, or a function of the whole item; a function whose key is not in `names` is
     for the text only.
 
     `line` is a template of `str.format` with the keys, or a function of the item that returns a text. `{0}` is the
-    item itself, `{key_lines:text}` a nested list as lines; see `Cell` for the forms. A line of the template that becomes empty is left out. `nothing` is a remark
-    about an empty list.
+    item itself, `{key_lines:text}` a nested list as lines; see `Cell` for the forms. A line of the template that
+    becomes empty is left out. `remarks` is a template, too: its lines are printed on stderr after the item. `nothing`
+    is a remark about an empty list.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class Fields:
         line: str | Callable[[Any], str] = "",
         nothing: str = "",
         of: Any = None,
+        remarks: str = "",
         **parts: Any,
     ):
         self.line, self.nothing, self.parts = line, nothing, parts
+        self.remarks = remarks
         self.rows: dict[str, tuple[str, str]] = {}  # key → shape, path
         self.optional: set[str] = set()
         for word in (*(of.__fields__ if of else ()), *names.split()):
@@ -71,6 +74,7 @@ class Fields:
     ) -> Fields:
         """Return a copy with more fields, or with another template."""
         copy = Fields(names, line or self.line, parts.pop("nothing", self.nothing))
+        copy.remarks = parts.pop("remarks", self.remarks)
         copy.rows = {**self.rows, **copy.rows}
         copy.optional |= self.optional
         copy.parts = {**self.parts, **parts}
@@ -101,6 +105,8 @@ class Fields:
             return part.json(value) if value is not None else None
         if part:
             return [part[0].json(one) for one in value]
+        if shape.isdecimal():
+            return cut_texts(value, int(shape))
         return SHAPES[shape](value) if shape else value
 
     def json(self, item: Any) -> Any:
@@ -116,8 +122,10 @@ class Fields:
 
     def text(self, item: Any) -> str:
         """Return an item as a person reads it."""
-        if not isinstance(self.line, str):
-            return self.line(item)
+        return self.line(item) if callable(self.line) else self._fill(self.line, item)
+
+    def _fill(self, template: str, item: Any) -> str:
+        """Return the text of a template for an item."""
         cells = {key: Cell(value) for key, value in self.values(item).items()}
         for key, part in self.parts.items():
             if callable(part) and key not in cells:
@@ -126,7 +134,7 @@ class Fields:
                 texts = [part[0].text(one) for one in value_at(item, self.rows[key][1])]
                 cells[f"{key}_lines"] = Cell("\n".join(texts))
         lines = []
-        for line in self.line.split("\n"):
+        for line in template.split("\n"):
             text = line.format(Cell(item), **cells).rstrip()
             if text or not line:
                 lines.append(text)
@@ -134,18 +142,18 @@ class Fields:
 
     def say(self, value: Any, as_json: bool) -> None:
         """Print an item or a list of items, as JSON or as text."""
-        if not isinstance(value, (list, tuple)):
-            if as_json:
-                say_json(self.json(value))
-            else:
-                _say_text(self.text(value))
-        elif as_json:
-            say_json([self.json(item) for item in value])
+        items = value if isinstance(value, (list, tuple)) else [value]
+        if as_json:
+            printed = [self.json(item) for item in items]
+            say_json(printed if value is items else printed[0])
         else:
-            for item in value:
-                _say_text(self.text(item))
-            if self.nothing and not value:
+            for text in filter(None, map(self.text, items)):
+                say(text)
+            if self.nothing and not items:
                 note(self.nothing)
+        for item in items if self.remarks else ():
+            for line in filter(None, self._fill(self.remarks, item).split("\n")):
+                note(line)
 
 
 class Cell:
@@ -183,6 +191,13 @@ def value_at(item: Any, path: str) -> Any:
         elif item is not None and name:
             item = getattr(item, name)
     return item
+
+
+def cut_texts(value: Any, chars: int) -> Any:
+    """Return a text, or each text of a list, as one line of at most so many characters."""
+    if isinstance(value, (list, tuple)):
+        return [cut_texts(one, chars) for one in value]
+    return "" if value is None else one_line(str(value), chars)
 
 
 def as_text(value: Any) -> str:
@@ -244,8 +259,3 @@ def _formed(value: Any, form: str) -> Any:
 def indented(text: str) -> str:
     """Return a text with two spaces before each line."""
     return "\n".join(f"  {line}".rstrip() for line in text.strip().splitlines())
-
-
-def _say_text(text: str) -> None:
-    if text:
-        say(text)

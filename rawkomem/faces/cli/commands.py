@@ -1,9 +1,12 @@
-"""List every command with its module and its help, and load a command when it runs."""
+"""List every command with its module and its help, load a command when it runs, and complete its parameters on Tab."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -11,105 +14,82 @@ import click
 from click.shell_completion import CompletionItem
 
 from ... import __version__
+from ...files.installation import list_docs_pages
 from ...files.layout import read_stdin
-from ...model.errors import NotFound
-from .completion import enable_completion
-from .declarations import with_examples
-from .options import ALIASES, FREQUENT, run_of
-from .overview import show_overview
+from ...model.errors import NotFound, RawkoError
+from ...model.filters import Filter
+from ...model.values import CREATES, STATUSES
+from ...repository import Repository
+from ...text.chunks import counted
+from ...text.clean import one_line
+from .declarations import parameter, with_examples
+from .opening import open_repository
+from .options import FREQUENT, run_of
 from .terminal import note
 
-# List every command: its module, its one-line help, and its group in `rawkomem --help`.
-
-# command → (module, one-line help); hot commands have no module here, see options.py
-COMMANDS = {
-    "init": ("start", "Start a memory repository in this project."),
-    "import": (
-        "importing",
-        "Import memories from CLAUDE.md, AGENTS.md and other tools.",
-    ),
-    "connect": ("connecting", "Connect coding agents and git to the memories."),
-    "browse": ("servers", "Open the memories in a web browser."),
-    "demo": (
-        "manual",
-        "Show what rawkomem does, with real commands in a temporary folder.",
-    ),
-    "replay": (
-        "past_sessions",
-        "Show which memories your past sessions would get now.",
-    ),
-    "completion": ("manual", "Print or install Tab completion for your shell."),
-    "uninstall": (
-        "connecting",
-        "Remove everything that rawkomem wrote, except your memories.",
-    ),
-    "add": ("adding", "Store a memory."),
-    "learn": ("past_sessions", "Find corrections and rules in a past agent session."),
-    "drafts": ("reviewing", "Decide on drafts from sessions: keep, edit or drop them."),
-    "lesson": ("lessons_and_skills", "Store and list lessons from failures."),
-    "skill": ("lessons_and_skills", "Store, list, rate and export skills."),
-    "trace": ("work", "Record tasks and how they went; group them in episodes."),
-    "search": ("", "Find memories that match a question."),
-    "inject": ("", "Print the memories that an agent needs for a task."),
-    "list": ("listing", "List memories, most recently changed first."),
-    "show": ("listing", "Show one memory."),
-    "why": ("reasons", "Explain why a memory is injected or trusted, or why not."),
-    "context": (
-        "reasons",
-        "Print what is known about a subject, within a token budget.",
-    ),
-    "stats": ("", "Count memories and show how often they are used."),
-    "history": ("reasons", "Show every change of a memory, oldest first."),
-    "diff": ("checks", "Show how a branch changes the memories."),
-    "amend": ("adding", "Change a memory; the earlier text stays as history."),
-    "feedback": ("", "Rate a memory: helpful, harmful, true or wrong."),
-    "link": ("links", "Link memories to each other and to code."),
-    "review": (
-        "reviewing",
-        "Decide on drafts, proposed changes, conflicts and imports.",
-    ),
-    "delete": (
-        "adding",
-        "Hide or archive a memory; 'rawkomem restore' brings it back.",
-    ),
-    "undo": ("adding", "Undo the last change made on this machine."),
-    "restore": (
-        "reviewing",
-        "Bring back a deleted, archived, disputed or superseded memory.",
-    ),
-    "supersede": ("reviewing", "Replace an old memory with a newer one or a text."),
-    "purge": (
-        "adding",
-        "Remove a memory's text from all files; this cannot be undone.",
-    ),
-    "status": ("upkeep", "Show the state of the repository and its search index."),
-    "check": ("checks", "Report problems in memory files."),
-    "doctor": ("upkeep", "Look for problems on this machine."),
-    "docs": ("manual", "List or print the pages of the documentation."),
-    "help": ("manual", "Show the help of a command, or all commands with --all."),
-    "index": (
-        "upkeep",
-        "Update, watch or rebuild the index; its store, ledger and sinks.",
-    ),
-    "tidy": ("tidy", "Merge duplicates, archive old memories, write MEMORY.md."),
-    "export": ("importing", "Export memories for other tools."),
-    "try": ("probes", "Try out a condition, a redaction or a vector on a text."),
-    "bench": ("measure", "Measure speed, recall, learning and redaction."),
-    "mcp": ("servers", "Run the MCP server for agents."),
-    "lsp": ("servers", "Run the language server for editors."),
-}
-
-# heading → (commands that `rawkomem --help` shows, further commands that `rawkomem help --all` shows)
-GROUPS = {
-    "Start": ("init import connect browse", "demo replay completion uninstall"),
-    "Remember": ("add learn drafts lesson", "skill trace"),
-    "Find": ("search inject list show why", "context stats history diff"),
-    "Change": ("amend feedback link review delete undo", "restore supersede purge"),
-    "Maintain": (
-        "status check doctor index docs help",
-        "tidy export try bench mcp lsp",
-    ),
-}
+# One row for each command: its name, its module, and its one-line help, in the groups of `rawkomem --help`. Only
+# `rawkomem help --all` lists the rows with a plus. A frequent command has no module here; see options.py.
+TABLE = """\
+Start
+  init        start               Start a memory repository in this project.
+  import      importing           Import memories from CLAUDE.md, AGENTS.md and other tools.
+  connect     connecting          Connect coding agents and git to the memories.
+  browse      servers             Open the memories in a web browser.
++ demo        manual              Show what rawkomem does, with real commands in a temporary folder.
++ replay      past_sessions       Show which memories your past sessions would get now.
++ completion  manual              Print or install Tab completion for your shell.
++ uninstall   connecting          Remove everything that rawkomem wrote, except your memories.
+Remember
+  add         adding              Store a memory.
+  learn       past_sessions       Find corrections and rules in a past agent session.
+  drafts      reviewing           Decide on drafts from sessions: keep, edit or drop them.
+  lesson      lessons_and_skills  Store and list lessons from failures.
++ skill       lessons_and_skills  Store, list, rate and export skills.
++ trace       work                Record tasks and how they went; group them in episodes.
+Find
+  search      -                   Find memories that match a question.
+  inject      -                   Print the memories that an agent needs for a task.
+  list        listing             List memories, most recently changed first.
+  show        listing             Show one memory.
+  why         reasons             Explain why a memory is injected or trusted, or why not.
++ context     reasons             Print what is known about a subject, within a token budget.
++ stats       -                   Count memories and show how often they are used.
++ history     reasons             Show every change of a memory, oldest first.
++ diff        checks              Show how a branch changes the memories.
+Change
+  amend       adding              Change a memory; the earlier text stays as history.
+  feedback    -                   Rate a memory: helpful, harmful, true or wrong.
+  link        links               Link memories to each other and to code.
+  review      reviewing           Decide on drafts, proposed changes, conflicts and imports.
+  delete      adding              Hide or archive a memory; 'rawkomem restore' brings it back.
+  undo        adding              Undo the last change made on this machine.
++ restore     reviewing           Bring back a deleted, archived, disputed or superseded memory.
++ supersede   reviewing           Replace an old memory with a newer one or a text.
++ purge       adding              Remove a memory's text from all files; this cannot be undone.
+Maintain
+  status      upkeep              Show the state of the repository and its search index.
+  check       checks              Report problems in memory files.
+  doctor      upkeep              Look for problems on this machine.
+  docs        manual              List or print the pages of the documentation.
+  help        manual              Show the help of a command, or all commands with --all.
+  index       upkeep              Update, watch or rebuild the index; its store, ledger and sinks.
++ tidy        tidy                Merge duplicates, archive old memories, write MEMORY.md.
++ export      importing           Export memories for other tools.
++ try         measure             Try out a condition, a redaction or a vector on a text.
++ bench       measure             Measure speed, recall, learning and redaction.
++ mcp         servers             Run the MCP server for agents.
++ lsp         servers             Run the language server for editors.
+"""
+COMMANDS: dict[str, tuple[str, str]] = {}  # name → module, help
+# heading → names that `rawkomem --help` shows, further names
+GROUPS: dict[str, tuple[list[str], list[str]]] = {}
+for _line in TABLE.splitlines():
+    if _line[0] not in " +":
+        _group = GROUPS[_line] = ([], [])
+    else:
+        _name, _module, _help = _line[2:].split(maxsplit=2)
+        COMMANDS[_name] = (_module, _help)
+        _group[_line[0] == "+"].append(_name)
 
 # Unknown words → the command that the error suggests.
 OTHER_WORDS = {
@@ -123,6 +103,70 @@ OTHER_WORDS = {
     "merge": "tidy",
     "config": "docs settings",
 }
+
+
+# Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab.
+
+MAX_COMPLETIONS = 100
+ListValues = Callable[[Repository], Iterable[tuple[str, str]]]
+
+
+def ids_with_titles(repository: Repository) -> Iterable[tuple[str, str]]:
+    """Return (id, title) of every memory, most recently changed first."""
+    rows = repository.core.rows(Filter(statuses=tuple(STATUSES), current=False))
+    return [(row.id, row.title) for row in rows]
+
+
+def tags_with_counts(repository: Repository) -> Iterable[tuple[str, str]]:
+    """Return every tag with the number of memories that have it."""
+    memories = repository.core.inside(None)
+    counts = Counter(tag for memory in memories for tag in memory.tags)
+    return [(tag, counted(number, "memory")) for tag, number in sorted(counts.items())]
+
+
+# parameter → the function that lists its values, each with a remark
+COMPLETED: dict[str, ListValues] = {
+    **dict.fromkeys(("id", "ids", "other", "old", "new", "related"), ids_with_titles),
+    **dict.fromkeys(("tag", "tags", "untag", "wanted"), tags_with_counts),
+    **dict.fromkeys(("kind", "kinds"), lambda _: [(word, "") for word in CREATES]),
+    **dict.fromkeys(
+        ("draft", "drafts"),
+        lambda repository: [(one.id, one.title) for one in repository.drafts.all()],
+    ),
+    "include": lambda _: [(word, "") for word in (*STATUSES, "all")],
+    "page": lambda _: list_docs_pages(),
+}
+
+
+def enable_completion(command: click.Command) -> None:
+    """Let Tab complete the parameters of a command, and of the commands of a group."""
+    for one in command.params:
+        values = COMPLETED.get(str(one.name))
+        if str(one.metavar).startswith("ID "):  # of feedback
+            values = ids_with_titles
+        if values and not isinstance(one.type, click.Choice):
+            setattr(one, "shell_complete", partial(_complete, values))  # noqa: B010
+    for inner in getattr(command, "commands", {}).values():
+        enable_completion(inner)
+
+
+def _complete(
+    values: ListValues, ctx: click.Context, incomplete: str
+) -> list[CompletionItem]:
+    """Return the values that start with `incomplete`; if there are none, those whose titles have its words."""
+    try:
+        pairs = [*values(open_repository(ctx.find_root().params.get("folder") or ""))]
+    except (RawkoError, OSError):
+        return []
+    words = incomplete.casefold().split()
+    starting = [pair for pair in pairs if pair[0].startswith(incomplete)]
+    titled = [
+        pair for pair in pairs if all(word in pair[1].casefold() for word in words)
+    ]
+    return [
+        CompletionItem(value, help=one_line(title, 60))
+        for value, title in (starting or titled)[:MAX_COMPLETIONS]
+    ]
 
 
 # List the commands for click and load each one when it runs.
@@ -197,13 +241,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        alias = "" if name in FREQUENT else ALIASES.get(name, "")
-        words = [word for word in alias.split() if not word.startswith("-")]
-        first, *rest = words or [name]
-        command = load_command(first)
-        for part in rest:
-            command = getattr(command, "commands", {}).get(part, command)
-        return command
+        return load_command(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -239,10 +277,8 @@ def commands_overview(everything: bool) -> str:
     lines = [INTRODUCTION, "", "Usage: rawkomem [-C FOLDER] COMMAND ..."]
     for heading, (shown, more) in GROUPS.items():
         lines += ["", heading]
-        names = f"{shown} {more}" if everything else shown
-        lines += [
-            f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names.split()
-        ]
+        names = shown + more if everything else shown
+        lines += [f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names]
     options = (
         "-C FOLDER   Work as if started in this folder.",
         "--version   Show the version.",
@@ -300,7 +336,7 @@ def cli(ctx: click.Context, folder: str) -> None:
         )
     ctx.obj = folder
     if ctx.invoked_subcommand is None:
-        show_overview(folder)
+        import_module("rawkomem.faces.cli.start").show_overview(folder)
 
 
 def run_click(argv: list[str]) -> int:
@@ -336,8 +372,8 @@ def click_of(name: str) -> click.Command:
         run_of(name)(folder, list(arguments), **lists)
 
     declared: Any = click.pass_obj(command)
-    for option in reversed(hot.options):
-        declared = option(declared)
+    for line in reversed(hot.options):
+        declared = parameter(line)(declared)
     if hot.argument:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw

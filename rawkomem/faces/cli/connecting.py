@@ -8,6 +8,7 @@ import difflib
 import os
 import shutil
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -39,7 +40,6 @@ from .answers import Fields
 from .checks import CHECK_NAMES
 from .declarations import answer, verb, verbs
 from .options import DRY_RUN, YES
-from .overview import connected_hosts
 from .terminal import note, say
 
 # Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
@@ -343,3 +343,17 @@ def _short(path: str) -> str:
     """Return a path relative to the working folder, unless it lies outside."""
     short = os.path.relpath(path) if os.path.isabs(path) else path
     return path if short.startswith("..") else short
+
+
+def connected_hosts(project: str) -> tuple[str, ...]:
+    """Return the agent hosts that are connected to a project, or for all projects of the user."""
+    return tuple(name for name in connectable() if _is_connected_host(name, project))
+
+
+def _is_connected_host(name: str, project: str) -> bool:
+    """Return whether a host is connected; settings that cannot be read connect nothing."""
+    for place in (project, ""):
+        with suppress(RawkoError, OSError):
+            if is_connected(name, place):
+                return True
+    return False

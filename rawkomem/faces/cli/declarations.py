@@ -13,13 +13,13 @@ from click import Choice, Command, Context, FloatRange, Group, IntRange, echo
 
 from ...model.errors import BadInput
 from .answers import Fields
-from .opening import open_owner, open_repository
-from .options import JSON, Option
+from .opening import author, open_owner, open_personal, open_repository
+from .options import JSON, read_option
 from .terminal import note
 
 T = TypeVar("T")
 Declaration = Callable[[Callable[..., Any]], T]
-Part = str | Option | Fields | list[Fields] | Callable[[Any], Any]
+Part = str | Fields | list[Fields] | Callable[[Any], Any]
 
 # Declare a command.
 
@@ -29,10 +29,11 @@ def verb(
 ) -> Declaration[Command]:
     """Declare a command by its parts: arguments, options, and the fields of its answer.
 
-    An argument or option is a line of text (see `parameter`), an Option, or a decorator of click. The fields (in
+    An argument or option is a line of text (see `parameter`), or a decorator of click. The fields (in
     brackets if the answer is a list) also declare the option --json. The function gets the values of the parameters
-    that it names, and, if it names them, `repository` (of the folder, or of the memory `id`), `layered` (the repository
-    with all layers), `folder` and `ctx`. What it returns is printed; an int is the exit code.
+    that it names, and, if it names them, `repository` (of the folder, of the memory `id`, or with --personal the user's
+    own), `layered` (the repository with all layers), `by` (the author: the user, unless --by names another), `folder`
+    and `ctx`. What it returns is printed; an int is the exit code. Afterwards the index follows what was written.
     """
 
     def declare(function: Callable[..., Any]) -> Command:
@@ -41,12 +42,16 @@ def verb(
 
         @wraps(function)
         def run(**values: Any) -> int:
-            ctx = click.get_current_context()
+            opened = _opened(click.get_current_context(), names, values)
             passed = {
                 key: value for key, value in values.items() if takes_all or key in names
             }
-            result = function(**_opened(ctx, names, passed), **passed)
-            return result if isinstance(result, int) else answer(result)
+            result = function(**opened, **passed)
+            code = result if isinstance(result, int) else answer(result)
+            core = opened["repository"].core if "repository" in opened else None
+            if core and core.written:
+                core.follow()
+            return code
 
         declared: Any = run
         for part in reversed(parts):
@@ -54,7 +59,7 @@ def verb(
                 declared = parameter(part)(declared)
             elif isinstance(part, (Fields, list)):
                 if part is fields[0]:
-                    declared = JSON(declared)
+                    declared = parameter(JSON)(declared)
             else:
                 declared = part(declared)
         made: Any = (group.command if group else click.command)(name, **named)(declared)
@@ -66,9 +71,16 @@ def verb(
 
 
 def _opened(ctx: Context, names: list[str], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the context, the folder and the repository of a command, as far as its parameters ask for them."""
+    """Return the context, the folder and the repository of a command, as far as its parameters ask for them.
+
+    Set the value of `by` to the author.
+    """
     given: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
-    if "repository" in names and values.get("id"):
+    if "by" in names:
+        values["by"] = author(values.get("by", ""))
+    if "repository" in names and values.get("personal"):
+        given["repository"] = open_personal()
+    elif "repository" in names and values.get("id"):
         given["repository"], values["id"] = open_owner(ctx.obj, values["id"])
     elif "repository" in names:
         given["repository"] = open_repository(ctx.obj)
@@ -111,29 +123,20 @@ def prints_json() -> bool:
     return bool(click.get_current_context().params.get("as_json"))
 
 
-def parameter(text: str) -> Callable[[Any], Any]:
-    """Return the decorator for a line: `ID`, `[FILE]...`, `--hops -n 1..100 =2: The maximum number of steps.`
+def parameter(line: str) -> Callable[[Any], Any]:
+    """Return the decorator for a line: an option (see `read_option`), or an argument such as `ID` or `[FILE]...`.
 
-    An argument is optional in square brackets; `WORD>name` sets the parameter `name`. After the names of an option
-    stand its kind, `=` with its default, and `>` with its parameter. A kind is a range, choices (`a|b`), or the name of a
-    text; three dots mean that the option may be repeated, and `!` that it is required. An option without a kind is a flag.
+    An argument is optional in square brackets; `WORD>name` sets the parameter `name`. The default of an option is shown
+    unless its help says something about the default.
     """
-    head, _, help = text.partition(": ")
-    if not head.startswith("-"):
-        return _argument(head)
-    words = head.split()
-    names = [word for word in words if word.startswith("-")]
-    shape: dict[str, Any] = {"help": help, "is_flag": True}
-    for word in words[len(names) :]:
-        if word.startswith("="):
-            shape.update(default=word[1:], show_default=True)
-        elif word.startswith(">"):
-            names.append(word[1:])
-        else:
-            shape = {"help": help, **_kind(word)}
-    if shape.get("multiple") and "default" in shape:
-        shape["default"] = [shape["default"]]
-    return click.option(*names, **shape)
+    if not line.startswith("-"):
+        return _argument(line)
+    option = read_option(line)
+    shape = _kind(option.kind) if option.kind else {"is_flag": True}
+    if option.default:
+        default: Any = [option.default] if option.is_many else option.default
+        shape |= {"default": default, "show_default": "Default:" not in option.help}
+    return click.option(*option.names, option.key, help=option.help, **shape)
 
 
 def _argument(head: str) -> Callable[[Any], Any]:

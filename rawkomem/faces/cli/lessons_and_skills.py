@@ -31,7 +31,7 @@ from ...state.changes import heritage_of
 from ...text.chunks import counted
 from .answers import Fields
 from .declarations import answer, one_of, prints_json, verbs
-from .options import BY, DRY_RUN, EXPLAIN, LIMIT, REASON
+from .options import BY, DRY_RUN, REASON
 from .terminal import note
 
 # Implement `rawkomem lesson`.
@@ -126,7 +126,7 @@ def _answer_learned(repository: Repository, lesson: Lesson, what: str) -> None:
 @lesson_command.verb(
     "list",
     "[QUERY]...",
-    LIMIT.but(default=experience.MAX_LESSONS),
+    f"--limit -n 1.. ={experience.MAX_LESSONS}: Maximum number of results.",
     "--min-confidence 0.0..1.0: The minimum confidence. Default: the setting lessons.minConfidence, 0.7.",
     "--pattern TEXT: List all lessons of this pattern (its id or name), with any status.",
     "--wire: Print YAMO blocks, for 'rawkomem lesson import'.",
@@ -215,7 +215,7 @@ def heritage_command(
 
 TOPIC = "--topic TEXT: The topic. Default: any."
 LLM = "--llm: Use the language model that your config.yaml names."
-NO_WRITE = DRY_RUN.but(help="Write nothing.")
+NO_WRITE = "--dry-run: Write nothing."
 SKILL_LINE = (
     "{name:80}{status:mark}  reliability {reliability:.1f}, {use_count:n use}  {id:dim}"
 )
@@ -280,8 +280,8 @@ def skill_command() -> None:
 @skill_command.verb(
     "list",
     "[QUERY]...",
-    LIMIT.but(default=skills.MAX_SKILLS),
-    EXPLAIN.but(help="Show the parts of each score."),
+    f"--limit -n 1.. ={skills.MAX_SKILLS}: Maximum number of results.",
+    "--explain: Show the parts of each score.",
     [SKILL],
     [SKILL_MATCH],
 )

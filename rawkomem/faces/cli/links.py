@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...files.append import Written
-from ...git.runner import user_name
 from ...model.errors import BadInput, NotFound
 from ...recall.signals import filter_of
 from ...repository import Repository
@@ -24,13 +22,11 @@ from ...state.graph import (
     shortest_path,
     traverse,
 )
-from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verbs
 from .listing import cite_command, entities_command
 from .options import ALL
-from .terminal import note
 
 MIN_LINK_COSINE = 0.5  # neolata's threshold for a link
 # at 0.5 most memories of a project form one group; at 0.6 groups follow subjects
@@ -88,8 +84,14 @@ LINK = Fields(
 LINKS = Fields(
     "id title links broken hidden",
     "{title:80}  {id:dim}\n{links_lines:text}",
+    remarks="{broken_lines:text}\n{hidden:?not shown: links to memories that are no longer current (%); --include all shows them}",
     links=[LINK],
-    broken=[Fields("type name candidates")],
+    broken=[
+        Fields(
+            "type name candidates",
+            "broken {type} link: {name} matches {candidates:yes several memories/no memory}",
+        )
+    ],
 )
 STEP = Fields(
     "*node hop edge",
@@ -105,17 +107,22 @@ WALK = Fields(
 PATH = Fields(
     "found:bool=path hops path",
     "{path_lines:text}",
+    remarks="{found:yes /no path connects these memories}",
     path=[STEP.but(line="{arrow:text}{title:80}{status:mark}  {id:dim}")],
 )
 CLUSTER = Fields(
     "label size:count=memories memories",
     "{label:~(no words)|bold}  {size:n memory}\n{first:indent}",
+    "no group is that large; try a lower --similar or --min-size",
     memories=[NODE],
     first=lambda item: "\n".join(map(NODE.text, item["memories"][:MAX_MEMBERS_SHOWN])),
 )
 PICTURE = Fields(
     "nodes=memories edges left_out",
     lambda picture: as_mermaid(for_mermaid(picture)).rstrip("\n"),
+    remarks="{left_out:?% more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one}\n"
+    f"{{edges_left_out:?some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all}}",
+    edges_left_out=lambda picture: for_mermaid(picture).edges_left_out,
     nodes=[NODE],
     edges=[EDGE],
 )
@@ -146,7 +153,7 @@ def link_command() -> None:
     "--type TEXT =related: The relation of the first to the second memory: causes, …",
     [WRITTEN_LINK],
 )
-def link_add(repository: Repository, id: str, other: str, type: str) -> None:
+def link_add(repository: Repository, id: str, other: str, type: str, by: str) -> Any:
     """Link two memories.
 
     The link is stored with the first memory. Other commands follow links in both directions and show the direction.
@@ -155,15 +162,14 @@ def link_add(repository: Repository, id: str, other: str, type: str) -> None:
       rawkomem link add ID OTHER
       rawkomem link add ID OTHER --type causes
     """
-    _answer_links(
-        repository, repository.graph.link(id, other, type, user_name()), "linked"
-    )
+    written = repository.graph.link(id, other, type, by)
+    return answer(written, WRITTEN_LINK.done("linked"))
 
 
 @link_command.verb(
     "remove", "ID", "OTHER", "--type TEXT: Only links of this type.", [WRITTEN_LINK]
 )
-def link_remove(repository: Repository, id: str, other: str, type: str) -> None:
+def link_remove(repository: Repository, id: str, other: str, type: str, by: str) -> Any:
     """Remove the links between two memories.
 
     The command removes links in both directions by appending an entry. It does not change relatedMemories or
@@ -172,20 +178,12 @@ def link_remove(repository: Repository, id: str, other: str, type: str) -> None:
     Examples:
       rawkomem link remove ID OTHER
     """
-    _answer_links(
-        repository, repository.graph.unlink(id, other, type, user_name()), "unlinked"
-    )
-
-
-def _answer_links(
-    repository: Repository, written: Sequence[Written], done: str
-) -> None:
-    repository.core.follow()
-    answer(written, WRITTEN_LINK.done(done))
+    written = repository.graph.unlink(id, other, type, by)
+    return answer(written, WRITTEN_LINK.done("unlinked"))
 
 
 @link_command.verb("list", "ID", *connections(), LINKS)
-def link_list(repository: Repository, id: str, **given: Any) -> None:
+def link_list(repository: Repository, id: str, **given: Any) -> Any:
     """Show the connections of a memory.
 
     Connections are links, relatedMemories, [[names]] in the text, superseded memories, sources, episodes, and the
@@ -202,17 +200,13 @@ def link_list(repository: Repository, id: str, **given: Any) -> None:
         {"node": graph.memories[edge.other(id)], "edge": edge, "start": id}
         for edge in graph.around[id]
     ]
-    title = graph.memories[id].title
-    answer(
-        {"id": id, "title": title, "links": links, "broken": broken, "hidden": hidden}
-    )
-    for item in broken:
-        matched = "several memories" if item.candidates else "no memory"
-        note(f"broken {item.type} link: {item.name!r} matches {matched}")
-    if hidden:
-        note(
-            f"not shown: {counted(hidden, 'link')} to memories that are no longer current; --include all shows them"
-        )
+    return {
+        "id": id,
+        "title": graph.memories[id].title,
+        "links": links,
+        "broken": broken,
+        "hidden": hidden,
+    }
 
 
 @link_command.verb("walk", "ID", HOPS, TYPES, *connections(), WALK)
@@ -245,10 +239,8 @@ def link_path(
     graph = _graph(repository, given)
     ends = _node_id(repository, graph, id), _node_id(repository, graph, other)
     steps = shortest_path(graph, *ends, _types(graph, types))
-    answer({"hops": len(steps) - 1, "path": _nodes(graph, steps)})
-    if not steps:
-        note("no path connects these memories")
-    return 0 if steps else 1
+    path = {"hops": len(steps) - 1, "path": _nodes(graph, steps)}
+    return answer(path, code=0 if steps else 1)
 
 
 @link_command.verb(
@@ -258,7 +250,7 @@ def link_path(
     ALL,
     [CLUSTER],
 )
-def link_clusters(repository: Repository, min_size: int, **given: Any) -> None:
+def link_clusters(repository: Repository, min_size: int, **given: Any) -> Any:
     """Show groups of connected memories.
 
     The largest group comes first. Each group is labeled with its most specific words. A higher --similar makes
@@ -268,17 +260,10 @@ def link_clusters(repository: Repository, min_size: int, **given: Any) -> None:
       rawkomem link clusters --min-size 2
     """
     graph = _graph(repository, given)
-    groups = clusters(graph, min_size)
-    answer(
-        [
-            {"label": group.label, "memories": [graph.memories[id] for id in group.ids]}
-            for group in groups
-        ]
-    )
-    if not groups:
-        note(
-            f"no group has {min_size} or more memories; try a lower --similar or --min-size"
-        )
+    return [
+        {"label": group.label, "memories": [graph.memories[id] for id in group.ids]}
+        for group in clusters(graph, min_size)
+    ]
 
 
 @link_command.verb("orphans", *connections(), ALL, [NODE])
@@ -302,7 +287,7 @@ def link_orphans(repository: Repository, **given: Any) -> Any:
 )
 def link_graph(
     repository: Repository, start: str, hops: int, most: int, **given: Any
-) -> None:
+) -> Any:
     """Draw memories and their connections.
 
     The command draws the most connected memories, or those around one memory. Paste the output into a ```mermaid block.
@@ -313,18 +298,8 @@ def link_graph(
       rawkomem link graph --id ID
     """
     graph = _graph(repository, given)
-    picture = picture_of(
-        graph, _node_id(repository, graph, start) if start else "", hops, most
-    )
-    answer(picture)
-    if picture.left_out:
-        note(
-            f"{picture.left_out} more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one"
-        )
-    if for_mermaid(picture).edges_left_out:
-        note(
-            f"some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all"
-        )
+    start = _node_id(repository, graph, start) if start else ""
+    return picture_of(graph, start, hops, most)
 
 
 def _graph(

@@ -23,6 +23,7 @@ from . import main, opening
 from .answers import Fields
 from .commands import COMPLETE_VARIABLE, cli, commands_overview
 from .declarations import verb
+from .options import expanded
 from .terminal import note, paint, say
 
 # Implement `rawkomem help`: print the overview, all commands, or the help of one command.
@@ -38,7 +39,8 @@ def help_command(names: tuple[str, ...], everything: bool) -> None:
       rawkomem help --all
     """
     if names:
-        cli.main(args=[*names, "--help"], prog_name="rawkomem", standalone_mode=False)
+        words = expanded([*names, "--help"])
+        cli.main(args=words, prog_name="rawkomem", standalone_mode=False)
     else:
         echo(commands_overview(everything))
 

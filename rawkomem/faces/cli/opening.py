@@ -17,7 +17,7 @@ from ...model.errors import BadInput, NotFound
 from ...recall.signals import filter_of
 from ...repository import Repository
 from .answers import Fields
-from .terminal import draws, note, sparkline, tell_nothing
+from .terminal import draws, sparkline, tell_nothing
 
 if TYPE_CHECKING:
     from ...files.append import Written
@@ -73,6 +73,7 @@ def author(by: str) -> str:
     return user_name()
 
 
+PROPOSED_REMARK = "a person vouches for %, so the change waits for 'rawkomem review %'"
 SIDE = Fields(
     "id title status reason claim=extra.claim conflicts_with disputes reinforcements helpful harmful path",
     "{title:80}{status:mark}  {id:dim}  {path:dim}",
@@ -80,44 +81,39 @@ SIDE = Fields(
 DECIDED = Fields(
     "*memory done superseded entries",
     "{done:green}  {title:80}{status:mark}  {id:dim}  {path:dim}\n{superseded:?  supersedes %}",
+    remarks=f"{{0.proposed:?{PROPOSED_REMARK}}}\n{{0.conflict:?still in conflict with %}}",
     memory=SIDE,
 )
 FEEDBACK_ANSWER = DECIDED
 
 
-def report_decision(
-    repository: Repository,
-    name: str,
-    written: Sequence[Written],
-    done: str,
-    as_json: bool,
-) -> None:
-    """Print what was done and the current status of the memory."""
+def decision(
+    repository: Repository, name: str, written: Sequence[Written], done: str
+) -> dict[str, Any]:
+    """Return what was done and the current state of the memory, for DECIDED."""
     memory = repository.get(name)
     entries = [item.entry for item in written]
     is_proposed = any(entry.id in memory.proposed for entry in entries)
-    superseded = [entry.about for entry in entries if entry.kind == "supersede"]
-    decision = {
+    conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
+    still_open = ", ".join(
+        conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id
+    )
+    if still_open and memory.status == "active":
+        still_open += f": settle it with 'rawkomem review {memory.id}' with --supersede or --keep-both"
+    else:
+        still_open = ""
+    return {
         "memory": memory,
         "done": "proposed" if is_proposed else done,
-        "superseded": [id for id in superseded if id != memory.id],
+        "superseded": [
+            entry.about
+            for entry in entries
+            if entry.kind == "supersede" and entry.about != memory.id
+        ],
         "entries": [entry.id for entry in entries],
+        "proposed": memory.id if is_proposed else "",
+        "conflict": still_open,
     }
-    DECIDED.say(decision, as_json)
-    if is_proposed:
-        note_proposed(memory.id)
-    conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
-    still_open = [
-        conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id
-    ]
-    if still_open and memory.status == "active":
-        how = f"'rawkomem review {memory.id}' with --supersede or --keep-both"
-        note(f"still in conflict with {', '.join(still_open)}: settle it with {how}")
-
-
-def note_proposed(id: str) -> None:
-    """Print that a change of a memory waits for a review."""
-    note(f"a person vouches for {id}, so the change waits for 'rawkomem review {id}'")
 
 
 # Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
@@ -156,7 +152,7 @@ def run_feedback(
     }.get(signal)
     given = (reason, author(by))
     written = vote(id, *given) if vote else repository.feedback(id, signal, *given)
-    report_decision(repository, id, [written], SIGNALS[signal], as_json)
+    DECIDED.say(decision(repository, id, [written], SIGNALS[signal]), as_json)
 
 
 # Implement `rawkomem stats`: count memories and their uses.

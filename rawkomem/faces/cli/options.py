@@ -1,8 +1,7 @@
 """Declare the options of commands as data, and parse the frequent commands without click.
 
 Importing click takes as long as three bare Python starts. Help, completion and mistakes go to
-click, which uses the same data. Use an option as a decorator of a click command: `@JSON`, or
-`@LIMIT.but(default=20)` where a command differs.
+click, which uses the same lines.
 """
 
 from __future__ import annotations
@@ -11,161 +10,103 @@ import os
 import sys
 
 from ...model.filters import FILTER_FIELDS
-from ...model.values import TYPE_CHECKING, record, replace
+from ...model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
 
 Values = dict[str, object]
 
 
-# Declare the options that commands share, as data, so that the parser without click can read them
-# too.
-#
-# Use an option as a decorator of a click command: `@JSON`, or `@LIMIT.but(default=20)` where a
-# command differs.
+# Declare options by lines of text, which the parser without click can read, too.
+
+JSON = "--json >as_json: Print JSON."
+DRY_RUN = "--dry-run: Print what would change; write nothing."
+YES = "--yes: Do not ask for confirmation."
+BY = "--by TEXT: The author. Default: you."
+REASON = "--reason TEXT: The reason."
+LIMIT = "--limit -n 1.. =10: Maximum number of results."
+ALL = "--limit -n 0.. =0: Maximum number of results. Default: all."
+SESSION = (
+    "--session TEXT: The session. Memories that it already received are not repeated."
+)
+PROFILE = (
+    "--profile -p TEXT: The scoring profile. Default: the setting profile, else fit."
+)
+EXPLAIN = (
+    "--explain: Also print on stderr which memories are included or omitted, and why."
+)
+PERSONAL = "--personal: Use your personal repository, which every project recalls from."
+STRICT = "--strict: Only memories that a person committed, typed or reviewed."
+
+# One option for each row of model/filters.py that has a help text.
+FILTER_LINES = {
+    row.word: f"{row.option} {row.short} TEXT{'...' if row.many else ''}: {row.help}"
+    for row in FILTER_FIELDS
+    if row.help
+}
+FILTERS = (*FILTER_LINES.values(),)
+AS_OF = FILTER_LINES["as_of"]
+# 'inject' has its own option for importance and uses only active memories.
+WHICH = tuple(
+    line for word, line in FILTER_LINES.items() if word not in ("importance", "include")
+)
 
 
 @record
 class Option:
-    """One option: a flag, a text, a number, or a text that may be repeated."""
+    """One option, as `read_option` reads it."""
 
     names: tuple[str, ...]
-    kind: str  # "flag" | "text" | "number" | "many"
     help: str
-    default: object = None
-    parameter: str = ""  # the parameter that it sets; empty means its first name
-    least: int = 0  # the minimum of a number
+    kind: str = ""  # a range, choices or the name of a text; empty means a flag
+    default: str = ""
+    key: str = ""  # the parameter that it sets
 
     @property
-    def key(self) -> str:
-        """Return the name of the parameter that the option sets."""
-        return self.parameter or self.names[0].lstrip("-").replace("-", "_")
+    def is_many(self) -> bool:
+        """Return whether the option may be repeated."""
+        return self.kind.endswith("...")
 
-    def but(self, **changes: Any) -> Option:
-        """Return a copy with some fields changed, for one command."""
-        return replace(self, **changes)
+    @property
+    def initial(self) -> object:
+        """Return the value of a frequent command's option that is not used."""
+        if self.is_many:
+            return []
+        if ".." in self.kind:
+            return int(self.default) if self.default else None
+        return self.default if self.kind else False
 
-    def __call__(self, function: Any) -> Any:
-        """Declare the option on a click command."""
-        import click  # slow to import, and frequent commands do not need it
 
-        shape: dict[str, Any] = {"help": self.help}
-        if self.kind == "many":
-            shape["multiple"] = True
+def read_option(line: str) -> Option:
+    """Return the option of a line: `--hops -n 1..100 =2 >most: The maximum number of steps.`
+
+    After the names stand its kind, `=` with its default, and `>` with the parameter that it sets: by default the first
+    name. A kind is a range, choices (`a|b`), or the name of a text; three dots mean that the option may be repeated, and
+    `!` that it is required. An option without a kind is a flag.
+    """
+    head, _, help = line.partition(": ")
+    names, values = [], {"": "", "=": "", ">": ""}
+    for word in head.split():
+        if word.startswith("-"):
+            names.append(word)
         else:
-            shape["default"] = self.default
-        if self.kind == "flag":
-            shape["is_flag"] = True
-        if self.kind == "number":
-            shape["type"] = click.IntRange(min=self.least)
-            shape["show_default"] = bool(self.default)  # the help explains 0
-        return click.option(*self.names, self.key, **shape)(function)
-
-
-JSON = Option(("--json",), "flag", "Print JSON.", False, "as_json")
-DRY_RUN = Option(
-    ("--dry-run",), "flag", "Print what would change; write nothing.", False
-)
-YES = Option(("--yes",), "flag", "Do not ask for confirmation.", False)
-BY = Option(("--by",), "text", "The author. Default: you.", "")
-REASON = Option(("--reason",), "text", "The reason.", "")
-LIMIT = Option(("--limit", "-n"), "number", "Maximum number of results.", 10, least=1)
-ALL = LIMIT.but(help="Maximum number of results. Default: all.", default=0, least=0)
-BUDGET = Option(
-    ("--budget", "-b"), "number", "Maximum number of tokens.", 2_000, least=1
-)
-AGENT = Option(("--agent", "-a"), "text", "The agent.", "")
-SESSION = Option(
-    ("--session",),
-    "text",
-    "The session. Memories that it already received are not repeated.",
-    "",
-)
-PROFILE = Option(
-    ("--profile", "-p"),
-    "text",
-    "The scoring profile. Default: the setting profile, else fit.",
-    "",
-)
-EXPLAIN = Option(
-    ("--explain",),
-    "flag",
-    "Also print on stderr which memories are included or omitted, and why.",
-    False,
-)
-PERSONAL = Option(
-    ("--personal",),
-    "flag",
-    "Use your personal repository, which every project recalls from.",
-    False,
-)
-STRICT = Option(
-    ("--strict",),
-    "flag",
-    "Only memories that a person committed, typed or reviewed.",
-    False,
-)
-
-# One option for each row of model/filters.py that has a help text.
-FILTERS = tuple(
-    Option(tuple(filter(None, (row.option, row.short))), "many", row.help)
-    if row.many
-    else Option(tuple(filter(None, (row.option, row.short))), "text", row.help, "")
-    for row in FILTER_FIELDS
-    if row.help
-)
-AS_OF = next(option for option in FILTERS if option.key == "as_of")
-# 'inject' has its own option for importance and uses only active memories.
-WHICH = tuple(
-    option for option in FILTERS if option.key not in ("importance", "include")
-)
+            sign = word[0] if word[0] in "=>" else ""
+            values[sign] = word.removeprefix(sign)
+    key = values[">"] or names[0].lstrip("-").replace("-", "_")
+    return Option(tuple(names), help, values[""], values["="], key)
 
 
 # Parse frequent commands without click, because importing click takes as long as three bare Python
-# starts.
-#
-# The options of a command are data (options.py). This parser handles plain command lines. Help,
-# completion and mistakes go to click, which uses the same data.
-
-SOURCE = Option(
-    ("--source",),
-    "flag",
-    "For a shared source: keep its index in your cache and write nothing into the source.",
-    False,
-)
-DEEP = Option(
-    ("--deep",),
-    "flag",
-    "Also compute the contextual vectors, which compare meaning more exactly; this takes minutes per 1,000 memories.",
-    False,
-)
-
-SEARCH_OPTIONS = (
-    LIMIT.but(
-        least=0,
-        help="Maximum number of results. Up to the same number of memories that nobody vouches for is added.",
-    ),
-    *FILTERS,
-    PROFILE.but(help="The scoring profile. Default: rank by words and meaning."),
-    Option(
-        ("--min-similarity",),
-        "text",
-        "Minimum relevance of a result, from 0 to 1.",
-        "0",
-    ),
-    EXPLAIN.but(help="Also show how the score is computed."),
-    JSON,
-)
+# starts. Help, completion and mistakes go to click, which uses the same lines.
 
 
 @record
 class FrequentCommand:
     """A hot command: its options, the module whose `run` implements it, and the name of its arguments."""
 
-    options: tuple[Option, ...]
+    options: tuple[str, ...]
     module: str
     argument: str = ""
     max_arguments: int = 0  # maximum number of arguments; 0 means no limit
@@ -173,82 +114,64 @@ class FrequentCommand:
     raw: bool = False
 
 
+SEARCH_OPTIONS = (
+    "--limit -n 0.. =10: Maximum number of results. Up to the same number of memories that nobody vouches for is added.",
+    *FILTERS,
+    "--profile -p TEXT: The scoring profile. Default: rank by words and meaning.",
+    "--min-similarity TEXT =0: Minimum relevance of a result, from 0 to 1.",
+    "--explain: Also show how the score is computed.",
+    JSON,
+)
 INJECT_OPTIONS = (
-    AGENT.but(
-        help="The agent: planner, developer, tester, reviewer, or one that config.yaml defines."
-    ),
-    Option(("--plan",), "text", "The plan so far, as additional context.", ""),
+    "--agent -a TEXT: The agent: planner, developer, tester, reviewer, or one that config.yaml defines.",
+    "--plan TEXT: The plan so far, as additional context.",
     SESSION,
-    LIMIT.but(
-        help="Maximum number of memories. Default: the agent's setting, else 5.",
-        default=None,
-        least=0,
-    ),
-    Option(
-        ("--min-importance", "-i"),
-        "text",
-        "Minimum importance: low, medium, high or critical.",
-        "",
-    ),
-    BUDGET.but(
-        help="Maximum number of tokens. Default: the agent's setting, else 2,000.",
-        default=0,
-        least=0,
-    ),
-    PROFILE.but(
-        help="The scoring profile: fit, the default, or the formula of another design: rawko, mesh, composite, lane, llmos; composite:trust=0.4 sets a weight."
-    ),
-    Option(
-        ("--format", "-f"),
-        "text",
-        "The output format: rawko, mesh, xml, json, plain or grouped.",
-        "rawko",
-    ),
+    "--limit -n 0..: Maximum number of memories. Default: the agent's setting, else 5.",
+    "--min-importance -i TEXT: Minimum importance: low, medium, high or critical.",
+    "--budget -b 0.. =0: Maximum number of tokens. Default: the agent's setting, else 2,000.",
+    "--profile -p TEXT: The scoring profile: fit, the default, or the formula of another design: rawko, mesh, composite,"
+    " lane, llmos; composite:trust=0.4 sets a weight.",
+    "--format -f TEXT =rawko: The output format: rawko, mesh, xml, json, plain or grouped.",
     STRICT,
     EXPLAIN,
-    JSON.but(
-        help="Print JSON: the injected memories, the omitted ones with reasons, and the token count."
-    ),
+    "--json >as_json: Print JSON: the injected memories, the omitted ones with reasons, and the token count.",
     *WHICH,
 )
-
 FEEDBACK_OPTIONS = (
     REASON,
     BY,
     JSON,
-    Option(("--helpful",), "flag", "The memory helped.", False),
-    Option(
-        ("--harmful",),
-        "flag",
-        "The memory did harm; its score is halved in later injections.",
-        False,
-    ),
-    Option(("--true",), "flag", "The memory is true; this raises its trust.", False),
-    Option(
-        ("--wrong",), "flag", "The memory may be wrong; this lowers its trust.", False
-    ),
+    "--helpful: The memory helped.",
+    "--harmful: The memory did harm; its score is halved in later injections.",
+    "--true: The memory is true; this raises its trust.",
+    "--wrong: The memory may be wrong; this lowers its trust.",
 )
-
-TOKENS = Option(
-    ("--tokens",), "flag", "Show the injected tokens of each session instead.", False
+STATS_OPTIONS = (
+    *FILTERS,
+    "--tokens: Show the injected tokens of each session instead.",
+    JSON,
 )
-MARKER_SIZE = Option(
-    ("--marker-size",), "number", "Characters of a conflict marker.", 7
+SYNC_OPTIONS = (
+    "--deep: Also compute the contextual vectors, which compare meaning more exactly; this takes minutes per 1,000"
+    " memories.",
+    "--source: For a shared source: keep its index in your cache and write nothing into the source.",
+    JSON,
 )
+MERGE_OPTIONS = ("--marker-size 0.. =7: Characters of a conflict marker.",)
 
 FREQUENT = {
     "search": FrequentCommand(SEARCH_OPTIONS, "rawkomem.faces.cli.searching", "query"),
     "inject": FrequentCommand(INJECT_OPTIONS, "rawkomem.faces.cli.injecting", "task"),
-    "stats": FrequentCommand((*FILTERS, TOKENS, JSON), "rawkomem.faces.cli.opening"),
+    "stats": FrequentCommand(STATS_OPTIONS, "rawkomem.faces.cli.opening"),
     "feedback": FrequentCommand(
         FEEDBACK_OPTIONS,
         "rawkomem.faces.cli.opening",
         "id [helpful|harmful|true|wrong]",
         max_arguments=2,
     ),
-    "sync": FrequentCommand((DEEP, SOURCE, JSON), "rawkomem.faces.cli.syncing"),
+    "sync": FrequentCommand(SYNC_OPTIONS, "rawkomem.faces.cli.syncing"),
     "merge-driver": FrequentCommand(
-        (MARKER_SIZE,), "rawkomem.faces.cli.merge_driver", "files"
+        MERGE_OPTIONS, "rawkomem.faces.cli.syncing", "files"
     ),  # run by git
     "hook": FrequentCommand((), "rawkomem.hosts.hooks", "host event", raw=True),
 }
@@ -314,11 +237,9 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
         )
     if folder and not os.path.isdir(folder):
         return None
-    options = {name: option for option in hot.options for name in option.names}
-    values = {
-        option.key: [] if option.kind == "many" else option.default
-        for option in options.values()
-    }
+    declared = [*map(read_option, hot.options)]
+    options = {name: option for option in declared for name in option.names}
+    values = {option.key: option.initial for option in declared}
     arguments = _fill_values(argv[1:], options, values)
     if (
         arguments is None
@@ -345,9 +266,9 @@ def _fill_values(
             word.partition("=") if word.startswith("--") else (word, "", "")
         )
         option = options.get(name)
-        if option is None or (option.kind == "flag" and equals):
+        if option is None or (equals and not option.kind):
             return None
-        if option.kind != "flag" and not equals:
+        if option.kind and not equals:
             value = next(rest, "")
             if not value:
                 return None
@@ -357,12 +278,13 @@ def _fill_values(
 
 
 def _put_value(option: Option, value: str, values: Values) -> bool:
-    if option.kind == "flag":
+    least, is_number, _ = option.kind.partition("..")
+    if not option.kind:
         values[option.key] = True
-    elif option.kind == "many":
+    elif option.is_many:
         values[option.key].append(value)  # type: ignore[attr-defined]
-    elif option.kind == "number":
-        if not value.isdecimal() or int(value) < option.least:
+    elif is_number:
+        if not value.isdecimal() or int(value) < int(least):
             return False
         values[option.key] = int(value)
     else:

@@ -36,13 +36,13 @@ from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
-from .drafting import DRAFT, tell_next
 from .options import DRY_RUN
+from .reviewing import DRAFT_FIELDS, tell_next
 from .terminal import note
 
 # Implement `rawkomem learn`: find what a person said or agreed to in sessions.
 
-NEW_DRAFT = DRAFT.but(
+NEW_DRAFT = DRAFT_FIELDS.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
 STORED = Fields(

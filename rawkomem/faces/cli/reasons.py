@@ -25,12 +25,8 @@ from .declarations import answer, verb
 from .injecting import INJECT_ANSWER, tell_injection
 from .listing import TRUST, trust_line
 from .options import (
-    AGENT,
-    ALL,
     AS_OF,
-    BUDGET,
     EXPLAIN,
-    LIMIT,
     PROFILE,
     SESSION,
     STRICT,
@@ -56,9 +52,7 @@ STEP = Fields(
 @verb(
     "history",
     "ID",
-    ALL.but(
-        parameter="last", help="Only show this many of the last entries. Default: all."
-    ),
+    "--limit -n 0.. =0 >last: Only show this many of the last entries. Default: all.",
     [STEP],
 )
 def history_command(repository: Repository, id: str, last: int) -> Any:
@@ -176,7 +170,7 @@ CHAIN = Fields(
     "ID>name",
     "[TASK]...",
     PROFILE,
-    AGENT,
+    "--agent -a TEXT: The agent.",
     SESSION,
     AS_OF,
     "--supersession: Without TASK: only show which memory superseded it, and why.",
@@ -247,12 +241,8 @@ BRIEF = Fields(of=Brief, line="{text:text}")
 @verb(
     "context",
     "QUERY...",
-    BUDGET.but(
-        default=0,
-        least=0,
-        help="Maximum number of tokens. Default: 2,000; 1,000 with --goal.",
-    ),
-    LIMIT.but(default=20, least=1, help="Maximum number of memories."),
+    "--budget -b 0.. =0: Maximum number of tokens. Default: 2,000; 1,000 with --goal.",
+    "--limit -n 1.. =20: Maximum number of memories.",
     f"--format -f {'|'.join(FORMS)} =plain >form: The output format; grouped sorts by category.",
     EXPLAIN,
     "--goal: QUERY is a goal: print what earlier work teaches about it.",

@@ -4,12 +4,11 @@ decide: one item a screen at a terminal, or by options.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 from click import Abort, confirm
@@ -19,6 +18,7 @@ from ...files.layout import read_stdin
 from ...format.entries import entry_from_text
 from ...format.frontmatter import emit_fields
 from ...hosts.person import PERSON, confirmed, discard_typed
+from ...learn.drafts import AGENT_LABEL, EVIDENCE_LABEL, exchange_of_draft
 from ...model.entries import Draft, Memory
 from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
@@ -26,17 +26,101 @@ from ...model.values import ACTIVE, replace
 from ...repository import Repository
 from ...repository.beliefs import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
 from ...repository.writing import as_one_change
+from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
-from .adding import RESUME, STORED, answer_stored, write_in_editor
-from .answers import Fields
+from .adding import REDACTED_REMARK, RESUME, STORED, write_in_editor
+from .answers import Fields, as_text, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
-from .drafting import DRAFT as DRAFT_FIELDS
-from .drafting import DRAFT_HEAD, WHOLE_DRAFT, edit_in_editor, whole_draft
 from .listing import claim_line
-from .opening import DECIDED, SIDE, author, report_decision
-from .options import ALL, BY, LIMIT, REASON, YES
-from .terminal import day, name_of, note, paint, say
+from .opening import DECIDED, SIDE, decision
+from .options import BY, REASON, YES
+from .terminal import day, name_of, note, paint, say, wide
+
+T = TypeVar("T")
+
+# Show drafts that were found in sessions.
+
+MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
+
+
+def end_of(words: str, room: int) -> str:
+    """Return the end of an agent's words, because a person usually answers the end."""
+    line = one_line(words, len(words) + 1)
+    return line if len(line) <= room else f"…{line[1 - room :].partition(' ')[2]}"
+
+
+def exchange_lines(draft: Draft) -> str:
+    """Return the exchange of a draft, each speaker on one line."""
+    room = max(MIN_WORDS_CHARS, wide() - 14)
+    return "\n".join(
+        f"  {label:10}{(end_of if label == AGENT_LABEL else one_line)(words, room)}"
+        for label, words in exchange_of_draft(draft)
+    )
+
+
+def _whole_exchange(draft: Draft) -> str:
+    parts = []
+    for label, words in exchange_of_draft(draft):
+        heading = "what happened" if label == EVIDENCE_LABEL else f"the {label} said"
+        parts.append(f"{heading}\n{indented(words)}\n")
+    return "\n".join(parts)
+
+
+def _origin(draft: Draft) -> str:
+    """Return when, where and by which model a draft was found."""
+    model = draft.model and f"found by {draft.model}"
+    parts = (day(draft.at) if draft.at else "", draft.host, model)
+    return ", ".join(one_line(part, 60) for part in parts if part)
+
+
+WHEN = "{whenToUse:200|?  when      %}"
+SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
+DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
+DRAFT_FIELDS = Fields(
+    "id kind title text said before score why session host task whenToUse=when tags corrects again at asked model",
+    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
+    "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
+    exchange=exchange_lines,
+    whole_exchange=_whole_exchange,
+    proposal=lambda draft: (
+        "" if draft.text in (draft.said, draft.title) else draft.text
+    ),
+    origin=_origin,
+)
+HEAD = DRAFT_FIELDS.but(line=DRAFT_HEAD)
+WHOLE_DRAFT = DRAFT_FIELDS.but(
+    line=f"{DRAFT_HEAD}\n\n{{whole_exchange:text}}\n\nthe memory it proposes\n{{text:indent}}\n\n{WHEN}\n{{corrected:text}}\n"
+    f"{{session:100|?  session   %}}\n{{task:200|?  task      %}}\n{SCORE}",
+)
+
+
+def whole_draft(repository: Repository, draft: Draft) -> Fields:
+    """Return the fields of a draft with its whole exchange and the memories that it corrects."""
+    lines = []
+    for id in draft.corrects:
+        title = (
+            repository.get(id).title
+            if repository.core.holds(id)
+            else "(no longer exists)"
+        )
+        lines.append(f"  corrects  {one_line(title, 80)}  {one_line(id, 80)}")
+    return WHOLE_DRAFT.but(corrected=lambda _: "\n".join(lines))
+
+
+def tell_next(drafts: Sequence[Draft]) -> None:
+    """Print what to do with new drafts."""
+    if drafts:
+        made = counted(len(drafts), "new draft")
+        note(
+            f"{made}, on this machine only: a draft is not committed, searched or injected until you keep it"
+        )
+        note(
+            f"'rawkomem drafts' shows the exchanges, 'rawkomem drafts keep {drafts[0].id}' stores the first as a memory"
+        )
+
+
+# Implement `rawkomem review`.
 
 SETTLE = one_of(
     "settle",
@@ -60,7 +144,7 @@ WAITING = Fields(" ".join(KINDS))
     "[ID]",
     REASON,
     BY,
-    ALL.but(parameter="most"),
+    "--limit -n 0.. =0 >most: Maximum number of results. Default: all.",
     LIST,
     f"--kind {'|'.join(KINDS)}... >kinds: Only this kind; may be repeated.",
     "--all-from TEXT >place: All memories imported from this format, file or folder.",
@@ -82,7 +166,7 @@ WAITING = Fields(" ".join(KINDS))
 def review_command(
     repository: Repository, id: str, action: str, place: str, kinds: tuple[str, ...], listing: bool, most: int,
     changes: tuple[str, ...], settle: str, by: str, reason: str, yes: bool, as_json: bool,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Decide on drafts, proposed changes, conflicts and imports.
 
     At a terminal, the command shows one item a screen and asks for a key: keep, edit, drop, later, undo or quit.
@@ -100,16 +184,15 @@ def review_command(
       rawkomem review --all-from CLAUDE.md --activate
     """
     verdict = action or ("activate" if settle else "")
-    by = author(by)
     if id and place:
         raise BadInput("ID and --all-from exclude each other", "use one of them")
     if not verdict:
         items = _items(repository, id, place, kinds)
         if asks(repository, listing or as_json or bool(most)):
-            walk(repository, items, by)
+            Walk(repository, items, by).run()
         else:
             _list_items(repository, shortened(items, most), id)
-        return
+        return 0
     is_all = bool(place) and verdict in ("activate", "reject")
     if not id and not is_all:
         raise BadInput(
@@ -118,24 +201,20 @@ def review_command(
         )
     if verdict in VOUCHING:
         _ask_to_vouch(repository, id, place, yes)
+    beliefs = repository.beliefs
     if is_all:
-        memories = repository.beliefs.review_all(place, verdict, settle, reason, by)
-        answer(
-            [{"memory": memory, "done": _done(memory, verdict)} for memory in memories],
-            REVIEWED,
-        )
-        return
+        memories = beliefs.review_all(place, verdict, settle, reason, by)
+        rows = [{"memory": one, "done": _done(one, verdict)} for one in memories]
+        return answer(rows, REVIEWED)
     if verdict in ("accept", "decline"):
-        written = repository.beliefs.decide(
-            id, verdict == "accept", changes, reason, by
-        )
+        written = beliefs.decide(id, verdict == "accept", changes, reason, by)
         done = f"{verdict.removesuffix('e')}ed"
     elif verdict == "hold":
-        written, done = [repository.beliefs.quarantine(id, reason, by)], "quarantined"
+        written, done = [beliefs.quarantine(id, reason, by)], "quarantined"
     else:
-        written = repository.beliefs.review(id, verdict, settle, reason, by)
+        written = beliefs.review(id, verdict, settle, reason, by)
         done = _done(repository.get(id), verdict)
-    report_decision(repository, id, written, done, as_json)
+    return answer(decision(repository, id, written, done), DECIDED)
 
 
 def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> None:
@@ -180,11 +259,7 @@ def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> No
         answer(groups, WAITING)
         return
     for item in items:
-        say(
-            "\n".join(
-                _whole_lines(repository, item) if id else _short_lines(repository, item)
-            )
-        )
+        say(waiting_text(repository, item, whole=bool(id)))
     if not items:
         note(f"{id} does not wait for a decision" if id else NOTHING_WAITS)
     elif id:
@@ -202,69 +277,36 @@ def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> No
         )
 
 
+def _difference_line(change: tuple[str, object, object]) -> str:
+    """Return the change of one field; of a long text, only the words that differ."""
+    old, new = as_text(change[1]), as_text(change[2])
+    is_long = len(old) + len(new) > MAX_VALUES_CHARS or "\n" in str(change[1])
+    words = (
+        word_difference(old, new)
+        if is_long
+        else f"{old or 'nothing'} → {new or 'nothing'}"
+    )
+    return f"    {change[0]}: {words}"
+
+
+MAX_VALUES_CHARS = 160  # of both values of a field that are shown in full
 PROPOSED = Fields(
     "changes differences",
-    changes=[Fields("id kind by reason=extra.reason")],
-    differences=[Fields("field=0 now=1 proposed=2")],
+    "{changes_lines:text}\n{differences_lines:text}",
+    changes=[
+        Fields(
+            "id kind by reason=extra.reason",
+            "  {kind} by {by:40|~unknown}: {reason:100}",
+        )
+    ],
+    differences=[Fields("field=0 now=1 proposed=2", _difference_line)],
 )
-
-
-def waiting_json(repository: Repository, item: Waiting) -> dict[str, object]:
-    """Return an item that waits, for JSON."""
-    if item.draft:
-        return DRAFT_FIELDS.json(item.draft)  # type: ignore[no-any-return]
-    assert item.memory
-    data: dict[str, object] = _side(repository, item.memory)
-    if item.other:
-        data["other"] = _side(repository, item.other)
-        data["says"], data["other_says"] = item.said
-    if item.proposal:
-        data.update(PROPOSED.json(item.proposal))
-    return data
-
-
-def _side(repository: Repository, memory: Memory) -> dict[str, object]:
-    return {
-        **SIDE.json(memory),
-        "trust": round(repository.beliefs.trust(memory).value, 4),
-    }
-
-
-def _short_lines(repository: Repository, item: Waiting) -> Iterator[str]:
-    """Yield an item as a list shows it."""
-    if item.draft:
-        yield DRAFT_FIELDS.text(item.draft)
-        return
-    assert item.memory
-    head = f"{paint(item.kind, 'yellow')}  {name_of(item.memory)}"
-    if item.proposal:
-        yield head
-        for entry in item.proposal.changes:
-            yield f"  {entry.kind} by {one_line(entry.by or 'unknown', 40)}: {one_line(str(entry.extra.get('reason', '')), 100)}"
-        for field, now, then in item.proposal.differences:
-            yield from _field_diff(field, now, then)
-    elif item.other:
-        for side, memory, words in (
-            (head, item.memory, item.said[0]),
-            (f"  against {name_of(item.other)}", item.other, item.said[1]),
-        ):
-            trust = repository.beliefs.trust(memory).value
-            yield f"{side}  {one_line(words or claim_line(memory), 80)}  trust {trust:.2f}"
-    else:
-        yield f"{head}  {one_line(item.memory.reason, 80)}"
-
-
-def _whole_lines(repository: Repository, item: Waiting) -> Iterator[str]:
-    """Yield an item with its whole text, or with what would change."""
-    if item.draft:
-        yield whole_draft(repository, item.draft).text(item.draft)
-        return
-    yield from _short_lines(repository, item)
-    for memory in (item.memory, item.other) if not item.proposal else ():
-        if memory:
-            yield WHOLE_MEMORY.text(memory)
-
-
+HELD = Fields(
+    "*memory trust:round",
+    "{name:text}{0.words:80|?  %}  trust {0.trust:.2f}",
+    memory=SIDE,
+    name=lambda side: name_of(side["memory"]),
+)
 WHOLE_MEMORY = Fields(
     "title body when",
     "\n{title:bold}\n{body:indent}\n{when:200|?  when      %}\n{place:?  from      %}",
@@ -272,37 +314,52 @@ WHOLE_MEMORY = Fields(
 )
 
 
-def _field_diff(field: str, now: object, then: object) -> Iterator[str]:
-    """Yield the lines that show the change of one field; for a long text, only the lines that differ."""
-    old, new = value_lines(now), value_lines(then)
-    if len(old) <= 1 and len(new) <= 1:
-        yield f"    {field}: {''.join(old) or 'nothing'} → {''.join(new) or 'nothing'}"
-        return
-    yield f"    {field}:"
-    for line in difflib.ndiff(old, new):
-        if line[0] in "+-":
-            color = "green" if line[0] == "+" else "red"
-            yield paint(f"      {line[0]} {one_line(line[2:], 160)}", color)
+def _sides(repository: Repository, item: Waiting) -> list[dict[str, Any]]:
+    """Return the memory that waits, and the one that it contradicts, with their trust and the words in question."""
+    return [
+        {
+            "memory": memory,
+            "trust": repository.beliefs.trust(memory).value,
+            "words": words or claim_line(memory) or memory.reason,
+        }
+        for memory, words in zip((item.memory, item.other), item.said, strict=True)
+        if memory
+    ]
 
 
-def value_lines(value: object) -> list[str]:
-    """Return a value of a memory as lines of text."""
-    if isinstance(value, tuple):
-        return [one_line(str(item), 160) for item in value]
-    return str(value).splitlines() if value not in ("", None) else []
+def waiting_json(repository: Repository, item: Waiting) -> Any:
+    """Return an item that waits, for JSON."""
+    if item.draft:
+        return DRAFT_FIELDS.json(item.draft)
+    data, *others = map(HELD.json, _sides(repository, item))
+    if others:
+        data |= {"other": others[0]}
+        data["says"], data["other_says"] = item.said
+    return data | (PROPOSED.json(item.proposal) if item.proposal else {})
+
+
+def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
+    """Return an item as a list shows it, or with its whole text."""
+    if item.draft:
+        fields = whole_draft(repository, item.draft) if whole else DRAFT_FIELDS
+        return fields.text(item.draft)
+    sides = _sides(repository, item)
+    heads = (f"{paint(item.kind, 'yellow')} ", "  against")
+    lines = [
+        f"{head} {HELD.text(side)}" for head, side in zip(heads, sides, strict=False)
+    ]
+    if item.proposal:
+        lines.append(PROPOSED.text(item.proposal))
+    elif whole:
+        lines += [WHOLE_MEMORY.text(side["memory"]) for side in sides]
+    return "\n".join(lines)
 
 
 # Walk through what waits: one item a screen, one key for each decision.
 
-KEYS = {
-    "k": KEEP,
-    "d": DROP,
-    "b": BOTH,
-    "e": "edit",
-    "l": "later",
-    "u": "undo",
-    "q": "quit",
-}
+# The first letter of a word is its key.
+DECISION_WORDS = (KEEP, DROP, BOTH, "edit", "later", "undo", "quit")
+ALWAYS = ("edit", "later", "quit")
 DONE_WORDS = {
     KEEP: "kept",
     DROP: "dropped",
@@ -314,158 +371,149 @@ DONE_WORDS = {
 
 def asks(repository: Repository, listing: bool) -> bool:
     """Return whether to walk through what waits: a person sits at the terminal and wants no list."""
-    return (
-        repository.core.via == PERSON
-        and not listing
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-    )
-
-
-def walk(repository: Repository, items: Sequence[Waiting], by: str) -> None:
-    """Ask a person about each item; print a summary at the end."""
-    if not items:
-        note(NOTHING_WAITS)
-        return
-    done = Walk(repository, items, by).run()
-    if done:
-        say(", ".join(f"{number} {what}" for what, number in Counter(done).items()))
+    is_person = repository.core.via == PERSON and not listing
+    return is_person and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 class Walk:
-    """A walk through items. `run` asks about each and returns what was done."""
+    """A walk through items."""
 
     def __init__(self, repository: Repository, items: Sequence[Waiting], by: str):
         self.repository, self.items, self.by = repository, [*items], by
         self.at = 0
         self.message = ""
-        # what was done: the position and the words for it, and how to undo it (None: nothing to undo)
-        self.done: list[tuple[int, str, Callable[[], object] | None]] = []
+        # what was done: the position, the decision, and the entry to undo (empty: nothing to undo)
+        self.done: list[tuple[int, str, str]] = []
 
-    def run(self) -> list[str]:
-        """Ask until all items are decided or the person quits."""
+    def run(self) -> None:
+        """Ask about each item until all are decided or the person quits; print a summary."""
+        if not self.items:
+            note(NOTHING_WAITS)
         while self.at < len(self.items):
             item = self.items[self.at]
-            choices = self._choices(item)
-            self._show(item, choices)
-            word = KEYS.get(self._key(choices), "")
+            possible = (*item.decisions, *ALWAYS, *(["undo"] if self.done else []))
+            words = [word for word in DECISION_WORDS if word in possible]
+            self._show(item, words)
+            word = self._ask({word[0]: word for word in words})
             if word == "quit":
                 break
             try:
                 self._do(item, word)
-            except (RawkoError, SystemExit) as failure:
-                self.message = (
-                    str(failure)
-                    if isinstance(failure, RawkoError)
-                    else "nothing was stored"
-                )
-        return [what for _, what, _ in self.done]
+            except RawkoError as failure:
+                self.message = str(failure)
+            except SystemExit:
+                self.message = "nothing was stored"
+        counts = Counter(DONE_WORDS[word] for _, word, _ in self.done)
+        if counts:
+            say(", ".join(f"{number} {what}" for what, number in counts.items()))
 
-    def _choices(self, item: Waiting) -> list[str]:
-        """Return the keys that work for an item."""
-        words = {
-            *item.decisions,
-            "edit",
-            "later",
-            "quit",
-            *(["undo"] if self.done else []),
-        }
-        return [key for key, word in KEYS.items() if word in words]
-
-    def _show(self, item: Waiting, choices: list[str]) -> None:
+    def _show(self, item: Waiting, words: Sequence[str]) -> None:
         click.clear()
         when = f", {day(item.at)}" if item.at else ""
         say(paint(f"[{self.at + 1}/{len(self.items)}] {item.kind}{when}", "cyan"))
-        say("\n".join(_whole_lines(self.repository, item)))
+        say(waiting_text(self.repository, item, whole=True))
         if self.message:
             say(paint(self.message, "yellow"))
         keys = []
-        for key in choices:
-            effect = item.decisions.get(KEYS[key])
-            keys.append(
-                f"{paint(key, 'bold')} {KEYS[key]}{f' ({effect})' if effect else ''}"
-            )
+        for word in words:
+            effect = item.decisions.get(word)
+            effect = f" ({effect})" if effect else ""
+            keys.append(f"{paint(word[0], 'bold')} {word}{effect}")
         say(f"\n{'   '.join(keys)}")
         sys.stdout.flush()
         self.message = ""
 
-    def _key(self, choices: Sequence[str]) -> str:
-        """Return the key that the person presses. Keys typed before the item was shown do not count."""
+    def _ask(self, words: dict[str, str]) -> str:
+        """Return the word whose key the person presses. Keys typed before the item was shown do not count."""
         discard_typed()
-        while (key := click.getchar().lower()) not in choices:
+        while (key := click.getchar().lower()) not in words:
             if key in ("\x03", "\x04"):
-                return "q"
-            note(f"press one of {' '.join(choices)}")
-        return key
+                return "quit"
+            note(f"press one of {' '.join(words)}")
+        return words[key]
 
     def _do(self, item: Waiting, word: str) -> None:
+        """Carry out a decision and go to the next item, or undo the last decision."""
+        entry = ""
         if word == "undo":
-            self.at, what, undo = self.done.pop()
-            if undo:
-                undo()
-            self.message = f"undone: {what}"
-        elif word == "edit":
-            self._edit(item)
-        elif word == "later":
-            self._next(word, None)
-        else:
-            self._next(word, self._decide(item, word))
-
-    def _next(self, word: str, undo: Callable[[], object] | None) -> None:
-        self.done.append((self.at, DONE_WORDS[word], undo))
+            self.at, word, entry = self.done.pop()
+            if entry:
+                self.repository.undoing.undo(entry, by=self.by)
+            self.message = f"undone: {DONE_WORDS[word]}"
+            return
+        if word == "edit":
+            entry = self._edit(item)
+            if not item.proposal:
+                return
+        elif word != "later":
+            written = self.repository.decide(item, word, by=self.by)
+            new = [one.entry.id for one in written if not one.again]
+            entry = new[0] if new else item.id
+        self.done.append((self.at, word, entry))
         self.at += 1
 
-    def _decide(self, item: Waiting, word: str) -> Callable[[], object]:
-        """Carry out a decision, and return how to undo it."""
-        written = self.repository.decide(item, word, by=self.by)
-        new = [one.entry.id for one in written if not one.again] or [item.id]
-        return lambda: self.repository.undoing.undo(new[0], by=self.by)
+    def _edit(self, item: Waiting) -> str:
+        """Let the person edit title, text and conditions; return the entry of a decided proposal.
 
-    def _edit(self, item: Waiting) -> None:
-        """Let the person edit title, text and conditions; a proposal is then decided, another item is shown again."""
+        Another item is shown again.
+        """
         repository = self.repository
         if item.draft:
-            changed = edit_in_editor(repository, item.draft)
-            self.items[self.at] = Waiting(
-                DRAFT, item.id, changed.title, item.at, draft=changed
-            )
-            return
+            draft = edit_draft(repository, item.draft)
+            self.items[self.at] = replace(item, title=draft.title, draft=draft)
+            return ""
         memory = item.proposal.proposed if item.proposal else item.memory
         assert memory
         with as_one_change(repository.core):
             written = repository.decide(item, KEEP, by=self.by) if item.proposal else ()
             try:
-                entry = amend_in_editor(repository, memory, self.by)
+                entry = self._amend(memory)
             except BaseException:
                 if written:
                     repository.undoing.undo(written[0].entry.id, by=self.by)
                 raise
-        if item.proposal:
-            self._next("edit", lambda: repository.undoing.undo(entry, by=self.by))
-        else:
-            fresh = [
-                one for one in repository.waiting([item.kind]) if one.id == item.id
-            ]
+        if not item.proposal:
+            waiting = repository.waiting([item.kind])
+            fresh = [one for one in waiting if one.id == item.id]
             self.items[self.at : self.at + 1] = fresh
             self.message = "" if fresh else "the edited memory no longer waits"
+        return entry
+
+    def _amend(self, memory: Memory) -> str:
+        def store(title: str, body: str, when: Sequence[str]) -> str:
+            fields = {"title": title, "body": body, "when": [*when]}
+            written = self.repository.amend(memory.id, by=self.by, **fields)
+            return written.entry.id
+
+        command = f"rawkomem amend {memory.id}"
+        return edit_words(self.repository, memory, memory.body, store, command)
 
 
-def amend_in_editor(repository: Repository, memory: Memory, by: str) -> str:
-    """Let a person edit the title, the conditions and the text of a memory; return the id of the entry."""
-    head = emit_fields({"title": memory.title, "whenToUse": [*memory.when]})
+def edit_words(
+    repository: Repository, item: Memory | Draft, text: str, store: Callable[[str, str, Sequence[str]], T], command: str,
+    resume: str = "",
+) -> T:  # fmt: skip
+    """Let a person edit the title, the conditions and the text of an item; return what `store` returns for them."""
+    head = emit_fields({"title": item.title, "whenToUse": [*item.when]})
 
-    def store(text: str) -> str:
-        entry = entry_from_text(text)
-        body, when = entry.body.strip(), [*entry.when]
-        return repository.amend(
-            memory.id, title=entry.title, body=body, when=when, by=by
-        ).entry.id
+    def read(edited: str) -> T:
+        entry = entry_from_text(edited)
+        return store(entry.title, entry.body.strip(), entry.when)
 
-    start = f"---\n{head}---\n\n{memory.body}\n"
-    what = f"amend-{file_stem(memory.id)}"
-    return write_in_editor(
-        repository, what, start, store, f"rawkomem amend {memory.id}"
-    )
+    kind = "draft" if isinstance(item, Draft) else "amend"
+    start = f"---\n{head}---\n\n{text}\n"
+    what = f"{kind}-{file_stem(item.id)}"
+    return write_in_editor(repository, what, start, read, command, resume)
+
+
+def edit_draft(repository: Repository, draft: Draft, resume: str = "") -> Draft:
+    """Let a person edit what a draft proposes; return the changed draft."""
+
+    def store(title: str, body: str, when: Sequence[str]) -> Draft:
+        return repository.drafts.edit(draft.id, title, body, when)
+
+    command = f"rawkomem drafts edit {draft.id}"
+    return edit_words(repository, draft, draft.text, store, command, resume)
 
 
 # Implement `rawkomem drafts`, the daily view of what waits.
@@ -479,9 +527,13 @@ CHANGES = (  # the options that change the memory which a draft proposes
 KEPT = Fields(
     "draft=draft.id id=stored.id what=stored.outcome.what path=stored.path title=stored.entry.title redacted"
     " corrects=draft.corrects",
-    redacted=lambda item: any(one.redacted for one in item["stored"].written),
+    "{text:text}\n{superseded:?  supersedes %}",
+    remarks=f"{{redacted:?{REDACTED_REMARK}}}\n"
+    "{0.waiting:?a person vouches for %: decide with 'rawkomem review %' whether it is superseded}",
+    redacted=lambda item: item["stored"].redacted,
+    text=lambda item: STORED.text(item["stored"]),
+    superseded=lambda item: [f"{one.title} {one.id}" for one in item["done"]],
 )
-HEAD = DRAFT_FIELDS.but(line=DRAFT_HEAD, nothing="there are no drafts")
 
 
 @verbs("drafts", bare="list", default="list")
@@ -505,12 +557,17 @@ def drafts_command() -> None:
 @drafts_command.verb(
     "list",
     "--session TEXT: Only drafts of this session (its id or the beginning of the id).",
-    LIMIT.but(default=MAX_LISTED, least=0),
+    f"--limit -n 0.. ={MAX_LISTED}: Maximum number of results.",
     LIST,
     [DRAFT_FIELDS],
 )
 def drafts_list(
-    repository: Repository, session: str, limit: int, listing: bool, as_json: bool
+    repository: Repository,
+    session: str,
+    limit: int,
+    listing: bool,
+    by: str,
+    as_json: bool,
 ) -> None:
     """Decide on drafts one by one at a terminal; elsewhere, list them.
 
@@ -524,7 +581,7 @@ def drafts_list(
         if item.draft and item.draft.session.startswith(session)
     ]
     if items and asks(repository, listing or as_json or limit != MAX_LISTED):
-        walk(repository, items, author(""))
+        Walk(repository, items, by).run()
         return
     answer([item.draft for item in items])
     if items:
@@ -533,22 +590,21 @@ def drafts_list(
         )
 
 
-@drafts_command.verb("show", "ID>name", WHOLE_DRAFT)
-def drafts_show(repository: Repository, name: str) -> None:
+@drafts_command.verb("show", "ID>draft", WHOLE_DRAFT)
+def drafts_show(repository: Repository, draft: str) -> None:
     """Show a draft with its exchange and the memory that it proposes.
 
     Examples:
       rawkomem drafts show DRAFT
     """
-    draft = repository.drafts.get(name)
-    answer(draft, whole_draft(repository, draft))
+    shown = repository.drafts.get(draft)
+    answer(shown, whole_draft(repository, shown))
 
 
-@drafts_command.verb("keep", "ID...>names", *CHANGES, BY, YES, [KEPT])
+@drafts_command.verb("keep", "ID...>drafts", *CHANGES, BY, YES, [KEPT])
 def drafts_keep(
-    repository: Repository, names: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool,
-    as_json: bool,
-) -> None:  # fmt: skip
+    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool
+) -> Any:  # fmt: skip
     """Turn drafts into memories.
 
     At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
@@ -559,7 +615,7 @@ def drafts_keep(
       rawkomem drafts keep DRAFT
       rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
     """
-    chosen = _drafts_named(repository, names)
+    chosen = _drafts_named(repository, drafts)
     changed = title or text or when
     if changed and len(chosen) > 1:
         raise BadInput(
@@ -577,37 +633,27 @@ def drafts_keep(
             raise Abort
     if changed:
         repository.drafts.store.put(chosen)
-    kept: list[dict[str, Any]] = [
-        {"draft": draft, "stored": repository.drafts.keep(draft.id, by=author(by))}
-        for draft in chosen
-    ]
-    repository.core.follow()
-    if as_json:
-        answer(kept)
-        return
-    for one in kept:
-        answer_stored(one["stored"])
-        for old in one["draft"].corrects:
-            _note_corrected(repository, old, one["stored"].id)
+    kept = []
+    for draft in chosen:
+        stored = repository.drafts.keep(draft.id, by=by)
+        old = [
+            memory
+            for memory in repository.get_many(
+                [*filter(repository.core.holds, draft.corrects)]
+            )
+            if memory.id != stored.id
+        ]
+        done = [one for one in old if one.superseded_by == stored.id]
+        waiting = [one.id for one in old if one not in done]
+        row = {"draft": draft, "stored": stored, "done": done, "waiting": waiting}
+        kept.append(row)
+    return kept
 
 
-def _note_corrected(repository: Repository, old: str, id: str) -> None:
-    """Print whether a new memory superseded the memory that it corrects."""
-    if not repository.core.holds(old) or old == id:
-        return
-    memory = repository.get(old)
-    if memory.superseded_by == id:
-        say(f"  supersedes {name_of(memory)}")
-    else:
-        note(
-            f"a person vouches for {old}: decide with 'rawkomem review {old}' whether it is superseded"
-        )
-
-
-@drafts_command.verb("edit", "ID>name", *CHANGES, RESUME, HEAD)
+@drafts_command.verb("edit", "ID>draft", *CHANGES, RESUME, HEAD)
 def drafts_edit(
     repository: Repository,
-    name: str,
+    draft: str,
     title: str,
     text: str,
     when: tuple[str, ...],
@@ -621,21 +667,21 @@ def drafts_edit(
       rawkomem drafts edit DRAFT --when 'tests|pnpm'
     """
     if title or text or when:
-        draft = repository.drafts.edit(name, title, text, when or None)
+        changed = repository.drafts.edit(draft, title, text, when or None)
     else:
-        draft = edit_in_editor(repository, repository.drafts.get(name), resume)
-    answer(draft, HEAD.done("changed"))
+        changed = edit_draft(repository, repository.drafts.get(draft), resume)
+    answer(changed, HEAD.done("changed"))
 
 
 @drafts_command.verb(
     "drop",
-    "[ID]...>names",
+    "[ID]...>drafts",
     "--all >everything: Drop all drafts, after a confirmation.",
     YES,
     [HEAD],
 )
 def drafts_drop(
-    repository: Repository, names: tuple[str, ...], everything: bool, yes: bool
+    repository: Repository, drafts: tuple[str, ...], everything: bool, yes: bool
 ) -> None:
     """Discard drafts.
 
@@ -645,12 +691,14 @@ def drafts_drop(
       rawkomem drafts drop DRAFT
       rawkomem drafts drop --all
     """
-    if bool(names) == everything:
+    if bool(drafts) == everything:
         raise BadInput(
             "drop needs either IDs or --all",
             "'rawkomem drafts' lists the drafts with their IDs",
         )
-    chosen = repository.drafts.all() if everything else _drafts_named(repository, names)
+    chosen = (
+        repository.drafts.all() if everything else _drafts_named(repository, drafts)
+    )
     if everything and chosen and not yes:
         confirm(f"Drop {counted(len(chosen), 'draft')}?", abort=True, err=True)
     for draft in chosen:
@@ -669,8 +717,8 @@ def _drafts_named(repository: Repository, names: Sequence[str]) -> list[Draft]:
 
 @verb("restore", "ID", SETTLE, REASON, BY, DECIDED)
 def restore_command(
-    repository: Repository, id: str, settle: str, reason: str, by: str, as_json: bool
-) -> None:
+    repository: Repository, id: str, settle: str, reason: str, by: str
+) -> Any:
     """Bring back a deleted, archived, disputed or superseded memory.
 
     It also releases memories that somebody quarantined by hand. Use 'rawkomem review' for memories that wait for
@@ -680,14 +728,14 @@ def restore_command(
       rawkomem restore ID
     """
     before = repository.get(id)
-    written = repository.beliefs.restore(id, settle, reason, author(by))
+    written = repository.beliefs.restore(id, settle, reason, by)
     newer = f" by {before.superseded_by}" if before.status == "superseded" else ""
     note(
         f"{before.id} was {before.status}{newer}{before.reason and f': {before.reason}'}"
     )
     if repository.get(before.id).status == "quarantined":
         note(f"it still waits for a review: run 'rawkomem review {before.id}'")
-    report_decision(repository, id, written, "restored", as_json)
+    return decision(repository, id, written, "restored")
 
 
 @verb(
@@ -703,8 +751,8 @@ def restore_command(
     STORED,
 )
 def supersede_command(
-    repository: Repository, old: str, new: str, text: str, title: str, anyway: bool, reason: str, by: str, as_json: bool
-) -> None:  # fmt: skip
+    repository: Repository, old: str, new: str, text: str, title: str, anyway: bool, reason: str, by: str
+) -> Any:  # fmt: skip
     """Replace an old memory with a newer one or a text.
 
     With --text alone, the command finds the memory that the text updates. If a memory says the same thing, the text
@@ -719,11 +767,9 @@ def supersede_command(
         raise BadInput(
             "name two memories OLD and NEW, or pass --text", "run 'rawkomem list'"
         )
-    by = author(by)
     if not text:
         written = repository.beliefs.supersede(old, new, reason, by, anyway)
-        report_decision(repository, old, [written], "superseded", as_json)
-        return
+        return decision(repository, old, [written], "superseded")
     entry = entry_from_text(read_stdin() if text == "-" else text)
     first = one_line(entry.body.strip().partition("\n")[0], 100)
     entry = replace(entry, title=title or entry.title or first, by=by)
@@ -731,5 +777,4 @@ def supersede_command(
         stored = repository.add(entry, evolve=not old)
         if old:
             repository.beliefs.supersede(old, stored.id, reason, by, anyway=True)
-    repository.core.follow()
-    answer_stored(stored)
+    return answer(stored, STORED)

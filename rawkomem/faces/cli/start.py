@@ -1,5 +1,5 @@
-"""Implement `rawkomem init`: look at a project, show a plan, ask before each step, and suggest what to
-try next.
+"""Implement `rawkomem init` and `rawkomem` without a command: look at a project, show a plan, ask before each step, and
+suggest what to try next.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from click import Abort, Context, prompt
@@ -18,7 +18,7 @@ from ...exchange.import_plan import INSTRUCTIONS_FORMAT
 from ...exchange.sources import place_of
 from ...files.installation import make_personal_folder, plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, personal_root
-from ...git.connection import Wanted, carry_out_connection, plan_git_connection
+from ...git.connection import Wanted, plan_git_connection
 from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
@@ -34,12 +34,11 @@ from ...text.clean import one_line
 from ...text.prose import scan_for_injection
 from . import opening
 from .answers import Fields
-from .connecting import connect_command, git_program
+from .connecting import connect_command, connected_hosts, git_program
 from .declarations import verb
 from .importing import shown_path
 from .opening import author, open_repository
-from .options import DRY_RUN, PERSONAL, YES
-from .overview import connected_hosts
+from .options import DRY_RUN
 from .pager import paged
 from .terminal import note, paint, say, wide
 
@@ -89,9 +88,14 @@ class Guide:
     @property
     def is_started(self) -> bool:
         """Return whether the project has a repository of its own."""
-        return bool(
-            _folder_of(lambda: find_layout(self.project).project) == self.project
-        )
+        return self._repository_above() == self.project
+
+    def _repository_above(self) -> str:
+        """Return the project folder of the repository that is used here; empty if there is none."""
+        try:
+            return find_layout(self.project).project
+        except NotFound:
+            return ""
 
     def steps(self) -> list[GuideStep]:
         """Return the steps that have something to do."""
@@ -121,26 +125,22 @@ class Guide:
         return self.is_started
 
     def _files(self) -> Iterator[GuideStep]:
-        missing = [step for step in plan_start(self.project) if not step.exists]
-        if self.is_started:  # an empty file only keeps a folder, which exists
-            missing = [
-                file
-                for file in missing
-                if file.text or not os.path.isdir(os.path.dirname(file.path))
-            ]
-        above = _folder_of(lambda: find_layout(self.project).project)
+        above = self._repository_above()
+        missing = [
+            file
+            for file in plan_start(self.project)
+            if not file.exists
+            # an empty file only keeps a folder
+            and (file.text or not os.path.isdir(os.path.dirname(file.path)))
+        ]
         question = "Write these files?"
         if above and above != self.project:
             question = f"{shown_path(above)} has a repository, which is also used here. Start another one here?"
-
-        def run() -> None:
-            write_start(missing)
-
         names = ", ".join(shown_path(file.path) for file in missing)
         if missing:
-            yield GuideStep(
-                f"Write {names}", question, run, above in ("", self.project)
-            )
+            is_usual = above in ("", self.project)
+            run = partial(write_start, missing)
+            yield GuideStep(f"Write {names}", question, run, is_usual)
 
     # Imports
 
@@ -158,17 +158,17 @@ class Guide:
         """Return the step that imports one format. People wrote it for agents: they vouch for it in the same step."""
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
-        where = ", ".join(shown_path(item.path) for item in sources)
-        if len(sources) > MAX_PATHS_SHOWN:
-            where = f"{len(sources)} files and folders"
+        names = [shown_path(item.path) for item in sources]
+        where, shown = ", ".join(names), ""
+        if len(names) > MAX_PATHS_SHOWN:
+            where = f"{len(names)} files and folders"
+            shown = "".join(f"\n     {name}" for name in names)
         what = f"Import {counted(len(entries), 'memory')} from {where}"
         after = (
             "agents get them, because you vouch for them"
             if vouches
             else "they wait for a review"
         )
-        names = [f"\n     {shown_path(item.path)}" for item in sources]
-        shown = "".join(names if len(names) > MAX_PATHS_SHOWN else ())
 
         def run() -> None:
             done = self.repository.exchange.import_all([item.path for item in sources])
@@ -213,7 +213,7 @@ class Guide:
         title = HOSTS[name].about.partition(":")[0]
 
         def run() -> None:
-            self.context.invoke(connect_command.commands[name])
+            self._connect(name)
             self.connected.append(title)
 
         try:
@@ -227,28 +227,23 @@ class Guide:
         return GuideStep(what, f"Connect {title}? It writes {files}.", run)
 
     def _git(self) -> Iterator[GuideStep]:
-        if not _folder_of(lambda: work_tree(self.project)):
+        try:
+            work_tree(self.project)
+        except NotFound:
             note(
                 "there is no git repository here; after 'git init', run 'rawkomem init' again"
             )
             return
+        if self.is_started:
+            layout = Layout(os.path.join(self.project, FOLDER))
+            plan = plan_git_connection(layout, Wanted(git_program()))
+            if not plan.files and not plan.settings:
+                return
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
+        yield GuideStep(what, f"{what}?", partial(self._connect, "git"))
 
-        def plan() -> Any:
-            return plan_git_connection(
-                Layout(os.path.join(self.project, FOLDER)), Wanted(git_program())
-            )
-
-        def run() -> None:
-            connection = plan()
-            carry_out_connection(connection)
-            for file in connection.files:
-                say(f"  wrote {shown_path(file.path)}")
-            for advice in connection.advice:
-                say(f"  to do: {advice}")
-
-        if not self.is_started or plan().files or plan().settings:
-            yield GuideStep(what, f"{what}?", run)
+    def _connect(self, name: str) -> None:
+        self.context.invoke(connect_command.commands[name])
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -293,14 +288,6 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
             say()
 
 
-def _folder_of(find: Callable[[], Any]) -> Any:
-    """Return what a function finds; an empty text if it finds nothing."""
-    try:
-        return find()
-    except NotFound:
-        return ""
-
-
 def _suspicious_line(memory: Memory) -> str:
     """Return the first line of a memory that reads like an order to an agent; empty if there is none."""
     lines = f"{memory.title}\n{memory.body}".split("\n")
@@ -309,13 +296,11 @@ def _suspicious_line(memory: Memory) -> str:
 
 @verb(
     "init",
-    YES.but(help="Take the suggested answer to each question; do not ask."),
+    "--yes: Take the suggested answer to each question; do not ask.",
     DRY_RUN,
     "--no-import: Do not import instructions, rules and memories of other tools.",
     "--no-connect: Do not connect agent hosts and git.",
-    PERSONAL.but(
-        help="Start your personal repository; its memories are recalled in every project."
-    ),
+    "--personal: Start your personal repository; its memories are recalled in every project.",
 )
 def init_command(
     ctx: Context,
@@ -383,3 +368,83 @@ def _start_plain(folder: str, dry_run: bool, personal: bool) -> None:
     write_start(steps)
     option = " --personal" if personal else ""
     say(f"Ready. Store a memory with: rawkomem add{option} {FIRST_MEMORY}")
+
+
+# that `rawkomem import` reads
+KNOWLEDGE_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
+NO_REPOSITORY = """\
+There is no memory repository in this folder or in a folder above it.
+
+  rawkomem init    start one here
+  rawkomem demo    see what rawkomem does, in a temporary folder
+
+'rawkomem --help' lists the commands."""
+
+
+FACTS = Fields(
+    "memories drafts waiting hosts uncommitted",
+    """\
+memories  {memories:n memory} in {0.root}
+{drafts:?drafts    % from your sessions}
+{waiting:?review    % waiting for your decision}
+agents    {hosts:?connected: %|~none connected}
+{uncommitted:?git       % not committed}""",
+)
+
+
+def show_overview(folder: str) -> None:
+    """Print the state of the repository and the next useful step."""
+    try:
+        repository = open_repository(folder)
+    except NotFound:
+        say(NO_REPOSITORY)
+        return
+    layout, authors = repository.layout, repository.core.authors()
+    statuses = repository.core.read(lambda: repository.core.index.catalogue.counts()[2])
+    files = [
+        name
+        for name in KNOWLEDGE_FILES
+        if os.path.isfile(os.path.join(layout.project, name))
+    ]
+    files_left = repository.core.read(authors.uncommitted_files) if authors else ()
+    state = {
+        "root": os.path.relpath(layout.root),
+        "memories": len(repository.list()),
+        "drafts": len(repository.drafts.all()),
+        "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
+        "hosts": connected_hosts(layout.project),
+        "uncommitted": counted(len(files_left), "memory file") if files_left else "",
+    }
+    FACTS.say(state, False)
+    command, reason = next_step(state, files)
+    say(f"\n{paint('next', 'green')}      {command}\n          {reason}")
+    say("\n'rawkomem --help' lists the commands.")
+
+
+def next_step(state: dict[str, Any], files: list[str]) -> tuple[str, str]:
+    """Return the next useful command and what it does; `files` can be imported."""
+    if state["waiting"]:
+        return "rawkomem review", "Decide on changes and memories that wait for you."
+    if state["drafts"]:
+        return "rawkomem drafts", "Keep or drop the drafts from your sessions."
+    if not state["memories"] and files:
+        return (
+            f"rawkomem import {files[0]}",
+            f"Import the content of {files[0]} as memories.",
+        )
+    if not state["memories"]:
+        return (
+            'rawkomem add "Run the tests with pnpm, never with npm."',
+            "Store your first memory.",
+        )
+    if not state["hosts"]:
+        return "rawkomem connect", "Let your coding agent read and store memories."
+    if state["uncommitted"]:
+        return (
+            "git add .rawko",
+            "Then commit: your team gets the memories with the next pull.",
+        )
+    return (
+        'rawkomem search "how do we run the tests"',
+        "Find memories by words and by meaning.",
+    )

@@ -1,4 +1,6 @@
-"""Implement `rawkomem index sync`, and the progress bar of commands that index. Imports click only at a terminal."""
+"""Implement `rawkomem index sync` and `merge-driver`, and the progress bar of commands that index. Imports click only at
+a terminal.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
+from ...model.errors import BadInput
 
 SYNC_ANSWER = Fields(of=SyncReport, line="{files:n file}, {read} read, {seconds:.2f} s")
 
@@ -52,3 +55,16 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
             bar.update(done - bar.pos)
 
         return work(progress)
+
+
+def run_merge_driver(folder: str, arguments: list[str], marker_size: int) -> None:
+    """Merge three files into the second; raise an error with its own exit code on a conflict."""
+    if not 3 <= len(arguments) <= 4:
+        raise BadInput(
+            "merge-driver takes the arguments BASE OURS THEIRS [PATH]",
+            "git sets these arguments: %O %A %B %P; run 'rawkomem connect git' to set up the driver",
+        )
+    from ...git.merge import merge_files  # 'index sync' does not need it
+
+    base, ours, theirs, *path = arguments
+    merge_files(base, ours, theirs, path[0] if path else "", marker_size)

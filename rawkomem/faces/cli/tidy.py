@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from click import Abort
 
-from ...git.runner import user_name
 from ...hosts.person import PERSON, confirmed
 from ...model.entries import Entry
 from ...model.errors import BadInput, Refused
@@ -19,7 +20,7 @@ from .checks import answer_duplicates, staged_repositories
 from .declarations import answer, prints_json, verbs
 from .listing import toc_command
 from .opening import open_repository
-from .options import DRY_RUN, LIMIT
+from .options import DRY_RUN
 from .syncing import with_bar
 from .terminal import note, say, say_json
 
@@ -48,9 +49,17 @@ PLAN = Fields(
     " faded_but_kept?=counts.faded_but_kept archived?=counts.archived links_cleaned?=counts.links_cleaned"
     " entries moves?=done.moves staying?=done.staying",
     "{entries_lines:text}\n{new_texts:text}\n{moves_lines:text}",
+    remarks="{staying_lines:text}\n{end:text}",
+    end=lambda item: (
+        "nothing to do"
+        if not item["entries"] and not item["done"].moves
+        else f"{counted(len(item['entries']), 'entry')} would be appended; nothing was written (--apply writes them)"
+        if item["dry_run"]
+        else ""
+    ),
     entries=[ENTRY],
     moves=[MOVE],
-    staying=[Fields("id=0 why=1")],
+    staying=[Fields("id=0 why=1", "{id} stays: {why}")],
     new_texts=lambda item: "\n".join(
         f"    + {line}"
         for one in item["entries"]
@@ -88,7 +97,7 @@ def tidy_command() -> None:
     DUE,
 )
 def consolidate_command(
-    folder: str, apply: bool, staged: bool, dry_run: bool, if_due: bool
+    folder: str, apply: bool, staged: bool, dry_run: bool, if_due: bool, by: str
 ) -> int:
     """Propose to merge duplicates and to settle contradictions.
 
@@ -108,7 +117,6 @@ def consolidate_command(
     due = repository.lifecycle.due()
     if if_due and not due.is_due:
         return answer(due, DUE)
-    by = user_name()
     done = with_bar(
         lambda bar: repository.lifecycle.consolidate(not apply, by, bar),
         "consolidating",
@@ -120,15 +128,16 @@ def consolidate_command(
     "digest",
     f"--min-size 2.. ={MIN_DIGEST_MEMBERS}: Minimum number of related memories for a digest.",
     f"--idle 0.. ={IDLE_DAYS}: Number of days that the memories must be unchanged.",
-    LIMIT.but(default=MAX_DIGESTS, least=1, help="Maximum number of digests per day."),
+    f"--limit -n 1.. ={MAX_DIGESTS}: Maximum number of digests per day.",
     "--archive: Archive memories that the digest covers completely.",
     APPLY,
     DRY_RUN,
     PLAN,
 )
 def digest_command(
-    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, dry_run: bool
-) -> None:  # fmt: skip
+    repository: Repository, min_size: int, idle: int, limit: int, archive: bool, apply: bool, dry_run: bool,
+    by: str,
+) -> int:  # fmt: skip
     """Propose digests of related memories that have not changed lately.
 
     The command prints a plan; --apply asks you at the terminal and carries it out. A digest is a memory made of the
@@ -141,18 +150,14 @@ def digest_command(
       rawkomem tidy digest --min-size 5
     """
     _refuse_both(apply, dry_run)
-    how, by, digest = (
-        Digesting(min_size, idle, limit),
-        user_name(),
-        repository.lifecycle.digest,
-    )
+    how, digest = Digesting(min_size, idle, limit), repository.lifecycle.digest
     done = digest(how, archive, dry_run=True, by=by)
     if apply and done.plan.entries:
         agreed = _agreed(repository, done)
         done = with_bar(
             lambda bar: digest(how, archive, False, by, bar, agreed), "digesting"
         )
-    _answer_plan(repository, done)
+    return _answer_plan(repository, done)
 
 
 @tidy_command.verb(
@@ -163,7 +168,7 @@ def digest_command(
     PLAN,
 )
 def prune_command(
-    repository: Repository, unique: bool, apply: bool, dry_run: bool
+    repository: Repository, unique: bool, apply: bool, dry_run: bool, by: str
 ) -> None:
     """Propose to archive memories that are old and unused.
 
@@ -178,7 +183,7 @@ def prune_command(
       rawkomem tidy prune --apply
     """
     _refuse_both(apply, dry_run)
-    prune, by = repository.lifecycle.prune, user_name()
+    prune = repository.lifecycle.prune
     done, outlook = prune(True, by, unique=unique)
     if apply and done.plan.entries:
         agreed = _agreed(repository, done)
@@ -225,7 +230,7 @@ def _answer_plan(
         entries.append(
             {"entry": entry, "title": title, "used": access and access.count}
         )
-    answer(
+    return answer(
         {
             "done": done,
             "dry_run": not done.written,
@@ -233,15 +238,6 @@ def _answer_plan(
             "entries": entries,
         }
     )
-    for id, why in done.staying:
-        note(f"{id} stays: {why}")
-    if not done.plan.entries and not done.moves:
-        note("nothing to do")
-    elif not done.written:
-        note(
-            f"{counted(len(done.plan.entries), 'entry')} would be appended; nothing was written (--apply writes them)"
-        )
-    return 0
 
 
 # Implement `rawkomem tidy gather`: move changes from .rawko/changes into the files of their
@@ -250,13 +246,22 @@ def _answer_plan(
 GATHERED = Fields(
     "dry_run moved=entries removed left",
     "{moved_lines:text}",
+    remarks="{left_lines:text}\n{end}",
+    left=[Fields(line="{0.path} was not moved: {0.why}")],
+    end=lambda done: (
+        "nothing to gather"
+        if not done.entries
+        else f"{counted(len(done.removed), 'file')} gathered: commit the result"
+        if done.written
+        else "nothing was written or moved"
+    ),
     dry_run=lambda done: not done.written,
     moved=[Fields("id kind about to=path", "> {kind:<9} {id} → {to}")],
 )
 
 
 @tidy_command.verb("gather", DRY_RUN, GATHERED)
-def gather_command(repository: Repository, dry_run: bool) -> None:
+def gather_command(repository: Repository, dry_run: bool) -> Any:
     """Move committed changes into the files of their memories.
 
     A change of a memory that git tracks is stored as a file in .rawko/changes, so that branches merge without
@@ -267,16 +272,7 @@ def gather_command(repository: Repository, dry_run: bool) -> None:
       rawkomem tidy gather --dry-run
       rawkomem tidy gather
     """
-    done = repository.edits.gather(dry_run)
-    answer(done)
-    for one in done.left:
-        note(f"{one.path} was not moved: {one.why}")
-    if not done.entries:
-        note("nothing to gather")
-    elif done.written:
-        note(f"{counted(len(done.removed), 'file')} gathered: commit the result")
-    else:
-        note("nothing was written or moved")
+    return repository.edits.gather(dry_run)
 
 
 # Implement `rawkomem tidy retention`: archive and compress old traces, and restore them.
@@ -284,6 +280,14 @@ def gather_command(repository: Repository, dry_run: bool) -> None:
 RETAINED = Fields(
     "dry_run entries=plan.entries moves packed",
     "{entries_lines:text}\n{moves_lines:text}\n{packed:?> compressed: %}",
+    remarks="{end}",
+    end=lambda done: (
+        "nothing to do"
+        if not (done.plan.entries or done.moves or done.packed)
+        else "nothing was written or moved; --apply carries out the plan"
+        if not done.written
+        else ""
+    ),
     dry_run=lambda done: not done.written,
     entries=[Fields("kind id=target title", "+ {kind:<9} {title:100}")],
     moves=[MOVE],
@@ -307,7 +311,7 @@ def retention_command() -> None:
 
 
 @retention_command.verb("plan", APPLY, DRY_RUN, RETAINED)
-def retention_plan(repository: Repository, apply: bool, dry_run: bool) -> None:
+def retention_plan(repository: Repository, apply: bool, dry_run: bool, by: str) -> Any:
     """Propose to archive old traces and to compress old archives.
 
     The command prints a plan; --apply carries it out. It first writes missing learnings. Traces that are the source of
@@ -319,12 +323,7 @@ def retention_plan(repository: Repository, apply: bool, dry_run: bool) -> None:
       rawkomem tidy retention plan --apply
     """
     _refuse_both(apply, dry_run)
-    done = repository.retention.run(not apply, user_name())
-    answer(done)
-    if not (done.plan.entries or done.moves or done.packed):
-        note("nothing to do")
-    elif not done.written:
-        note("nothing was written or moved; --apply carries out the plan")
+    return repository.retention.run(not apply, by)
 
 
 @retention_command.verb("list", MONTHS)
@@ -344,7 +343,7 @@ def retention_list(repository: Repository, as_json: bool) -> None:
 
 
 @retention_command.verb("restore", "WHAT...", RESTORED)
-def retention_restore(repository: Repository, what: tuple[str, ...]) -> None:
+def retention_restore(repository: Repository, what: tuple[str, ...]) -> Any:
     """Restore archived traces.
 
     WHAT is a month (2025-03) or the id of a trace. A compressed month is decompressed; an archived month moves back
@@ -354,7 +353,7 @@ def retention_restore(repository: Repository, what: tuple[str, ...]) -> None:
       rawkomem tidy retention restore 2026-03
     """
     moves, unpacked = repository.retention.restore(what)
-    answer({"moves": moves, "unpacked": unpacked})
+    return {"moves": moves, "unpacked": unpacked}
 
 
 tidy_command.add_command(toc_command)

@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ...exchange.sinks import SinkStatus
-from ...exchange.webhook import Flushed
+from ...exchange.sinks import Flushed, SinkStatus
 from ...files.journal import Row
 from ...files.kept_texts import unsaved_texts
 from ...files.ledger import Verdict
@@ -30,7 +29,6 @@ from .commands import click_of
 from .declarations import answer, verb, verbs
 from .measure import check_all
 from .opening import open_repository
-from .options import LIMIT
 from .syncing import SYNC_ANSWER, with_bar
 from .terminal import note, say
 
@@ -426,7 +424,7 @@ def ledger_verify(repository: Repository, database: str) -> int:
 @ledger_command.verb(
     "show",
     "[ID]>block",
-    LIMIT.but(default=20, help="Maximum number of blocks."),
+    "--limit -n 1.. =20: Maximum number of blocks.",
     OPERATION,
     [BLOCK],
 )

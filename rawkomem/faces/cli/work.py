@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ...files.append import Written
 from ...files.layout import read_stdin
 from ...format.entries import entry_from_text
-from ...git.runner import user_name
 from ...learn.traces import ToldExperience, ToldTrace
 from ...model.errors import BadInput
 from ...model.filters import READABLE
@@ -19,10 +17,10 @@ from ...repository import Repository
 from ...state.digests import SUMMARY_WORDS
 from ...state.runs import OUTCOMES, first_value, outcome_of, tools_of
 from ...state.trust import sources_in
+from .adding import REDACTED_REMARK
 from .answers import Fields
 from .declarations import answer, prints_json, verbs
 from .importing import project_command
-from .opening import open_personal, open_repository
 from .options import ALL, LIMIT
 from .searching import RESULT, say_result
 from .terminal import note
@@ -50,6 +48,7 @@ MATCH = Fields(
 NEW_ENTRY = Fields(
     "id=entry.id path=entry.path redacted",
     "{0:=recorded|green}  {id}  {path:dim}",
+    remarks=f"{{redacted:?{REDACTED_REMARK}}}",
 )
 LOG_ENTRY = Fields(
     "id timestamp:iso=created goal=title agent=by project outcome path",
@@ -90,7 +89,7 @@ def trace_command() -> None:
     "--depends-on TEXT...: A trace that this task depends on; may be repeated.",
     NEW_ENTRY,
 )
-def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
+def trace_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any:
     """Record a task.
 
     The text comes from --plan, --step, --results and --learning. Without these options, it comes from standard
@@ -101,8 +100,8 @@ def trace_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """
     if not any(given[name] for name in ("plan", "steps", "results", "learnings")):
         given["body"] = "" if sys.stdin.isatty() else entry_from_text(read_stdin()).body
-    trace = ToldTrace(**{**given, "agent": given["agent"] or user_name()})
-    _answer_recorded(repository, repository.traces.add(trace))
+    trace = ToldTrace(**{**given, "agent": given["agent"] or by})
+    return repository.traces.add(trace)
 
 
 @trace_command.verb(
@@ -131,7 +130,7 @@ def trace_list(
 @trace_command.verb(
     "search",
     "TASK...",
-    LIMIT.but(default=MAX_SIMILAR),
+    f"--limit -n 1.. ={MAX_SIMILAR}: Maximum number of results.",
     f"--min-similarity 0.0..1.0 ={MIN_SIMILARITY}: Minimum similarity.",
     "--since TEXT: Only tasks since this date, time or age, such as 30d.",
     [MATCH],
@@ -166,8 +165,7 @@ def trace_show(repository: Repository, id: str) -> Any:
             f"{memory.id} is a {memory.kind}, not a trace",
             f"'rawkomem show {memory.id}' shows it",
         )
-    needed = repository.traces.needed_by(memory.id)
-    return answer(memory, depended_on=needed)
+    return answer(memory, depended_on=repository.traces.needed_by(memory.id))
 
 
 @trace_command.verbs("log", bare="list", default="list")
@@ -189,13 +187,12 @@ def log_command() -> None:
     LIMIT,
     [LOG_ENTRY],
 )
-def log_list(folder: str, personal: bool, limit: int) -> Any:
+def log_list(repository: Repository, limit: int) -> Any:
     """Show the work log, latest first.
 
     Examples:
       rawkomem trace log list -n 5
     """
-    repository = open_personal() if personal else open_repository(folder)
     return repository.traces.experiences()[:limit]
 
 
@@ -211,7 +208,7 @@ def log_list(folder: str, personal: bool, limit: int) -> Any:
     "--learnings TEXT: What was learned or went wrong; '-' reads standard input.",
     NEW_ENTRY,
 )
-def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
+def log_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any:
     """Add an entry to the work log.
 
     The log keeps its last 1,000 entries. Older entries move to the archive; none is deleted.
@@ -221,16 +218,7 @@ def log_add(repository: Repository, as_json: bool, **given: Any) -> None:
     """
     if given["learnings"] == "-":
         given["learnings"] = read_stdin().strip()
-    _answer_recorded(
-        repository, repository.traces.log(ToldExperience(**given), user_name())
-    )
-
-
-def _answer_recorded(repository: Repository, written: Written) -> None:
-    answer(written)
-    if written.redacted:
-        note("secrets in the text were redacted before it was written")
-    repository.core.follow()
+    return repository.traces.log(ToldExperience(**given), by)
 
 
 # Implement `rawkomem trace episode`: group memories that belong to one period of work.
@@ -249,12 +237,19 @@ MEMBER = Fields(
 WHOLE_EPISODE = EPISODE.but(
     "memories=members",
     f"{EPISODE.line}\n\n{{summary:text}}\n\n{{memories_lines:text}}",
+    remarks="{missing_lines:text}",
     memories=[MEMBER],
+    missing=[Fields(line="member {0} no longer exists")],
 )
-SUMMARY = Fields("id summary kept", "{summary:text}")
+SUMMARY = Fields(
+    "id summary kept",
+    "{summary:text}",
+    remarks="{summary:yes /no active member has any text}",
+)
 DIGEST = Fields(
     "id=entry.id path=entry.path summary=entry.body derivedFrom archived",
     "{0:=stored|green}  {id}  {path:dim}\nfrom {derivedFrom:n memory}, {archived} of them archived",
+    remarks="{staying:text}",
 )
 
 
@@ -285,14 +280,15 @@ def create_episode(
     ids: tuple[str, ...],
     tags: tuple[str, ...],
     text: str,
-) -> None:
+    by: str,
+) -> Any:
     """Create an episode from these memories.
 
     Examples:
       rawkomem trace episode create 'Release week' ID OTHER
     """
-    made = repository.episodes.create(name, ids, tags, text, user_name())
-    answer(made, EPISODE.done("created"))
+    made = repository.episodes.create(name, ids, tags, text, by)
+    return answer(made, EPISODE.done("created"))
 
 
 @episode_command.verb(
@@ -308,8 +304,8 @@ def create_episode(
 )
 def capture_episode(
     repository: Repository, name: str, since: str, until: str, discoverer: str, kinds: tuple[str, ...],
-    wanted: tuple[str, ...], tags: tuple[str, ...],
-) -> None:  # fmt: skip
+    wanted: tuple[str, ...], tags: tuple[str, ...], by: str,
+) -> Any:  # fmt: skip
     """Create an episode from the memories of a time span or a filter.
 
     At least two memories must match. Without NAME, the episode is named after its topic and its first day.
@@ -322,28 +318,30 @@ def capture_episode(
             "capture needs a filter", "add --since, --until, --by, --kind or --with-tag"
         )
     only = filter_of(kind=kinds, tag=wanted, since=since, until=until)
-    made = repository.episodes.capture(name, only, discoverer, tags, user_name())
-    answer(made, EPISODE.done("captured"))
+    made = repository.episodes.capture(name, only, discoverer, tags, by)
+    return answer(made, EPISODE.done("captured"))
 
 
 @episode_command.verb("add", "ID", "IDS...", EPISODE)
-def add_members(repository: Repository, id: str, ids: tuple[str, ...]) -> None:
+def add_members(repository: Repository, id: str, ids: tuple[str, ...], by: str) -> Any:
     """Add memories to an episode.
 
     Examples:
       rawkomem trace episode add EPISODE ID
     """
-    answer(repository.episodes.add(id, ids, user_name()), EPISODE.done("extended"))
+    return answer(repository.episodes.add(id, ids, by), EPISODE.done("extended"))
 
 
 @episode_command.verb("remove", "ID", "IDS...", EPISODE)
-def remove_members(repository: Repository, id: str, ids: tuple[str, ...]) -> None:
+def remove_members(
+    repository: Repository, id: str, ids: tuple[str, ...], by: str
+) -> Any:
     """Remove memories from an episode; the memories stay.
 
     Examples:
       rawkomem trace episode remove EPISODE ID
     """
-    answer(repository.episodes.remove(id, ids, user_name()), EPISODE.done("reduced"))
+    return answer(repository.episodes.remove(id, ids, by), EPISODE.done("reduced"))
 
 
 @episode_command.verb("list", ALL, [EPISODE])
@@ -357,16 +355,13 @@ def list_episodes(repository: Repository) -> Any:
 
 
 @episode_command.verb("show", "ID", WHOLE_EPISODE)
-def show_episode(repository: Repository, id: str) -> None:
+def show_episode(repository: Repository, id: str) -> Any:
     """Show an episode and its members, oldest first.
 
     Examples:
       rawkomem trace episode show EPISODE
     """
-    episode = repository.episodes.get(id)
-    answer(episode)
-    for name in episode.missing:
-        note(f"member {name!r} no longer exists")
+    return repository.episodes.get(id)
 
 
 @episode_command.verb("search", "ID", "QUERY...", LIMIT, [RESULT])
@@ -395,7 +390,9 @@ def search_episode(
     "--keep: Store the summary as the text of the episode.",
     SUMMARY,
 )
-def summarize_episode(repository: Repository, id: str, words: int, keep: bool) -> None:
+def summarize_episode(
+    repository: Repository, id: str, words: int, keep: bool, by: str
+) -> Any:
     """Summarize an episode in sentences of its members.
 
     No language model is used: the same members always give the same summary.
@@ -405,12 +402,9 @@ def summarize_episode(repository: Repository, id: str, words: int, keep: bool) -
     """
     summary = repository.episodes.summarize(id, words)
     if keep:
-        repository.episodes.keep_summary(id, summary, user_name())
-        repository.core.follow()
+        repository.episodes.keep_summary(id, summary, by)
     whole = repository.episodes.get(id).memory.id
-    answer({"id": whole, "summary": summary, "kept": keep})
-    if not summary:
-        note("no active member has any text")
+    return {"id": whole, "summary": summary, "kept": keep}
 
 
 @episode_command.verb(
@@ -421,8 +415,8 @@ def summarize_episode(repository: Repository, id: str, words: int, keep: bool) -
     DIGEST,
 )
 def compress_episode(
-    repository: Repository, id: str, title: str, archive: bool
-) -> None:
+    repository: Repository, id: str, title: str, archive: bool, by: str
+) -> Any:
     """Write one memory that sums up the members of an episode.
 
     The digest names its sources in 'derivedFrom' and has their conditions and tags.
@@ -430,14 +424,13 @@ def compress_episode(
     Examples:
       rawkomem trace episode compress EPISODE
     """
-    digest, archived, staying = repository.episodes.compress(
-        id, title, archive, user_name()
+    digest, archived, staying = repository.episodes.compress(id, title, archive, by)
+    return answer(
+        digest,
+        derivedFrom=sources_in(digest.entry.extra),
+        archived=len(archived),
+        staying="\n".join(f"{id} stays active: {why}" for id, why in staying.items()),
     )
-    repository.core.follow()
-    sources = sources_in(digest.entry.extra)
-    answer(digest, derivedFrom=sources, archived=len(archived))
-    for id, why in staying.items():
-        note(f"{id} stays active: {why}")
 
 
 trace_command.add_command(project_command)

@@ -21,8 +21,7 @@ from ...model.errors import BadInput
 from ...model.values import ACTIVE, IMPORTANCE, iso, record
 from ...recall.relevance import explain_score
 from ...recall.search import Found, snippet
-from ...state.plans import Key
-from ...state.schema import frontmatter_keys
+from ...state.schema import Key, frontmatter_keys
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from .documents import Documents, Shelf, line_start, uri_of

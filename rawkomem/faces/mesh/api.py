@@ -119,11 +119,10 @@ MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is drop
 
 
 class AnswerCache:
-    """An LRU cache with an absolute time to live. It is emptied when the index changes."""
+    """An LRU cache with an absolute time to live."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
-        self._made_from: object = None
         self._kept: dict[Hashable, tuple[float, object]] = {}
 
     def __len__(self) -> int:
@@ -133,11 +132,8 @@ class AnswerCache:
         """Remove every answer."""
         self._kept.clear()
 
-    def get(self, key: Hashable, made_from: object = None) -> Any:
-        """Return the cached answer; None if there is none or it is too old. A new `made_from` empties the cache."""
-        if made_from != self._made_from:
-            self.clear()
-            self._made_from = made_from
+    def get(self, key: Hashable) -> Any:
+        """Return the cached answer; None if there is none or it is too old."""
         made, answer = self._kept.pop(key, (0.0, None))
         if answer is None or self.clock() - made >= TIME_TO_LIVE_S:
             return None
@@ -145,7 +141,7 @@ class AnswerCache:
         return answer
 
     def put(self, key: Hashable, answer: object) -> None:
-        """Cache an answer. It must come from the index state that was passed to the last `get`."""
+        """Cache an answer."""
         if len(self._kept) >= MAX_ANSWERS:
             self._kept.pop(next(iter(self._kept)), None)
         self._kept[key] = (self.clock(), answer)
@@ -399,12 +395,12 @@ class SyncMemoryMesh:
         asked = read_options(SearchOptions, options, named)
         limit = checked_limit(asked.limit)
         only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
-        question = (query, CANDIDATES_PER_RESULT * limit, only)
-        found = (
-            self._answers.get(question, self._version()) if asked.use_cache else None
-        )
+        core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
+        version = core.read(lambda: core.index.catalogue.meta().get("listing"))
+        question = (query, candidates, only, version)
+        found = self._answers.get(question) if asked.use_cache else None
         if found is None:
-            found = self.repository.core.look([query], *question[1:])[0].found
+            found = core.look([query], candidates, only)[0].found
             self._answers.put(question, found)
         ranked = best_results(
             sorted(found, key=lambda item: item.row.id),
@@ -420,11 +416,6 @@ class SyncMemoryMesh:
             note_use(self.repository.layout, now(), "", 0, ids)
             self.repository.core.follow_tables(*ids)
         return self._results(ranked)
-
-    def _version(self) -> object:
-        """Return a value that changes whenever memories change."""
-        core = self.repository.core
-        return core.read(lambda: core.index.catalogue.meta().get("listing"))
 
     def likeness(self, content: str) -> float:
         """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""

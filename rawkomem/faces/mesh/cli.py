@@ -14,11 +14,8 @@ from typing import Any
 import click
 from click import (
     Abort,
-    Choice,
     ClickException,
     Context,
-    FloatRange,
-    IntRange,
     Path,
     argument,
     echo,
@@ -35,9 +32,8 @@ from .api import SyncMemoryMesh, naming_file, read_text
 from .values import DEFAULT_AGENT
 
 TAG = "[MemoryMesh]"
-EXTENSION = ".md"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
-ID = option("--id", required=True, help="Id of the memory or skill.")
+ID = parameter("--id ID!: Id of the memory or skill.")
 METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
@@ -62,16 +58,8 @@ def _message_of(failure: Exception) -> str:
     if isinstance(failure, RawkoError):
         return failure.in_full
     if isinstance(failure, OSError) and failure.strerror:
-        return (
-            f"{failure.strerror}: {failure.filename}"
-            if failure.filename
-            else failure.strerror
-        )
-    return (
-        f"{type(failure).__name__}: {failure}"
-        if str(failure)
-        else type(failure).__name__
-    )
+        return f"{failure.strerror}: {failure.filename or ''}".removesuffix(": ")
+    return f"{type(failure).__name__}: {failure}".removesuffix(": ")
 
 
 def _say(text: str) -> None:
@@ -100,7 +88,7 @@ def main(context: Context) -> None:
 
 
 @main.command()
-@option("--content", required=True, help="The text to remember.")
+@parameter("--content TEXT!: The text to remember.")
 @option(
     "--type",
     "kind",
@@ -142,7 +130,7 @@ def _metadata(text: str) -> dict[str, Any]:
 
 @main.command()
 @argument("query")
-@LIMIT
+@parameter(LIMIT)
 @parameter(
     "--filter TEXT >condition: Only memories that match, such as \"memory_type = 'lesson'\"."
 )
@@ -157,19 +145,8 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 
 @main.command("ingest-dir")
 @argument("path", type=Path(exists=True, file_okay=False))
-@option(
-    "--extension",
-    default=EXTENSION,
-    show_default=True,
-    help="Only files with this extension.",
-)
-@option(
-    "--type",
-    "kind",
-    default="document",
-    show_default=True,
-    help="Type of the memories: one word.",
-)
+@parameter("--extension TEXT =.md: Only files with this extension.")
+@parameter("--type TEXT =document >kind: Type of the memories: one word.")
 @parameter("--recursive: Include subfolders.")
 @pass_obj
 def ingest_dir(
@@ -220,13 +197,7 @@ def stats(mesh: SyncMemoryMesh) -> None:
 @parameter(
     "--topic TEXT: Reflect on memories about this topic; default: the newest memories."
 )
-@option(
-    "--lookback",
-    type=IntRange(1),
-    default=10,
-    show_default=True,
-    help="Number of memories.",
-)
+@parameter("--lookback 1.. =10: Number of memories.")
 @pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
@@ -247,13 +218,10 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
     record = mesh.get(id)
     if record is None:
         raise NotFound(f"Record not found: {id}", "")
-    kind, source = (
-        record.metadata.get("type", "event"),
-        record.metadata.get("source", "unknown"),
-    )
-    _say(
-        f"Record {record.id}\nType: {kind} | Source: {source} | Created: {record.created_at}\n\n{record.content}"
-    )
+    kind = record.metadata.get("type", DEFAULT_TYPE)
+    source = record.metadata.get("source", "unknown")
+    about = f"Type: {kind} | Source: {source} | Created: {record.created_at}"
+    _say(f"Record {record.id}\n{about}\n\n{record.content}")
 
 
 @main.command()
@@ -301,7 +269,7 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 
 @main.command("search-skills")
 @argument("query")
-@LIMIT
+@parameter(LIMIT)
 @pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
@@ -314,7 +282,7 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 
 
 @main.command("list-skills")
-@LIMIT
+@parameter(LIMIT)
 @pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
@@ -328,12 +296,7 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
 
 @main.command("skill-feedback")
 @ID
-@option(
-    "--success",
-    required=True,
-    type=Choice(["true", "false"]),
-    help="Whether the skill helped.",
-)
+@parameter("--success true|false!: Whether the skill helped.")
 @pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
@@ -342,13 +305,7 @@ def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
 
 
 @main.command("skill-prune")
-@option(
-    "--threshold",
-    type=FloatRange(0, 1),
-    default=0.3,
-    show_default=True,
-    help="Archive skills below it.",
-)
+@parameter("--threshold 0.0..1.0 =0.3: Archive skills below it.")
 @pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
     """Archive unreliable skills."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...files.private import lock
 from ...files.session_records import Access
+from ...format.entries import FORBIDDEN_KEYS
 from ...format.mesh_fields import (
     METADATA_KEYS,
     SCRUBBED_KEY,
@@ -51,7 +52,6 @@ from .values import (
 
 MAX_CONTENT_CHARS = 100_000
 MAX_TITLE_CHARS = 80
-FORBIDDEN_KEYS = ("__proto__", "constructor", "prototype")
 SCRUBBED_BY = "mesh"  # the scrubber profile of RFC-0011 §6.2
 MEMORY_PREFIX, LESSON_PREFIX = "mem_", "lesson_"
 ENTRY_KEYS = ("tags", "source")  # metadata keys that become keys of the entry
@@ -125,8 +125,7 @@ def checked_metadata(metadata: object) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise BadInput("metadata must be an object", 'example: {"type": "event"}')
     try:
-        _refuse_metadata(metadata)
-        json.dumps(metadata)
+        json.loads(json.dumps(metadata), object_pairs_hook=_refuse_keys)
     except (TypeError, ValueError):
         raise BadInput(
             "metadata cannot be written as JSON",
@@ -141,15 +140,10 @@ def checked_metadata(metadata: object) -> dict[str, Any]:
     }
 
 
-def _refuse_metadata(value: object) -> None:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key in FORBIDDEN_KEYS:
-                raise BadInput(f"metadata must not hold the key {key!r}", "rename it")
-            _refuse_metadata(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            _refuse_metadata(inner)
+def _refuse_keys(pairs: list[tuple[str, Any]]) -> None:
+    for key, _ in pairs:
+        if key in FORBIDDEN_KEYS:
+            raise BadInput(f"metadata must not hold the key {key!r}", "rename it")
 
 
 # To callers

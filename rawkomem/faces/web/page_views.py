@@ -34,14 +34,15 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Proposal, Waiting
+from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Waiting
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
-from ...state.history import Explained, Step
-from ...state.trust import Trust, type_of
+from ...state.history import Explained
+from ...state.trust import type_of
 from ...text.clean import clean, one_line
+from ..cli.answers import Fields
 from .page_changes import (
     DECIDED_FIELDS,
     KINDS,
@@ -83,6 +84,64 @@ MARKDOWN_MARKS = re.compile(
 
 Asked = Mapping[str, str]  # the fields of a query
 Facts = dict[str, Any]
+
+
+def excerpt_of(memory: Memory, text: str) -> str:
+    """Return the beginning of a text for a list, without Markdown and without the title that the list shows above it."""
+    plain = " ".join(MARKDOWN_MARKS.sub("", text).split())
+    title = " ".join(MARKDOWN_MARKS.sub("", memory.title).split()).rstrip("…. ")
+    rest = plain[len(title) :]
+    repeats = plain[: len(title)].casefold() == title.casefold()
+    if title and repeats and not rest[:1].isalnum():
+        plain = rest.lstrip(" .:;,–-")
+    return one_line(plain, EXCERPT_CHARS)
+
+
+# The facts that the page gets: the keys of its JSON, each with the most characters of a text.
+ROW = Fields(
+    "id title kind status importance created updated by:64",
+    title=lambda row: (
+        "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
+    ),
+)
+MEMORY = ROW.but(
+    "type tags:40 excerpt",
+    type=lambda memory: one_line(type_of(memory), 40),
+    excerpt=lambda memory: excerpt_of(_shown(memory), _shown(memory).body),
+)
+WHOLE = Fields(
+    "when:300 source:120 path:300 line claim valid_from valid_until helpful harmful",
+    claim=lambda memory: one_line(claim_text(memory), 200),
+)
+TRUST = Fields(
+    "value:round verified=standing.verified parts",
+    parts=[Fields("name=0 amount:round=1 why:200=2")],
+)
+CITATION = Fields("text:300=citation.text state note:200")
+SCORE = Fields(
+    "why_not:300 score:round factors",
+    factors=[Fields("name value:round weight:round why:300")],
+)
+EDGE = Fields("source target type:40 weight")
+STEP = Fields(
+    "kind=entry.kind at=entry.at by:64=entry.by reason:300=entry.extra.reason signal:20=entry.extra.signal changes",
+    changes=lambda step: [CHANGE.json(change) for change in _flat(step.changes)],
+)
+CHANGE = Fields(
+    "field:40=0 before after",
+    before=lambda change: _value_text(change[1]),
+    after=lambda change: _value_text(change[2]),
+)
+PROPOSED = Fields(
+    "changes fields=differences",
+    changes=[Fields("kind by:100 reason:200=extra.reason")],
+    fields=[
+        Fields(
+            "field=0 parts",
+            parts=lambda change: difference(*map(clean, map(_as_text, change[1:]))),
+        )
+    ],
+)
 
 
 def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
@@ -140,7 +199,13 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
     shown = repository.get_many([row.id for row in rows[:limit]])
     return {
         "total": len(rows),
-        "items": [memory_facts(memory, texts.get(memory.id, "")) for memory in shown],
+        "items": [
+            {
+                **MEMORY.json(memory),
+                "excerpt": excerpt_of(memory, texts.get(memory.id) or memory.body),
+            }
+            for memory in map(_shown, shown)
+        ],
     }
 
 
@@ -155,46 +220,42 @@ def _found_rows(every: Sequence[Row], ids: Sequence[str], question: str) -> list
 def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return one memory with its text, trust, citations, links, conflicts and history."""
     explained = repository.beliefs.explain(_id_of(repository, asked.get("id", "")))
-    known = explained.memory
-    hidden = known.status == HIDDEN_STATUS
-    form = {} if hidden else form_of(known)
+    memory = explained.memory
+    hidden = memory.status == HIDDEN_STATUS
+    form = {} if hidden else form_of(memory)
+    title = (
+        {}
+        if hidden
+        else {"title": one_line(memory.title or memory.path, MAX_TITLE_CHARS)}
+    )
     return {
-        **memory_facts(known),
-        **(
-            {}
-            if hidden
-            else {"title": one_line(known.title or known.path, MAX_TITLE_CHARS)}
-        ),
-        "html": "" if hidden else render(known.body, _meanings(repository)),
+        **MEMORY.json(memory),
+        **WHOLE.json(_shown(memory)),
+        **title,
+        "html": render(_shown(memory).body, _meanings(repository)),
         "form": form,
         "seen": {name: checksum(value) for name, value in form.items()},
         "waits": [
             _waiting_card(repository, item, render)
-            for item in _waiting_for(repository, known)
+            for item in _waiting_for(repository, memory)
         ],
-        "when": [] if hidden else [one_line(part, 300) for part in known.when],
-        "source": one_line(known.source),
-        "path": one_line(known.path, 300),
-        "line": known.line,
-        "claim": "" if hidden else one_line(_claim_text(known), 200),
         "standing": one_line(explained.standing, 300),
-        **{
-            name: getattr(known, name)
-            for name in ("valid_from", "valid_until", "helpful", "harmful")
-        },
-        "trust": _trust_facts(explained.trust),
-        "citations": [
-            {
-                "text": one_line(item.citation.text, 300),
-                "state": item.state,
-                "note": one_line(item.note, 200),
-            }
-            for item in repository.citations.of(known)
-        ],
+        "trust": TRUST.json(explained.trust),
+        "citations": [*map(CITATION.json, repository.citations.of(memory))],
         "links": _link_facts(repository, explained),
-        "conflicts": [memory_facts(other) for other in explained.conflicts],
-        "history": [_step_facts(step, hidden) for step in explained.steps],
+        "conflicts": [*map(MEMORY.json, explained.conflicts)],
+        "history": [
+            {**STEP.json(step), **({"changes": []} if hidden else {})}
+            for step in explained.steps
+        ],
     }
+
+
+def _shown(memory: Memory) -> Memory:
+    """Return a memory as the page may show it: of a deleted one, neither title nor text."""
+    if memory.status != HIDDEN_STATUS:
+        return memory
+    return replace(memory, title="", body="", when=(), extra={})
 
 
 def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
@@ -220,26 +281,9 @@ def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
         item, inside = repository.explain(name, Task(task))
     except NotFound as failure:
         repository.get(name)  # raises NotFound if the name itself is unknown
-        return {
-            "injected": False,
-            "why_not": failure.message,
-            "score": 0.0,
-            "factors": [],
-        }
-    return {
-        "injected": inside,
-        "why_not": one_line(item.why_not, 300),
-        "score": round(item.score, 4),
-        "factors": [
-            {
-                "name": factor.name,
-                "value": round(factor.value, 4),
-                "weight": round(factor.weight, 4),
-                "why": one_line(factor.why, 300),
-            }
-            for factor in item.factors
-        ],
-    }
+        nothing = {"why_not": failure.message, "score": 0.0, "factors": []}
+        return {"injected": False, **nothing}
+    return {"injected": inside, **SCORE.json(item)}
 
 
 def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
@@ -252,14 +296,9 @@ def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
     return {
         "total": len(known.memories),
-        "nodes": [memory_facts(memory) for memory in drawn.values()],
+        "nodes": [*map(MEMORY.json, drawn.values())],
         "edges": [
-            {
-                "source": edge.source,
-                "target": edge.target,
-                "type": one_line(edge.type, 40),
-                "weight": edge.weight,
-            }
+            EDGE.json(edge)
             for edge in known.edges
             if edge.source in drawn and edge.target in drawn
         ],
@@ -280,7 +319,7 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
     return {
         "total": len(dated),
         "undated": len(rows) - len(dated),
-        "items": [_row_facts(row) for row in dated[:MAX_TIMELINE_ITEMS]],
+        "items": [*map(ROW.json, dated[:MAX_TIMELINE_ITEMS])],
         "older": sorted(older.items()),
     }
 
@@ -351,7 +390,7 @@ def _held_facts(
     trust = repository.beliefs.trust(memory).value
     reason = HELD_REASONS.get(memory.reason, one_line(memory.reason, 200))
     return {
-        **memory_facts(memory),
+        **MEMORY.json(memory),
         "memory": memory.id,
         "html": "" if item.proposal else render(memory.body, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in memory.when],
@@ -359,7 +398,7 @@ def _held_facts(
         "rivals": [_rival_facts(repository, item.other, _opposed(item))]
         if item.other
         else [],
-        "proposal": _proposal_facts(item.proposal) if item.proposal else None,
+        "proposal": PROPOSED.json(item.proposal) if item.proposal else None,
         "facts": [
             f"by {one_line(memory.by, 64)}" if memory.by else "",
             f"trust {trust:.2f}",
@@ -372,12 +411,12 @@ def _opposed(item: Waiting) -> tuple[str, str]:
     if any(item.said):
         return item.said[1], item.said[0]
     pair = [memory for memory in (item.other, item.memory) if memory]
-    claims = [*map(_claim_text, pair)]
+    claims = [*map(claim_text, pair)]
     old, new = claims if all(claims) else (memory.body for memory in pair)
     return old, new
 
 
-def _claim_text(memory: Memory) -> str:
+def claim_text(memory: Memory) -> str:
     claim = claim_of(memory)
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
@@ -387,32 +426,9 @@ def _rival_facts(
 ) -> Facts:
     """Return a memory that a decision would replace, and how its words differ from the new ones."""
     return {
-        **memory_facts(other),
+        **MEMORY.json(other),
         "trust": round(repository.beliefs.trust(other).value, 4),
         "parts": difference(*(clean(text).strip() for text in words)),
-    }
-
-
-def _proposal_facts(proposal: Proposal) -> Facts:
-    """Return the authors and reasons of proposed changes, and the fields that would change."""
-    return {
-        "changes": [
-            {
-                **{
-                    key: one_line(str(getattr(entry, key)), 100)
-                    for key in ("kind", "by")
-                },
-                "reason": one_line(str(entry.extra.get("reason", "")), 200),
-            }
-            for entry in proposal.changes
-        ],
-        "fields": [
-            {
-                "field": field,
-                "parts": difference(clean(_as_text(now)), clean(_as_text(then))),
-            }
-            for field, now, then in proposal.differences
-        ],
     }
 
 
@@ -499,62 +515,6 @@ def _question(text: str) -> str:
     return clean(text).strip()
 
 
-def memory_facts(memory: Memory, text: str = "") -> Facts:
-    """Return the facts about a memory that every list shows; `text` replaces its body in the excerpt."""
-    shown = (
-        ""
-        if memory.status == HIDDEN_STATUS
-        else MARKDOWN_MARKS.sub("", text or memory.body)
-    )
-    return {
-        **_row_facts(memory),
-        "type": one_line(type_of(memory), 40),
-        "tags": [one_line(tag, 40) for tag in memory.tags],
-        "excerpt": one_line(
-            _after_title(" ".join(shown.split()), memory.title), EXCERPT_CHARS
-        ),
-    }
-
-
-def _after_title(text: str, title: str) -> str:
-    """Return a text without the title that it begins with: the list shows the title above it."""
-    begins = " ".join(MARKDOWN_MARKS.sub("", title).split()).rstrip("…. ")
-    rest = text[len(begins) :]
-    if (
-        not begins
-        or text[: len(begins)].casefold() != begins.casefold()
-        or rest[:1].isalnum()
-    ):
-        return text
-    return rest.lstrip(" .:;,–-")
-
-
-def _row_facts(row: Row | Memory) -> Facts:
-    title = (
-        "(deleted)" if row.status == HIDDEN_STATUS else one_line(row.title or row.path)
-    )
-    return {
-        "id": row.id,
-        "title": title,
-        **{
-            name: getattr(row, name)
-            for name in ("kind", "status", "importance", "created", "updated")
-        },
-        "by": one_line(row.by, 64),
-    }
-
-
-def _trust_facts(trust: Trust) -> Facts:
-    return {
-        "value": round(trust.value, 4),
-        "verified": trust.standing.verified,
-        "parts": [
-            {"name": name, "amount": round(amount, 4), "why": one_line(why, 200)}
-            for name, amount, why in trust.parts
-        ],
-    }
-
-
 def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
     """Return the connections of a memory, each once per type and direction."""
     id = explained.memory.id
@@ -568,34 +528,13 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
 
     return [
         {
-            **_row_facts(known[edge.other(id)]),
+            **ROW.json(known[edge.other(id)]),
             "link": one_line(edge.type, 40),
             "outward": edge.source == id,
             "can_unlink": can_unlink(edge),
         }
         for edge in explained.edges
     ]
-
-
-def _step_facts(step: Step, hidden: bool) -> Facts:
-    """Return one entry of a history; if the memory is deleted, without the changes."""
-    reason = step.entry.extra.get("reason")
-    changes = [
-        {
-            "field": one_line(field, 40),
-            "before": _value_text(before),
-            "after": _value_text(after),
-        }
-        for field, before, after in _flat(step.changes)
-    ]
-    return {
-        "kind": step.entry.kind,
-        "at": step.entry.at,
-        "by": one_line(step.entry.by, 64),
-        "reason": one_line(reason, 300) if isinstance(reason, str) else "",
-        "signal": one_line(str(step.entry.extra.get("signal", "")), 20),
-        "changes": [] if hidden else changes,
-    }
 
 
 def _flat(
@@ -653,7 +592,7 @@ def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
                 "name": name,
                 "total": len(found),
                 "items": [
-                    {**memory_facts(memory), "found": one_line(told, 300), **more}
+                    {**MEMORY.json(memory), "found": one_line(told, 300), **more}
                     for memory, told, more in found[:MAX_FINDINGS]
                 ],
             }

@@ -2,8 +2,8 @@
 store that the user chose.
 
 SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a StorePlugin as an entry
-point of the group `rawkomem.stores` (docs/scale.md). Every store has a catalogue of its own (`index.db` for SQLite,
-`index-<name>.db` for the others), so that switching to another store and back takes only a sync.
+point of the group `rawkomem.stores` (docs/scale.md). Every store has a catalogue of its own (`index-….db` for SQLite,
+`index-…-<name>.db` for the others), so that switching to another store and back takes only a sync.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ import sys
 import apsw
 
 from ...files.layout import Layout, user_cache
-from ...files.private import check_private, make_private_folder, open_private
+from ...files.private import (
+    check_private,
+    make_private_folder,
+    open_private,
+    secret_name,
+)
 from ...files.records import SUFFIXES, UNSAFE_FILE_SYSTEMS, file_system
 from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
@@ -57,9 +62,8 @@ BROKEN = (
 
 def index_path(layout: Layout) -> str:
     """Return the index's path: beside the files, or in the user's cache folder if that is unsafe or not writable."""
-    beside = os.path.join(layout.local, DATABASE_NAME)
-    unwritable = _unwritable(layout)
-    if os.path.exists(beside) and not unwritable:
+    beside = "" if _unwritable(layout) else secret_name(layout.local, "index")
+    if beside and os.path.exists(beside):
         return beside
     from hashlib import sha256
 
@@ -71,7 +75,7 @@ def index_path(layout: Layout) -> str:
         DATABASE_NAME,
     )
     if (
-        unwritable
+        not beside
         or os.path.exists(elsewhere)
         or file_system(layout.root) in UNSAFE_FILE_SYSTEMS
     ):
@@ -194,7 +198,7 @@ def remove_database(path: str) -> None:
 #
 # SQLite is built in, in a file or in memory. Every other store is a plug-in: a package declares a
 # StorePlugin as an entry point of the group `rawkomem.stores` (docs/scale.md). Every store has a
-# catalogue of its own (`index.db` for SQLite, `index-<name>.db` for the others), so that switching
+# catalogue of its own (`index-….db` for SQLite, `index-…-<name>.db` for the others), so that switching
 # to another store and back takes only a sync.
 
 SQLITE, MEMORY = "sqlite", "memory"
@@ -309,11 +313,7 @@ def _entry_points() -> Iterable[EntryPoint]:
 def catalogue_path(layout: Layout, name: str) -> str:
     """Return the path of a store's catalogue; not for the store in memory."""
     path = index_path(layout)
-    return (
-        path
-        if name == SQLITE
-        else os.path.join(os.path.dirname(path), f"index-{name}.db")
-    )
+    return path if name == SQLITE else f"{path.removesuffix('.db')}-{name}.db"
 
 
 def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:

@@ -15,7 +15,7 @@ from tests.exchange.sinks.helpers import STORED, event
 
 
 def keys(queue: SinkQueue) -> list[str]:
-    return [item.event.title for item in queue.waiting()]
+    return [item.event["title"] for item in queue.waiting()]
 
 
 def test_the_sender_says_what_still_waits(layout, queue):
@@ -23,8 +23,9 @@ def test_the_sender_says_what_still_waits(layout, queue):
     queue.add([event(layout, 1), event(layout, 2)])
     queue.add([event(layout, 3)])
     first, second, _ = queue.waiting()
-    queue.settle({second.event.key: None, first.event.key: replace(first, tries=2, again=99, failure="no")})
-    assert [(item.event.title, item.tries, item.again, item.failure) for item in queue.waiting()] == [
+    queue.remove(second)
+    queue.postpone(replace(first, tries=2, again=99, failure="no"))
+    assert [(item.event["title"], item.tries, item.again, item.failure) for item in queue.waiting()] == [
         ("Number 1", 2, 99, "no"),
         ("Number 3", 0, 0, ""),
     ]
@@ -42,7 +43,7 @@ def test_old_dropped_events_are_forgotten(layout, queue, monkeypatch):
     monkeypatch.setitem(records.MAX_ROWS, "sink_dropped", 4)
     for number in range(10):
         queue.add([event(layout, number)])
-        queue.drop(replace(queue.waiting()[0], failure="no"))
+        queue.remove(replace(queue.waiting()[0], failure="no"), is_dropped=True)
     assert queue.waiting() == [] and queue.dropped() == 4
     failure, text = records.read(layout, "SELECT failure, event FROM sink_dropped")[-1]
     assert (failure, json.loads(text)["title"]) == ("no", "Number 9")
@@ -52,8 +53,8 @@ def test_forget_removes_a_memory_everywhere(layout, queue):
     queue.forget("mem_1")  # nothing there yet
     queue.add([event(layout, number, body=f"body {number}") for number in (1, 2, 3)])
     first, second, _ = queue.waiting()
-    queue.drop(first)
-    queue.drop(second)
+    queue.remove(first, is_dropped=True)
+    queue.remove(second, is_dropped=True)
     queue.add([event(layout, 1, body="body 1")])
     queue.forget("mem_1")
     text = str(records.read(layout, "SELECT event FROM sink_queue UNION ALL SELECT event FROM sink_dropped"))

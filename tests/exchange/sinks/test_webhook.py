@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from rawkomem.exchange.sinks import checked_webhook, wake_sender
-from rawkomem.exchange.webhook import PAUSES_MIN, Flushed, send_queued
+from rawkomem.exchange.sinks import PAUSES_MIN, Flushed, checked_webhook, send_queued, wake_sender
 from rawkomem.files.layout import user_config
 from rawkomem.files.private import lock
 from rawkomem.files.records import read
@@ -41,7 +40,7 @@ def until(true, seconds: float = 120.0) -> bool:
 def test_events_arrive_in_order_with_key_and_idempotency_key(layout, queue, monkeypatch):
     monkeypatch.setenv("HOOK_KEY", KEY)
     queue.add([event(layout, number) for number in (1, 2, 3)])
-    keys = [item.event.key for item in queue.waiting()]
+    keys = [item.event["key"] for item in queue.waiting()]
     with Server(OK) as server:
         assert send_queued(layout, client(webhook(server.url, key_env="HOOK_KEY")), print) == Flushed(3, 0, 0)
         assert sent(server) == ["Number 1", "Number 2", "Number 3"]
@@ -210,7 +209,7 @@ def test_a_write_reaches_the_webhook_in_the_background(project, repository, layo
 def test_a_long_lived_process_sends_what_is_due(repository, layout, queue):
     queue.add([event(layout, 1), event(layout, 2)])
     later = replace(queue.waiting()[1], tries=1, again=2**50, failure="not yet")
-    queue.settle({later.event.key: later})
+    queue.postpone(later)
     with Server(OK) as server:
         configure(webhook=server.url, allowLocal=True)
         repository.core.wake_sinks()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 from rawkomem.faces.cli.commands import COMMANDS, cli
+from rawkomem.faces.cli.options import expanded
 
 from tests.conftest import ROOT
 from tests.sources import nodes
@@ -84,7 +85,7 @@ def lines_in(text: str) -> list[str]:
 def words_of(line: str) -> list[str]:
     """Return the arguments of a command line, without comments, redirections and what follows a pipe."""
     words = shlex.split(re.split(r" [|<>;&]{1,2} | # ", f"{line} ")[0], comments=True)[1:]
-    return [PLACEHOLDERS.get(word, "SESSION" if word.endswith(".jsonl") else word) for word in words]
+    return expanded([PLACEHOLDERS.get(word, "SESSION" if word.endswith(".jsonl") else word) for word in words])
 
 
 def parse(words: list[str]) -> str:

@@ -204,7 +204,7 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     assert said(rawkomem("delete", "rule", "--json"))["proposed"] is True
     assert "proposed" in rawkomem("feedback", "rule", "--harmful").stdout
     listed = rawkomem("review").stdout
-    assert "- Keep tokens safe." in listed and "+ Send tokens away." in listed and "First line" not in listed
+    assert "[-Keep-] {+Send+} tokens [-safe.-] {+away.+}" in listed
     assert "status: active → deleted" in listed
     shown = said(rawkomem("review", "rule", "--json"))["proposal"][0]
     assert [change["kind"] for change in shown["changes"]] == ["amend", "delete", "feedback"]

@@ -6,7 +6,7 @@ import json
 import sys
 
 import pytest
-from rawkomem.faces.cli.commands import COMMANDS, GROUPS, cli
+from rawkomem.faces.cli.commands import COMMANDS, GROUPS
 from rawkomem.faces.cli.options import ALIASES
 from rawkomem.format.entries import entry_from_note
 from rawkomem.model.entries import Draft
@@ -32,7 +32,7 @@ def add(rawkomem, *words: str) -> str:
 def test_help_fits_one_screen(rawkomem):
     lines = rawkomem("--help").stdout.splitlines()
     assert len(lines) <= 50 and max(map(len, lines)) <= 80
-    shown = [name for names, _ in GROUPS.values() for name in names.split()]
+    shown = [name for names, _ in GROUPS.values() for name in names]
     assert len(GROUPS) == 5 and 18 <= len(shown) <= 26
     assert all(f"  {name} " in "\n".join(lines) for name in shown) and "heritage" not in "\n".join(lines)
 
@@ -82,7 +82,6 @@ def test_names_of_other_designs_work_and_are_not_shown(rawkomem, ports):
     shown = [line.split()[0] for line in rawkomem("help", "--all").stdout.splitlines() if line.startswith("  ")]
     assert not {*ALIASES} & {*shown}
     for name in ALIASES:
-        assert cli.get_command(None, name) is not None, name
         assert "Usage: rawkomem " in rawkomem(name, "--help").stdout
     assert rawkomem("links", ports[0]).stdout == rawkomem("link", "list", ports[0]).stdout
     assert rawkomem("link", *ports, "--type", "causes").stdout.startswith("linked")

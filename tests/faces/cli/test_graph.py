@@ -77,7 +77,7 @@ def test_clusters_orphans_and_pictures(rawkomem):
 @pytest.mark.usefixtures("filled")
 def test_history_is_shown_only_when_asked_for(rawkomem):
     rawkomem("delete", "ttl")
-    assert "1 link to memories that are no longer current" in rawkomem("links", "cache", "--declared").stderr
+    assert "links to memories that are no longer current (1)" in rawkomem("links", "cache", "--declared").stderr
     assert "ttl is not current (deleted" in rawkomem("links", "ttl", check=1).stderr
     shown = json.loads(rawkomem("links", "cache", "--declared", "--include", "all", "--json").stdout)
     assert ("ttl", "deleted") in {(link["id"], link["status"]) for link in shown["links"]}

@@ -87,7 +87,7 @@ def test_suggested_commands_that_only_read_run(project, rawkomem):
 
 
 def test_every_command_has_a_group_and_examples():
-    grouped = [name for shown, more in GROUPS.values() for name in f"{shown} {more}".split()]
+    grouped = [name for shown, more in GROUPS.values() for name in shown + more]
     assert sorted(grouped) == sorted(COMMANDS)
     with_examples = {path for path, _ in suggested.in_examples()}
     for path, command in suggested.leaves():

@@ -80,8 +80,7 @@ def test_every_lock_is_in_the_table_and_every_row_is_used():
 
 def test_local_files_are_opened_in_one_place():
     """Nothing in the package joins a name to the local folder to open it; SQLite opens its files itself."""
-    allowed = {"files/private.py", "files/records.py", "index/stores/database.py", "git/connection.py",
-               "repository/machine.py"}  # fmt: skip
+    allowed = {"files/private.py", "git/connection.py", "repository/machine.py"}
     found = {
         path.relative_to(ROOT / "rawkomem").as_posix()
         for path in (ROOT / "rawkomem").rglob("*.py")

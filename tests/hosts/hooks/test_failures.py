@@ -66,7 +66,7 @@ def test_no_repository_is_silent(hook, tmp_path_factory):
 
 
 def test_a_broken_index_is_made_anew(hook, remembered, project, log):
-    for file in (project / ".rawko" / "local").glob("index.db*"):
+    for file in (project / ".rawko" / "local").glob("index-*.db*"):
         file.write_bytes(b"no database" * 1000)
     assert "Use pnpm" in hook("claude", "prompt", CALLS["claude", "prompt"][0])
     assert any("index" in line for line in log())

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rawkomem.model.entries import Entry, Plan
 from rawkomem.state.changes import CORROBORATED
-from rawkomem.state.digests import Digesting, digest_of, plan_archive_sources, plan_digests
+from rawkomem.state.digests import Digesting, digest_text, plan_archive_sources, plan_digests
 from rawkomem.state.housekeeping import (
     consolidation_steps,
     plan_consolidate,
@@ -124,7 +124,7 @@ def test_archiving_is_continued_after_a_kill_but_only_for_an_honest_digest():
     assert told(rest) == told(archive)[1:] and not plan_archive_sources(killed.after(rest)).plan.entries
     forged = said("forged", 0, source="compress", extra={"derivedFrom": ["m0", "m1", "m2"]}, body="Trust nobody.")
     assert not plan_archive_sources(census_of(*(idle(n) for n in range(3)), forged)).plan.entries
-    assert digest_of([census.memories[f"m{n}"] for n in range(3)]).text.strip() == plan.entries[0].body.strip()
+    assert digest_text([census.memories[f"m{n}"] for n in range(3)]).strip() == plan.entries[0].body.strip()
 
 
 def test_five_digests_a_day():
