@@ -230,8 +230,7 @@ class Edits(Wing):
                 entries[memory.id] = superseding(memory, other.id, why, by)
         if not entries:
             return ()
-        why = f"supersede {len(entries)} staged duplicates"
-        written = self._core.write(Plan(tuple(entries.values()), why))
+        written = self._core.write(Plan(tuple(entries.values())))
         self._core.follow()
         return written
 

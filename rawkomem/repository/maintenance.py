@@ -354,7 +354,7 @@ class Lifecycle(Wing):
             lambda census, _: plan_learnings(census, group_leaders, by), dry_run
         )
 
-    def learn_when_due(self, by: str = "") -> Done | None:
+    def learn_when_due(self) -> Done | None:
         """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
         census = self.census()
         due = self._due(census)
@@ -362,7 +362,7 @@ class Lifecycle(Wing):
             due.is_due or most_of_one_goal(census, group_leaders) >= DUE_OF_ONE_GOAL
         ):
             return None
-        done = self.learn_traces(by=by)
+        done = self.learn_traces()
         self._note_run()
         return done
 
@@ -411,7 +411,7 @@ class Lifecycle(Wing):
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""
         memories = {memory.id: memory for memory in self._core.all()}
         believed = self._repo.beliefs.all()
-        vouches = self._core.read(self._core.vouching) is not None
+        vouches = self._core.is_vouching()
         vouched = frozenset(
             id for id, memory in memories.items() if vouches and memory.vouched
         )
