@@ -1,7 +1,5 @@
 """Fixtures: a fresh repository in a temporary project, commands in it, and the shared corpora or samples of them."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

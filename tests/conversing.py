@@ -5,8 +5,6 @@ the file for what the terminal shows. Prints the exit code and the seconds that 
 more than that gets no reply, and is hung up after `limit_s` seconds.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Pseudo-terminals below programs of any name, and none of the agent or the terminal that runs the tests."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

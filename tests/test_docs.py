@@ -71,11 +71,6 @@ def test_what_agents_are_taught_works(page, project, rawkomem):
         assert words[0] == "rawkomem" and result.returncode in (0, 1), (line, result.stderr)
 
 
-def test_the_plugin_has_the_same_skill():
-    ours, plugin = (ROOT / TEMPLATES[1], ROOT / "templates/agents/claude/plugins/rawkomem/skills/rawkomem/SKILL.md")
-    assert ours.read_bytes() == plugin.read_bytes()
-
-
 def test_the_template_of_a_lesson_is_read_as_one():
     text = (ROOT / "templates" / "lesson.md").read_text(encoding="utf-8")
     (entry,), _ = read_entries(text.replace('title: ""', "title: T"))

@@ -24,7 +24,8 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
 from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
 from rawkomem.format.entries import first_heading, read_log
-from rawkomem.format.frontmatter import Unreadable, emit_fields, read_frontmatter
+from rawkomem.format.fields import Unreadable
+from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.merge import merge_entries
 from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
@@ -34,7 +35,7 @@ from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.exchanges import typed_in
 from rawkomem.learn.lessons import read_wire
-from rawkomem.learn.llm_answers import json_objects
+from rawkomem.learn.llm import json_objects
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, Run, Turn, turns_of_history
@@ -72,6 +73,7 @@ from rawkomem.text.prose import (
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.scripts import mixed_script
 
+from tests.commands import cases
 from tests.cpu import cpu_seconds
 
 if TYPE_CHECKING:
@@ -79,10 +81,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.time
 
-SIZES = (12_500, 200_000)  # characters
+SIZES = (cases(12_500, 6_250), cases(200_000, 100_000))  # characters
 MAX_RATIO = 40  # of the time for 16 times the text; 16 is linear, 256 is quadratic
 MAX_NEXT_RATIO = 8  # of the time for 4 times the text; 4 is linear, 16 is quadratic
-MIN_SECONDS = 0.06  # what takes less at the large size is not told from noise
+MIN_SECONDS = cases(60, 30) / 1_000  # what takes less at the large size is not told from noise
 FAILURES = (RawkoError, Unreadable, TooLong, ValueError, RecursionError)  # refusing a text is an answer
 
 SLOW = ("import markdown", "import instructions", "summarize")  # a quarter of the text is enough

@@ -1,7 +1,5 @@
 """The scenarios of neolata, step by step, through the real repository."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The tutorials work as written: a shell runs their commands one after the other, in an empty folder."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -121,8 +121,7 @@ class Traces(Wing):
         Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
         to record, or if the session has no id.
         """
-        ids = (turn.session for turn in turns if turn.session)
-        id = one_line(session or next(ids, ""), MAX_SESSION_CHARS)
+        id = one_line(session, MAX_SESSION_CHARS)
         if not id:
             return None
         told = trace_of(turns, SessionFacts(host, id, self._layout.project))

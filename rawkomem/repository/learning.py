@@ -47,8 +47,7 @@ from ..learn.extraction import (
     first_ask,
 )
 from ..learn.lessons import lesson_of_draft
-from ..learn.llm import LlmFailure
-from ..learn.llm_answers import required_llm
+from ..learn.llm import LlmFailure, required_llm
 from ..learn.repetitions import (
     KnownTexts,
     contradicted_memories,
@@ -569,9 +568,10 @@ class Walk:
             for one in self._repo.drafts.store.of_session(heard.session)
             if one.model
         ]
-        run = replace(heard.run, task=heard.run.task or first_ask(chunks))
+        task = heard.run.task or first_ask(chunks)
+        run = replace(heard.run, task=task, session=heard.session)
         known = () if self._again else before
-        finder = DraftFinder(self._llm, run, self._existing, heard.session, known)
+        finder = DraftFinder(self._llm, run, self._existing, known)
         failed = 0
         for number, chunk in enumerate(chunks, 1):
             part, failure = f"part-{checksum(chunk.text)}", ""

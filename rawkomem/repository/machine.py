@@ -25,7 +25,8 @@ from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ..files.replace import replace_whole
-from ..format.frontmatter import Unreadable, read_frontmatter
+from ..format.fields import Unreadable
+from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
 from ..index.catalogue import SyncReport

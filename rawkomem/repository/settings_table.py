@@ -12,7 +12,8 @@ from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
-from ..format.frontmatter import MAX_FRONTMATTER_BYTES, Unreadable, read_frontmatter
+from ..format.fields import Unreadable
+from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.errors import BadInput
 from ..model.user_settings import SINK_EVENTS

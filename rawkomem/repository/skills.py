@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from ..files.append import Written
 from ..files.private import lock
 from ..learn import syntheses as making
-from ..learn.llm import Llm, LlmFailure, is_learning
-from ..learn.llm_answers import required_llm
+from ..learn.llm import Llm, LlmFailure, is_learning, required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,

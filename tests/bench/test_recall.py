@@ -1,12 +1,11 @@
 """`bench recall` measures what the prompt hook injects."""
 
-from __future__ import annotations
-
 import json
 import lzma
 
 import pytest
 from rawkomem.bench.recall import injected_of, measure_recall, replay_here, transcript_before
+from rawkomem.bench.scale import measure_stores
 from rawkomem.faces.cli import run
 from rawkomem.files.session_records import uses
 from rawkomem.hosts.replay import recorded_pasts
@@ -90,3 +89,19 @@ def test_the_command_prints_a_table_and_asks_for_a_file(files, tmp_path):
     assert done.returncode == 2 and "--sessions" in done.stderr
     done = run_here(run, ("bench", "recall", files[0], "--sessions", files[0]), input="", cwd=tmp_path, env={})
     assert done.returncode == 2 and "cannot read sessions" in done.stderr
+
+
+# `bench scale`: what it tells of each store is what was put into it
+def test_stores_are_measured_on_the_same_memories():
+    told: list[str] = []
+    sqlite, memory = measure_stores(30, ("sqlite", "memory"), told.append)
+    assert (sqlite.store, memory.store) == ("sqlite", "memory") and {sqlite.memories, memory.memories} == {30}
+    assert sqlite.passages == memory.passages > 30
+    assert all(0 < row.p50_ms <= row.p95_ms and row.fill_s > 0 for row in (sqlite, memory))
+    assert sqlite.mb > 0 == memory.mb and len(told) == 5
+
+
+def test_the_command_prints_a_row_for_each_store(rawkomem):
+    rows = json.loads(rawkomem("bench", "scale", "--memories", "5", "--store", "memory", "--json").stdout)
+    assert [(row["store"], row["memories"]) for row in rows] == [("memory", 5)]
+    assert rawkomem("bench", "scale", "--memories", "5", "--store", "memory").stdout.startswith("memory: 5 memories")

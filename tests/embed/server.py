@@ -3,8 +3,6 @@
 `python server.py PORT` serves good answers until it is ended.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import ssl

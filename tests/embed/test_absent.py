@@ -1,7 +1,5 @@
 """An embedding server that goes away costs neither the index nor an answer."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The configured embedder is used, or the bundled one after one warning; a wrong name is an error."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

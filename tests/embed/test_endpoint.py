@@ -1,7 +1,5 @@
 """The OpenAI-compatible provider against a real server on the loopback: good answers, bad ones, none."""
 
-from __future__ import annotations
-
 import math
 import socket
 import struct

@@ -1,7 +1,5 @@
 """A cold query imports nothing slow, and is quick."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

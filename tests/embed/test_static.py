@@ -1,7 +1,5 @@
 """The bundled vectors: one text and many give the same, nothing known gives zeros, a broken file says so."""
 
-from __future__ import annotations
-
 import json
 import struct
 import sys

@@ -1,7 +1,5 @@
 """The tools that made the bundled file: packing, the training items, and the figures of the vectors that ship."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Our WordPiece gives the ids of the `tokenizers` library: on a committed sample, on real texts, on nasty Unicode."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import unicodedata

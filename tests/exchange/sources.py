@@ -1,7 +1,5 @@
 """Small samples of what other tools keep, one for each kind of source."""
 
-from __future__ import annotations
-
 import json
 
 from .lane.database import ROWS, build

@@ -1,7 +1,5 @@
 """MEMORY.md: every memory in use, linked, without churn, and no memory itself."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import unquote
 

@@ -1,7 +1,5 @@
 """What leaves a repository, comes into another as it was, and never replaces what others wrote."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

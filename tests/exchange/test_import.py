@@ -1,7 +1,5 @@
 """From the files of other tools to memories that wait for a review, each source once."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,8 +1,6 @@
 """A new agent host is one record. A real one touches at most two files of the package: hosts/known_hosts.py and, where its
 transcripts have a shape of their own, learn/turns.py."""
 
-from __future__ import annotations
-
 import io
 import json
 

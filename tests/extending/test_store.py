@@ -4,8 +4,6 @@ The toy is a module and an entry point, as pip would install them. It keeps all 
 the only column that it compares: what else a filter asks for, it is given as ids.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Runs code without root's power over permissions, so that EACCES is real in a container too."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What `check` says of single files, and what shows only across files."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.check import check_files, check_repository
 from rawkomem.files.layout import Layout

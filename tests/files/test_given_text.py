@@ -1,7 +1,5 @@
 """K7: a file or a pipe that is not UTF-8 is one line with the place and what to do, never a traceback."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """One holder at a time, over processes and threads; nobody holds a lock after death."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Purge cuts every entry about one memory out of its files, and keeps the rest to the byte."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

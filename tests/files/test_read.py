@@ -1,7 +1,5 @@
 """Reading one file: ids and places of its entries, retries, and files that are no files."""
 
-from __future__ import annotations
-
 import os
 import threading
 

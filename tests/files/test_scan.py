@@ -1,7 +1,5 @@
 """The sweep: which files there are, and whether any of them may have changed."""
 
-from __future__ import annotations
-
 import os
 import time
 

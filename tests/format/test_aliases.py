@@ -1,7 +1,5 @@
 """Keys of other systems do what our keys do, or are kept; the docs list all of them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The forms of a citation, and the text of a symbol in many languages."""
 
-from __future__ import annotations
-
 import ast
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files in the schema of LLMos: traces and experiences that have no `title`, read as what they are and written alike."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.reading import ACCEPT, read_data
 from rawkomem.format.frontmatter import emit_entry

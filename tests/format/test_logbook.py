@@ -1,7 +1,5 @@
 """Logs with a text before their first experience."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.reading import ACCEPT_WARN, read_data
 

@@ -1,7 +1,5 @@
 """Plain lines are read without YAML, and never differently from YAML."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Each test reads as a memory file and what is said about it."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.format.entries import is_inside_memories, read_entries
 

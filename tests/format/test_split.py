@@ -1,7 +1,5 @@
 """Splitting a file into entries, and the append law."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """YAMO blocks: what is written reads back, both forms are read, and nothing that is read raises."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

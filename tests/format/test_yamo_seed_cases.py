@@ -1,7 +1,5 @@
 """Cases of RFC-0011's own implementation. It follows a later version of the protocol in places; ours is the RFC's."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.ledger import row_problems
 from rawkomem.format.mesh_fields import pattern_id

@@ -1,7 +1,5 @@
 """Real git repositories for tests: nobody's own configuration counts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who committed each entry, asked of git directly, to compare with what the index says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rawkomem.files.layout import Layout, is_text_path, read_bytes, stamps_in, sweep

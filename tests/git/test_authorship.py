@@ -1,7 +1,5 @@
 """Who committed an entry, in real git repositories: merges, rebases, amends, checkouts, work trees and odd ones."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

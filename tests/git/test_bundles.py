@@ -1,7 +1,5 @@
 """Compressed months in git: the hook lets them pass, and two clones that compress one month lose nothing."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.archive import bundles, pack_folder, read_bundle, unpack_folder
 from rawkomem.files.layout import Layout

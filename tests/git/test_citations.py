@@ -1,7 +1,5 @@
 """How it stands with cited code: real files, real git repositories, no git process on our side."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

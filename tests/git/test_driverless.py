@@ -1,7 +1,5 @@
 """Branches that change the same memories merge by plain git, without our driver and without attributes. Real git."""
 
-from __future__ import annotations
-
 import random
 import shutil
 

@@ -1,7 +1,5 @@
 """Editing and removing committed memories by hand: reported, allowed for people, and kept as history on request."""
 
-from __future__ import annotations
-
 import os
 import sys
 from functools import reduce

@@ -1,7 +1,5 @@
 """Files that a person wrote without an `id`: the first change writes the id, and a rename keeps every change."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.files.reading import read_data
 from rawkomem.git.merge import merge_entries

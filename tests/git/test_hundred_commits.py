@@ -1,7 +1,5 @@
 """A fresh clone of an old repository: unrelated commits through the shipped hooks change no memory."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess
@@ -20,7 +18,7 @@ pytestmark = pytest.mark.slow
 AUTHORS = [("Ada Person", "ada@example.org"), ("Bo Lind", "bo@example.org"), ("Chen Wei", "chen@example.org"),
            ("claude[bot]", "noreply@anthropic.com")]  # fmt: skip
 TOPICS = ("queue", "ledger", "gateway", "invoice", "search", "mailer", "billing", "export", "login", "report")
-MEMORIES, COMMITS = 300, cases(100, 40)
+MEMORIES, COMMITS = 300, cases(100, 20)
 
 
 def old_memory(n: int) -> str:

@@ -1,7 +1,5 @@
 """The merge of memory files: three texts in, one out. What both sides changed is loud; the rest is united."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

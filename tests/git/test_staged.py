@@ -1,7 +1,5 @@
 """`check --staged` looks at what a commit would bring: real git, real hooks, each check by itself."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """What a commit brings is compared with the other memories of the commit: duplicates, near duplicates, contradictions."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

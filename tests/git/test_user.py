@@ -1,7 +1,5 @@
 """Whose name entries are signed with, also where the system knows none."""
 
-from __future__ import annotations
-
 import getpass
 
 import pytest

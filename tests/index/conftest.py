@@ -1,7 +1,5 @@
 """A PostgreSQL server for the tests of its store: one for each worker, started when first asked for."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import pytest

@@ -1,7 +1,5 @@
 """Law 3 as a property: after any history of files and syncs, the index is that of a rebuild, in rows and in answers."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -150,7 +148,7 @@ def test_so_it_does_in_batches_of_one_file(operations):
 
 
 @pytest.mark.slow
-@settings(max_examples=cases(600, 250), **ANYTHING)
+@settings(max_examples=cases(600, 100), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=5, max_size=40))
 def test_any_long_history_ends_in_the_index_of_a_rebuild(operations):
     check_law(operations)

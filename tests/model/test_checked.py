@@ -1,7 +1,5 @@
 """Values check themselves: one text where several are meant is one item, and whatever is wrong names its field."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry, Task

@@ -1,7 +1,5 @@
 """Names of files: letters of every script, and safe on every system."""
 
-from __future__ import annotations
-
 import os
 import unicodedata
 from itertools import islice

@@ -1,7 +1,5 @@
 """An outside world for the tests: names resolve as told, and every connection really ends at a server of ours."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hostile titles, bodies, ids and names, and readers of each format that are as naive as a model may be."""
 
-from __future__ import annotations
-
 import html
 import json
 import random

@@ -3,8 +3,6 @@
 `python -m tests.recall.poisoned` prints the table of docs/security.md.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Random histories in which an agent does everything that it can: what a person vouched for stays as it is."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable
@@ -176,6 +174,6 @@ def test_what_a_person_vouched_for_stays(tmp_path):
 
 @pytest.mark.slow
 def test_a_thousand_histories(tmp_path):
-    templates = _templates(tmp_path, 25)
-    for seed in range(cases(1_000, 80)):
+    templates = _templates(tmp_path, cases(25, 10))
+    for seed in range(cases(1_000, 30)):
         _check(templates[seed % len(templates)], tmp_path, seed)

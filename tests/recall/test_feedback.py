@@ -29,12 +29,6 @@ def judged(how: str, **counts: int):
     return item
 
 
-def test_nothing_recorded_is_exactly_as_before():
-    item = judged(NEAR)
-    assert (item.score, item.signals.relevance, item.out) == (0.8, 0.95, None)
-    assert [factor.name for factor in item.factors] == ["fit", "when_to_use"]
-
-
 @pytest.mark.parametrize(
     ("counts", "value"),
     [
@@ -83,16 +77,3 @@ def test_other_profiles_keep_their_own_rules():
     for name in ("mesh", "composite", "llmos", "lane"):
         (item,) = ranked(harmed, profile=profile_of(name))
         assert not item.out, name
-
-
-def test_end_to_end(memories, repository):
-    (memories / "a.md").write_text("---\ntitle: Birthday cake\n---\n\nWe buy chocolate cake for birthdays.\n")
-    task = Task("which chocolate cake do we buy for birthdays of the team")
-    assert repository.inject(task).items
-    repository.feedback("a", "harmful")
-    item, inside = repository.explain("a", task)
-    assert not inside and item.out.code == "voted-harmful"
-    assert ("feedback", 0.5) in [(factor.name, factor.value) for factor in item.factors]
-    for _ in range(2):
-        repository.feedback("a", "helpful")
-    assert repository.inject(task).items

@@ -1,17 +1,15 @@
 """Filters end to end: what each lets through, by search, list and injection alike; and what a wrong word says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
+from rawkomem.faces.cli.options import FILTERS
 from rawkomem.model.entries import Task
-from rawkomem.model.errors import BadInput
+from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
 from rawkomem.model.values import DAY, now, read_moment, read_time
 from rawkomem.recall.scoring import why_fired
 from rawkomem.recall.signals import filter_of
 from rawkomem.repository import Repository
-from rawkomem.text.entities import matching_entities
 
 from tests.commands import Command
 from tests.torture.helpers import change, memory
@@ -96,12 +94,6 @@ def test_search_list_and_injection_let_the_same_through(filled, words, wanted):
     injection = filled.inject(Task("database"), limit=20, only=only)
     seen = {item.memory.id for item in (*injection.items, *injection.left_out)}
     assert seen == wanted - ({"expired"} if "as_of" not in words else set())
-
-
-def test_a_filter_that_does_not_exist_is_named():
-    with pytest.raises(BadInput, match="unknown filter 'colour'") as caught:
-        filter_of(colour="red")
-    assert "as_of, by, category" in caught.value.hint
 
 
 def test_the_commands_take_them(rawkomem, filled, monkeypatch):
@@ -230,14 +222,8 @@ class TestAsOf:
         assert found.row.title == "Tuesdays" and "Tuesdays" in found.text and secret not in found.text
 
 
-@pytest.mark.parametrize(
-    ("name", "known", "meant"),
-    [
-        ("mark", ["person:mark", "person:mark-z"], ("person:mark",)),
-        ("Swarm Tools", ["project:swarm-tools"], ("project:swarm-tools",)),
-        ("!!", ["project:x"], ()),
-        ("plain", ["plain"], ("plain",)),
-    ],
-)
-def test_which_entity_is_meant(name, known, meant):
-    assert matching_entities(name, known) == meant
+def test_table_and_class_are_in_step():
+    assert tuple(field.name for field in FILTER_FIELDS) == Filter.__fields__
+    columns = {field.column for field in FILTER_FIELDS if field.column}
+    assert columns <= {*Facets.__fields__} and len({field.name for field in FILTER_FIELDS}) == len(FILTER_FIELDS)
+    assert [option.key for option in FILTERS] == [field.word for field in FILTER_FIELDS if field.help]

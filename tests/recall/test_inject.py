@@ -1,19 +1,24 @@
 """Injection end to end: real files, real index, the library's own calls."""
 
-from __future__ import annotations
-
 import json
+import random
+import re
 import subprocess
 import sys
 
 import pytest
 from rawkomem.model.entries import Task
-from rawkomem.model.errors import BadInput, NotFound
+from rawkomem.recall.excerpt import MAX_WHOLE_CHARS, excerpt
 from rawkomem.recall.inject import pack
+from rawkomem.recall.render import FORMS, Page, render
 from rawkomem.recall.scoring import Reason
-from rawkomem.recall.signals import Limits
+from rawkomem.recall.signals import Limits, question_of
+from rawkomem.text.chunks import count_tokens
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 
+from tests.commands import cases
+from tests.conftest import ROOT
+from tests.recall.forgery import Chance
 from tests.recall.helpers import item, memory
 
 AUTH = """---
@@ -54,14 +59,6 @@ def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
     assert injection.tokens > 50
 
 
-def test_only_so_many_so_important_so_long(filled):
-    task = Task("fix the login page")
-    assert len(filled.inject(task, limit=1).items) == 1
-    assert titles(filled.inject(task, min_importance="critical")) == []
-    tight = filled.inject(task, budget=10)
-    assert not tight.items and tight.left_out[-1].out.code == "over-budget"
-
-
 def test_deleted_and_draft_memories_are_never_injected(filled, memories):
     filled.delete("auth")
     (memories / "draft.md").write_text("login login login\n")
@@ -74,28 +71,6 @@ def test_the_plan_and_the_agent_count_as_task(filled, memories):
     )
     assert "For testers" in titles(filled.inject(Task("anything at all", agent="tester")))
     assert "Cake for birthdays" in titles(filled.inject(Task("go on", plan="then order the cake")))
-
-
-def test_explain(filled):
-    item, inside = filled.explain("auth", Task("fix the login page"))
-    assert inside and {factor.name for factor in item.factors} == {"fit", "when_to_use"}
-    item, inside = filled.explain("cake", Task("fix the login page"))
-    assert not inside and item.out.code == "not-confident"
-
-
-def test_mistakes_name_the_valid_words(filled):
-    for wrong, says in (
-        ({"profile": "best"}, "fit, rawko, mesh"),
-        ({"form": "html"}, "rawko, mesh, xml"),
-        ({"min_importance": "urgent"}, "low, medium"),
-    ):
-        with pytest.raises(BadInput) as failure:
-            filled.inject(Task("x"), **wrong)
-        assert says in failure.value.hint
-    with pytest.raises(BadInput, match="unknown agent"):
-        filled.inject(Task("x", agent="butler"))
-    with pytest.raises(NotFound):
-        filled.explain("nope", Task("x"))
 
 
 def test_twins_are_dropped_and_the_best_is_never_dropped_in_silence():
@@ -173,3 +148,181 @@ def test_the_second_look_finds_keys_without_loading_re2():
     code += "print(leaks('use ' + key), leaks('use gh\u200bp_' + key[4:]), leaks('nothing here'), 're2' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["True", "True", "False", "False"]
+
+
+# What a prompt shows of a memory: the passage that matched, in whole sentences, under its headings
+BADGES = (
+    "[![Build](https://ci.example/badge.svg)](https://ci.example) ![Coverage](https://shields.io/c.svg)\n"
+    '<p align="center"><img src="logo.png" width="300"></p>\n'
+)
+
+
+def test_a_short_body_is_shown_whole():
+    assert excerpt("Ports", "Redis listens on 6380.\n\nKafka on 9092.") == "Redis listens on 6380.\n\nKafka on 9092."
+
+
+@pytest.mark.parametrize("first", ["# Ports\n\n", "Ports\n=====\n\n", "**Ports**\n\n", "Ports. ", "<h1>Ports</h1>\n\n"])
+def test_the_title_is_not_repeated(first):
+    assert excerpt("Ports", f"{first}Redis listens on 6380.") == "Redis listens on 6380."
+
+
+def test_headings_become_a_path():
+    body = "# Ports\n\n## Servers\n\n### Cache\n\nRedis listens on 6380.\n\n### Queue\n\nKafka on 9092.\n\n## Notes\n"
+    assert excerpt("Ports", body) == ("Servers › Cache:\nRedis listens on 6380.\n\nQueue:\nKafka on 9092.\n\nNotes:")
+    assert "\\#" not in render([item(memory(title="Ports", body=body))], "xml")
+
+
+def test_badges_images_comments_and_rules_are_left_out():
+    body = f"{BADGES}\n<!-- toc\nhidden -->\nIt runs on port 80.<br>\n\n---\n\nSee ![a plan](plan.png) `![kept](x)`."
+    shown = excerpt("Web", body)
+    assert "It runs on port 80." in shown and "kept" in shown
+    assert not any(gone in shown for gone in ("badge", "shields", "img", "<p", "hidden", "---", "<br>"))
+
+
+def test_long_code_is_cut_by_lines_and_indented():
+    code = "\n".join(f"step_{n} --with option_{n}  # comment {n}" for n in range(80))
+    code = code.replace("comment 70", "unlock the vault")
+    shown = excerpt("Steps", f"Run these.\n\n```sh\n{code}\n```\n\nThen rest.", ("unlock", "vault"), most=300)
+    assert "unlock the vault" in shown and "```" not in shown and "…" in shown
+    lines = [line.removeprefix("    ") for line in shown.split("\n") if line.startswith("    step")]
+    assert lines and all(line in code for line in lines)
+
+
+def test_several_passages_are_joined_in_order():
+    filler = "\n\n".join(f"Nothing of interest happens in paragraph {n}, it fills the page only." for n in range(60))
+    body = f"The valve opens at nine bar.\n\n{filler}\n\nThe valve closes at two bar, never below.\n\n{filler}"
+    shown = excerpt("Boiler", body, ("valve", "bar"), 0, 300)
+    assert shown.index("opens at nine") < shown.index("…") < shown.index("closes at two")
+
+
+def test_nothing_fits():
+    assert excerpt("T", "This sentence is longer than twenty characters. " * 40, most=20) == ""
+
+
+def documents() -> list[tuple[str, str]]:
+    """Sections of this repository's own pages, with what READMEs begin with."""
+    found = []
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        title = text.partition("\n")[0].lstrip("# ")
+        parts = re.split(r"(?m)^(?=## )", text)
+        for number in range(max(1, len(parts) - 2)):
+            found.append((f"{title} {number}", BADGES + "\n" + "".join(parts[number : number + 3])))
+        found.append((title, text))
+    return found
+
+
+def asked_of(body: str, chance: random.Random) -> str:
+    """A sentence of prose of the body, to ask for."""
+    prose = re.sub(r"(?ms)^```.*?^```$|^[|#<\[].*?$", "", body)
+    sentences = [one for one in re.split(r"(?<=[.:])\s+", prose) if 40 < len(one) < 200 and "\n\n" not in one]
+    return chance.choice(sentences) if sentences else ""
+
+
+def test_a_hundred_questions_to_long_memories():
+    chance, cut_inside, not_shown, asked = random.Random(3), 0, [], 0
+    every = documents()
+    assert len(every) >= 100
+    for title, body in every:
+        words = set(re.findall(r"\w+", body))
+        for _ in range(1):
+            wanted = asked_of(body, chance)
+            if not wanted:
+                continue
+            asked += 1
+            query = tuple(dict.fromkeys(re.findall(r"\w{3,}", wanted.lower())))
+            shown = excerpt(title, body, query)
+            plain = set(re.findall(r"\w+", shown))
+            cut_inside += bool(plain - words)
+            key = re.sub(r"\W+", "", wanted)
+            not_shown += [] if key in re.sub(r"\W+", "", shown) else [wanted]
+            assert "shields.io" not in shown and "<img" not in shown and not shown.startswith(f"{title}\n")
+            assert len(shown) <= 1.2 * MAX_WHOLE_CHARS
+    assert asked >= 100 and cut_inside == 0
+    assert len(not_shown) <= asked / 25, (len(not_shown), asked, not_shown[:5])  # about three in a hundred, by chance
+
+
+def test_the_frame_of_hooks_is_small():
+    chance, shares = random.Random(1), []
+    for _ in range(50):
+        text = ("The gateway drains for ninety seconds before it stops. " * 6)[: chance.randint(200, 300)].rsplit(
+            " ", 1
+        )[0]
+        of = [
+            item(memory(f"mem_17691642000{n:02}_3fa9c1", title="Restart the gateway with care", body=text))
+            for n in range(2)
+        ]
+        written = render(of, "xml")
+        shares.append(1 - 2 * (len(text) + len(of[0].memory.title)) / len(written))
+    assert max(shares) <= 0.25, max(shares)
+    assert count_tokens(written) < 200
+
+
+def test_a_condition_that_fires_shows_the_passage_about_the_task(repository, memories):
+    filler = "\n\n".join(
+        f"## Part {n}\n\n" + f"Chapter {n} is about gardens and their flowers. " * 12 for n in range(8)
+    )
+    (memories / "runbook.md").write_text(
+        f"---\ntitle: Runbook\nwhenToUse: ['runbook|oncall']\n---\n\n{filler}\n\n## Pager\n\nAcknowledge the pager within five minutes.\n"
+    )
+    text = repository.inject(Task("oncall: how fast must I acknowledge the pager"), form="xml").text
+    assert "Pager:\nAcknowledge the pager within five minutes." in text
+
+
+# The text of a prompt never costs more than its budget, in any format
+WORDS = [
+    "deploy", "the", "gateway", "after", "3", "migrations,", "never", "before;", "schlägt", "fehl", "部署", "网关", "42",
+    "`make`", "(see", "docs/a.md)", "токен", "🙂",
+]  # fmt: skip
+
+
+def sentence(chance: random.Random) -> str:
+    return " ".join(chance.choice(WORDS) for _ in range(chance.randint(3, 30))).capitalize() + "."
+
+
+def body(chance: Chance) -> str:
+    lines = []
+    for _ in range(chance.randint(0, 40)):
+        kind = chance.random()
+        lines.append(
+            f"{'#' * chance.randint(1, 4)} {chance.choice(WORDS)}" if kind < 0.1
+            else f"```\n{sentence(chance)}\n```" if kind < 0.15
+            else chance.line() if kind < 0.2
+            else f"- {sentence(chance)}" if kind < 0.4
+            else " ".join(sentence(chance) for _ in range(chance.randint(1, 5))) + "\n"
+        )  # fmt: skip
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("seed", range(cases(8, 1)))
+def test_no_format_costs_more_than_the_budget(form, seed):
+    chance = Chance(seed)
+    for _ in range(cases(25, 10)):
+        ranked = [
+            item(
+                memory(f"m{number}", title=sentence(chance), body=body(chance), path=f"memories/{number}.md", line=1),
+                chance.random(),
+            )
+            for number in range(chance.randint(1, 7))
+        ]
+        budget = chance.choice([chance.randint(10, 200), chance.randint(10, 3_000)])
+        page = Page(form, question_of("deploy the gateway"), chance.random() < 0.5)
+        packed = pack(ranked, Limits(7, budget=budget - page.frame), page.cost, page.shorter)
+        text = page.write([*map(page.shown, packed.items)])
+        assert count_tokens(text) <= budget, (form, budget, text)
+        assert len(packed.items) + len(packed.left_out) == len(ranked)
+
+
+def test_what_is_too_long_is_shown_with_fewer_sentences(memories, repository):
+    rest = " ".join(f"Sentence {n} tells of other things." for n in range(30))
+    (memories / "gateway.md").write_text(
+        f"---\ntitle: Gateway\nwhenToUse: gateway\n---\n\n{rest} The gateway drains for ninety seconds. {rest}\n"
+    )
+    full = repository.inject(Task("restart the gateway"), form="xml")
+    assert 100 < full.tokens <= 2_000
+    for budget in (60, 80, 100):
+        tight = repository.inject(Task("how long does the gateway drain"), form="xml", budget=budget)
+        assert tight.tokens <= budget and "The gateway drains for ninety seconds." in tight.text and "…" in tight.text
+    none = repository.inject(Task("restart the gateway"), form="xml", budget=30)
+    assert none.text == "" and none.left_out[0].out.code == "over-budget"

@@ -1,7 +1,5 @@
 """Importance, recency and contradictions decide what goes first and what stays out, in small repositories."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC
 
@@ -11,7 +9,7 @@ from rawkomem.model.values import now
 from rawkomem.repository import Repository
 from rawkomem.repository.injecting import note_injection
 
-from tests.commands import Command
+from tests.commands import FULL, Command
 
 from .order_cases import SUBJECTS
 
@@ -88,12 +86,7 @@ EACH = [(name, rule) for name in SUBJECTS for rule in RULES]
 USUAL = [(name, RULES[at % 4]) for at, name in enumerate(SUBJECTS)] + [(name, newer_holds) for name in SUBJECTS]
 
 
-def cases_of_rules() -> list:
-    """Every rule by every subject; in the default lane contradictions for all subjects, other rules by turns."""
-    return [pytest.param(*pair, marks=() if pair in USUAL else pytest.mark.slow) for pair in EACH]
-
-
-@pytest.mark.parametrize(("name", "rule"), cases_of_rules(), ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize(("name", "rule"), EACH if FULL else USUAL, ids=lambda part: getattr(part, "__name__", part))
 def test_the_rules_hold_for_every_subject(tmp_path, name, rule):
     task, *texts = SUBJECTS[name]
     rows, limits, order, members = rule(task, *texts)
@@ -249,16 +242,3 @@ def test_check_and_conflicts_name_both_sides_and_what_to_do(tmp_path):
     assert "'old'" in found.message and "'new'" in found.message and "rawkomem supersede old new" in found.hint
     (pair,) = Repository.open(str(tmp_path)).beliefs.contradictions()
     assert (pair.older.id, pair.newer.id) == ("old", "new")
-
-
-def conditions(pattern):
-    """Return the tables of the index with one condition, of a memory `one`."""
-    import apsw
-    from rawkomem.index.catalogue import CATALOGUE_SCHEMA
-    from rawkomem.index.conditions import put_conditions
-
-    db = apsw.Connection(":memory:")
-    db.execute(CATALOGUE_SCHEMA)
-    db.execute("INSERT INTO memories (id, vouched, path) VALUES ('one', 1, 'x.md')")
-    put_conditions(db, "one", [pattern])
-    return db

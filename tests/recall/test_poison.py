@@ -1,7 +1,5 @@
 """Ten poisoned memories among honest ones, crafted to be retrieved: at most one gets in, none where it is strict."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -29,11 +27,6 @@ def check(tmp_path, honest: int, tasks: int, how: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_small_sample(tmp_path):
-    check(tmp_path, honest=150, tasks=30, how=UNCOMMITTED)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [UNCOMMITTED, BY_AGENT])
 def test_ten_among_a_thousand_over_many_tasks(tmp_path, how):
-    check(tmp_path, honest=1_000, tasks=cases(400, 150), how=how)
+    check(tmp_path, honest=1_000, tasks=cases(400, 60), how=how)

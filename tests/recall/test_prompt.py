@@ -1,7 +1,5 @@
 """The orchestrator's call before a run, and titles as questions."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Task
 from rawkomem.recall.relevance import is_named

@@ -1,7 +1,5 @@
 """What the prompt hook injects on real prompts (R12): a sample, and all of them where they are at hand."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.bench.recall import measure_recall
 

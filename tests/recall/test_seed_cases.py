@@ -1,7 +1,5 @@
 """Cases of the source designs on ranking, formatting, decay, validity and closeness, beside those of test_factors.py."""
 
-from __future__ import annotations
-
 import math
 from array import array
 

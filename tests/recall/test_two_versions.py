@@ -1,7 +1,5 @@
 """What nobody vouches for does not change what a person vouched for: an agent's changes are proposals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Who vouches for a memory, and what is injected of those that nobody does: in real git repositories."""
 
-from __future__ import annotations
-
 import json
 import os
 

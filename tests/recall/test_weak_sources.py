@@ -1,7 +1,5 @@
 """What was made from a memory follows it: withdrawn sources hold back or label what rests on them."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.repository import Repository
 

@@ -1,7 +1,5 @@
 """Names become ids that stay the same, home folders become ~, and ordinary words are left alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Fields that are told to be bare without any rule hold nothing that a rule finds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

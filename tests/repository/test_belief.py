@@ -1,7 +1,5 @@
 """Decisions about memories, through the repository: what each does, that it can be taken back, and how it was before."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput, Refused

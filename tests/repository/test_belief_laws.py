@@ -1,7 +1,5 @@
 """Laws of belief, over random histories of decisions: the fold has no order, trust is never overruled, the index is true."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -114,7 +112,7 @@ def test_any_history_of_decisions(operations):
 
 
 @pytest.mark.slow
-@settings(max_examples=cases(1000, 120), **ANYTHING)
+@settings(max_examples=cases(1000, 50), **ANYTHING)
 @given(st.lists(OPERATIONS, min_size=4, max_size=20))
 def test_any_long_history_of_decisions(operations):
     check_laws(operations)

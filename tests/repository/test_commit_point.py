@@ -1,7 +1,5 @@
 """The rename is the only commit point: what follows it cannot fail a write, and what precedes it stores nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 

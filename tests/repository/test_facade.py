@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,8 +30,6 @@ def public_names(cls: type) -> set[str]:
 
 
 # What there is
-
-
 def test_every_public_name_can_be_imported():
     assert sorted(rawkomem.__all__, key=str) == sorted(dir(rawkomem))
     for name in rawkomem.__all__:
@@ -64,18 +63,7 @@ def test_a_wing_is_loaded_when_it_is_first_used(repository):
 # Opening
 
 
-def test_with_closes_the_repository(project):
-    with Repository.open(str(project)) as repo:
-        repo.add("Deploy on Mondays.")
-        assert len(repo.list()) == 1
-        database = repo.core.index.reading()
-    with pytest.raises(Exception, match="closed"):
-        database.execute("SELECT 1")
-
-
 # Storing
-
-
 def test_add_takes_a_text_and_fields(repository):
     added = repository.add(
         "sqlite3 cannot load sqlite-vec.", title="Why apsw", tags=["sqlite"], when=["sqlite|apsw"], importance="high",
@@ -122,8 +110,6 @@ def test_unknown_fields_are_refused_by_name(repository, name):
 
 
 # Changing
-
-
 CHANGES = [
     ("title", "New title", "New title"),
     ("tags", ["x", "y"], ("x", "y")),
@@ -161,8 +147,6 @@ def test_amend_refuses_what_changes_nothing_or_another_kind(repository):
 
 
 # Filters
-
-
 @pytest.fixture
 def filled(repository):
     repository.add("Extensions of sqlite.", title="Apsw", tags=["x", "db"], importance="high", by="planner")
@@ -214,8 +198,6 @@ def test_unknown_words_are_refused_by_name(filled, ask):
 
 
 # Before a run
-
-
 def test_inject_takes_a_text_or_a_task(filled):
     filled.amend("apsw", when=["sqlite"])
     text = filled.inject("load a sqlite extension", agent="developer", session="s1")
@@ -229,8 +211,6 @@ def test_inject_takes_a_text_or_a_task(filled):
 
 
 # Wings take plain values, too
-
-
 def test_wings_take_plain_values(repository):
     trace = repository.traces.add("Deploy the billing service", status="failure", tools=("docker",), error="timeout")
     assert repository.get(trace.entry.id).extra["status"] == "failure"
@@ -244,3 +224,87 @@ def test_wings_take_plain_values(repository):
     assert what == "stored" and [found.id for found in repository.lessons.search("stale cache")] == [lesson.id]
     learned = repository.learning.learn("User: from now on we use uv for releases, never pip.", agent="dev")
     assert [draft.host for draft in learned.drafts] == ["dev"] and learned.drafts == tuple(repository.drafts.all())
+
+
+# The snippets of docs/library.md: they run as written, one after the other, and are typed
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGE = ROOT / "docs" / "library.md"
+OTHER_PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", *(ROOT / "templates").rglob("*.md")])
+
+
+@pytest.fixture
+def snippets(tmp_path):
+    """A folder with each block as a script of its own; its project is empty."""
+    folder = tmp_path / "snippets"
+    folder.mkdir()
+    for number, block in enumerate(BLOCK.findall(PAGE.read_text(encoding="utf-8"))):
+        (folder / f"snippet_{number:02}.py").write_text(block, encoding="utf-8")
+    return folder
+
+
+def run_all(python: str, snippets, project, **env: str) -> None:
+    project.mkdir()
+    for script in sorted(snippets.iterdir()):
+        ran = subprocess.run(
+            [python, str(script)], cwd=project, capture_output=True, text=True, check=False, env={**os.environ, **env}
+        )
+        assert ran.returncode == 0, f"{script.name}\n{ran.stdout}\n{ran.stderr}"
+
+
+def test_there_are_ten_and_more(snippets):
+    assert len([*snippets.iterdir()]) >= 11
+    assert len(re.findall(r"^### \d+\. ", PAGE.read_text(encoding="utf-8"), re.MULTILINE)) == 10
+
+
+def test_snippets_run_in_a_fresh_project(snippets, tmp_path):
+    """All in one process: a start for each is left to the test of the wheel."""
+    code = "import runpy, sys\nfor path in sys.argv[1:]:\n    runpy.run_path(path, run_name='__main__')"
+    project = tmp_path / "project"
+    project.mkdir()
+    command = [sys.executable, "-c", code, *map(str, sorted(snippets.iterdir()))]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=env)
+    assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
+    stored = sorted(path.name for path in (tmp_path / "project" / ".rawko" / "memories").glob("*.md"))
+    assert {"why-apsw.md", "deploys.md"} <= {*stored}
+
+
+def test_snippets_are_typed_and_a_wrong_name_is_found(snippets):
+    """mypy reads the package as a user's checker does: as a typed package, from outside. One file is wrong."""
+    (snippets / "wrong.py").write_text(
+        "from rawkomem import Repository\n\n"
+        "repo = Repository.open()\n"
+        'repo.add("text", titel="x")\n'
+        "repo.skills.serch('x')\n"
+        "repo.skils\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"),
+         "--config-file", str(ROOT / "pyproject.toml"), *map(str, sorted(snippets.iterdir()))],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    errors = [line for line in ran.stdout.splitlines() if " error: " in line]
+    assert errors and all("wrong.py:" in line for line in errors), ran.stdout + ran.stderr
+    assert all(name in ran.stdout for name in ("titel", "serch", "skils")), ran.stdout
+
+
+@pytest.mark.slow
+def test_snippets_run_from_the_wheel_in_a_fresh_environment(snippets, tmp_path):
+    pytest.importorskip("hatchling", reason="for want of the build backend: pip install hatchling")
+    from hatchling.builders.wheel import WheelBuilder
+
+    (wheel,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path / "dist"), versions=["standard"])
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    bin = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin")
+    subprocess.run([str(bin / "python"), "-m", "pip", "install", "--quiet", wheel, "mypy"], check=True)
+    run_all(str(bin / "python"), snippets, tmp_path / "project", PYTHONPATH="")
+    typed = subprocess.run(
+        [str(bin / "python"), "-m", "mypy", "--strict", *map(str, sorted(snippets.iterdir()))],
+        cwd=snippets, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert typed.returncode == 0, typed.stdout + typed.stderr
+
+
+def test_no_page_sends_readers_into_inner_modules():
+    for page in OTHER_PAGES:
+        assert not re.findall(r"(?:from|import) rawkomem\.[\w.]+", page.read_text(encoding="utf-8")), page

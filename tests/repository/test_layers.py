@@ -1,7 +1,5 @@
 """Layers: the user's own memories and shared repositories are recalled with the project's, and marked."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A purge that is interrupted at any step is ended by whatever command comes next."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES
 from rawkomem.state.changes import plan_amend
-from rawkomem.state.fold import REGISTRY, FoldTogether, fold
+from rawkomem.state.fold import REGISTRY, FoldTogether, after, fold
 from rawkomem.state.plans import Change
 
 CREATE = Entry(id="m", title="T", body="one", at=10, tags=("a",), path="memories/m.md", line=1)
@@ -23,18 +23,6 @@ def test_every_kind_of_change_is_registered():
     assert {*REGISTRY} == {*CHANGES}
     for kind in CHANGES:
         assert isinstance(REGISTRY[kind], Change) and REGISTRY[kind].tell(change(kind, 5))
-
-
-def test_counts():
-    votes = [change("feedback", n, extra={"signal": s}) for n, s in ((11, "helpful"), (12, "helpful"), (13, "harmful"))]
-    memory = fold([CREATE, *votes, change("dispute", 14), change("reinforce", 15), change("corroborate", 16)])
-    assert (memory.helpful, memory.harmful, memory.disputes, memory.reinforcements, memory.corroborations) == (
-        2,
-        1,
-        1,
-        1,
-        1,
-    )
 
 
 ENTRIES = st.lists(
@@ -159,3 +147,17 @@ def test_a_list_is_changed_one_by_one():
     assert fold([CREATE, whole]).tags == ("z",)
     (again,) = plan_amend(memory, Entry(tags=("a",), given=("tags",)), one_by_one=True).entries
     assert again.extra == {"tagsAdded": ["a"]}  # as a retry writes it: no effect
+
+
+# A memory with later entries applied equals the fold of all its entries
+@given(st.lists(st.sampled_from(["helpful", "harmful", "amend", "archive", "link", "dispute"]), max_size=8), st.data())
+def test_a_continued_fold_is_the_fold_of_all(kinds, data):
+    made = [Entry(id="m", title="M", body="B", at=1)]
+    for at, kind in enumerate(kinds, 2):
+        vote = kind in ("helpful", "harmful")
+        said = {"signal": kind} if vote else {"links": ["x"], "type": "about"} if kind == "link" else {"reason": "r"}
+        given_keys = ("title",) if kind == "amend" else ()
+        what = {"kind": "feedback" if vote else kind, "id": f"e{at}", "about": "m", "at": at, "extra": said}
+        made.append(Entry(title=f"T{at}" if kind == "amend" else "", given=given_keys, **what))
+    cut = data.draw(st.integers(1, len(made)))
+    assert after(fold(made[:cut]), made[cut:]) == fold(made)

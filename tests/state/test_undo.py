@@ -1,7 +1,5 @@
 """`undo` as a pure decision: whatever one machine did to a memory, taking it back restores every field."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a reader cannot see goes; what people write in any script stays."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

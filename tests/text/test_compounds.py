@@ -1,7 +1,5 @@
 """Compound names: `invoiceTotal` and "invoice total" are the same words, whoever writes which."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.text.conditions import match_condition
 from rawkomem.text.language import language, spelled_out_names

@@ -1,7 +1,5 @@
 """Sums of money in one form."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.text.entities import normalize_currency
 

@@ -1,7 +1,5 @@
 """Entities and topics: what the seeds do, and what we chose where they are wrong."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.ids import slug

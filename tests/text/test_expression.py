@@ -1,7 +1,5 @@
 """Filters in SQL: what they say, and what is refused."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import pytest

@@ -1,7 +1,5 @@
 """Sentences and wikilinks of Markdown bodies."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.format.body import wikilinks_in
 from rawkomem.text.prose import sentences, without_code

@@ -1,7 +1,5 @@
 """Whether two texts say the same, at each level."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.text.language import (
     DUPLICATE,

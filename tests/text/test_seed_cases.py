@@ -1,7 +1,5 @@
 """Cases of the source designs on file names, token counts and frontmatter."""
 
-from __future__ import annotations
-
 import math
 
 from rawkomem.files.reading import read_data

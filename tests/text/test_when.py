@@ -1,7 +1,5 @@
 """whenToUse: the spec's table, the seed's cases, what is refused, and that no pattern can hang us."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Random branch histories of a memory repository, and real git to merge them in one repository."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

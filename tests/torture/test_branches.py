@@ -1,7 +1,5 @@
 """Two branches that both wrote merge without conflict or loss, and to the same memories in either order. Real git."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

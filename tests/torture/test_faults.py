@@ -1,7 +1,5 @@
 """Each thing that a command asks of the disk fails once: nothing acknowledged is lost, nothing is doubled, nothing leaks."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

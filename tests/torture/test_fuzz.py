@@ -1,7 +1,5 @@
 """Mutated files: no exception ever, answers in time, and whatever is read can be folded, stored and written again."""
 
-from __future__ import annotations
-
 import json
 import random
 

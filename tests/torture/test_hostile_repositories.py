@@ -3,8 +3,6 @@
 The default lane runs small versions of the repositories, the slow lane the full ones. Limits are in starts of Python.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 

@@ -1,7 +1,5 @@
 """kill -9 at any moment: nothing that was acknowledged is lost, nothing torn is served, the index mends itself."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

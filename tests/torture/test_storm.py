@@ -1,7 +1,5 @@
 """A real watcher in storms of changes. The index is read as it lies, without any sweep of our own."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

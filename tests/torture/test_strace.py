@@ -3,8 +3,6 @@
 RAWKOMEM_SYSCALLS says how many calls of each command are tried; by default 12.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

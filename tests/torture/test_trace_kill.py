@@ -1,7 +1,5 @@
 """kill -9 while traces are consolidated, moved and compressed: every trace stays, and the next run ends the work."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Many processes append to shared and to their own files while others search: none lost, none doubled, none locked out."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

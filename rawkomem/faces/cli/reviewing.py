@@ -481,8 +481,9 @@ class Walk:
 
     def _amend(self, memory: Memory) -> str:
         def store(title: str, body: str, when: Sequence[str]) -> str:
-            fields = {"title": title, "body": body, "when": [*when]}
-            written = self.repository.amend(memory.id, by=self.by, **fields)
+            written = self.repository.amend(
+                memory.id, by=self.by, title=title, body=body, when=[*when]
+            )
             return written.entry.id
 
         command = f"rawkomem amend {memory.id}"

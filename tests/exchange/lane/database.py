@@ -1,7 +1,5 @@
 """Builds a `memories.db` by the schema of Memory Lane's document, v4.1. There is no original software to run."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import struct

@@ -1,7 +1,5 @@
 """Memory Lane's database is imported without loss, and a hostile one costs only itself."""
 
-from __future__ import annotations
-
 import json
 
 import apsw

@@ -1,7 +1,5 @@
 """A folder of LLMos comes in whole, and goes out to the same files with the same meaning."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

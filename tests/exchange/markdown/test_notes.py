@@ -1,7 +1,5 @@
 """Notes of Obsidian, basic-memory, Jekyll, Hugo and pandoc say in our keys what they say in theirs."""
 
-from __future__ import annotations
-
 import json
 import time
 

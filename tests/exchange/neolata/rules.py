@@ -3,8 +3,6 @@
 The npm package itself is asked in test_package.py, where it is installed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime, timedelta

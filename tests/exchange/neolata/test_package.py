@@ -1,7 +1,5 @@
 """The npm package itself writes stores, reads them again after a round trip, and decides as before."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

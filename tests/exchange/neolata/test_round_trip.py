@@ -1,7 +1,5 @@
 """neolata → here → neolata: the same memories, and the same decisions about what comes next."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest
@@ -10,7 +8,7 @@ from ...commands import cases
 from .rules import WORDS, Neolata, a_series, random_store
 from .trips import items_in, there_and_back
 
-FEW, MANY, ALL = 2, 60, 200  # stores: of the default lane, of the slow one, with RAWKOMEM_FULL
+FEW, MANY, ALL = 2, 20, 200  # stores: of the default lane, of the slow one, with RAWKOMEM_FULL
 
 
 @pytest.mark.parametrize("seed", range(FEW))

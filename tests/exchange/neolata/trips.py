@@ -1,7 +1,5 @@
 """One store of neolata through a repository and back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

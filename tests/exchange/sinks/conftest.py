@@ -1,7 +1,5 @@
 """Fixtures of the sinks."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.exchange.sinks import SinkQueue
 

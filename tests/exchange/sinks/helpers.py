@@ -1,7 +1,5 @@
 """Entries, events and settings for the tests of sinks."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

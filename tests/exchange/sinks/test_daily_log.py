@@ -1,7 +1,5 @@
 """The markdown sink: readable, complete under many writers, and a text cannot leave its block."""
 
-from __future__ import annotations
-
 import os
 import threading
 

@@ -1,7 +1,5 @@
 """A database of memory-mesh where the package lancedb is missing: one line that says what to install."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

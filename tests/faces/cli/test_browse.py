@@ -1,7 +1,5 @@
 """`rawkomem browse` as a process: prints an address, serves it, stops when it is told to."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

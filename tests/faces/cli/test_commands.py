@@ -1,7 +1,5 @@
 """The commands as a user runs them: real processes, real files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tab completion, with the real bash, zsh and fish: ids with titles, tags, kinds, statuses, pages and files."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`rawkomem connect git`: real repositories, real hooks and merges; and everything as it was after --remove."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

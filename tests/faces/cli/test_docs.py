@@ -1,7 +1,5 @@
 """docs/cli.md is what the commands say, and docs/recall.md what the filters are."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import subprocess

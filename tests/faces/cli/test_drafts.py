@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from rawkomem.learn.drafts import choose_drafts, entry_of_draft, exchange_of_draft
+from rawkomem.learn.drafts import choose_drafts, entry_of_draft
 from rawkomem.learn.turns import Run
 from rawkomem.model.entries import FIX, RULE, Draft, Entry
 from rawkomem.model.values import replace
@@ -202,16 +202,6 @@ def test_control_characters_of_a_session_do_not_reach_the_terminal(rawkomem, rep
     put(repository, said="use \x1b[2J tabs\x07", before="\x1b]0;title\x07hi", title="\x1b[31mred", text="a\x1b[2Jb")
     for words in (("drafts",), ("drafts", "show", "drf_"), ("drafts", "drop", "drf_")):
         assert "\x1b" not in rawkomem(*words).stdout
-
-
-def test_failures_are_evidence_and_no_words_of_a_person(repository):
-    repository.traces.add(
-        "Deploy", status="failure", error="denied by the registry", learnings=("Log in to the registry first",)
-    )
-    repository.lessons.distill()
-    (draft,) = repository.drafts.all()
-    assert [who for who, _ in exchange_of_draft(draft)] == ["evidence"]
-    assert draft.task == "Deploy" and "denied by the registry" in draft.text
 
 
 def test_errors_name_the_transcript(rawkomem, project):

@@ -1,7 +1,5 @@
 """A text that was written in an editor is never lost, and what should not be stored is told before."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

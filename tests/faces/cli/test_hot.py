@@ -1,7 +1,5 @@
 """The parser for hot commands takes plain forms and leaves everything else to click."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.faces.cli.options import parse_plain
 

@@ -1,7 +1,5 @@
 """A hot command leaves at once, and nothing that it owes is lost: output, exit code, what waits for the end."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 

@@ -1,7 +1,5 @@
 """The commands about skills, proposals and reflections, as people and programs run them."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 

@@ -57,15 +57,6 @@ def test_every_suggested_command_is_right_usage(collect, tmp_path, monkeypatch):
     assert wrong == []
 
 
-def test_the_parser_of_this_test_refuses_wrong_lines(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for line in ("show", "show A B", "serach x", "list --nope", "lesson serach", "list -n many"):
-        assert suggested.parse(line.split()), line
-    assert suggested.lines_in("run 'rawkomem review ID' or `rawkomem list -n 3`") == [
-        "rawkomem review ID", "rawkomem list -n 3",
-    ]  # fmt: skip
-
-
 def test_suggested_commands_that_only_read_run(project, rawkomem):
     for title in ("id", "other", "old", "new", "why apsw"):
         rawkomem("add", "--title", title, "--body", f"What {title} says.")

@@ -1,7 +1,5 @@
 """`undo`, `restore` and `delete`: nothing that a command did is lost, and nothing is rewritten."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -68,15 +66,6 @@ def test_votes_links_and_windows(rawkomem, memory):
         rawkomem("undo")
         now = show(rawkomem, memory)
         assert {key: now[key] for key in KEPT} == {key: before[key] for key in KEPT}, words
-
-
-def test_a_change_of_several_memories_is_one_change(repository):
-    claim = {"subject": "api", "predicate": "port", "value": "80"}
-    old = repository.add("Port 80", claim=claim)
-    new = repository.add("Port 81", claim={**claim, "value": "81"})
-    assert repository.get(old.id).status == "superseded"
-    assert repository.undoing.undo().removed == (new.id,)
-    assert repository.get(old.id).status == "active" and not repository.core.holds(new.id)
 
 
 def test_an_import_is_one_change_and_a_large_one_asks_for_all(repository, tmp_path_factory, monkeypatch):

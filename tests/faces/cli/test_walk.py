@@ -1,7 +1,5 @@
 """`rawkomem review` and `drafts` at a terminal: one item a screen, one key for each decision."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.repository import Repository

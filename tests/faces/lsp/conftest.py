@@ -1,7 +1,5 @@
 """A project with the sample's memories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

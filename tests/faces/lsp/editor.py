@@ -1,7 +1,5 @@
 """An editor: pygls' own client against a real `rawkomem lsp` process."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

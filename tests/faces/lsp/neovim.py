@@ -1,7 +1,5 @@
 """A real Neovim without a screen, with the set-up of docs/editors.md."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

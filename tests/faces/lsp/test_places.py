@@ -1,7 +1,5 @@
 """What stands where in a memory file, and what is told about it: without a server."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.faces.lsp.documents import Shelf
 from rawkomem.faces.lsp.features import Teller, fired_card

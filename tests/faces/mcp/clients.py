@@ -1,7 +1,5 @@
 """Real MCP clients of the SDK against real `rawkomem mcp` processes."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What docs/mcp.md offers for copying can be read by the hosts, and starts the server."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

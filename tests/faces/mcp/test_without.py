@@ -1,7 +1,5 @@
 """Without its package, a server says what to install, with a command for the installer in use."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """A mesh over a project of its own."""
 
-from __future__ import annotations
-
 import os
 import sys
 

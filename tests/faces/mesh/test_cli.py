@@ -1,7 +1,5 @@
 """`memory-mesh`: every command of RFC-0011 §9 to the byte; errors on stderr, exit code 1."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

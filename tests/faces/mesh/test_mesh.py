@@ -1,7 +1,5 @@
 """MemoryMesh: the API of RFC-0011 §4, its loop of §10, and each MUST of the RFC by its section."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json
@@ -9,16 +7,18 @@ import os
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 from rawkomem.faces.mesh.api import MemoryMesh, SyncMemoryMesh
 from rawkomem.faces.mesh.records import checked_metadata
 from rawkomem.faces.mesh.values import HeritageChain, LessonContext, our_name
 from rawkomem.format.yamo import read_yamo_block
-from rawkomem.model.errors import BadInput, NotFound
+from rawkomem.model.errors import BadInput, NotFound, Refused
 
 from tests.conftest import ROOT
 from tests.faces.mesh.conftest import LESSON, SKILL
+from tests.faces.mesh.test_scrubbed import listen
 from tests.seeds import by_case
 
 API = """init close add ingest get get_all delete search reflect synthesize distill_lesson query_lessons insert_heritage
@@ -184,12 +184,6 @@ def test_an_unsure_lesson_is_not_handed_out(project):
     mesh.close()
 
 
-def test_semicolons_are_escaped_in_blocks(mesh):
-    """§3: semicolons within values MUST be escaped as commas."""
-    lesson = mesh.distill_lesson({**LESSON, "oversight": "a; b"})
-    assert "oversight_description;a, b;" in lesson.wire_format
-
-
 def test_what_is_missing_in_a_lesson_is_told(mesh):
     with pytest.raises(BadInput, match=r"LessonContext: .*'fix'"):
         mesh.distill_lesson({key: value for key, value in LESSON.items() if key != "fix"})
@@ -274,3 +268,209 @@ def test_filters(mesh):
     assert len(mesh.search("redis", filter="session_id = 's1'")) == 1
     with pytest.raises(BadInput, match="the filter is not understood"):
         mesh.search("redis", filter="session_id = 's1'; DROP TABLE x")
+
+
+# Opening and closing a mesh: as often as one likes, from any state; half an `init` is none
+def no_thread_is_left() -> bool:
+    left = [thread for thread in threading.enumerate() if thread.name.startswith("memory-mesh")]
+    for thread in left:
+        thread.join(10)
+    return not any(thread.is_alive() for thread in left)
+
+
+def test_closed_and_opened_again(project):
+    async def live() -> None:
+        mesh = MemoryMesh(db_dir=str(project))
+        await mesh.close()  # never opened
+        await mesh.init()
+        await mesh.close()
+        await mesh.close()
+        assert no_thread_is_left()
+        await mesh.add("After the first close")
+        await mesh.close()
+        await mesh.init()
+        assert len(await mesh.search("close")) == 1
+        await mesh.close()
+
+    asyncio.run(live())
+
+
+def test_closing_waits_for_what_was_asked_before(project):
+    async def live() -> None:
+        mesh = MemoryMesh(db_dir=str(project))
+        adding = [asyncio.ensure_future(mesh.add(f"Service {name} listens")) for name in ("alpha", "beta", "gamma")]
+        await asyncio.sleep(0)  # they are under way
+        closing = asyncio.ensure_future(mesh.close())
+        later = await mesh.search("service")  # asked after the close: opens it again, whenever that is done
+        await closing
+        assert len({record.id for record in await asyncio.gather(*adding)}) == 3 and len(later) <= 3
+        assert (await mesh.stats()).count == 3
+        mesh.dispose()
+
+    asyncio.run(live())
+
+
+def test_half_an_init_is_none(project, tmp_path):
+    mesh = SyncMemoryMesh(db_dir=str(project), skill_directories=[str(tmp_path / "missing")])
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"no folder .*missing"):
+            mesh.init()
+    folder = tmp_path / "missing"
+    folder.mkdir()
+    (folder / "broken.yamo").write_bytes(b"\xff\xfe\x00")
+    for _ in range(2):
+        with pytest.raises(BadInput, match=r"broken\.yamo: the file is not UTF-8 text"):
+            mesh.init()
+    assert mesh._repository is None
+    (folder / "broken.yamo").write_text(SKILL, "utf-8")
+    assert [skill.name for skill in mesh.list_skills()] == ["Rotate keys"]
+    mesh.close()
+
+
+def test_without_memory_nothing_is_written(project, tmp_path):
+    """§4.2 enableMemory: whatever would be kept is refused, or answered as if."""
+    kept = SyncMemoryMesh(db_dir=str(project))
+    record, skill = kept.add("Kept earlier"), kept.ingest_skill(SKILL)
+    kept.close()
+    (tmp_path / "more.yamo").write_text(SKILL.replace("Rotate", "Revoke"), "utf-8")
+    mesh = SyncMemoryMesh(
+        db_dir=str(project), enable_memory=False, skill_directories=str(tmp_path), enable_wisdom_distillation=True
+    )
+    before = {file: file.read_bytes() for file in (project / ".rawko" / "memories").rglob("*") if file.is_file()}
+    assert mesh.add("Gone at once", {"type": "event"}).content == "Gone at once"
+    assert mesh.prune_skills(1.0).pruned_count == 1 and mesh.synthesize().status == "empty"
+    assert [found.id for found in mesh.search("kept")] != []
+    for write in (
+        lambda: mesh.delete(record.id),
+        lambda: mesh.insert_heritage(record.id, {"intentChain": ["x"]}),
+        lambda: mesh.distill_lesson(LESSON),
+        lambda: mesh.ingest_skill(SKILL.replace("Rotate", "Print")),
+        lambda: mesh.update_skill_reliability(skill.id, True),
+    ):
+        with pytest.raises(Refused, match="memory is switched off"):
+            write()
+    mesh.close()
+    assert before == {
+        file: file.read_bytes() for file in (project / ".rawko" / "memories").rglob("*") if file.is_file()
+    }
+
+
+# What a mesh was given comes back, filters find it, and it is scrubbed before it is embedded (RFC-0011 §2, §6)
+GIVEN = {
+    "agent_id": "scout-7",
+    "memory_type": "agent",
+    "importance_score": 0.37,
+    "access_count": 12,
+    "last_accessed": "2026-03-01T10:00:00Z",
+    "lesson_pattern_id": "00ff00ff00ff00ff",
+    "source_skill_id": "skill_1_abc",
+    "session_id": "s-44",
+    "heritage_chain": {"intentChain": ["sail north"], "hypotheses": [], "rationales": ["wind"]},
+    "skill_name": "Navigator",
+    "rationale": "the tide tables disagree",
+    "hypothesis": "saves a day",
+    "source": "harbour log",
+    "depth_m": 4.5,
+    "crew": {"size": 3, "names": ["Ines", None]},
+}
+FILTERS = [
+    "agent_id = 'scout-7'",
+    "memory_type = 'agent'",
+    "importance_score = 0.37",
+    "importance_score BETWEEN 0.36 AND 0.38",
+    "access_count >= 12",
+    "last_accessed >= '2026-03-01'",
+    "lesson_pattern_id = '00ff00ff00ff00ff'",
+    "source_skill_id = 'skill_1_abc'",
+    "session_id = 's-44'",
+    "heritage_chain LIKE '%sail north%'",
+    "skill_name = 'Navigator'",
+    "rationale LIKE '%tide%'",
+    "hypothesis = 'saves a day'",
+    "source = 'harbour log'",
+    "metadata LIKE '%depth_m%'",
+]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    mesh = SyncMemoryMesh(db_dir=str(tmp_path_factory.mktemp("mesh")), agent_id="Pilot")
+    record = mesh.add("The ferry leaves the northern pier at noon", GIVEN)
+    mesh.add("The ferry of the southern pier is a barge")
+    yield mesh, record
+    mesh.close()
+
+
+def test_get_returns_what_was_given(filled):
+    """X4"""
+    mesh, record = filled
+    assert GIVEN.items() <= {**mesh.get(record.id).metadata, "last_accessed": GIVEN["last_accessed"]}.items()
+    assert mesh.repository.get(record.id).importance == "low"
+
+
+@pytest.mark.parametrize("condition", FILTERS)
+def test_filters_find_what_get_returns(filled, condition):
+    """X4"""
+    mesh, record = filled
+    found = mesh.search("when does the ferry leave", filter=condition)
+    assert [item.id for item in found] == [record.id]
+
+
+def test_a_recall_counts_on_top(filled):
+    mesh, record = filled
+    before = mesh.get(record.id).metadata["access_count"]
+    mesh.search("northern pier at noon", limit=1)
+    assert mesh.get(record.id).metadata["access_count"] == before + 1
+
+
+@pytest.mark.parametrize(
+    ("score", "word"), [(0.0, "low"), (0.4, "low"), (0.55, "medium"), (0.81, "high"), (1, "critical")]
+)
+def test_a_score_has_a_word_and_stays(mesh, score, word):
+    """X4: a number is not rounded to that of its word; once a person says another word, that counts."""
+    record = mesh.add(f"Lighthouse {word} blinks {score} times", {"importance_score": score})
+    assert mesh.get(record.id).metadata["importance_score"] == score
+    assert mesh.repository.get(record.id).importance == word
+    mesh.repository.amend(record.id, importance="high" if word != "high" else "low")
+    assert mesh.get(record.id).metadata["importance_score"] == (0.85 if word != "high" else 0.4)
+
+
+MARKUP = """\
+# Mooring <em>rules</em>
+
+<p>Use the **outer** buoy [seven](https://example.org/buoy) at low tide.</p>
+<script>track("visitor")</script>
+
+Use the outer buoy after a storm,   too.
+
+Use the outer buoy after a storm,   too.
+"""
+
+
+def test_all_stages_run_before_a_vector_is_made(mesh):
+    """X4: markup, scripts, doubled paragraphs and blanks are gone; the file keeps the person's text."""
+    heard = listen(mesh)
+    record = mesh.add(MARKUP)
+    mesh.repository.sync()
+    heard = [text for text in heard if "buoy" in text]
+    assert heard
+    for text in heard:
+        assert not any(sign in text for sign in ("<", "**", "track(", "](", "   ")), text
+        assert text.count("after a storm") <= 1
+    memory = mesh.repository.get(record.id)
+    assert memory.body == record.content == MARKUP.strip()
+    with open(mesh.repository.layout.path(memory.path), encoding="utf-8") as stream:
+        assert MARKUP.strip() in stream.read()
+
+
+def test_ids_are_as_specified(mesh):
+    """RFC-0011 §1.1"""
+    mesh.ingest_skill("name: Mooring;\nintent: moor_a_boat;\n")
+    lesson = mesh.distill_lesson(LESSON)
+    assert re.fullmatch(r"mem_\d{13}_[0-9a-f]{6}", mesh.add("A buoy is red").id)
+    assert re.fullmatch(r"skill_\d{13}_[0-9a-f]{6}", mesh.list_skills()[0].id)
+    assert re.fullmatch(r"lesson_\d{13}_[0-9a-f]{6}", lesson.lesson_id)
+    assert re.fullmatch(r"mem_\d{13}_[0-9a-f]{6}", lesson.memory_id)
+    assert mesh.get(lesson.memory_id) == mesh.get(lesson.lesson_id)
+    blocks = mesh.repository.ledger.blocks()
+    assert blocks and all(re.fullmatch(r"yamo_[a-z]+_\d{13}_[0-9a-f]{6}", block.id) for block in blocks)

@@ -1,7 +1,5 @@
 """Layer 0 before layer 1 (RFC-0011 §6): what an embedder is given, and what is stored, holds no personal data."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -70,18 +68,10 @@ def test_an_exchange_is_scrubbed_before_it_is_compared(project):
 
 
 def test_the_patterns_are_documented():
-    """§6.3 MUST: the list of patterns is documented; tests/redaction/test_redaction.py holds the page to every single rule."""
+    """§6.3 MUST: the list of patterns is documented; tests/redaction/test_redact.py holds the page to every single rule."""
     page = (ROOT / "docs" / "redaction.md").read_text(encoding="utf-8")
     assert all(f"{word}" in page for word in ("email", "phone", "card", "Keys with a known beginning"))
     assert "redaction.md" in (ROOT / "docs" / "mesh.md").read_text(encoding="utf-8")
-
-
-def test_markup_does_not_reach_the_embedder_as_content(mesh):
-    """§6.1: what is embedded went through the stages; the file keeps the text as it is."""
-    heard = listen(mesh)
-    record = mesh.add("The engine\u200b room\x07 is below deck")
-    assert any("The engine room is below deck" in text for text in heard)
-    assert not any("\u200b" in text or "\x07" in text for text in heard) and "engine" in record.content
 
 
 def test_a_title_is_not_cut_through_a_secret(mesh):

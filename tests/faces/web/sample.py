@@ -3,8 +3,6 @@
 Used by the browser tests and by tools/picture_page.py, so that pictures show what is tested.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rawkomem.files.installation import plan_start, write_start

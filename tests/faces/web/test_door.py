@@ -1,7 +1,5 @@
 """Nobody but the page itself is answered: Host, Origin, token, content type, header; and nothing but its files is served."""
 
-from __future__ import annotations
-
 import json
 import re
 

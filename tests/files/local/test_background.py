@@ -1,7 +1,5 @@
 """A job in the background: detached, one at a time, with its errors in a log beside its lock."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The ledger: every operation once, whatever happens in between, and no change of a block that is not found."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """What this machine remembers: injections, counts, finished learning, changes, and how entries arrived."""
 
-from __future__ import annotations
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 

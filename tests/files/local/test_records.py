@@ -1,7 +1,5 @@
 """The file of this machine's records: ours alone, whole after a kill, set aside if it is foreign or damaged."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

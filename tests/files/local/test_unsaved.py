@@ -1,7 +1,5 @@
 """Unsaved texts: what else may lie in their folder, and purges."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """`rawkomem connect`: as a user runs it, in a project and for the user."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Our entries come into the settings of a host and out again; what is not ours stays."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 
@@ -85,15 +83,6 @@ def test_hooks_come_and_go(text, host):
         assert remove(connected) == text
 
 
-@pytest.mark.parametrize("host", JSON_HOSTS)
-def test_a_file_that_is_new_or_empty(host):
-    version = HOSTS[host].version
-    for empty in ("", " \n", "{}"):
-        text = connect(empty, host)
-        assert set(json.loads(text)) == ({"hooks", "version"} if version else {"hooks"})
-        assert connect(text, host) == text and remove(text) == ""
-
-
 @pytest.mark.parametrize("name", COMMENTED)
 def test_a_file_with_comments_is_read_but_not_written(name):
     assert parsed(COMMENTED[name]) == {"model": "opus"} and remove(COMMENTED[name]) == COMMENTED[name]
@@ -142,17 +131,6 @@ def test_ours_by_a_path_are_ours(name):
 def test_what_only_looks_like_ours_is_not(command):
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command, "args": "hook"}]}]}})
     assert remove(text) == text
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["hello", "{", '{"a": 1', '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[]", "5", '{"hooks": []}', '{"hooks": 5}',
-     '{"hooks": {"SessionStart": {}}}', '{"hooks": null}', "{/*", '{"a": "b}', '{"a": 1,, "b": 2}', "[" * 100_000, '{"a": NaN1}',
-     '{"a": 1, "a": 2}'],
-)  # fmt: skip
-def test_what_cannot_be_read_is_refused(text):
-    with pytest.raises(ValueError):
-        connect(text, "claude")
 
 
 @given(

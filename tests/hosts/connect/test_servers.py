@@ -1,7 +1,5 @@
 """`rawkomem connect` sets up the MCP server: in the right file of each host, and back out again."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tomllib

@@ -1,7 +1,5 @@
 """A project with one memory, and the real hook as a host starts it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Golden calls: for every host and event, stdin → stdout."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The end of a transcript tells what was said last and which files were touched."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A person corrects an agent: the agent is asked to write it down, quotes the person, and the next session knows."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,15 +1,17 @@
 """A session is not told twice, until its context is gone, the memory changes, or the prompt was cancelled."""
 
-from __future__ import annotations
-
+import io
 import json
 
 import pytest
-from rawkomem.hosts import hook_calls, hook_prompt
+from rawkomem.files.records import note, read
+from rawkomem.hosts import hook_calls, hook_prompt, hook_sessions
+from rawkomem.hosts.known_hosts import LEARN, Call
 from rawkomem.model import values
+from rawkomem.model.values import now
 
 from tests.hosts.hooks.conftest import MEMORY
-from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini
+from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini, vscode
 
 OTHER = "Which npm script builds the page?"
 
@@ -130,21 +132,6 @@ def test_a_resumed_session_keeps_its_opening(hook, remembered, later, host):
     assert hook(host, "session-start", codex("SessionStart", source="resume", session_id="of another machine"))
 
 
-def test_the_place_of_what_was_told_is_free_for_others(repository, memories):
-    for name in ("first", "second"):
-        (memories / f"{name}.md").write_text(
-            f"---\nid: {name}\ntitle: The {name} rule\nwhenToUse: [npm]\n---\nnpm {name}.\n"
-        )
-    found = []
-    for _ in range(3):
-        injection = repository.inject("run npm", session="s", limit=1)
-        repository.note_use(injection, "s")
-        found.append([item.memory.id for item in injection.items])
-    assert sorted(found[:2]) == [["first"], ["second"]] and found[2] == []
-    assert {item.out.code for item in injection.left_out} == {"told"} and injection.saved > 0
-    assert len(repository.inject("run npm").items) == 2  # no session, nothing to repeat
-
-
 def test_a_session_has_a_budget_of_its_own(repository, memories):
     for number in range(12):
         text = f"---\nid: m{number}\ntitle: Rule {number}\nwhenToUse: [word{number}]\n---\n{f'Fact {number} holds. ' * 40}\n"
@@ -168,3 +155,103 @@ def test_people_see_why_and_what_was_saved(rawkomem, remembered):
     (row,) = json.loads(rawkomem("stats", "--tokens", "--json").stdout)
     assert (row["injections"], row["memories"]) == (1, 1) and row["saved"] > 0
     assert "saved by not repeating" in rawkomem("stats", "--tokens").stdout
+
+
+# The line that a host shows to the person: what was added, what was learned, what was slow
+def shown(out: str) -> str:
+    return json.loads(out).get("systemMessage", "") if out else ""
+
+
+def test_a_person_sees_what_was_learned_once(hook, repository, monkeypatch):
+    monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
+    said = {"messages": [{"role": "user", "content": "Remember that we deploy on Tuesdays only."}]}
+    talk = io.BytesIO(json.dumps({"sessionId": "s", **said}).encode())
+    hook_sessions.learn_behind(repository, Call("claude", LEARN, {}, "s"), talk)
+    first = hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the cup?"))
+    assert "stored “" in shown(first) and "Tuesdays" in shown(first) and list(json.loads(first)) == ["systemMessage"]
+    assert hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the other cup?")) == ""
+
+
+def test_a_host_that_shows_nothing_takes_nothing(hook, repository, project):
+    note(repository.layout, "news", "1 new draft")
+    hook("cursor", "prompt", cursor("beforeSubmitPrompt", prompt="Who won the cup?"))
+    assert read(repository.layout, "SELECT line FROM news") == [("1 new draft",)]
+
+
+@pytest.mark.parametrize("event", ["prompt", "session-start"])
+def test_a_call_that_the_host_stopped_is_told_next_time(event, hook, repository):
+    note(repository.layout, "calls", now() - 60_000, "claude", "prompt", -1, 0)
+    told = {
+        "prompt": claude("UserPromptSubmit", prompt="Who won?"),
+        "session-start": claude("SessionStart", source="startup"),
+    }
+    said = "1 earlier hook call took longer than claude waits (prompt): run 'rawkomem doctor'"
+    assert said in shown(hook("claude", event, told[event]))
+    assert "took longer" not in hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the other cup?"))
+
+
+# A hook that is set up twice answers once
+def test_the_same_prompt_of_a_session_is_answered_once(hook, remembered):
+    told = claude("UserPromptSubmit", prompt=ASK)
+    assert "Use pnpm" in hook("claude", "prompt", told)
+    assert hook("claude", "prompt", told) == ""
+    assert "Use pnpm" in hook("claude", "prompt", {**told, "session_id": "another"})
+
+
+def test_the_same_session_told_in_two_dialects_is_answered_once(hook, remembered):
+    assert "Use pnpm" in hook("claude", "prompt", vscode("UserPromptSubmit", prompt=ASK))
+    assert hook("vscode", "prompt", vscode("UserPromptSubmit", prompt=ASK)) == ""
+
+
+def test_copilot_hears_its_own_hook_though_it_ran_that_of_claude_code_before(hook, remembered):
+    """It runs the hooks of .claude/settings.json too, and drops what they say to a prompt."""
+    snake = {"session_id": "cp-1", "cwd": "FOLDER", "hook_event_name": "UserPromptSubmit", "prompt": ASK}
+    assert "Use pnpm" in hook("claude", "prompt", snake)
+    assert hook("copilot", "prompt", copilot(prompt=ASK)) == ""
+    told = copilot(prompt=ASK, transformedPrompt=ASK)
+    assert "Use pnpm" in hook("copilot", "prompt", told) and hook("copilot", "prompt", told) == ""
+    start = {**snake, "hook_event_name": "SessionStart", "source": "startup"}
+    assert hook("claude", "session-start", start)
+    told = copilot(source="startup")
+    assert hook("copilot", "session-start", told) and hook("copilot", "session-start", told) == ""
+
+
+def test_a_session_that_starts_again_is_told_again(hook, remembered):
+    assert hook("claude", "session-start", claude("SessionStart", source="startup"))
+    assert hook("claude", "session-start", claude("SessionStart", source="startup")) == ""
+    assert hook("claude", "session-start", claude("SessionStart", source="compact"))
+
+
+def test_of_many_at_once_one_answers(hook, remembered, project):
+    told = json.dumps({**claude("UserPromptSubmit", prompt=ASK, prompt_id="p1"), "cwd": str(project)}).encode()
+    started = [hook.start("claude", "prompt") for _ in range(4)]
+    for process in started:
+        process.stdin.write(told)
+        process.stdin.close()
+        process.stdin = None
+    answers = [hook.finish(process, None) for process in started]
+    assert sum("Use pnpm" in answer for answer in answers) == 1
+
+
+def test_it_is_forgotten_after_a_while(repository, monkeypatch):
+    at = 1_000_000.0
+    monkeypatch.setattr(hook_calls.time, "time", lambda: at)
+    assert hook_calls.is_first_call(repository.layout, "a", "b") and not hook_calls.is_first_call(
+        repository.layout, "a", "b"
+    )
+    assert hook_calls.is_first_call(repository.layout, "ab", "")
+    at += hook_calls.COPIES_S
+    assert not hook_calls.is_first_call(repository.layout, "a", "b")
+    assert hook_calls.is_first_call(repository.layout, "a", "b", within_s=hook_calls.COPIES_S)
+    at += hook_calls.WINDOW_S
+    assert hook_calls.is_first_call(repository.layout, "a", "b")
+
+
+def test_old_calls_are_forgotten(repository, monkeypatch):
+    at = 1_000_000.0
+    monkeypatch.setattr(hook_calls.time, "time", lambda: at)
+    for number in range(500):
+        at += 1.0
+        assert hook_calls.is_first_call(repository.layout, str(number))
+    assert not hook_calls.is_first_call(repository.layout, "499")
+    assert read(repository.layout, "SELECT count(*) FROM seen")[0][0] <= hook_calls.WINDOW_S + 1

@@ -1,7 +1,5 @@
 """What the background learner leaves in a project, and waiting for it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import closing

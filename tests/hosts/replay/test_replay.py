@@ -1,7 +1,5 @@
 """`rawkomem replay`: what past sessions would be given now, and which corrections a memory covers."""
 
-from __future__ import annotations
-
 import json
 import os
 from hashlib import sha256

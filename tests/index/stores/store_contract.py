@@ -3,8 +3,6 @@
 Vectors are made from names, so that closeness is known: `mixed("a", "b", 0.9)` has a cosine of 0.9 to `vector("a")`.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from array import array

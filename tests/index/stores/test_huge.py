@@ -1,7 +1,5 @@
 """A huge index in a process that stays open: bits in memory and the rarest words answer like SQL does."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

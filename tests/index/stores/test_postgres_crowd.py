@@ -24,7 +24,7 @@ pytestmark = pytest.mark.stores
 
 CLONES, READERS = 20, 50
 WRITING_PROCESSES, READING_PROCESSES = 4, 5
-SECONDS = cases(full=300, usual=20)
+SECONDS = cases(full=300, usual=8)
 SHARED, OWN = 40, 40  # memories that all clones write, in versions of their own now and then; and those of one clone
 BATCH = 8  # memories in a commit
 PAUSE_S = 0.2  # seconds that a reader thinks

@@ -1,7 +1,5 @@
 """The SQLite store: the contract of all stores, and what is its own."""
 
-from __future__ import annotations
-
 import random
 from array import array
 

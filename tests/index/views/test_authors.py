@@ -1,7 +1,5 @@
 """Authors kept in the index: the same as asking git anew, and git is asked only when HEAD moved."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.index.catalogue import Authors
 from rawkomem.index.stores.database import rows

@@ -1,7 +1,5 @@
 """Similar pairs: mutual, bounded, the same on every machine and in every order."""
 
-from __future__ import annotations
-
 import random
 from array import array
 

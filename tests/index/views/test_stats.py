@@ -1,7 +1,5 @@
 """Counts agree with what the other commands show."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

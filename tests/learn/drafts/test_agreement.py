@@ -1,7 +1,5 @@
 """The one statement of an agent that a person agrees to."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.exchanges import agreed_statement, exchanges, spoken_by_agent
 from rawkomem.learn.turns import Turn

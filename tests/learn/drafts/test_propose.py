@@ -1,7 +1,5 @@
 """Conditions that are proposed from a memory's words fire on related tasks, and stay quiet on others."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,13 +1,9 @@
 """Drafts from what was done: fixes, and edits of files of instructions."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.drafts import choose_drafts, is_instruction_file
-from rawkomem.learn.requests import MIN_REQUEST_TURNS, next_request
 from rawkomem.learn.turns import ASSISTANT, TOOL, Did, Run, Turn
-from rawkomem.model.entries import FIX, INSTRUCTION, RULE, Draft
-from rawkomem.model.values import replace
+from rawkomem.model.entries import FIX, INSTRUCTION
 
 from tests.learn.drafts.talk import ran, talk
 
@@ -52,14 +48,3 @@ def test_an_edit_of_instructions_is_a_draft():
 )  # fmt: skip
 def test_files_of_instructions(file, expected):
     assert is_instruction_file(file) is expected
-
-
-def test_an_agent_is_asked_once_for_a_draft_and_once_in_five_turns():
-    weak, strong = (Draft(f"drf_{score}", RULE, score=score) for score in (1.0, 2.0))
-    assert (
-        next_request([weak, strong], MIN_REQUEST_TURNS) == strong
-        and next_request([weak, strong], MIN_REQUEST_TURNS - 1) is None
-    )
-    asked = replace(strong, asked=5)
-    assert next_request([weak, asked], MIN_REQUEST_TURNS) == weak and next_request([asked], MIN_REQUEST_TURNS) is None
-    assert next_request([replace(weak, kind=FIX)], MIN_REQUEST_TURNS) is None

@@ -1,10 +1,8 @@
 """Language models for the tests: a real server on the loopback that answers as it is told, and one in the process."""
 
-from __future__ import annotations
-
 import json
 
-from rawkomem.learn.llm_endpoint import EndpointLlm
+from rawkomem.learn.llm import EndpointLlm
 from rawkomem.model.user_settings import LlmSettings
 
 from tests.embed.server import Answer, Server

@@ -1,10 +1,7 @@
 """One JSON object out of whatever a model writes around it; one repair; then a clear failure."""
 
-from __future__ import annotations
-
 import pytest
-from rawkomem.learn.llm import LlmFailure
-from rawkomem.learn.llm_answers import UnfitAnswer, ask_for_json, read_json_object
+from rawkomem.learn.llm import LlmFailure, UnfitAnswer, ask_for_json, read_json_object
 
 from tests.cpu import cpu_seconds
 from tests.embed.server import Server
@@ -59,16 +56,6 @@ def test_a_hostile_answer_takes_no_time(text):
             read_json_object(text, SCHEMA)
 
     assert cpu_seconds(read) < 5
-
-
-def test_a_good_answer_is_asked_for_once():
-    with Server(says_json(GOOD)) as server:
-        assert ask_for_json(opened(server), "q", "be brief", SCHEMA) == GOOD
-        system = server.seen[-1][2]["messages"][0]["content"]
-        assert system.startswith("be brief") and '"required": ["good", "why"]' in system, (
-            "a model without schemas reads it"
-        )
-        assert len(server.seen) == 1
 
 
 def test_a_broken_answer_is_sent_back_once():

@@ -1,7 +1,5 @@
 """The chunks that a model reads: every word that people typed is in one of them, and none is too long."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

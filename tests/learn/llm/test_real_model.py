@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.session.sessions import claude_code
-from tests.repository.wings.test_transcripts import configure, files, waiting
+from tests.repository.wings.test_learning import configure, memory_files, waiting
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_small_model_makes_drafts_or_is_replaced_by_plain_learning(address, pr
     done = rawkomem("learn", "-", "--llm", "--json", input=claude_code().decode())
     told = json.loads(done.stdout)
     print(told["counts"], told["stopped"], [draft["title"] for draft in told["drafts"]])
-    assert files(project) == [] and told["model"].startswith("smollm2 at")
+    assert memory_files(project) == [] and told["model"].startswith("smollm2 at")
     if told["stopped"]:
         assert "plain learning read 1 session" in told["stopped"] and waiting(project)
     assert all(draft.said for draft in waiting(project)), "a person's words prove each draft"

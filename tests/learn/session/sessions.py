@@ -1,7 +1,5 @@
 """One session, told in the formats of the hosts that could have recorded it."""
 
-from __future__ import annotations
-
 import json
 
 START = "2026-08-10T12:00:00.000Z"

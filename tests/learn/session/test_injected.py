@@ -1,7 +1,5 @@
 """What rawkomem injected is recognised in every format that it can print, and never learned again."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.transcripts import without_injected
@@ -46,12 +44,6 @@ def learned(text: str) -> list[str]:
 def test_a_block_is_cut_out_and_what_stands_before_it_stays(form, items):
     text, blocks = without_injected(f"Please fix the login.\n\n{render(items, form, 'the login')}")
     assert text.strip() == "Please fix the login." and blocks == 1
-
-
-@pytest.mark.parametrize("form", EVERY)
-def test_nothing_of_a_block_is_learned(form):
-    text = without_injected(render(MEMORIES, form, "x") * 2)[0]
-    assert learned(text) == [] and text.strip() == ""
 
 
 @pytest.mark.parametrize("form", ["xml", "json", GROUPED])

@@ -1,7 +1,5 @@
 """A person's words are those that a person typed: not a sub-agent's, a template's, a summary's or a tool's."""
 
-from __future__ import annotations
-
 import io
 import json
 

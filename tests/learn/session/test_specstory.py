@@ -1,7 +1,5 @@
 """SpecStory's histories give the turns of the session that they tell, and nothing that a tool printed."""
 
-from __future__ import annotations
-
 import io
 import json
 import lzma

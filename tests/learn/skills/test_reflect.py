@@ -1,10 +1,8 @@
 """The question of a reflection: what a model may read, and the shapes of RFC-0011."""
 
-from __future__ import annotations
-
 import re
 
-from rawkomem.learn.syntheses import Thought, known_reflection, plan_reflection, prepare_reflection, reflection_shape
+from rawkomem.learn.syntheses import Thought, known_reflection, plan_reflection, prepare_reflection
 from rawkomem.model.entries import Memory
 from rawkomem.state.fold import fold
 
@@ -28,30 +26,8 @@ def test_the_context_is_fenced_redacted_and_defused():
     assert nonce not in prepare_reflection("caching", [memory("a")]).context
 
 
-def test_the_shape_without_a_model():
-    shape = prepare_reflection("", [memory("a"), memory("b")]).shape()
-    assert set(shape) == {"topic", "count", "context", "prompt"}
-    assert (shape["topic"], shape["count"]) == ("general", 2)
-    assert prepare_reflection(" a\n b ", []).shape()["topic"] == "a b" and prepare_reflection("x", []).context == ""
-
-
 def test_a_long_memory_is_cut():
     assert len(prepare_reflection("", [memory("a", "word " * 10_000)]).context) < 2_500
-
-
-def test_the_shape_with_a_model_and_the_memory_it_becomes():
-    prepared = prepare_reflection("caching", [memory("a"), memory("b")])
-    made = fold(plan_reflection(prepared, Thought("All cache.", 0.834), "me").entries)
-    assert (made.kind, made.title, made.extra["derivedFrom"]) == ("reflection", "Reflection: caching", ["a", "b"])
-    shape = reflection_shape(made, "block")
-    assert shape.pop("createdAt").endswith("Z") and shape.pop("id").startswith("reflection_")
-    assert shape == {
-        "topic": "caching",
-        "reflection": "All cache.",
-        "confidence": 0.83,
-        "sourceMemoryCount": 2,
-        "yamoBlock": "block",
-    }
 
 
 def test_a_reflection_is_known_while_nothing_changed():

@@ -1,7 +1,5 @@
 """Reliability, scores and decisions of skills, without files."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,14 +16,6 @@ from rawkomem.learn.skills import (
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import BadInput
 from rawkomem.state.fold import fold
-
-
-@pytest.mark.parametrize(
-    ("votes", "wanted"),
-    [("", 0.5), ("+", 0.6), ("-", 0.3), ("+++++++", 1.0), ("+++++++-", 0.8), ("---", 0.0), ("---+", 0.1), ("+-", 0.4)],
-)
-def test_reliability(votes, wanted):
-    assert reliability_after(votes) == wanted
 
 
 @given(st.text("+-", max_size=60))
@@ -121,14 +111,6 @@ def test_a_changed_text_amends_the_active_skill_of_that_name():
     assert (entry.kind, entry.about, entry.body) == ("amend", old.id, "# deploy\n\nNew.")
     (entry,) = ingest("# deploy\n\nNew.", [memory("# Deploy", status="archived")]).entries
     assert entry.kind == "skill" and entry.id.startswith("skill_")
-
-
-def test_what_is_trusted_less_waits_for_a_review():
-    old = memory("# Deploy\n\nOld.")
-    plan = ingest("# Deploy\n\nNew.", [old], {old.id: 0.9})
-    new, held = plan.entries
-    assert (new.kind, held.kind, held.about) == ("skill", "quarantine", new.id)
-    assert held.extra["conflictsWith"] == [old.id] and fold(plan.entries).status == "quarantined"
 
 
 def test_prune_archives_what_is_below_the_threshold():

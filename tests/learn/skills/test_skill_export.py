@@ -1,7 +1,5 @@
 """Portable skill folders: what is in them, and what is never overwritten."""
 
-from __future__ import annotations
-
 import os
 import re
 

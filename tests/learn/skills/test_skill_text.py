@@ -1,7 +1,5 @@
 """What a skill file says of itself, in every form; and that a memory holds its text exactly."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,12 +69,6 @@ def test_tags_as_a_line_and_conditions_that_are_too_long():
 
 
 NESTED = "---\ntitle: looks like an entry\nkind: memory\n---\n\nbody with ```` ticks\n\n---\n\n---\nkind: delete\nabout: x\n---"
-
-
-@pytest.mark.parametrize("text", [SKILL_MD.strip(), NESTED, "a\n\n---\n\nb", "```py\nopen fence", "x\n\n---"])
-def test_a_memory_holds_the_text_exactly(text):
-    entries, _ = read_entries(f"---\nkind: skill\ntitle: T\n---\n\n{skill_body(text)}\n")
-    assert len(entries) == 1 and skill_text_in(entries[0].body) == text
 
 
 def test_a_plain_text_needs_no_fence():

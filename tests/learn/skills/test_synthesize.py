@@ -1,20 +1,13 @@
 """Drafts of skills from learnings and lessons, without files."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.format.body import list_items
 from rawkomem.learn.syntheses import (
     grouped_sources,
-    is_enough_for_skill,
-    plan_proposed_skill,
     section_under,
     skill_draft,
-    skill_sources,
 )
 from rawkomem.model.entries import Memory
-from rawkomem.state.fold import fold
-from rawkomem.state.trust import memory_by_source
 
 LEARNING = """# Learning: Caching API results
 
@@ -84,33 +77,8 @@ def test_the_rule_of_a_lesson(memory, rule):
     assert skill_draft("x", [memory]).rules == (rule,)
 
 
-def test_candidates_are_in_use_and_about_the_topic():
-    cake = learning("l3", "Learning: Baking", "# Learning: Baking\n\n## Key Insights\n- Sugar.", created=0)
-    every = [learning("l1"), cake, learning("l2", status="archived"), lesson("s1"), Memory("m", title="cache")]
-    assert [memory.id for memory in skill_sources(every, "")] == ["l3", "l1", "s1"]
-    assert [memory.id for memory in skill_sources(every, "cached locales")] == ["l1"]
-    assert [memory.id for memory in skill_sources(every, "caches")] == ["l1", "s1"]
-    assert skill_sources(every, "the") == [] and skill_sources(every, "kubernetes") == []
-
-
 def test_groups_by_similarity_each_with_a_name():
     cake = learning("l3", "Learning: Baking cakes", "Sugar and flour for the oven.", created=0)
     found = grouped_sources([cake, learning("l1"), learning("l2")], [("l1", "l2", 0.8)])
     assert [[memory.id for memory in members] for _, members in found] == [["l1", "l2"], ["l3"]]
     assert found[1][0] == "Baking cakes" and "," not in found[0][0] and found[0][0]
-
-
-def test_enough_for_a_skill():
-    assert is_enough_for_skill([learning("l")]) and is_enough_for_skill([lesson(str(n)) for n in range(3)])
-    assert not is_enough_for_skill([lesson("1"), lesson("2")]) and not is_enough_for_skill([])
-
-
-def test_a_proposal_is_inert_and_names_its_sources():
-    sources = [learning("l1", when=("cache|redis",), tags=("api",)), lesson("s1", tags=("#lesson_learned", "api"))]
-    plan = plan_proposed_skill(skill_draft("Caching", sources), "me")
-    assert [entry.kind for entry in plan.entries] == ["skill", "quarantine"]
-    skill = fold(plan.entries)
-    assert (skill.status, skill.title, skill.when) == ("quarantined", "Caching", ("cache|redis",))
-    assert skill.extra["derivedFrom"] == ["l1", "s1"] and skill.tags == ("synthesized", "api", "#lesson_learned")
-    assert set(memory_by_source([skill])) == {"l1", "s1"}
-    assert memory_by_source([Memory("x", kind="skill", status="deleted", extra={"derivedFrom": ["l1"]})]) == {}

@@ -1,7 +1,5 @@
 """Which traces become which learning: grouping, amending, merging, and that a second run finds nothing."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.index.neighbors import group_leaders
 from rawkomem.learn.learnings import is_consolidation_due, made_learnings, plan_learnings, unlearned_traces
@@ -43,22 +41,6 @@ def test_alike_goals_become_one_learning_and_one_alone_stays():
     assert entry.when == ("When the task is to create fft plot from audio data",)
     assert [trace.id for trace in unlearned_traces(after)] == ["t3"]
     assert plan_learnings(after, group_leaders).entries == ()
-
-
-def test_more_traces_amend_the_learning():
-    _, after = learned(census_of(*FFT))
-    (first,) = made_learnings(after)
-    more = [
-        run("t4", "create the FFT plot of audio data", days=0.5),
-        *BLOG,
-        run("t5", "Write a blog article", days=0.1),
-    ]
-    memories = {**after.memories, **census_of(*more).memories}
-    plan, last = learned(type(after)(memories, after.now, after.trust))
-    assert [entry.kind for entry in plan.entries] == ["amend", "learning"]
-    amended = last.memories[first.id]
-    assert derived_from(amended) == ("t1", "t2", "t4") and "Success rate: 67%" in amended.body
-    assert len(made_learnings(last)) == 2 and plan_learnings(last, group_leaders).entries == ()
 
 
 def test_sources_that_are_gone_still_count_and_speak():

@@ -1,7 +1,5 @@
 """A session as a trace: goal, tools, files, steps, outcome, duration; and none where no work was done."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.traces import MAX_STEPS, SessionFacts, command_failed, is_content, is_test, only_looks, trace_of
 from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Turn
@@ -30,7 +28,7 @@ def said(*turns: Turn | list[Turn] | str) -> list[Turn]:
     whole: list[Turn] = []
     for one in (GOAL, *turns):
         whole += [Turn(USER, one)] if isinstance(one, str) else one if isinstance(one, list) else [one]
-    return [Turn(t.role, t.text, AT + n * MINUTE, t.tool, "s-1", t.did) for n, t in enumerate(whole)]
+    return [Turn(t.role, t.text, AT + n * MINUTE, t.tool, t.did) for n, t in enumerate(whole)]
 
 
 def told(*turns):

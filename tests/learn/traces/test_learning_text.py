@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-from rawkomem.format.body import list_items, sections_of
 from rawkomem.learn.learnings import (
     LearnedGoal,
     anti_patterns,
@@ -14,7 +12,7 @@ from rawkomem.learn.learnings import (
     recommended_steps,
 )
 from rawkomem.model.entries import Memory
-from rawkomem.state.runs import Run, run_of, step_of
+from rawkomem.state.runs import Run, run_of
 
 GOOD = Run(
     "t1", "Deploy", "success", ("git", "docker"), steps=("Build - done", "Push - done"), learnings=("Tag images",), at=1
@@ -77,30 +75,8 @@ def test_a_learning_speaks_for_sources_that_are_gone():
     assert anti_patterns(runs)[0] == "Avoid Fridays"
 
 
-@pytest.mark.parametrize(
-    ("text", "step"),
-    [
-        ("Build - done", ("Build", False)),
-        ("Build - failed: no space", ("Build", True)),
-        ("Compare a - b", ("Compare a - b", False)),
-        ("Build", ("Build", False)),
-    ],
-)
-def test_steps(text, step):
-    assert step_of(text) == step
-
-
 def test_a_run_is_read_from_its_trace():
     body = "# Execution Trace: G\n\n## Plan\nThink.\n\n## Steps Executed\n1. One - done\n   and more\n2. Two\n\n## Learnings\n* A\n* B"
     run = run_of(Memory("t", kind="trace", title="G", body=body, extra={"status": "Partial", "tools_used": "git"}))
     assert (run.goal, run.outcome, run.succeeded, run.tools, run.plan) == ("G", "partial", False, ("git",), "Think.")
     assert run.steps == ("One - done and more", "Two") and run.learnings == ("A", "B")
-
-
-def test_sections_and_items():
-    assert sections_of("x\n# A\n1\n```\n# no heading\n```\n## B\n") == {
-        "": "x",
-        "a": "1\n```\n# no heading\n```",
-        "b": "",
-    }
-    assert list_items("One\ntwo\n\nthree\n- a\n  b\n3) c") == ["One two", "three", "a b", "c"]

@@ -1,7 +1,5 @@
 """New traces and experiences as Plans, and the order of traces that need each other."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.learn.traces import ToldExperience, ToldTrace, plan_experience, plan_trace, trace_path
 from rawkomem.model.entries import Memory
@@ -11,13 +9,6 @@ from rawkomem.state.runs import dependency_chain, execution_order
 from tests.seeds import by_case
 
 AT = 1_769_164_200_123  # 2026-01-23T10:30:00.123Z
-
-
-@by_case("llmos", "trace file name")
-def test_the_name_of_a_file(case):
-    """`<ISO with : and . replaced by ->_<agentName>.md`, as the kernel writes it."""
-    assert case["expected"]["kernel"].startswith("<ISO with : and . replaced by ->_<agentName>.md")
-    assert trace_path(AT, "planner") == "traces/2026-01/2026-01-23T10-30-00-123Z_planner.md"
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Traces to learnings in real files, by command: what is written, what is put away, what a review sees, how long it takes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Episodes end to end: real files, real index."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Entry, Memory, Task
 from rawkomem.model.errors import BadInput, NotFound, Refused
@@ -32,24 +30,6 @@ def filled(repository):
 def names(repository, members) -> list[str]:
     by_id = {id: name for name, id in repository.ids.items()}
     return [by_id[memory.id] for memory in members]
-
-
-def test_create_show_add_remove(filled, project):
-    ids = filled.ids
-    made = filled.episodes.create("Cache week", [ids["ttl"], ids["cache"], "redis-cache"], ("week",), "We cached.")
-    assert names(filled, made.members) == ["cache", "ttl"] and made.memory.path == "memories/episodes/cache-week.md"
-    assert (made.start, made.end, made.by) == (START, START + DAY, ("developer", "planner"))
-    file = project / ".rawko" / made.memory.path
-    before = file.read_text()
-    assert f"members: [{ids['cache']}, {ids['ttl']}]" in before
-    grown = filled.episodes.add("cache-week", [ids["cake"], ids["ttl"], ids["again"]])
-    assert names(filled, grown.members) == ["cache", "ttl", "again", "cake"]
-    shrunk = filled.episodes.remove("cache-week", [ids["cache"], ids["cake"]])
-    assert names(filled, shrunk.members) == ["ttl", "again"]
-    text = file.read_text()
-    assert text.startswith(before) and text.count("kind: link") == 2
-    assert names(filled, filled.episodes.add("cache-week", [ids["cake"]]).members) == ["ttl", "again", "cake"]
-    assert filled.get(ids["cake"]).status == "active"
 
 
 def test_capture_by_time_by_discoverer_and_by_tag(filled):

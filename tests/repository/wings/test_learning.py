@@ -1,24 +1,29 @@
 """From a recorded session to drafts, and from a request to a memory that the next prompt gets."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
+import os
 import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
+from rawkomem.files.layout import Layout, user_config
+from rawkomem.files.session_records import DROPPED, Drafts, draft_id
 from rawkomem.learn.turns import Run
-from rawkomem.model.entries import Entry, Task
+from rawkomem.model.entries import DECISION, Draft, Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
 
-from tests.learn.session.sessions import HOSTS, claude_code, codex
-
-SAID = [
-    "Please add an orders table. We decided to use Postgres instead of MySQL because we need partial indexes.",
-    "No, use pnpm, not npm. Can you run the tests again?",
-]
+from tests.commands import ENVIRONMENT, START
+from tests.embed.server import Server
+from tests.learn.llm.models import refuses, says, says_json
+from tests.learn.llm.test_extraction import NOTHING, ONE
+from tests.learn.session.sessions import SESSION, claude_code
 
 
 def files(project) -> dict[str, str]:
@@ -27,16 +32,6 @@ def files(project) -> dict[str, str]:
 
 def learned(repository, data: bytes) -> list[str]:
     return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), Run()).drafts)
-
-
-def test_a_session_becomes_drafts_and_no_memory(project, rawkomem):
-    (project / "session").write_bytes(codex())
-    told = json.loads(rawkomem("learn", "session", "--json").stdout)
-    assert sorted(draft["said"] for draft in told["drafts"]) == sorted(SAID) and told["host"] == "codex"
-    assert {draft["kind"] for draft in told["drafts"]} == {"correction", "preference"} and told["stored"] == []
-    assert files(project) == {} and "Postgres" not in rawkomem("inject", "add a postgres index").stdout
-    again = rawkomem("learn", "session")
-    assert "nothing new to learn" in again.stderr and "2 drafts of this session already existed" in again.stderr
 
 
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
@@ -59,11 +54,6 @@ def test_a_transcript_that_an_agent_hands_over_is_the_agents_word(project, rawko
     (project / "session").write_bytes(claude_code([("user", asked)]))
     told = json.loads(rawkomem("learn", "session", "--json").stdout)
     assert repository.beliefs.trust(repository.get(told["stored"][0]["id"])).source == "inference"
-
-
-def test_a_dry_run_writes_nothing(project, rawkomem, repository):
-    told = rawkomem("learn", "-", "--dry-run", input=HOSTS["markdown"]().decode())
-    assert told.stdout.count("draft") == 2 and files(project) == {} and repository.drafts.all() == []
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -134,8 +124,6 @@ def test_thirty_secrets_leave_none_behind(project, rawkomem):
 
 
 # --- the command
-
-
 @pytest.mark.parametrize(
     ("words", "data", "said"),
     [
@@ -160,3 +148,185 @@ def test_a_text_without_speakers_is_nobodys_word(rawkomem):
     assert "no line names its speaker" in told.stderr and told.stdout == ""
     long = rawkomem("learn", "-", input="We decided to use Postgres instead of MySQL. " * 600)
     assert "no speakers found" in long.stderr
+
+
+# Learning from old transcripts, file by file and part by part. The model is a real server or a real command
+PNPM = {**ONE, "memoryTitle": "Use pnpm", "quote": "use pnpm, not npm", "content": "Packages come by pnpm."}
+BOTH = {"shouldCreateMemory": True, "memories": [ONE, PNPM]}
+LONG = [("user", f"Take module{number} into account. " + "We go on with it then. " * 290) for number in range(4)]
+
+
+def configure(provider: str, model: str = "tiny", key: str = "") -> None:
+    os.makedirs(os.path.dirname(user_config()), exist_ok=True)
+    with open(user_config(), "w") as stream:
+        stream.write(json.dumps({"llm": {"provider": provider, "model": model}, "keys": {"llm": key}}))
+
+
+def memory_files(project) -> list[str]:
+    return [file.name for file in (project / ".rawko" / "memories").rglob("*.md")]
+
+
+def waiting(project) -> list[Draft]:
+    return Drafts(Layout(str(project / ".rawko"))).all()
+
+
+def titles(project) -> set[str]:
+    return {draft.title for draft in waiting(project)}
+
+
+def old_sessions(project, *talks) -> None:
+    """Write sessions into a folder, the newest file first."""
+    (project / "old" / "sub").mkdir(parents=True)
+    for number, talk in enumerate(talks):
+        data = claude_code(talk).decode().replace(SESSION, f"session-{number}").replace("2026-", f"202{number}-")
+        (project / "old" / "sub" / f"{9 - number}.jsonl").write_text(data)
+
+
+# --- one session
+@pytest.mark.parametrize(
+    "answer", [json.dumps(BOTH), f"Here it is:\n```json\n{json.dumps(BOTH)}\n```\nBye."], ids=["plain", "prose"]
+)
+def test_what_a_model_finds_becomes_drafts_and_no_memory(answer, project, rawkomem):
+    with Server(says(answer)) as server:
+        configure(server.url)
+        told = json.loads(rawkomem("learn", "-", "--llm", "--json", input=claude_code().decode()).stdout)
+    assert [item["title"] for item in told["drafts"]] == ["Use Postgres", "Use pnpm"]
+    assert told["model"].startswith("tiny at") and told["counts"]["found"] == 2
+    assert titles(project) == {"Use Postgres", "Use pnpm"} and memory_files(project) == []
+    assert {(draft.session, draft.host) for draft in waiting(project)} == {(SESSION, "claude-code")}
+
+
+def test_a_made_up_quote_is_dropped_and_counted(project, rawkomem):
+    with Server(says_json({**ONE, "quote": "the person never said this"})) as server:
+        configure(server.url)
+        told = rawkomem("learn", "-", "--llm", input=claude_code().decode())
+    assert waiting(project) == [] and "1 no such quote" in told.stderr
+
+
+def test_the_model_never_sees_a_secret(repository, project):
+    made = ["ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36], "kim.k@corp.example.org"]
+    (project / "one.jsonl").write_bytes(claude_code([("user", f"the key is {secret}") for secret in made]))
+    with Server(says_json(NOTHING)) as server:
+        configure(server.url)
+        repository.learning.learn_files([str(project / "one.jsonl")], Run(task=made[0], error=made[1]), ask=True)
+        sent = json.dumps(server.seen[-1][2])
+    assert "[REDACTED_" in sent and not any(secret in sent for secret in made)
+
+
+def test_a_draft_of_the_same_exchange_gets_the_models_words(repository, project):
+    """The draft that was made offline keeps its id, and what was decided stays decided."""
+    said = "We decided to use Postgres instead of MySQL because we need partial indexes."
+    store = Drafts(Layout(str(project / ".rawko")))
+    store.put([Draft(draft_id(SESSION, said), DECISION, said, session=SESSION, again=("other",))])
+    store.decide(Draft(draft_id(SESSION, PNPM["quote"]), DECISION, session=SESSION), DROPPED)
+    (project / "one.jsonl").write_bytes(claude_code())
+    with Server(says_json(BOTH)) as server:
+        configure(server.url)
+        gone = repository.learning.learn_files([str(project / "one.jsonl")], ask=True)
+    (draft,) = store.all()
+    assert (draft.id, draft.title, draft.again) == (draft_id(SESSION, said), "Use Postgres", ("other",))
+    assert gone.drafts == (draft,)
+
+
+# --- folders
+def test_a_folder_oldest_session_first_with_progress(project, rawkomem):
+    old_sessions(project, *([("user", f"talk {number}")] for number in range(3)))
+    (project / "old" / "notes.md").write_text("Nobody speaks here.")
+    (project / "old" / "picture.png").write_bytes(b"\0")
+    with Server(says_json(NOTHING)) as server:
+        configure(server.url)
+        told = rawkomem("learn", "old", "--llm")
+        asked = [request["messages"][-1]["content"] for _, _, request in server.seen]
+    assert [[n for n in range(3) if f"[PERSON] talk {n}" in prompt] for prompt in asked] == [[0], [1], [2]]
+    steps = [line for line in told.stderr.splitlines() if " of 4" in line]
+    assert len(steps) == 4 and "file 1 of 4, part 1 of 1: 0 drafts so far" in steps[0] and "9.jsonl" in steps[0]
+    assert "4 files read" in told.stderr and "1 files without a person" in told.stderr
+
+
+RULES = [("assistant", "I ran npm install."), ("user", "No, use pnpm, not npm. Never push to main.")]
+
+
+def titles_of(told) -> set[str]:
+    return {draft["title"] for draft in json.loads(told.stdout)["drafts"]}
+
+
+def test_what_is_done_is_left_out_and_again_starts_over(project, rawkomem):
+    old_sessions(project, LONG[:1], LONG[1:2])
+    with Server(says_json(NOTHING)) as server:
+        configure(server.url)
+        rawkomem("learn", "old", "--llm")
+        assert "2 files done before" in rawkomem("learn", "old", "--llm").stderr and len(server.seen) == 2
+        rawkomem("learn", "old", "--llm", "--again")
+        assert len(server.seen) == 4
+        (changed,) = (project / "old").rglob("9.jsonl")
+        changed.write_bytes(changed.read_bytes() + claude_code([("user", "one more thing to say")]))
+        rawkomem("learn", "old", "--llm")
+        assert len(server.seen) == 5
+
+
+def test_a_chunk_that_fails_is_one_line_and_is_asked_about_again(project, rawkomem):
+    old_sessions(project, [*LONG, ("user", "No, use pnpm, not npm.")])
+    with Server(says_json(NOTHING), refuses(404), says_json(PNPM)) as server:
+        configure(server.url)
+        told = rawkomem("learn", "old", "--llm")
+        asked = len(server.seen)
+        failed = [line for line in told.stderr.splitlines() if "answered 404" in line]
+        assert len(failed) == 1 and "part 2 of" in failed[0] and "1 chunks without an answer" in told.stderr
+        assert titles(project) == {"Use pnpm"}
+        rawkomem("learn", "old", "--llm")
+        assert len(server.seen) == asked + 1, "only the part that failed"
+        rawkomem("learn", "old", "--llm")
+        assert len(server.seen) == asked + 1
+
+
+def test_without_an_answer_of_the_model_plain_learning_goes_on(project, rawkomem):
+    """L8: a dead server gave no drafts, where plain `learn` gives some."""
+    old_sessions(project, *([("user", f"talk {number}"), *RULES] for number in range(8)))
+    plain = titles_of(rawkomem("learn", "old", "--dry-run", "--json"))
+    with Server(refuses(404)) as server:
+        configure(server.url)
+        told = rawkomem("learn", "old", "--llm", "--json")
+        assert len(server.seen) == 3 and titles_of(told) == plain and len(plain) == 2
+        assert "plain learning read 8 sessions" in told.stderr and "answered 404" in told.stderr
+    with Server(says_json(NOTHING)) as server:
+        configure(server.url)
+        rawkomem("learn", "old", "--llm")
+        assert len(server.seen) == 8
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_goes_on_where_it_stopped(end, project, rawkomem):
+    """The command answers once, then waits until it is ended."""
+    old_sessions(project, LONG[:1], LONG[1:2], LONG[2:3])
+    log = project / "asked"
+    script = project / "model.py"
+    script.write_text(f"""
+import os, pathlib, sys, time
+sys.stdin.read()
+log, parent = pathlib.Path({str(log)!r}), os.getppid()
+log.write_text(log.read_text() + "x" if log.exists() else "x")
+while log.read_text() == "xx" and os.getppid() == parent:
+    time.sleep(0.02)
+print({json.dumps(NOTHING)!r})
+""")
+    configure(shlex.join([sys.executable, str(script)]), "")
+    process = subprocess.Popen([*START, "learn", "old", "--llm"], cwd=project, env=ENVIRONMENT, stderr=subprocess.PIPE)
+    while not log.exists() or log.read_text() != "xx":
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    process.send_signal(end)
+    errors = process.communicate(timeout=60)[1].decode()
+    if end == signal.SIGINT:
+        assert (
+            process.returncode == 130
+            and "run the same command again to continue" in errors
+            and "Traceback" not in errors
+        )
+    told = rawkomem("learn", "old", "--llm")
+    assert "1 files done before" in told.stderr and "2 files read" in told.stderr and log.read_text() == "xxxx"
+
+
+@pytest.mark.parametrize("llm", [{"model": ""}, {"key": "NOT_SET"}])
+def test_a_model_that_cannot_be_opened_is_an_error(llm, rawkomem):
+    configure("http://localhost:9", **llm)
+    assert rawkomem("learn", "-", "--llm", input=claude_code().decode(), check=1).stderr.count("\n") == 1

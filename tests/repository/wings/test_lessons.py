@@ -1,7 +1,5 @@
 """Lessons: learned once, surer ones take their place, unsure and old ones are not injected, failures are distilled."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -14,7 +12,6 @@ from rawkomem.files.records import read
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.format.mesh_fields import LESSON_HEADINGS, LessonContext, checked_lesson, pattern_id
 from rawkomem.learn.lessons import (
-    LESSON_BETTER,
     LESSON_HELD,
     LESSON_KNOWN,
     LESSON_STORED,
@@ -70,15 +67,6 @@ def test_a_lesson_is_a_file_that_people_like_to_read(repository, project):
     )
     assert lesson.context == AUTH
     assert [item.verdict for item in repository.check()] == ["accept"]
-
-
-def test_a_surer_one_takes_its_place(repository):
-    first, _ = learn(repository)
-    second, what = learn(repository, confidence=0.9)
-    assert what == LESSON_BETTER and repository.get(first.id).superseded_by == second.id
-    assert [lesson.id for lesson in repository.lessons.search()] == [second.id]
-    assert [lesson.id for lesson in repository.lessons.by_pattern("8e9c0883bcd69739")] == [second.id, first.id]
-    assert [lesson.id for lesson in repository.lessons.by_pattern("auth_fallback_production")] == [second.id, first.id]
 
 
 def test_who_is_trusted_less_waits_for_a_review(repository):

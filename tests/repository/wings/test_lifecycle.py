@@ -1,7 +1,5 @@
 """The life of memories in real files: prune, digest, consolidate by command; kills, and two runs at once."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The work of a session, recorded once: a trace, a line of the log, one of the personal log; and learnings when due."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -29,7 +27,7 @@ def personal():
 
 def asked(goal: str, *turns) -> list[Turn]:
     first, *rest = said(*turns)
-    return [Turn(USER, goal, first.at, session=first.session), *rest]
+    return [Turn(USER, goal, first.at), *rest]
 
 
 def test_a_trace_and_a_line_of_the_log(repository, project):
@@ -60,13 +58,6 @@ def test_a_session_is_recorded_once(repository, project):
     (line,) = repository.traces.experiences()
     assert outcome_of(line) == "failure"
     assert len(list((project / ".rawko" / "traces").rglob("*.md"))) == 1
-
-
-def test_what_cannot_be_recognized_again_is_not_recorded(repository):
-    turns = [Turn(turn.role, turn.text, did=turn.did) for turn in said(wrote("a.py"))]
-    assert repository.traces.record_session(turns, "chat", "") is None
-    assert repository.traces.record_session(said("what is this?"), "claude", "s-1") is None
-    assert not repository.traces.list() and not repository.traces.experiences()
 
 
 def test_secrets_are_redacted(repository, project, personal):

@@ -1,7 +1,5 @@
 """Retention: what leaves after a day, what is compressed after a year, and the way back of both."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Skills, reflections and proposals end to end: real files, real index, a real server for the model."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -23,15 +21,6 @@ KEY = "AKIA" + "Z7Q2M4X8W1C5V9B3"
 def files(project) -> dict[str, bytes]:
     folder = project / ".rawko" / "memories"
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*.md"))}
-
-
-def test_a_skill_file_is_taken_in_once_and_kept_exactly(repository, project):
-    taken = repository.skills.ingest(DEPLOY + "\n", "SKILL.md", "me")
-    assert (taken.outcome, taken.name, taken.path) == ("added", "deploy-service", "memories/skills/deploy-service.md")
-    assert taken.id.startswith("skill_") and DEPLOY in (project / ".rawko" / taken.path).read_text()
-    before = files(project)
-    again = repository.skills.ingest("\ufeff" + DEPLOY.replace("\n", "\r\n"), "other.md", "you")
-    assert (again.outcome, again.id) == ("known", taken.id) and files(project) == before
 
 
 def test_a_changed_file_amends_and_keeps_its_votes(repository, project):

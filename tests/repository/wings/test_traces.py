@@ -1,7 +1,5 @@
 """Traces and the log by command, a brief before a task, and projects of LLMos there and back."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The list of what waits for a person, the decisions about it, and undoing them."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.errors import BadInput

@@ -1,7 +1,5 @@
 """Claims: normal forms, the registry, what conflicts, what is the same, and what is planned then."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput

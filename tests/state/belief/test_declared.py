@@ -1,7 +1,5 @@
 """The declared class of a source decides where a cap makes trust the same; it lifts nothing above the cap."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Memory
 from rawkomem.model.values import DAY

@@ -1,7 +1,5 @@
 """Contradictions in plain sentences: which pairs of memories are found, and which are left in peace."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The JSON Schema of the frontmatter says what the reader says: of real entries, of kinds, and of mistakes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,6 +1,6 @@
 """Trust: what a standing allows, what a file may say about itself, and who counts as another source."""
 
-from __future__ import annotations
+from time import process_time
 
 import pytest
 from rawkomem.model.entries import Entry, Memory
@@ -110,3 +110,21 @@ def test_the_weakest_words_count_and_a_later_review_covers_them():
 def test_odd_claims_are_no_claims():
     for odd in ("user_explicit", ["user_explicit"], {"source": ["system"]}, {"from": "system"}):
         assert claimed_source({"provenance": odd}) == ""
+
+
+MAX_CPU_S = 2.0  # of `trust` over a pile that took 33 s when each path was walked
+
+
+@pytest.mark.time
+def test_a_deep_pile_of_derived_memories_is_looked_up_once_each(memories, repository):
+    """Nine layers of five memories, each made from all five below: two million paths, 45 memories."""
+    for layer in range(9):
+        for place in range(5):
+            below = ", ".join(f"m{layer - 1}-{other}" for other in range(5)) if layer else ""
+            text = f"---\nid: m{layer}-{place}\ntitle: M {layer} {place}\nderivedFrom: [{below}]\n---\n\ntext\n"
+            (memories / f"m{layer}-{place}.md").write_text(text, encoding="utf-8")
+    repository.sync()
+    top = repository.get("m8-0")
+    before = process_time()
+    assert 0 < repository.beliefs.trust(top).value < 1
+    assert process_time() - before < MAX_CPU_S

@@ -1,7 +1,5 @@
 """Digests: a source is archived only if the digest says all that it says, about the same subject."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

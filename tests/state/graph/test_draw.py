@@ -1,7 +1,5 @@
 """Pictures are valid for any title."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The graph: references, walks, clusters; the seed's scenario step by step."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -67,19 +65,6 @@ def test_broken_and_unclear_references_are_told():
         ("a", "related", "gone", ()),
         ("a", "related", "twice", ("b", "c")),
     ]
-
-
-def test_history_does_not_leak_in_through_a_link():
-    graph = graph_of(
-        memory("new", supersedes=("old",), related=("x",)),
-        memory("old", status="superseded", links=(("related", "y"),)),
-        memory("x"),
-        memory("y"),
-        similar=[("old", "y", 0.9)],
-    )
-    assert ways(graph) == {("new", "related", "x")}
-    assert {(edge.source, edge.target) for edge in graph.hidden} == {("new", "old"), ("old", "y")}
-    assert [step.id for step in traverse(graph, "new", 5)] == ["new", "x"]
 
 
 def test_as_the_seed_links_walks_and_clusters():

@@ -1,7 +1,5 @@
 """Consolidate: each step by itself, and the laws of the whole: a second run changes nothing, order does not matter, a kill does no harm."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The promoted columns of RFC-0011 §2.2: what they say of a memory, in `show --json` and in a filter."""
 
-from __future__ import annotations
-
 import json
 
 from rawkomem.format.mesh_fields import LessonContext, pattern_id
@@ -18,13 +16,6 @@ AUTH = LessonContext("No key", "auth_fallback", "A default", "Fail", "Never fall
 def test_the_columns_are_those_of_the_rfc():
     """§2.2"""
     assert list(rfc_columns(Memory("m"), 0, 0)) == COLUMNS.split() and set(COLUMNS.split()) <= set(FILTER_FIELDS)
-
-
-def test_what_is_not_said_is_null():
-    said = rfc_columns(Memory("m"), 3, 0)
-    assert {name for name, value in said.items() if value is None} == {
-        "session_id", "agent_id", "last_accessed", "heritage_chain", "lesson_pattern_id", "source_skill_id"
-    }  # fmt: skip
 
 
 def test_a_lesson_has_its_pattern_and_its_heritage(repository, rawkomem):

@@ -1,7 +1,5 @@
 """Prune archives memories that faded, deletes nothing, and changes nothing when it runs again."""
 
-from __future__ import annotations
-
 import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.state.housekeeping import decay_outlook, plan_prune

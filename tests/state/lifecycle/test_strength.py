@@ -1,7 +1,5 @@
 """Strength: neolata's formula, and what it promises: reinforcing never weakens, nothing is nothing."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,9 +48,3 @@ def test_a_stability_that_is_no_number_of_days_counts_for_nothing(stability):
 def test_reinforcing_never_weakens(days, importance, reinforcements, links):
     memory = aged(days, importance=importance, reinforcements=reinforcements)
     assert 0 <= value(memory, links) <= value(replace(memory, reinforcements=reinforcements + 1), links) <= 1
-
-
-def test_its_parts_say_why():
-    told = str(strength_of(aged(60, reinforcements=2), 1, NOW, 3, 0))
-    assert told.startswith("strength 0.22: importance medium and 2 times reinforced, found 60 days ago")
-    assert told.endswith("1 link, 3 uses on this machine")

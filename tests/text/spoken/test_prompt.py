@@ -1,7 +1,5 @@
 """The prompt reader: what a person asks, apart from what they paste and what the host writes (R13)."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
