@@ -19,8 +19,7 @@ from rawkomem.faces.cli.commands import GROUPS
 from rawkomem.faces.mesh import MemoryContextManager, SyncMemoryMesh
 from rawkomem.files.layout import user_config
 from rawkomem.format.mesh_fields import pattern_id
-from rawkomem.learn.cues import FILED
-from rawkomem.learn.drafts import entry_of_draft
+from rawkomem.learn.drafts import FILED, entry_of_draft
 from rawkomem.model.entries import INSTRUCTION, RULE, Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.values import DAY, now, replace

@@ -24,7 +24,8 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
 from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
 from rawkomem.format.entries import first_heading, read_log
-from rawkomem.format.frontmatter import Unreadable, emit_fields, read_frontmatter
+from rawkomem.format.fields import Unreadable
+from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.merge import merge_entries
 from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
@@ -34,7 +35,7 @@ from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.exchanges import typed_in
 from rawkomem.learn.lessons import read_wire
-from rawkomem.learn.llm_answers import json_objects
+from rawkomem.learn.llm import json_objects
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, Run, Turn, turns_of_history

@@ -93,7 +93,7 @@ def write() -> str:
     )
     return (
         HEAD
-        + "".join(_line(row) for row in settings_table.ROWS)
+        + "".join(_line(row) for row in settings_table.ROWS.values())
         + PREDICATES
         + rules
         + VARIABLES
@@ -102,7 +102,7 @@ def write() -> str:
 
 def _line(row: Row) -> str:
     key = f"`{row.key}`" + (f", or just `{row.short}`" if row.short else "")
-    cells = (key, row.who, row.type.allowed, _shown(row.default), row.doc)
+    cells = (key, row.who, row.allowed, _shown(row.default), row.doc)
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"
 
 

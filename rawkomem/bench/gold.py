@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..hosts.hooks import MIN_REQUEST_TURNS, next_request
 from ..hosts.replay import COVERED, MISSING, SILENT, Correction, recorded_pasts, replay
 from ..learn.drafts import choose_drafts
-from ..learn.requests import MIN_REQUEST_TURNS, next_request
 from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import Run
 from ..model.entries import Entry

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..format.entries import CLAIM_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import json_object
-from ..learn.llm_answers import SCHEMAS, ask_for_json, required_llm
+from ..learn.llm import SCHEMAS, ask_for_json, required_llm
 from ..learn.skills import CONDITION_LENGTH, as_read_back
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from ..format.frontmatter import Unreadable
+from ..format.fields import Unreadable
 from ..model.entries import Value
 from ..model.errors import BadInput, Refused
 from ..model.values import record

@@ -14,11 +14,10 @@ from hashlib import sha256
 from itertools import pairwise
 
 from ..model.values import Problem, error, record, warning
+from .fields import Field, Unreadable
 from .frontmatter import (
     LLMOS_MARKS,
     MAX_FRONTMATTER_BYTES,
-    Field,
-    Unreadable,
     emit_fields,
     read_frontmatter,
 )

@@ -47,10 +47,10 @@ from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
 from .blocks import Block, digest_of, split_blocks
+from .fields import Field
 from .frontmatter import (
     CONFLICT_MARKER,
     SHORT_KEYS,
-    Field,
     with_native_keys,
     with_prose_in_body,
 )

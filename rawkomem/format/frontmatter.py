@@ -15,38 +15,10 @@ from ..model.values import (
     Problem,
     error,
     iso,
-    record,
     replace,
     warning,
 )
-
-# Define the values of a frontmatter, and the exception for unreadable ones.
-
-MAX_VALUES = 4_000  # limits the work on very long mappings
-NULLS = {"", "~", "null", "Null", "NULL"}
-
-
-@record
-class Field:
-    """A top-level value and its line; `plain` is False for a quoted text, so that `~` and `"~"` differ."""
-
-    value: Value
-    line: int
-    plain: bool = False
-
-    @property
-    def missing(self) -> bool:
-        """Tell whether the value is YAML's null."""
-        return self.plain and self.value in NULLS
-
-
-class Unreadable(Exception):
-    """Raised if a frontmatter cannot be read; `problem` says why and where."""
-
-    def __init__(self, problem: Problem):
-        super().__init__(problem.message)
-        self.problem = problem
-
+from .fields import NULLS, Field, Unreadable
 
 # Map the keys of LLMos traces and experiences to ours, where ours are missing.
 

@@ -21,7 +21,7 @@ from yaml import (
 
 from ..model.entries import Value
 from ..model.values import Problem, error, warning
-from .frontmatter import MAX_VALUES, Field, Unreadable
+from .fields import MAX_VALUES, Field, Unreadable
 
 # the C parser is missing on some platforms
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ..files.journal import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
 from ..files.session_records import Drafts, note_fresh, prompts_since
+from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draft
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
@@ -158,11 +159,14 @@ def _field_text(value: object) -> str:
 
 # Ask the agent to store a statement of the person: one short request, at most once in five turns.
 
+MIN_REQUEST_TURNS = 5  # human turns between two requests
+# an agent can phrase these kinds better than the draft
+ASKED_KINDS = (CORRECTION, RULE, PREFERENCE, DECISION, AGREED)
 MAX_QUOTE_CHARS = 400
 REQUEST_NOTE = "a request from rawkomem, not from the person"
 LEADS = {
-    "correction": "The person corrected you",
-    "agreed": "The person agreed with you",
+    CORRECTION: "The person corrected you",
+    AGREED: "The person agreed with you",
 }
 OTHERWISE = "The person said"
 REQUEST_TEXT = """\
@@ -171,14 +175,22 @@ If this should hold in future sessions, store it with remember(title, text, reas
 `rawkomem add --title T --body B --when W --quote Q`. Quote the person's own words. Otherwise ignore this."""
 
 
+def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
+    """Return the waiting draft with the highest score; None if none waits or the last request is too recent."""
+    if turns_since < MIN_REQUEST_TURNS:
+        return None
+    open_ones = [
+        draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS
+    ]
+    return max(open_ones, key=lambda draft: draft.score, default=None)
+
+
 def request_for(layout: Layout, session: str) -> str:
     """Return the request to add to a prompt, and record it; empty without a draft, or soon after the last request."""
     store = Drafts(layout)
     drafts = store.of_session(session)
     if not drafts:
         return ""
-    from ..learn.requests import MIN_REQUEST_TURNS, next_request
-
     last = store.asked_at(session)
     draft = next_request(
         drafts,

@@ -311,7 +311,7 @@ def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
 def _corrections(
     repository: Repository, past: Past, answers: Iterable[Answer]
 ) -> Iterator[Correction]:
-    run = Run(past.host)
+    run = Run(past.host, session=past.session)
     turns = _turns_by_draft(past, run)
     for draft in sorted(
         choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)
@@ -325,11 +325,10 @@ def _corrections(
 
 def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
     """Return the turn of each exchange, by the id of its draft."""
-    session = next((turn.session for turn in past.turns if turn.session), "")
     return {
         draft.id: one.number
         for one in exchanges(past.turns)
-        for draft in drafts_of_exchanges([one], session, run)
+        for draft in drafts_of_exchanges([one], run)
     }
 
 

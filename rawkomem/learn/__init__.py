@@ -3,21 +3,17 @@
 `turns`: A session as turns, the same for all hosts: the records of each host, and Markdown logs that name speakers.
 `transcripts`: Find transcripts and read a whole session from one: a stream of turns without injected text, repeats
     and sub-agents.
-`cues`: Cues in a person's words, one module for each language, and the `whenToUse` conditions that a text suggests.
+`cues`: The `whenToUse` conditions that a text suggests.
 `cues_en`: English cues. No pattern has nested repetition, and all are applied to texts of limited length only.
 `exchanges`: What a person typed, agreed to and can be quoted with. Pasted text, tool output and the host's own text
     do not count.
 `drafts`: Drafts of memories from a session: statements that a person made or agreed to, failures that were fixed, and
     edited instructions. A draft that somebody keeps becomes an entry.
-`requests`: Choose the draft that an agent is asked to write as a memory: once per draft, with five turns between
-    requests.
 `repetitions`: Find out whether memories or other drafts already say what is about to be learned, or contradict it.
 `lessons`: Lessons (RFC-0011): read and write wire blocks, decide whether a lesson is new, and distill failures into
     drafts.
-`llm`: The optional language model: its interface, a command that answers prompts, and memories fenced as data.
-`llm_endpoint`: Ask a language model at an OpenAI-compatible /v1/chat/completions endpoint: OpenAI, Ollama, LM Studio,
-    vLLM, …
-`llm_answers`: Ask a language model a question whose answer is one JSON object.
+`llm`: The optional language model: an endpoint or a command, memories fenced as data, and questions whose answer is
+    one JSON object.
 `extraction`: Ask a language model what is worth remembering in each chunk of a session (SPEC-0009).
 `skills`: Skills: read their files, rate and rank them, plan to add or archive them, and export them for agent hosts.
 `syntheses`: What several memories say together: proposed skills and reflections, with or without a language model.

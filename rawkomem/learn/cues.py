@@ -1,91 +1,17 @@
-"""Cues in a person's words, one module for each language, and the `whenToUse` conditions that a text
-suggests.
-"""
+"""Propose the `whenToUse` conditions that a text suggests."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
-from typing import Any
 
-from ..model.entries import (
-    AGREED,
-    CORRECTION,
-    DECISION,
-    FIX,
-    FOUND,
-    INSTRUCTION,
-    PREFERENCE,
-    REQUEST,
-    RULE,
-    Entry,
-)
-from ..model.values import record, replace
+from ..model.entries import Entry
+from ..model.values import replace
 from ..text.conditions import LANGUAGE, everyday_hits, read_condition, specific_stems
-from ..text.language import DEFAULT_LANGUAGE, language, word_set
+from ..text.language import language, word_set
 from ..text.prose import subjects_of
-
-# Cues that show whether a person's words are worth a draft: weights and patterns, one module per
-# language.
-
-
-@record
-class Cue:
-    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
-
-    name: str
-    weight: float
-    pattern: re.Pattern[str]
-    kind: str = ""  # empty: any kind
-
-
-@record
-class Filing:
-    """The fields that a memory gets from the kind of its draft."""
-
-    type: str  # as in Memory Lane
-    category: str  # as in neolata
-    importance: str
-    tag: str
-
-
-FILED = {
-    CORRECTION: Filing("correction", "preference", "high", "correction"),
-    RULE: Filing("commitment", "fact", "high", "convention"),
-    PREFERENCE: Filing("commitment", "preference", "medium", "preference"),
-    DECISION: Filing("decision", "decision", "medium", "decision"),
-    REQUEST: Filing("learning", "fact", "high", "remembered"),
-    AGREED: Filing("decision", "decision", "medium", "decision"),
-    FIX: Filing("insight", "finding", "medium", "error"),
-    INSTRUCTION: Filing("commitment", "fact", "medium", "convention"),
-    FOUND: Filing("learning", "fact", "medium", "found"),
-}
-
-
-def any_of(*patterns: str) -> re.Pattern[str]:
-    """Return one pattern that matches any of the patterns, in upper or lower case."""
-    return re.compile(
-        "|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE
-    )
-
-
-_cues: dict[str, ModuleType] = {}  # language code → module
-
-
-def cues() -> Any:
-    """Return the cues of the language in use, or the English ones. Every module has the same names as `en.py`."""
-    code = language().code
-    if code not in _cues:
-        has_own = find_spec(f"{__name__}_{code}") is not None
-        _cues[code] = import_module(
-            f"{__name__}_{code if has_own else DEFAULT_LANGUAGE}"
-        )
-    return _cues[code]
-
+from . import cues_en as cues
 
 # Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is
 # a few words.
@@ -136,7 +62,7 @@ def propose_conditions(text: str) -> tuple[str, ...]:
     """Return the conditions under which to recall a memory with this text; none if its words are too common."""
     text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
     names = list(_names_in(text))[:MAX_NAMES]
-    vague = NAMELESS | cues().ANNOUNCING
+    vague = NAMELESS | cues.ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
     more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
         " ".join(names).split()
@@ -144,10 +70,10 @@ def propose_conditions(text: str) -> tuple[str, ...]:
     if len(names) > 1:
         names = [", ".join(names[:-1]), names[-1]]
     conditions = (
-        f"{cues().WORKING_WITH} {f' {language().alternative} '.join(names)}"
+        f"{cues.WORKING_WITH} {f' {language().alternative} '.join(names)}"
         if names
         else "",
-        f"{cues().WORKING_ON} {' '.join(about)}" if more else "",
+        f"{cues.WORKING_ON} {' '.join(about)}" if more else "",
     )
     return tuple(
         condition for condition in conditions if condition and _is_usable(condition)
@@ -161,7 +87,7 @@ def with_condition(entry: Entry) -> Entry:
     """
     if entry.when or not entry.title:
         return entry
-    work = cues().WORK.match(entry.title)
+    work = cues.WORK.match(entry.title)
     asked = propose_asked_condition(work[1].lower()) if work else ()
     usable = filter(_is_usable, conditions_of_title(entry.title))
     return replace(entry, when=tuple(dict.fromkeys((*usable, *asked))))
@@ -170,11 +96,11 @@ def with_condition(entry: Entry) -> Entry:
 def conditions_of_title(title: str, text: str = "") -> tuple[str, ...]:
     """Return the conditions that the names or the subject of a title suggest, or else those of the text after it."""
     words = subjects_of(CONTRACTION.sub(" ", title))
-    about = [word for word in words if word not in NAMELESS | cues().ANNOUNCING]
+    about = [word for word in words if word not in NAMELESS | cues.ANNOUNCING]
     subject = " ".join(dict.fromkeys(about[:MAX_SUBJECT_WORDS]))
-    lead = cues().WORKING_ON if len(about) > 1 else cues().WORKING_WITH
+    lead = cues.WORKING_ON if len(about) > 1 else cues.WORKING_WITH
     named = propose_conditions(title) or ((f"{lead} {subject}",) if about else ())
-    return named or propose_conditions(text) or (f"{cues().ASKED} {title}",)
+    return named or propose_conditions(text) or (f"{cues.ASKED} {title}",)
 
 
 def propose_asked_condition(ask: str) -> tuple[str, ...]:
@@ -183,7 +109,7 @@ def propose_asked_condition(ask: str) -> tuple[str, ...]:
     It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
     """
     words = ask.split()
-    condition = f"{cues().ASKED} {' '.join(words).rstrip('.!?')}"
+    condition = f"{cues.ASKED} {' '.join(words).rstrip('.!?')}"
     short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
     read = read_condition(condition) if short else None
     return (
@@ -232,7 +158,7 @@ def _written_names(text: str) -> Iterator[str]:
     plain = PATH_RUN.sub(
         lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text
     )
-    for pair in cues().PAIR.finditer(plain):
+    for pair in cues.PAIR.finditer(plain):
         if not language().stop_words.intersection(map(str.lower, pair.groups())):
             yield from pair.groups()
     for span in CODE_SPAN.findall(text):

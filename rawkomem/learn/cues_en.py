@@ -5,8 +5,26 @@ from __future__ import annotations
 import re
 
 from ..model.entries import CORRECTION, DECISION, PREFERENCE, RULE
+from ..model.values import record
 from ..text.language import word_set
-from .cues import Cue, any_of
+
+
+@record
+class Cue:
+    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
+
+    name: str
+    weight: float
+    pattern: re.Pattern[str]
+    kind: str = ""  # empty: any kind
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return one pattern that matches any of the patterns, in upper or lower case."""
+    return re.compile(
+        "|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE
+    )
+
 
 # Not after these words: "it never shows up", "I don't have it" and "they always fail" tell something, and rule nothing.
 # A question, also without its mark; and one that states an opinion: "Shouldn't we use jest?", "one is enough, right?"
@@ -361,12 +379,6 @@ REPLIES = re.compile(
     r"|based on (?:this|that)|that'?s what)\b",
     re.IGNORECASE,
 )
-SHORT_ASK = re.compile(
-    r"^(?:please )?(?:check|look|show|explain|tell|describe|list|what|where|how|who|which|can you|could you|do you"
-    r"|is there)\b",
-    re.IGNORECASE,
-)
-
 # Lead-ins of a sentence, which are left out of a title.
 MARKERS = re.compile(
     r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"

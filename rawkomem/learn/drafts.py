@@ -29,17 +29,36 @@ from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.language import statement_of
 from ..text.prose import sentences, split_sentences
-from .cues import (
-    FILED,
-    Cue,
-    conditions_of_title,
-    cues,
-    propose_asked_condition,
-    propose_conditions,
-)
+from . import cues_en as cues
+from .cues import conditions_of_title, propose_asked_condition, propose_conditions
+from .cues_en import Cue
 from .exchanges import OBJECTS, Exchange, answer_to_agent, exchanges
 from .repetitions import means_same
 from .turns import ASSISTANT, TOOL, Run, Turn
+
+
+@record
+class Filing:
+    """The fields that a memory gets from the kind of its draft."""
+
+    type: str  # as in Memory Lane
+    category: str  # as in neolata
+    importance: str
+    tag: str
+
+
+FILED = {
+    CORRECTION: Filing("correction", "preference", "high", "correction"),
+    RULE: Filing("commitment", "fact", "high", "convention"),
+    PREFERENCE: Filing("commitment", "preference", "medium", "preference"),
+    DECISION: Filing("decision", "decision", "medium", "decision"),
+    REQUEST: Filing("learning", "fact", "high", "remembered"),
+    AGREED: Filing("decision", "decision", "medium", "decision"),
+    FIX: Filing("insight", "finding", "medium", "error"),
+    INSTRUCTION: Filing("commitment", "fact", "medium", "convention"),
+    FOUND: Filing("learning", "fact", "medium", "found"),
+}
+
 
 # Make drafts from a session's tool calls: commands that failed and later passed, and edits of
 # instruction files.
@@ -71,20 +90,17 @@ ERROR_WORDS = (
 )
 
 
-def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[Draft]:
+def drafts_of_fixes(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
     """Yield at most MAX_FIXES drafts: commands that failed, that the agent then explained, and that later passed."""
     failed: dict[
         str, tuple[int, str]
     ] = {}  # command → turn in which it failed first, and its error
-    calls: dict[str, str] = {}  # id of a call → its command
     found = 0
     for number, turn in enumerate(turns):
         did = turn.did
         if turn.role != TOOL or did is None:
             continue
-        command = " ".join((did.command or calls.get(did.id, "")).split())
-        if did.id and did.command:
-            calls[did.id] = did.command
+        command = " ".join(did.command.split())
         if not command or did.failed is None:
             continue
         if did.failed:
@@ -98,7 +114,7 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
                 for one in sentences(turn.text)
             ]
             explained = next(
-                (one for one in reversed(said) if cues().EXPLAINS.search(one)), ""
+                (one for one in reversed(said) if cues.EXPLAINS.search(one)), ""
             )
             cause = one_line(redact(explained), MAX_CAUSE_CHARS)
             if error and cause and found < MAX_FIXES:
@@ -107,7 +123,6 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
                 yield _draft(
                     FIX,
                     f"{command} {error}",
-                    session,
                     run,
                     said=f"{shown}: {error}",
                     before=cause,
@@ -120,9 +135,7 @@ def drafts_of_fixes(turns: Sequence[Turn], session: str, run: Run) -> Iterator[D
                 )
 
 
-def drafts_of_instructions(
-    turns: Sequence[Turn], session: str, run: Run
-) -> Iterator[Draft]:
+def drafts_of_instructions(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
     """Yield a draft for each of the last MAX_EDITS edits of instruction files."""
     written: dict[str, tuple[str, Turn]] = {}
     for turn in turns:
@@ -136,7 +149,6 @@ def drafts_of_instructions(
         yield _draft(
             INSTRUCTION,
             text,
-            session,
             run,
             said=text,
             title=one_line(next(filter(None, lines), text), MAX_TITLE_CHARS),
@@ -156,16 +168,16 @@ def is_instruction_file(file: str) -> bool:
     )
 
 
-def _draft(kind: str, key: str, session: str, run: Run, **told: Any) -> Draft:
+def _draft(kind: str, key: str, run: Run, **fields: Any) -> Draft:
     """Return a draft of a session; `key` is what makes its id."""
     return Draft(
-        draft_id(session, key),
+        draft_id(run.session, key),
         kind,
         tags=(FILED[kind].tag,),
-        session=session,
+        session=run.session,
         host=run.agent,
         task=run.task,
-        **told,
+        **fields,
     )
 
 
@@ -222,16 +234,13 @@ def choose_drafts(
     turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE
 ) -> list[Draft]:
     """Return the best drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
-    session = run.session or next((turn.session for turn in turns if turn.session), "")
     spoken = exchanges(turns)
     if spoken and not run.task:
         run = replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
-    drafts = [
-        one for one in drafts_of_exchanges(spoken, session, run) if one.score >= least
-    ]
+    drafts = [one for one in drafts_of_exchanges(spoken, run) if one.score >= least]
     drafts += [
-        *drafts_of_instructions(turns, session, run),
-        *drafts_of_fixes(turns, session, run),
+        *drafts_of_instructions(turns, run),
+        *drafts_of_fixes(turns, run),
     ]
     distinct: list[Draft] = []
     for draft in drafts:
@@ -251,24 +260,20 @@ def said_again(draft: Draft, *sessions: str) -> Draft:
     )
 
 
-def drafts_of_exchanges(
-    spoken: Iterable[Exchange], session: str, run: Run
-) -> Iterator[Draft]:
+def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
     asked = ""  # the person's last turn that was not a correction
     for exchange in spoken:
         kinds = set[str]()
         for said in statements_of(exchange.said):
             one = replace(exchange, said=said, agreed="" if kinds else exchange.agreed)
-            draft = _draft_of(one, score_of(one), asked, session, run)
+            draft = _draft_of(one, score_of(one), asked, run)
             kinds.add(draft.kind)
             yield draft
         asked = asked if CORRECTION in kinds else exchange.said
 
 
-def _draft_of(
-    exchange: Exchange, scored: Scored, asked: str, session: str, run: Run
-) -> Draft:
+def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft:
     """Return the draft of one statement."""
     said, before = (
         redact(exchange.said)[:MAX_SAID_CHARS].strip(),
@@ -292,7 +297,6 @@ def _draft_of(
     return _draft(
         scored.kind,
         said,
-        session,
         run,
         said=said,
         before=before,
@@ -322,7 +326,7 @@ def _concise(said: str) -> str:
 
 
 def _is_statement(sentence: str) -> bool:
-    return not cues().ASKS.search(sentence)
+    return not cues.ASKS.search(sentence)
 
 
 def _has_kind(sentence: str) -> bool:
@@ -350,7 +354,7 @@ def statements_of(said: str) -> list[str]:
 
 def _continues(sentence: str, before: str) -> bool:
     """Tell whether a sentence is about the same thing as the sentence before it."""
-    if cues().CONTINUES.match(sentence):
+    if cues.CONTINUES.match(sentence):
         return True
     return bool(statement_of(sentence).subject & statement_of(before).subject)
 
@@ -368,7 +372,7 @@ def key_sentence(told: Sequence[str]) -> str:
 
 def score_of(exchange: Exchange) -> Scored:
     """Return the score, the kind and the reasons for what a person said in an exchange."""
-    if cues().REQUEST.search(exchange.said):
+    if cues.REQUEST.search(exchange.said):
         return Scored(9.0, REQUEST, "asks to remember it")
     told = sentences_of_turn(exchange.said)
     key = key_sentence(told)
@@ -386,7 +390,7 @@ def score_of(exchange: Exchange) -> Scored:
     more = sum(_strength(one) > 0 for one in told) - 1
     if kind and more > 0:
         parts.append(("says more", MORE_SCORE * min(more, MAX_MORE)))
-    if not kind and cues().PROPOSES.search(exchange.agreed):
+    if not kind and cues.PROPOSES.search(exchange.agreed):
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     if not kind:
         parts.append(("states nothing", SILENT_SCORE))
@@ -399,24 +403,22 @@ def _strength(sentence: str) -> float:
 
 
 def _cues_in(text: str) -> list[Cue]:
-    return [cue for cue in cues().CUES if cue.pattern.search(text)]
+    return [cue for cue in cues.CUES if cue.pattern.search(text)]
 
 
 def draft_title(text: str) -> str:
     """Return the clause with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
     key = key_sentence(sentences_of_turn(text))
     title = _bare(_clause(UNTITLED.sub("", key)))
-    head = cues().REASONS.split(title, maxsplit=1)[0]
+    head = cues.REASONS.split(title, maxsplit=1)[0]
     title = head if len(head.split()) >= MIN_TITLE_WORDS else title
     return title[:1].upper() + title[1:]
 
 
 def _bare(clause: str) -> str:
     """Return a clause without lead-ins, and without punctuation and lone brackets at its ends."""
-    bare: str = (
-        cues()
-        .CHOOSING.sub("", cues().MARKERS.sub("", clause).strip())
-        .strip(" .,:;!-–—")
+    bare: str = cues.CHOOSING.sub("", cues.MARKERS.sub("", clause).strip()).strip(
+        " .,:;!-–—"
     )
     for opening, closing in ("()", "[]"):
         if bare.count(opening) != bare.count(closing):
@@ -429,9 +431,9 @@ def _clause(sentence: str) -> str:
     if len(sentence) <= MAX_TITLE_CHARS:
         return sentence
     ranked = [(0.0, False, 0, sentence)]
-    for clause in cues().CLAUSES.split(sentence):
+    for clause in cues.CLAUSES.split(sentence):
         bare = _bare(clause)
-        if len(bare.split()) >= MIN_TITLE_WORDS and not cues().DEPENDS.match(bare):
+        if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare):
             claim = sum(cue.weight for cue in _cues_in(clause) if cue.weight > 0)
             ranked.append((claim, len(bare) <= MAX_TITLE_CHARS, len(bare), bare))
     best = max(ranked)[-1]
@@ -440,7 +442,7 @@ def _clause(sentence: str) -> str:
     words = best[:MAX_TITLE_CHARS].rpartition(" ")[0]
     ends = [
         one.start()
-        for one in cues().JOINTS.finditer(words)
+        for one in cues.JOINTS.finditer(words)
         if one.start() > MIN_CUT_CHARS
     ]
     return words[: ends[-1]] if ends else words
@@ -505,6 +507,6 @@ def _holds_persons_words(draft: Draft) -> bool:
 
 def entry_of_request(draft: Draft) -> Entry:
     """Return the entry for what a person asked to remember, without words like "Remember that"."""
-    asked = cues().REQUEST.search(draft.said)
+    asked = cues.REQUEST.search(draft.said)
     text = asked[1].strip() if asked else draft.said
     return replace(entry_of_draft(draft), body=text)

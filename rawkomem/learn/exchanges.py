@@ -20,7 +20,7 @@ from ..text.prompts import (
 )
 from ..text.prose import prose_lines, sentences
 from ..text.scripts import terms_of
-from .cues import cues
+from . import cues_en as cues
 from .turns import ASSISTANT, TOOL, USER, Turn
 
 # Split a session into exchanges: what a person typed, and what the agent said before it.
@@ -99,7 +99,7 @@ def typed_in(text: str, whole: bool = False) -> str:
     Of a long text, only the start and the end are returned, unless `whole` is set.
     """
     text = FENCE_IN_SENTENCE.sub(r" `\1` ", clean(text))
-    text = cues().QUOTED_RULE.sub(_unquoted_rule, text)
+    text = cues.QUOTED_RULE.sub(_unquoted_rule, text)
     for tag in [*dict.fromkeys(ELEMENT.findall(text))][:MAX_ELEMENTS]:
         if f"</{tag}>" in text and tag not in (*HOST_TAGS, *PERSON_TAGS):
             text = without_tag(text, tag)[0]
@@ -114,9 +114,7 @@ def typed_in(text: str, whole: bool = False) -> str:
 
 def _unquoted_rule(quoted: re.Match[str]) -> str:
     """Return a quoted line as the person's, unless the line before it names another source."""
-    return (
-        quoted[0] if cues().LEADS_IN.search(quoted[1]) else f"{quoted[1]} {quoted[2]}"
-    )
+    return quoted[0] if cues.LEADS_IN.search(quoted[1]) else f"{quoted[1]} {quoted[2]}"
 
 
 def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -132,7 +130,7 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     for number, (line, kind) in enumerate(lines):
         own = ""
         if line and not kind:
-            is_reply = bool(cues().REPLIES.match(line)) or (
+            is_reply = bool(cues.REPLIES.match(line)) or (
                 line[0].islower() and not small
             )
             foreign = (foreign or number == opening) and not (
@@ -145,10 +143,10 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
             )
             if not foreign and not shown and (is_reply or not goes_on):
                 own = QUOTED_SPAN.sub("“…”", line)
-                foreign = bool(cues().LEADS_IN.search(own)) and not any(
+                foreign = bool(cues.LEADS_IN.search(own)) and not any(
                     kind for _, kind in lines[number + 1 : number + 3]
                 )
-                if told := cues().TELLS.search(own):
+                if told := cues.TELLS.search(own):
                     own, foreign = own[: told.end()], True
             announced = line.endswith(":") or shown
         yield own
@@ -161,13 +159,13 @@ def _opening(lines: Sequence[tuple[str, str]]) -> int:
         (n, line.strip()) for n, (line, kind) in enumerate(lines) if line and not kind
     ]
     speakers = [(n, name[1]) for n, line in typed if (name := SPEAKER.match(line))]
-    signs = [n for n, line in typed if cues().SIGNS.search(line)]
-    found = [n for n, line in typed if cues().OPENS.search(line)][:1]
+    signs = [n for n, line in typed if cues.SIGNS.search(line)]
+    found = [n for n, line in typed if cues.OPENS.search(line)][:1]
     if len(signs) >= MIN_SIGNS:
         found.append(signs[0])
     if 1 < len({name for _, name in speakers}) < len(speakers):
         found.append(speakers[0][0])
-    if signs and not found and cues().SIGNS_OFF.search(typed[-1][1]):
+    if signs and not found and cues.SIGNS_OFF.search(typed[-1][1]):
         found = [n for n, _ in typed if n and not lines[n - 1][0]][:1]
     return min(found, default=-1)
 
@@ -215,12 +213,12 @@ PRINTED_RUN_WORDS = 3
 def answer_to_agent(said: str) -> str:
     """Return AGREES or OBJECTS for a person's words; empty if they do neither."""
     first = said.strip()
-    if cues().OBJECTS.search(first[:200]):
+    if cues.OBJECTS.search(first[:200]):
         return OBJECTS
-    if cues().QUALIFIES.search(cues().SENTENCE_END.split(first, maxsplit=1)[0]):
+    if cues.QUALIFIES.search(cues.SENTENCE_END.split(first, maxsplit=1)[0]):
         return ""  # "ok no, leave it"
-    nods = cues().NODS.search(first) and len(first.split()) <= MAX_NOD_WORDS
-    return AGREES if nods or cues().AGREES.search(first) else ""
+    nods = cues.NODS.search(first) and len(first.split()) <= MAX_NOD_WORDS
+    return AGREES if nods or cues.AGREES.search(first) else ""
 
 
 def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
@@ -233,21 +231,21 @@ def agreed_statement(said: str, before: str, turns: Sequence[Turn] = ()) -> str:
     if answer_to_agent(said) != AGREES:
         return ""
     spoken, offer = sentences(before), ""
-    while spoken and (cues().OFFERS.search(spoken[-1]) or spoken[-1].endswith("?")):
+    while spoken and (cues.OFFERS.search(spoken[-1]) or spoken[-1].endswith("?")):
         offer = f"{spoken.pop()} {offer}"
-    both = len(spoken) > 1 and cues().CONTINUES.match(spoken[-1])
+    both = len(spoken) > 1 and cues.CONTINUES.match(spoken[-1])
     said_last = spoken[-2:] if both else spoken[-1:]
     statement = " ".join(said_last)
     about, offered = (
         _content_terms(statement),
-        _content_terms(offer) - cues().OFFER_WORDS,
+        _content_terms(offer) - cues.OFFER_WORDS,
     )
-    if len(offered & about) < MIN_OFFER_SHARE * len(
-        offered
-    ) and not cues().REFERS.search(offer):
+    if len(offered & about) < MIN_OFFER_SHARE * len(offered) and not cues.REFERS.search(
+        offer
+    ):
         return ""
-    answer = cues().SENTENCE_END.split(said.strip(), maxsplit=1)[0]
-    if _content_terms(cues().ASSENT.sub(" ", answer)) - about - _content_terms(offer):
+    answer = cues.SENTENCE_END.split(said.strip(), maxsplit=1)[0]
+    if _content_terms(cues.ASSENT.sub(" ", answer)) - about - _content_terms(offer):
         return ""
     printed = HeardWords(PRINTED_RUN_WORDS)
     for turn in turns:
@@ -335,8 +333,8 @@ def is_said_in(quote: str, text: str) -> bool:
         one.endswith(QUESTION_ENDS) for one in sentences(normalized_quote(quote))
     )
     return not asked and any(
-        not cues().MARKERS.sub("", one).strip(" -*•")
-        and (not other or cues().REASON.match(other))
+        not cues.MARKERS.sub("", one).strip(" -*•")
+        and (not other or cues.REASON.match(other))
         for one, other in _rests_of_sentence(quote, text)
     )
 
@@ -437,7 +435,7 @@ def _planted_instructions(turns: Iterable[Turn]) -> Iterator[str]:
         )
         for number, sentence in enumerate(spoken):
             if ASKS_TO_REMEMBER.search(sentence):
-                yield ASKS_TO_REMEMBER.sub(" ", cues().MARKERS.sub("", sentence))
+                yield ASKS_TO_REMEMBER.sub(" ", cues.MARKERS.sub("", sentence))
                 yield from spoken[number + 1 : number + READ_SENTENCES]
 
 

@@ -37,8 +37,7 @@ from .exchanges import (
     typed_in,
     whole_sentence,
 )
-from .llm import Llm
-from .llm_answers import SCHEMAS, ask_for_json
+from .llm import SCHEMAS, Llm, ask_for_json
 from .turns import ASSISTANT, USER, Run, Turn
 
 Proof = tuple[Turn, str, str, str]
@@ -209,10 +208,9 @@ class DraftFinder:
         llm: Llm,
         run: Run,
         existing: Sequence[Memory],
-        session: str = "",
         found: Sequence[Draft] = (),
     ):
-        self._llm, self._run, self.session = llm, run, session
+        self._llm, self._run = llm, run
         self._existing = existing[:MAX_EXISTING]
         self._earlier = [*found]
         self.drafts: list[Draft] = []
@@ -235,7 +233,7 @@ class DraftFinder:
         return new
 
     def _judged(self, item: Extracted, turns: Sequence[Turn]) -> Iterator[Draft]:
-        draft = draft_from(item, turns, self._run, self.session, self._llm.name)
+        draft = draft_from(item, turns, self._run, self._llm.name)
         what = NEW if draft else UNQUOTED
         if draft and self._is_repeated(draft):
             what = REPEATED
@@ -311,7 +309,7 @@ def _is_text(value: object) -> bool:
 
 
 def draft_from(
-    item: Extracted, turns: Sequence[Turn], run: Run, session: str, model: str
+    item: Extracted, turns: Sequence[Turn], run: Run, model: str
 ) -> Draft | None:
     """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
     quote, front = clean(item.quote).strip(), item.frontmatter or {}
@@ -325,7 +323,7 @@ def draft_from(
         one_line(item.title, TITLE_CHARS),
         clean(item.content)[:TEXT_CHARS].strip(),
     )
-    session = session or answer.session or run.source
+    session = run.session or run.source
     return Draft(
         id=draft_id(session, normalized_quote(quote)),
         kind=kind,

@@ -1,49 +1,213 @@
-"""The optional language model: its interface, a command that answers prompts, and memories fenced as
-data.
+"""The optional language model: an OpenAI-compatible endpoint (OpenAI, Ollama, LM Studio, vLLM, …) or a
+command such as `claude -p`; memories fenced as data; and questions whose answer is one JSON object.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from ..model.entries import Memory
-from ..model.errors import RawkoError
+from ..model.errors import BadInput, RawkoError
 from ..model.user_settings import LEARNING_GUARD, LlmSettings
 from ..model.values import iso
+from ..net.client import RETRY_PAUSES, Api, JsonApi, api_url
+from ..net.guard import RequestFailed
 from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.safe import safe_body, safe_title
 
-# Define the interface of a language model. It is an OpenAI-compatible endpoint or a command such
-# as `claude -p`.
+Schema = Mapping[str, Any]
+
+MAX_SHOWN_CHARS = 200  # of a command's error output or a model's refusal in our message
 
 
 class LlmFailure(RawkoError):
     """A language model gave no usable answer. Callers continue without one."""
 
 
-class Llm(Protocol):
-    """A language model that answers one prompt at a time."""
+class Llm:
+    """A language model that answers one prompt at a time. Prompts are redacted: no secret reaches its provider."""
 
-    @property
-    def name(self) -> str:
-        """Return a name of the model for messages, without its full address or key."""
-        ...
+    name: str  # of the model, for messages: without its full address or key
 
     def complete(self, prompt: str, system: str = "") -> str:
         """Return the answer's text, or raise LlmFailure."""
-        ...
+        return self._answer(redact(prompt), redact(system))
+
+    def _answer(self, prompt: str, system: str) -> str:
+        raise NotImplementedError
 
 
 def is_learning() -> bool:
     """Tell whether our own model command started this process. Then nothing is learned, to avoid endless recursion."""
     return bool(os.environ.get(LEARNING_GUARD))
+
+
+def required_llm(settings: LlmSettings) -> Llm:
+    """Return the model that the user configured; raise BadInput if none is configured."""
+    if settings.endpoint:
+        return EndpointLlm(settings)
+    if settings.command:
+        return CommandLlm(settings)
+    hint = "set it in your own config.yaml: llm: {provider: ADDRESS, model: NAME}, or llm: claude -p"
+    raise BadInput("no language model is configured", hint)
+
+
+# Ask a language model at an OpenAI-compatible /v1/chat/completions endpoint.
+
+CHAT = Api("/chat/completions", "llm.provider", "llm.model", "keys.llm")
+
+
+class EndpointLlm(Llm):
+    """A model that is asked by HTTP."""
+
+    def __init__(self, settings: LlmSettings, pauses: tuple[float, ...] = RETRY_PAUSES):
+        if not settings.model:
+            raise LlmFailure(
+                "llm.provider is an address, but no model is named",
+                "Set llm.model in your config.yaml.",
+            )
+        self._fixed: dict[str, Any] = {"model": settings.model}
+        if settings.max_tokens:
+            self._fixed["max_tokens"] = settings.max_tokens
+        url = api_url(settings.endpoint, CHAT.ending)
+        try:
+            self._post = JsonApi(
+                CHAT, url, settings.key_env, settings.timeout, pauses, settings.key
+            )
+        except RequestFailed as failure:
+            raise LlmFailure(failure.message, failure.hint) from None
+        target = self._post.client.target
+        self.name = f"{settings.model} at {target.host}:{target.port}"
+
+    def _answer(self, prompt: str, system: str) -> str:
+        roles = (("system", system), ("user", prompt))
+        messages = [{"role": role, "content": text} for role, text in roles if text]
+        try:
+            return completion_text(self._post({**self._fixed, "messages": messages}))
+        except RequestFailed as failure:
+            raise LlmFailure(failure.message, failure.hint) from None
+
+
+def completion_text(answer: Any) -> str:
+    """Return the text of a chat completion. A refusal, a truncated answer and an empty one raise LlmFailure."""
+    try:
+        choice = answer["choices"][0]
+        message = choice["message"]
+        refusal, text, ending = (
+            message.get("refusal"),
+            message.get("content"),
+            choice.get("finish_reason"),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError):
+        hint = "Check that llm.provider is OpenAI-compatible."
+        raise LlmFailure(
+            "the endpoint answered with no chat completion", hint
+        ) from None
+    if refusal:
+        raise LlmFailure(
+            f"the model refused: {one_line(redact(str(refusal)), MAX_SHOWN_CHARS)}",
+            "Try another model.",
+        )
+    if ending in ("content_filter", "length"):
+        hint = "Raise the server's limit on answers, or try another model."
+        raise LlmFailure(f"the answer was cut off: {ending}", hint)
+    if not isinstance(text, str) or not text.strip():
+        raise LlmFailure(
+            "the model returned an empty answer", "Try again, or try another model."
+        )
+    return text
+
+
+# Ask a language model by running a command that reads a prompt on stdin and prints the answer,
+# like `claude -p`.
+#
+# The command runs without a shell, in its own process group, and in an empty folder, so that an
+# agent that obeys text in a transcript finds nothing to change. An environment variable keeps
+# rawkomem from learning from its own question.
+
+
+class CommandLlm(Llm):
+    """A model that is asked by running a command. Messages show only its first word: the others may hold a secret."""
+
+    def __init__(self, settings: LlmSettings):
+        try:
+            self._words = shlex.split(settings.command, posix=os.name == "posix")
+        except ValueError:
+            self._words = []
+        if not self._words:
+            raise LlmFailure(
+                "the command in llm.provider has an open quote",
+                "Write it as in a terminal.",
+            )
+        self._seconds = settings.timeout
+        self.name = os.path.basename(self._words[0])
+
+    def _answer(self, prompt: str, system: str) -> str:
+        question = f"{system}\n\n{prompt}" if system else prompt
+        with tempfile.TemporaryDirectory(prefix="rawkomem-") as empty:
+            code, out, err = self._run(question.encode("utf-8", "replace"), empty)
+        text = out.decode("utf-8", "replace").strip()
+        if code:
+            lines = err.decode("utf-8", "replace").strip().splitlines()
+            words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
+            raise LlmFailure(
+                f"{self.name} ended with code {code}" + (f": {words}" if words else ""),
+                "Run the command in llm.provider by hand.",
+            )
+        if not text:
+            hint = "Set llm.provider to a command that reads the prompt on stdin, for example `claude -p`."
+            raise LlmFailure(f"{self.name} printed nothing", hint)
+        return text
+
+    def _run(self, question: bytes, folder: str) -> tuple[int, bytes, bytes]:
+        """Return the exit code and the output. On a timeout or any error, kill the command and all that it started."""
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(
+                self._words,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                cwd=folder,
+                env={**os.environ, LEARNING_GUARD: "1"},
+                start_new_session=True,
+            )
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise LlmFailure(
+                f"cannot run {self.name}: {reason}",
+                "Install it, or give its full path.",
+            ) from None
+        try:
+            out, err = process.communicate(question, timeout=self._seconds)
+        except subprocess.TimeoutExpired:
+            raise LlmFailure(
+                f"{self.name} did not answer within {self._seconds:g} s",
+                "Run the command by hand, or use a faster model.",
+            ) from None
+        finally:
+            if process.returncode is None:
+                kill_group(process)
+        return process.returncode, out, err
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill the command and, except on Windows, all processes that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.communicate()
 
 
 # Format memories for a language model: redacted, defused, and inside a fence that no memory can
@@ -87,98 +251,100 @@ def _fenced_memory(memory: Memory, nonce: str) -> str:
     return f"<memory-{nonce} {named}>\n{safe_body(text)}\n</memory-{nonce}>"
 
 
-# Ask a language model by running a command that reads a prompt on stdin and prints the answer,
-# like `claude -p`.
+# Ask a question whose answer is one JSON object.
 #
-# The command runs without a shell, in its own process group, and in an empty folder, so that an
-# agent that obeys text in a transcript finds nothing to change. An environment variable keeps
-# rawkomem from learning from its own question.
+# Models write prose around JSON, or put it in a code fence, so the object may start at any opening
+# brace of the answer.
 
-MAX_SHOWN_CHARS = 200  # of a command's error output in our message
-
-
-class CommandLlm:
-    """A model that is asked by running a command. Messages show only its first word: the others may hold a secret."""
-
-    def __init__(self, settings: LlmSettings):
-        try:
-            self._words = shlex.split(settings.command, posix=os.name == "posix")
-        except ValueError:
-            self._words = []
-        if not self._words:
-            raise LlmFailure(
-                "the command in llm.provider has an open quote",
-                "Write it as in a terminal.",
-            )
-        self._seconds = settings.timeout
-        self.name = os.path.basename(self._words[0])
-
-    def complete(self, prompt: str, system: str = "") -> str:
-        """Return the answer, as Llm.complete does."""
-        given = "\n\n".join(part for part in (system, prompt) if part)
-        with tempfile.TemporaryDirectory(prefix="rawkomem-") as empty:
-            process = self._start(empty)
-            out, err = self._talk(process, given)
-        text = out.decode("utf-8", "replace").strip()
-        if process.returncode:
-            lines = err.decode("utf-8", "replace").strip().splitlines()
-            words = one_line(redact(lines[-1]), MAX_SHOWN_CHARS) if lines else ""
-            raise LlmFailure(
-                f"{self.name} ended with code {process.returncode}"
-                + (f": {words}" if words else ""),
-                "Run the command in llm.provider by hand.",
-            )
-        if not text:
-            hint = "Set llm.provider to a command that reads the prompt on stdin, for example `claude -p`."
-            raise LlmFailure(f"{self.name} printed nothing", hint)
-        return text
-
-    def _talk(
-        self, process: subprocess.Popen[bytes], given: str
-    ) -> tuple[bytes, bytes]:
-        """Return what the command prints. On a timeout or any error, kill it and all processes that it started."""
-        try:
-            return process.communicate(
-                given.encode("utf-8", "replace"), timeout=self._seconds
-            )
-        except subprocess.TimeoutExpired:
-            kill_group(process)
-            said = f"{self.name} did not answer within {self._seconds:g} s"
-            raise LlmFailure(
-                said, "Run the command by hand, or use a faster model."
-            ) from None
-        except BaseException:
-            kill_group(process)
-            raise
-
-    def _start(self, folder: str) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        environment = {**os.environ, LEARNING_GUARD: "1"}
-        try:
-            return subprocess.Popen(
-                self._words,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=pipe,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise LlmFailure(
-                f"cannot run {self.name}: {reason}",
-                "Install it, or give its full path.",
-            ) from None
+MAX_ANSWER_CHARS = 1_000_000  # of an answer that are read
+# opening braces that are tried as the start of an object: each try reads the rest of the text
+MAX_BRACES = 500
+MAX_RETURNED_CHARS = 4_000  # of an unusable answer that are sent back to the model
+TYPES = {
+    "object": dict, "array": list, "string": str, "boolean": bool, "number": float | int,
+    "null": type(None),
+}  # fmt: skip
+with open(
+    os.path.join(os.path.dirname(__file__), "answers.json"), encoding="utf-8"
+) as _file:
+    # question → the JSON Schema of its answer
+    SCHEMAS: dict[str, Schema] = json.load(_file)
+# not strict: models write raw line breaks in strings
+DECODER = json.JSONDecoder(strict=False)
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill the command and, except on Windows, all processes that it started."""
+class UnfitAnswer(ValueError):
+    """An answer does not fit the schema. The message is sent back to the model."""
+
+
+def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str, Any]:
+    """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
+    wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
+    system = f"{system}\n\n{wanted}".strip()
+    answer = llm.complete(prompt, system)
     try:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
+        return read_json_object(answer, schema)
+    except UnfitAnswer as problem:
+        complaint = f"Your last answer could not be used ({problem!s}). It was:"
+        again = llm.complete(
+            f"{prompt}\n\n{complaint}\n\n{answer[:MAX_RETURNED_CHARS]}\n\nGive it again, as one JSON object only.",
+            system,
+        )
+    try:
+        return read_json_object(again, schema)
+    except UnfitAnswer as problem:
+        words = one_line(redact(again), 120)
+        hint = f"Its answer began: {words}" if words else "Try another model."
+        raise LlmFailure(
+            f"{llm.name} gave no usable answer, twice: {problem}", hint
+        ) from None
+
+
+def read_json_object(text: str, schema: Schema) -> dict[str, Any]:
+    """Return the first object in a text that fits the schema. Otherwise raise UnfitAnswer about the largest object."""
+    problem = UnfitAnswer("there is no JSON object in it")
+    largest = 0
+    for found, length in json_objects(text[:MAX_ANSWER_CHARS]):
+        try:
+            check_schema(found, schema)
+        except UnfitAnswer as unfit:
+            if length > largest:
+                problem, largest = unfit, length
         else:
-            process.kill()
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.communicate()
+            return found
+    raise problem
+
+
+def json_objects(text: str) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield every outermost JSON object in a text, with its length."""
+    at = text.find("{")
+    for _ in range(MAX_BRACES):
+        if at < 0:
+            return
+        try:
+            found, end = DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield found, end - at
+        at = text.find("{", end)
+
+
+def check_schema(value: Any, schema: Schema, path: str = "the answer") -> None:
+    """Raise UnfitAnswer unless a value fits a schema. Checks type, required, properties and items."""
+    allowed = schema.get("type", ())
+    names = (allowed,) if isinstance(allowed, str) else tuple(allowed)
+    kinds = tuple(TYPES[name] for name in names)
+    # in Python, a bool is an int
+    is_number = isinstance(value, bool) and bool not in kinds
+    if kinds and (is_number or not isinstance(value, kinds)):
+        raise UnfitAnswer(f"{path} must be {' or '.join(names)}")
+    if isinstance(value, dict):
+        lacking = [name for name in schema.get("required", ()) if name not in value]
+        if lacking:
+            raise UnfitAnswer(f"{path} lacks {lacking[0]!r}")
+        for name in schema.get("properties", {}).keys() & value.keys():
+            check_schema(value[name], schema["properties"][name], name)
+    if isinstance(value, list):
+        for item in value:
+            check_schema(item, schema.get("items", {}), f"an item of {path}")

@@ -21,8 +21,14 @@ from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
 from ..text.language import Statement, language, statement_of
 from ..text.prose import prose_lines, summarize
-from .llm import DATA_WARNING, Llm, LlmFailure, fenced_memories
-from .llm_answers import SCHEMAS, ask_for_json
+from .llm import (
+    DATA_WARNING,
+    SCHEMAS,
+    Llm,
+    LlmFailure,
+    ask_for_json,
+    fenced_memories,
+)
 from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
 
 # Propose a skill from consolidated learnings and lessons, in their own words. Pure.

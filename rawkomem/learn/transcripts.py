@@ -42,6 +42,8 @@ from .turns import (
     is_history,
     is_subagents,
     opens_subagent,
+    session_of,
+    session_of_history,
     turns_of_history,
     turns_of_log,
     turns_of_record,
@@ -286,7 +288,6 @@ class Transcript:
         self.warnings: list[str] = []
         name = getattr(stream, "name", "")
         self._name = name if isinstance(name, str) else "the transcript"
-        self._stem = ""  # the session of a history that names none: its file name
         self._is_subagents = (
             SUBAGENTS_FOLDER in self._name.replace("\\", "/").split("/")[:-1]
         )
@@ -306,7 +307,6 @@ class Transcript:
             talk = talk + len(turn.text) if turn.role == NOBODY and talk >= 0 else -1
             if turn.text or turn.did:
                 yield turn
-        self.session = self.session or self._stem
         if talk > MIN_TALK_CHARS:
             self.warnings.append(
                 f"no speakers found; supported formats: {READABLE_FORMATS}"
@@ -323,19 +323,16 @@ class Transcript:
             if self._is_subagents or turn.role == SUBAGENT:
                 self.counts["sub-agent"] += 1
             else:
-                self.session = self.session or turn.session
                 yield turn
 
     def _recorded(self) -> Iterator[Turn]:
         start = self._look_ahead().lstrip(BLANKS)[:1]
         if start not in (b"{", b"["):
-            is_specstory = is_history(_decoded_line(line) for line in self._ahead)
-            self._stem = (
-                os.path.splitext(os.path.basename(self._name))[0]
-                if is_specstory
-                else ""
-            )
-            read = turns_of_history if is_specstory else turns_of_log
+            head = [*map(_decoded_line, self._ahead)]
+            read = turns_of_log
+            if is_history(head):
+                stem = os.path.splitext(os.path.basename(self._name))[0]
+                self.session, read = session_of_history(head) or stem, turns_of_history
             return read(_decoded_line(line) for line in self._lines())
         spread = start == b"[" or not any(_read_record(line) for line in self._ahead)
         records = self._document() if spread else self._records()
@@ -409,7 +406,7 @@ class Transcript:
             if within is None:
                 yield value
                 return
-            self.session = self.session or _session_id_of(value)
+            self.session = self.session or session_of(value)
             self.line = b""
             value = within
         for item in value:
@@ -427,6 +424,7 @@ class Transcript:
         if self._is_subagents or is_subagents(record):
             self.counts["sub-agent"] += 1
             return iter(())
+        self.session = self.session or session_of(record)
         return turns_of_record(record, host)
 
 
@@ -447,12 +445,6 @@ def _read_record(line: bytes) -> Record | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
-
-
-def _session_id_of(document: Record) -> str:
-    info = document.get("info")
-    id = info.get("id") if isinstance(info, dict) else None
-    return str(id or document.get("sessionId") or document.get("session_id") or "")
 
 
 # Read a whole session: its turns, its host, and the counts of skipped records.

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import Any
 
-from ..model.values import read_time, record
+from ..model.values import read_time, record, replace
 from ..text.chunks import fence_after
 
 Record = dict[str, Any]
@@ -47,7 +48,6 @@ class Turn:
     text: str
     at: int = 0  # milliseconds since 1970; 0: unknown
     tool: str = ""  # name of the tool
-    session: str = ""  # empty if the record does not name it
     did: Did | None = None  # only in turns of tools
 
 
@@ -187,10 +187,21 @@ def _within(value: Any, *keys: str) -> Any:
 
 # Read the transcript records of each host. The keys of a record show which host wrote it.
 
-ROLES = {  # every other role becomes SYSTEM
-    **dict.fromkeys(("user", "human"), USER),
-    **dict.fromkeys(("assistant", "ai", "model", "gemini"), ASSISTANT),
-    **dict.fromkeys(("tool", "function"), TOOL),
+# names of speakers in records and in texts; in a record, every other name means SYSTEM
+ROLES = {
+    **dict.fromkeys(("user", "human", "you", "prompt"), USER),
+    **dict.fromkeys(
+        ("assistant", "ai", "agent", "claude", "chatgpt", "gpt", "model", "bot"),
+        ASSISTANT,
+    ),
+    **dict.fromkeys(
+        ("response", "claude-code", "codex", "opencode", "gemini", "cursor", "copilot"),
+        ASSISTANT,
+    ),
+    **dict.fromkeys(
+        ("tool", "tool result", "tool call", "tool output", "function"), TOOL
+    ),
+    "system": SYSTEM,
 }
 # Claude Code's records have at least one
 CLAUDE_IDS = {"sessionId", "uuid", "leafUuid"}
@@ -212,8 +223,23 @@ def host_of(record: Record) -> str:
 
 
 def turns_of_record(record: Record, host: str) -> Iterator[Turn]:
-    """Yield the turns in a record of a host."""
-    return READERS[host][1](record)
+    """Yield the turns in a record of a host, with the time of the record."""
+    named = record.get("timestamp") or record.get("created_at")
+    at = time_of(named or _within(record, "info", "time", "created"))
+    return (replace(turn, at=at) for turn in READERS[host][1](record))
+
+
+def session_of(record: Record) -> str:
+    """Return the session that a record or a document names; empty if it names none."""
+    meta = record.get("payload") if record.get("type") == "session_meta" else record
+    names = (
+        record.get("sessionId"),
+        _within(record, "info", "sessionID"),
+        _within(record, "data", "sessionId"),
+        _within(meta, "session_id"),
+        meta is not record and _within(meta, "id"),
+    )
+    return next(filter(None, map(_text, names)), "")
 
 
 def is_subagents(record: Record) -> bool:
@@ -244,9 +270,8 @@ def opens_subagent(record: Record) -> bool:
 def _claude(record: Record) -> Iterator[Turn]:
     """Yield the turns of Claude Code. Meta records, summaries and text of the host or other programs become SYSTEM."""
     message, role = record.get("message"), record.get("type")
-    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     if role in CLAUDE_TYPES:
-        yield from _claude_queued(record, at, session)
+        yield from _claude_queued(record)
     if not isinstance(message, dict) or role not in (USER, ASSISTANT):
         return
     own = any(
@@ -254,17 +279,18 @@ def _claude(record: Record) -> Iterator[Turn]:
     )
     own = own or message.get("model") == "<synthetic>" or not _is_typed(record)
     for part in _parts(message.get("content")):
-        kind = part.get("type")
-        if kind in TEXT_PARTS:
-            yield Turn(
-                SYSTEM if own else role, _text(part.get("text")), at, "", session
-            )
-        elif kind == "tool_use":
-            yield from _call_turns(
-                part.get("id"), part.get("name"), part.get("input"), at, session
-            )
-        elif kind == "tool_result":
-            yield from _claude_result(record, part, at, session)
+        if part.get("type") in TEXT_PARTS:
+            yield Turn(SYSTEM if own else role, _text(part.get("text")))
+        elif part.get("type") == "tool_result":
+            yield from _claude_result(record, part)
+        else:
+            yield from _part_calls(part)
+
+
+def _part_calls(part: Record) -> Iterator[Turn]:
+    """Yield the tool call that a part of a message holds, if it holds one."""
+    if part.get("type") == "tool_use":
+        yield from _call_turns(part.get("id"), part.get("name"), part.get("input"))
 
 
 def _is_typed(record: Record) -> bool:
@@ -273,63 +299,51 @@ def _is_typed(record: Record) -> bool:
     return origin == "human" and record.get("commandMode", "prompt") == "prompt"
 
 
-def _claude_queued(record: Record, at: int, session: str) -> Iterator[Turn]:
+def _claude_queued(record: Record) -> Iterator[Turn]:
     """Yield what a person typed while the agent worked. It is recorded when it is queued and when it is delivered."""
     attached: Any = record.get("attachment")
     if _within(attached, "type") == "queued_command" and _is_typed(attached):
-        yield Turn(USER, _joined(_within(attached, "prompt")), at, "", session)
+        yield Turn(USER, _joined(_within(attached, "prompt")))
     elif record.get("operation") == "enqueue":
-        yield Turn(QUEUED, _joined(record.get("content")), at, "", session)
+        yield Turn(QUEUED, _joined(record.get("content")))
 
 
-def _claude_result(
-    record: Record, part: Record, at: int, session: str
-) -> Iterator[Turn]:
+def _claude_result(record: Record, part: Record) -> Iterator[Turn]:
     """Yield the result of a tool, and what a person typed when they refused the call.
 
     Only fields outside the message prove that a person refused: a tool can print the same words.
     """
-    output, told = _joined(part.get("content")), record.get("toolUseResult")
-    refused = record.get("toolDenialKind") == "user-rejected" or told == CLAUDE_REFUSED
-    stopped = refused or _within(told, "interrupted")
-    failed = None if stopped else bool(part.get("is_error"))
-    yield _result_turn(part.get("tool_use_id"), "", output, failed, at, session)
-    reason = (
-        output.partition(CLAUDE_REFUSAL)[2] if refused and part.get("is_error") else ""
+    output, result = _joined(part.get("content")), record.get("toolUseResult")
+    refused = (
+        record.get("toolDenialKind") == "user-rejected" or result == CLAUDE_REFUSED
     )
-    if reason.strip():
-        yield Turn(USER, reason, at, "", session)
+    failed = bool(part.get("is_error"))
+    stopped = refused or _within(result, "interrupted")
+    yield _result_turn(part.get("tool_use_id"), "", output, None if stopped else failed)
+    if refused and failed:
+        yield Turn(USER, output.partition(CLAUDE_REFUSAL)[2])
 
 
 def _codex(record: Record) -> Iterator[Turn]:
     """Yield the turns of a Codex rollout. It records each message twice, as item and as event; Flow drops one."""
-    payload, at = record["payload"], time_of(record.get("timestamp"))
+    payload = record["payload"]
     kind, id = payload.get("type"), payload.get("call_id")
-    if record["type"] == "session_meta":
-        yield Turn(
-            SYSTEM, "", at, "", _text(payload.get("id") or payload.get("session_id"))
-        )
-    elif kind == "message":
-        yield Turn(_role(payload.get("role")), _joined(payload.get("content")), at)
+    if kind == "message":
+        yield Turn(_role(payload.get("role")), _joined(payload.get("content")))
     elif kind in ("user_message", "agent_message"):
-        yield Turn(
-            USER if kind == "user_message" else ASSISTANT,
-            _text(payload.get("message")),
-            at,
-        )
+        role = USER if kind == "user_message" else ASSISTANT
+        yield Turn(role, _text(payload.get("message")))
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
-        asked = (
-            payload.get("arguments") or payload.get("input") or payload.get("action")
-        )
-        yield from _call_turns(id, payload.get("name") or "shell", _unpacked(asked), at)
+        asked = _first_value(payload, ("arguments", "input", "action"))
+        yield from _call_turns(id, payload.get("name") or "shell", _unpacked(asked))
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output, failed = _codex_output(_unpacked(payload.get("output")))
-        yield _result_turn(id, "", output, failed, at)
+        yield _result_turn(id, "", output, failed)
     elif kind == "exec_command_end":
         did = Did(
             _text(id), command_of(payload.get("command")), failed=_code_failed(payload)
         )
-        yield Turn(TOOL, _text(payload.get("aggregated_output")), at, did=did)
+        yield Turn(TOOL, _text(payload.get("aggregated_output")), did=did)
 
 
 def _codex_output(output: Any) -> tuple[str, bool | None]:
@@ -355,35 +369,27 @@ def _code_failed(facts: object, key: str = "exit_code") -> bool | None:
 def _opencode(record: Record) -> Iterator[Turn]:
     """Yield the turns of an OpenCode message. A plugin or the host inserted its synthetic parts."""
     info = record["info"]
-    at, session = (
-        time_of(_within(info, "time", "created")),
-        _text(info.get("sessionID")),
-    )
-    summary = (
-        info.get("summary") is True
-    )  # true in the summary of a compaction; a person's message has an object there
+    # true in the summary of a compaction; a person's message has an object there
+    summary = info.get("summary") is True
     for part in _parts(record["parts"]):
         if part.get("type") == "tool":
-            yield from _opencode_tool(part, at, session)
+            yield from _opencode_tool(part)
         elif part.get("type") == "text":
             own = summary or part.get("synthetic") or part.get("ignored")
             role = SYSTEM if own else _role(info.get("role"))
-            yield Turn(role, _text(part.get("text")), at, "", session)
+            yield Turn(role, _text(part.get("text")))
 
 
-def _opencode_tool(part: Record, at: int, session: str) -> Iterator[Turn]:
+def _opencode_tool(part: Record) -> Iterator[Turn]:
     id, name, state = part.get("callID"), part.get("tool"), part.get("state")
     status, input = _within(state, "status"), _within(state, "input")
     if isinstance(input, dict):
-        yield from _call_turns(id, name, input, at, session)
-    if status in ("completed", "error"):
-        failed = (
-            status == "error"
-            or _code_failed(_within(state, "metadata"), "exit")
-            or False
-        )
-        output = _text(_within(state, "error" if status == "error" else "output"))
-        yield _result_turn(id, name, output, failed, at, session)
+        yield from _call_turns(id, name, input)
+    if status == "error":
+        yield _result_turn(id, name, _text(_within(state, "error")), True)
+    elif status == "completed":
+        failed = _code_failed(_within(state, "metadata"), "exit") or False
+        yield _result_turn(id, name, _text(_within(state, "output")), failed)
 
 
 def _is_gemini(record: Record) -> bool:
@@ -396,25 +402,20 @@ def _is_gemini(record: Record) -> bool:
 
 def _gemini(record: Record) -> Iterator[Turn]:
     """Yield the turns of Gemini CLI: messages of type user or gemini, and the tool calls of a message."""
-    at, session = time_of(record.get("timestamp")), _text(record.get("sessionId"))
     said = _joined(record.get("displayContent") or record.get("content"))
     if record.get("type") == USER:
         said = _gemini_typed(said)
-    yield Turn(_role(record.get("type")), said, at, "", session)
+    yield Turn(_role(record.get("type")), said)
     for call in _parts(record.get("toolCalls")):
         if call.get("agentId"):
             continue
-        if isinstance(call.get("args"), dict):
-            yield from _call_turns(
-                call.get("id"), call.get("name"), call["args"], at, session
-            )
+        id, name, args = call.get("id"), call.get("name"), call.get("args")
+        if isinstance(args, dict):
+            yield from _call_turns(id, name, args)
         output, failed = _gemini_output(call)
-        if (
-            output or failed is not None
-        ):  # else the call is not done; its message is written again later
-            yield _result_turn(
-                call.get("id"), call.get("name"), output, failed, at, session
-            )
+        # else the call is not done; its message is written again later
+        if output or failed is not None:
+            yield _result_turn(id, name, output, failed)
 
 
 def _gemini_typed(said: str) -> str:
@@ -445,30 +446,22 @@ def _cursor(record: Record) -> Iterator[Turn]:
     content = record["message"].get("content")
     text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
-    yield Turn(
-        _role(record["role"]), asked.partition("</user_query>")[0] if tag else text
-    )
+    said = asked.partition("</user_query>")[0] if tag else text
+    yield Turn(_role(record["role"]), said)
     for part in _parts(content):
-        if part.get("type") == "tool_use":
-            yield from _call_turns(
-                part.get("id"), part.get("name"), part.get("input"), 0
-            )
+        yield from _part_calls(part)
 
 
 def _copilot(record: Record) -> Iterator[Turn]:
     """Yield the turns of an event of Copilot CLI. A user message with another source is from a skill or a command."""
-    data, at, kind = (
-        record["data"],
-        time_of(record.get("timestamp")),
-        str(record["type"]),
-    )
+    data, kind = record["data"], str(record["type"])
     who, _, what = kind.partition(".")
     id, name = data.get("toolCallId"), data.get("toolName")
     if what == "message" and who in (USER, ASSISTANT):
         own = who == USER and data.get("source") not in (None, "", USER)
-        yield Turn(SYSTEM if own else who, _text(data.get("content")), at)
+        yield Turn(SYSTEM if own else who, _text(data.get("content")))
     elif kind == "tool.execution_start":
-        yield from _call_turns(id, name, data.get("arguments"), at)
+        yield from _call_turns(id, name, data.get("arguments"))
     elif kind == "tool.execution_complete":
         success = data.get("success")
         told = data.get("result") or ("" if success else data.get("error"))
@@ -476,36 +469,22 @@ def _copilot(record: Record) -> Iterator[Turn]:
         failed = (
             exit_failed(output) or not success if isinstance(success, bool) else None
         )
-        yield _result_turn(id, name, output, failed, at)
-    else:
-        yield Turn(SYSTEM, "", at, "", _text(data.get("sessionId")))
+        yield _result_turn(id, name, output, failed)
 
 
-def _call_turns(
-    id: object, name: object, given: object, at: int, session: str = ""
-) -> Iterator[Turn]:
-    return (
-        Turn(TOOL, "", at, _text(name), session, did)
-        for did in calls_asked(_text(id), given)
-    )
+def _call_turns(id: object, name: object, given: object) -> Iterator[Turn]:
+    for did in calls_asked(_text(id), given):
+        yield Turn(TOOL, "", tool=_text(name), did=did)
 
 
-def _result_turn(
-    id: object,
-    name: object,
-    output: str,
-    failed: bool | None,
-    at: int,
-    session: str = "",
-) -> Turn:
-    return Turn(TOOL, output, at, _text(name), session, Did(_text(id), failed=failed))
+def _result_turn(id: object, name: object, output: str, failed: bool | None) -> Turn:
+    return Turn(TOOL, output, tool=_text(name), did=Did(_text(id), failed=failed))
 
 
 def _generic(record: Record) -> Iterator[Turn]:
     """Yield the turn of a record with role and content, as most programs write it."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
-    at = time_of(record.get("timestamp") or record.get("created_at"))
-    yield Turn(_role(record.get("role", record.get("from"))), _joined(said), at)
+    yield Turn(_role(record.get("role", record.get("from"))), _joined(said))
 
 
 # name → (test whether a record is of this host, reader of its turns); the first test that passes decides
@@ -602,28 +581,6 @@ def time_of(value: object) -> int:
 # Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such
 # lines is one turn.
 
-SPEAKER_NAMES = {
-    **dict.fromkeys(("user", "human", "you", "prompt"), USER),
-    **dict.fromkeys(
-        (
-            "assistant",
-            "ai",
-            "agent",
-            "claude",
-            "chatgpt",
-            "gpt",
-            "model",
-            "bot",
-            "response",
-        ),
-        ASSISTANT,
-    ),
-    **dict.fromkeys((name for name in READERS if name != CHAT), ASSISTANT),
-    **dict.fromkeys(
-        ("tool", "tool result", "tool call", "tool output", "function"), TOOL
-    ),
-    **dict.fromkeys(("system",), SYSTEM),
-}
 BRACKETED_TIME = re.compile(
     r"\s*[(\[]([^()\[\]]{0,80})[)\]]"
 )  # in brackets, next to a speaker's name
@@ -634,7 +591,6 @@ EMPHASIS = ("**", "_**", "*__", "__")
 MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
 # of a speaker's name with its markup; longer text is a sentence with a colon in it
 MAX_NAME_CHARS = 30
-MAX_TURN_CHARS = 1_000_000  # the rest of a longer turn is dropped
 
 
 def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
@@ -644,10 +600,10 @@ def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
         before, fence = fence, fence_after(fence, line)
         speaker = None if before or fence else _named_speaker(line)
         if speaker:
-            yield Turn(role, "\n".join(said).strip("\n")[:MAX_TURN_CHARS], at)
+            yield Turn(role, "\n".join(said).strip("\n"), at)
             (role, at, line), said = speaker, []
         said.append(line)
-    yield Turn(role, "\n".join(said).strip("\n")[:MAX_TURN_CHARS], at)
+    yield Turn(role, "\n".join(said).strip("\n"), at)
 
 
 def _named_speaker(line: str) -> tuple[str, int, str] | None:
@@ -663,7 +619,7 @@ def _named_speaker(line: str) -> tuple[str, int, str] | None:
     bare = line[: beside.start()] + line[beside.end() :] if beside else line
     name, colon, rest = bare.lstrip("# ").partition(":")
     role = (
-        SPEAKER_NAMES.get(name.strip(" *_[]").lower(), "")
+        ROLES.get(name.strip(" *_[]").lower(), "")
         if len(name) <= MAX_NAME_CHARS
         else ""
     )
@@ -709,24 +665,26 @@ def is_history(lines: Iterable[str]) -> bool:
     )
 
 
+def session_of_history(lines: Iterable[str]) -> str:
+    """Return the session that the head of a history names; empty if it names none."""
+    head = takewhile(lambda line: not SPECSTORY_SPEAKER.match(line), lines)
+    return next((named[1] for named in map(SESSION_COMMENT.match, head) if named), "")
+
+
 def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
     """Yield the turns of a history: what somebody said, then the text of each tool block in it. Thoughts are dropped."""
-    role, at, session = "", 0, ""
+    role, at = "", 0
     words, blocks = list[str](), list[list[str]]()
     # the end of the open block, its open code fence, and the line above
     ends = fence = above = ""
     for line in lines:
         speaker = None if ends else _opened_message(line, at)
         if speaker:
-            yield from _message_turns(role, at, session, words, blocks, speaker[0])
+            yield from _message_turns(role, at, words, blocks, speaker[0])
             (role, at), words, blocks = speaker, [], []
             continue
         if not role:
-            named, dated = (
-                SESSION_COMMENT.match(line),
-                STAMPED_TIME.search(line.rstrip(" )")),
-            )
-            session = named[1] if named else session
+            dated = STAMPED_TIME.search(line.rstrip(" )"))
             at = time_of(dated[0]) if dated and line.startswith("#") else at
             continue
         opens = next((start for start in BLOCK_ENDS if line.startswith(start)), "")
@@ -743,7 +701,7 @@ def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
             above = line
         elif not line.startswith(MESSAGE_COMMENT):
             words.append(line)
-    yield from _message_turns(role, at, session, words, blocks, role)
+    yield from _message_turns(role, at, words, blocks, role)
 
 
 def _opened_message(line: str, before: int) -> tuple[str, int] | None:
@@ -760,24 +718,13 @@ def _opened_message(line: str, before: int) -> tuple[str, int] | None:
 
 
 def _message_turns(
-    role: str,
-    at: int,
-    session: str,
-    words: list[str],
-    blocks: list[list[str]],
-    following: str,
+    role: str, at: int, words: list[str], blocks: list[list[str]], following: str
 ) -> Iterator[Turn]:
     text = "\n".join(words).rstrip()
     if role:
         said = text if following == role else text.removesuffix(SPEAKER_SEPARATOR)
-        yield Turn(role, said.strip()[:MAX_TURN_CHARS], at, "", session)
+        yield Turn(role, said.strip(), at)
     for block in blocks if role != SUBAGENT else ():
         name = TOOL_NAME.search(block[0])
         if block[0].startswith((TOOL_START, DETAILS)):
-            yield Turn(
-                TOOL,
-                "\n".join(block)[:MAX_TURN_CHARS],
-                at,
-                name[1] if name else "",
-                session,
-            )
+            yield Turn(TOOL, "\n".join(block), at, name[1] if name else "")

@@ -68,23 +68,16 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     for name in cls.__required__[len(given) :]:
         wrong |= fields[name] is MISSING
     if wrong:
-        raise TypeError(_wrong_arguments(cls, given, named))
+        free = names[len(given) :]
+        odd = [name for name in named if name not in free]
+        missing = [name for name in free if fields[name] is MISSING]
+        values = f"{len(given)} of at most {len(names)} values"
+        raise TypeError(
+            f"{cls.__name__}: {values}, no field left for {odd}, nothing for {missing}"
+        )
     for name, check in cls.__check__.items():
         if fields[name] is not cls.__defaults__[name]:
             fields[name] = check(fields[name], f"{cls.__name__}.{name}")
-
-
-def _wrong_arguments(cls: Any, given: tuple[Any, ...], named: dict[str, Any]) -> str:
-    """Return which arguments of a record are unknown or given twice, missing, or too many."""
-    free = cls.__fields__[len(given) :]
-    odd = [name for name in named if name not in free]
-    missing = [name for name in cls.__required__ if name in free and name not in named]
-    if odd or missing:
-        wrong = (
-            f"no field left for {', '.join(odd)}" if odd else f"no {', '.join(missing)}"
-        )
-        return f"{cls.__name__} has {wrong}"
-    return f"{cls.__name__} takes {len(cls.__fields__)} arguments, not {len(given)}"
 
 
 def replace(item: T, **changes: Any) -> T:

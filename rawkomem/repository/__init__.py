@@ -1,6 +1,6 @@
 """Repository: the entry point of the library. Its parts (`repo.skills`, …) are loaded on first use.
 
-`beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; and undoing changes that this machine made
+`beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; undoing changes that this machine made; the list of what waits for a person
 `commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories
 `connections`: What memories are connected with: links and walks along them, clusters, entities, episodes, and cited places in the code
 `core`: The object that the facade and all parts of the library share: one repository's files, settings and index
@@ -16,7 +16,6 @@
 `settings_table`: The table of settings, one row each, the types of their values, and the reader of a settings file
 `skills`: Skills: import, find, rate and export them; propose skills and write reflections from memories
 `transfer`: What enters and leaves a repository: import and export in the formats of other tools, the ledger of writes and recalls, and sinks that receive changes
-`waiting`: The list of everything that waits for a person's decision: drafts, proposed changes, conflicts and memories in quarantine; and the decisions about them
 `writing`: Store and change memories: the keyword arguments of `add` and `amend`, the checks of an entry, and the only write path, which updates sinks, the ledger and MEMORY.md after the write
 """
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
     from ..state.history import Step
-    from .beliefs import Beliefs, Undoing
+    from .beliefs import Beliefs, Undoing, Waiting
     from .commits import Edits
     from .connections import Citations, Episodes, Graph
     from .experience import Lessons, Traces
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from .maintenance import Lifecycle, Retention
     from .skills import Skills
     from .transfer import Exchange, Ledger, Sinks
-    from .waiting import Waiting
     from .writing import Stored
 
     class Changes(TypedDict, total=False):
@@ -96,47 +94,57 @@ class Repository:
     """A project's memories: the files in `.rawko/` and the index that is built from them."""
 
     beliefs: Beliefs = lazy(
-        "beliefs",
+        "beliefs.Beliefs",
         "Trust, disputes, quarantine, review, supersession, validity, conflicts.",
     )
     citations: Citations = lazy(
-        "connections", "Citations: places in the code that memories refer to."
+        "connections.Citations", "Citations: places in the code that memories refer to."
     )
     edits: Edits = lazy(
-        "commits",
+        "commits.Edits",
         "Memories and commits: manual edits, checks, staged memories, gathered changes.",
     )
-    episodes: Episodes = lazy("connections", "Episodes: groups of memories.")
-    exchange: Exchange = lazy("transfer", "Import and export, in all formats.")
+    episodes: Episodes = lazy("connections.Episodes", "Episodes: groups of memories.")
+    exchange: Exchange = lazy("transfer.Exchange", "Import and export, in all formats.")
     graph: Graph = lazy(
-        "connections", "Links between memories, walks, clusters, entities."
+        "connections.Graph", "Links between memories, walks, clusters, entities."
     )
     learning: Learning = lazy(
-        "learning", "Drafts from transcripts, and memories that quote a person."
+        "learning.Learning",
+        "Drafts from transcripts, and memories that quote a person.",
     )
     drafts: Drafts = lazy(
-        "learning", "Drafts that wait for a decision on this machine."
+        "learning.Drafts", "Drafts that wait for a decision on this machine."
     )
-    ledger: Ledger = lazy("transfer", "The tamper-evident log of writes and recalls.")
+    ledger: Ledger = lazy(
+        "transfer.Ledger", "The tamper-evident log of writes and recalls."
+    )
     lessons: Lessons = lazy(
-        "experience", "Lessons from failures, and the intents behind a memory."
+        "experience.Lessons", "Lessons from failures, and the intents behind a memory."
     )
-    lifecycle: Lifecycle = lazy("maintenance", "Duplicates, digests, pruning, purging.")
-    retention: Retention = lazy("maintenance", "Move memories to the archive and back.")
-    sinks: Sinks = lazy("transfer", "Send changes to a daily log or a webhook.")
+    lifecycle: Lifecycle = lazy(
+        "maintenance.Lifecycle", "Duplicates, digests, pruning, purging."
+    )
+    retention: Retention = lazy(
+        "maintenance.Retention", "Move memories to the archive and back."
+    )
+    sinks: Sinks = lazy("transfer.Sinks", "Send changes to a daily log or a webhook.")
     skills: Skills = lazy(
-        "skills", "Skills: import, find, rate, export, propose from memories."
+        "skills.Skills", "Skills: import, find, rate, export, propose from memories."
     )
     store: Store = lazy(
-        "machine", "The index and its search stores: status, rebuild, copy, publish."
+        "machine.Store",
+        "The index and its search stores: status, rebuild, copy, publish.",
     )
-    traces: Traces = lazy("experience", "Traces of runs, the experience log, briefs.")
+    traces: Traces = lazy(
+        "experience.Traces", "Traces of runs, the experience log, briefs."
+    )
     layers: Layers = lazy(
-        "layers",
+        "layers.Layers",
         "The project's memories, the user's own, and those of shared repositories.",
     )
     undoing: Undoing = lazy(
-        "beliefs", "The last changes made on this machine; undo them."
+        "beliefs.Undoing", "The last changes made on this machine; undo them."
     )
 
     def __init__(
@@ -256,7 +264,7 @@ class Repository:
         """Hide a memory by appending a tombstone; its text stays in the file and in history."""
         from ..state.changes import plan_delete
 
-        return self.core.write(plan_delete(self.get(name), reason, by))[0]
+        return self.core.append(plan_delete, name, reason, by)
 
     def feedback(
         self, name: str, signal: str, reason: str = "", by: str = ""
@@ -264,9 +272,7 @@ class Repository:
         """Vote on a memory: `helpful` or `harmful`."""
         from ..state.changes import plan_feedback
 
-        return self.core.write(
-            lambda: plan_feedback(self.get(name), signal, reason, by)
-        )[0]
+        return self.core.append(plan_feedback, name, signal, reason, by)
 
     # Read
 
@@ -296,11 +302,10 @@ class Repository:
         They are ranked by words and meaning, or by the scores of a profile. Each has at least the relevance
         `min_similarity`, a cosine.
         """
-        return [
-            *self.search_many([text], limit, only, profile, min_similarity, **words)[
-                0
-            ].found
-        ]
+        answers = self.search_many(
+            [text], limit, only, profile, min_similarity, **words
+        )
+        return list(answers[0].found)
 
     def search_many(
         self,
@@ -316,11 +321,8 @@ class Repository:
         least = read_share(min_similarity, "min_similarity")
         if said := cut_note(texts):
             self.core.warn(said)
-        asked = (texts, limit, only, profile, least)
-        if self.core.is_layered:
-            answers = self.layers.look(*asked)
-        else:
-            answers = self.core.read(self.core.searching(*asked))
+        look = self.layers.look if self.core.is_layered else self.core.look
+        answers = look(texts, limit, only, profile, least)
         self.core.note_answers(
             [(answer.question, answer.found) for answer in answers], limit, only
         )
@@ -358,15 +360,19 @@ class Repository:
         Only active, currently valid memories are injected; with `strict`, only those that a person vouches for. A
         filter narrows them down further.
         """
-        asked, only = _task(task, agent, session), _filter(only, words)
-        limits = {
-            "max_injected": limit,
-            "min_importance": min_importance or None,
-            "budget": budget or None,
-        }
         from .injecting import inject_for
 
-        return inject_for(self, asked, profile, form, only, strict, **limits)
+        return inject_for(
+            self,
+            _task(task, agent, session),
+            profile,
+            form,
+            _filter(only, words),
+            strict,
+            max_injected=limit,
+            min_importance=min_importance or None,
+            budget=budget or None,
+        )
 
     def prompt_for(
         self,
@@ -381,9 +387,9 @@ class Repository:
         """Return a prompt with the memories for a task appended, and count these memories as used."""
         from ..recall.inject import with_memories
 
-        asked = _task(task, agent, session)
-        injection = self.inject(asked, profile=profile, form=form, strict=strict)
-        self.note_use(injection, asked.session)
+        whole = _task(task, agent, session)
+        injection = self.inject(whole, profile=profile, form=form, strict=strict)
+        self.note_use(injection, whole.session)
         return with_memories(base_prompt, injection)
 
     def note_use(self, injection: Injection, session: str = "") -> None:
@@ -412,7 +418,7 @@ class Repository:
 
         `kinds` limits the list to some of "proposal", "conflict", "draft" and "quarantined".
         """
-        from .waiting import KINDS, waiting
+        from .beliefs import KINDS, waiting
 
         return waiting(self, kinds or KINDS)
 
@@ -420,7 +426,7 @@ class Repository:
         self, item: Waiting, decision: str, reason: str = "", by: str = ""
     ) -> Sequence[Written]:
         """Carry out one of `item.decisions` ("keep", "drop", "both") and return the written entries."""
-        from .waiting import decide
+        from .beliefs import decide
 
         return decide(self, item, decision, reason, by)
 
@@ -452,10 +458,7 @@ class Repository:
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
-        return [
-            *page,
-            *check_repository(self.layout, missing_files(self.layout)),
-        ]
+        return [*page, *check_repository(self.layout, missing_files(self.layout))]
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

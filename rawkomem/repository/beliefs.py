@@ -1,10 +1,17 @@
 """Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and
-their conflicts; and undoing changes that this machine made.
+their conflicts; undoing changes that this machine made; and the list of what waits for a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import partial
 
 from ..exchange.sources import is_from, places_of
@@ -16,11 +23,18 @@ from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import tracked_files
 from ..index.catalogue import Believed, memories_claiming, pending_conflicts
-from ..model.entries import Change, Entry, Memory, Plan
-from ..model.errors import NotFound, Refused
+from ..model.entries import Change, Draft, Entry, Memory, Plan
+from ..model.errors import BadInput, NotFound, Refused
 from ..model.filters import Filter
 from ..model.ids import new_id
-from ..model.values import ACTIVE, checked_share, now, record, replace
+from ..model.values import (
+    ACTIVE,
+    TYPE_CHECKING,
+    checked_share,
+    now,
+    record,
+    replace,
+)
 from ..state.changes import (
     Conflict,
     open_conflicts,
@@ -33,6 +47,7 @@ from ..state.changes import (
 from ..state.claims import Predicate, read_claim, read_registry, rivals_of
 from ..state.contradictions import Contradiction, contradictions
 from ..state.fold import (
+    ACTIVATE,
     REJECT,
     Review,
     fold,
@@ -63,6 +78,9 @@ from ..state.strength import REINFORCED_IMPORTANCE
 from ..state.trust import UNKNOWN, Trust, Weak, standing_of_entry, trust_of
 from .core import Wing, batches
 from .writing import arrival, as_one_change
+
+if TYPE_CHECKING:
+    from . import Repository
 
 # Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
 # conflicts.
@@ -95,7 +113,7 @@ class Beliefs(Wing):
 
     def trust(self, memory: Memory) -> Trust:
         """Return the trust in a memory: `value` from 0 to 1, and its parts."""
-        return self._core.read(lambda: self._core.view(None).believed.trust(memory))
+        return self.all().trust(memory)
 
     def all(self) -> Believed:
         """Return an object that computes standing and trust of many memories."""
@@ -103,23 +121,13 @@ class Beliefs(Wing):
 
     def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
         """Return the sources of a memory that were withdrawn, superseded or disputed, or are no longer valid."""
-        return self._core.read(
-            lambda: self._core.view(None).believed.weak_sources(memory)
-        )
+        return self.all().weak_sources(memory)
 
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
         """Return the memories in use that have weak sources, with these sources."""
-
-        def read() -> list[tuple[Memory, tuple[Weak, ...]]]:
-            view = self._core.view(None)
-            memories = self._core.whole(row.id for row in view.rows())
-            return [
-                (memory, weak)
-                for memory in memories
-                if (weak := view.believed.weak_sources(memory))
-            ]
-
-        return self._core.read(read)
+        weak_sources = self.all().weak_sources
+        pairs = [(one, weak_sources(one)) for one in self._core.inside(None)]
+        return [(memory, weak) for memory, weak in pairs if weak]
 
     # Decisions about one memory
 
@@ -133,24 +141,19 @@ class Beliefs(Wing):
         """Append an entry that confirms a memory and raises its importance by 0.1; a boost of 0.3 appends three."""
         times = round(checked_share(boost, "boost") / REINFORCED_IMPORTANCE)
 
-        def decide() -> Plan:
-            memory = self._repo.get(name)
+        def decide(memory: Memory) -> Plan:
             plans = [plan_reinforce(memory, reason, by) for _ in range(max(1, times))]
             return replace(plans[0], entries=tuple(plan.entries[0] for plan in plans))
 
-        return self._core.write(decide)[0]
+        return self._core.append(decide, name)
 
     def dispute(self, name: str, reason: str = "", by: str = "") -> Written:
         """Append an entry that disputes a memory; at low trust, or at the third dispute, it is no longer used."""
-        return self._core.write(
-            lambda: plan_dispute(self._repo.get(name), reason, by, self._value)
-        )[0]
+        return self._core.append(plan_dispute, name, reason, by, self._value)
 
     def quarantine(self, name: str, reason: str = "", by: str = "") -> Written:
         """Hold a memory back until it is reviewed."""
-        return self._core.write(
-            lambda: plan_quarantine(self._repo.get(name), reason, by)
-        )[0]
+        return self._core.append(plan_quarantine, name, reason, by)
 
     def review(
         self, name: str, action: str, settle: str = "", reason: str = "", by: str = ""
@@ -158,7 +161,8 @@ class Beliefs(Wing):
         """Activate or reject a memory in quarantine; `settle` resolves its conflicts: supersede or keep_both."""
 
         def decide() -> Plan:
-            memory, rivals = self._with_rivals(name)
+            memory = self._repo.get(name)
+            rivals = self._rivals(memory)
             if not rivals and (settle or action == REJECT):
                 rivals = self._contradicted(memory)
             return plan_review(
@@ -176,7 +180,7 @@ class Beliefs(Wing):
         """
 
         def decide() -> Plan:
-            memory, rivals = self._with_rivals(name)
+            memory = self._repo.get(name)
             entries = [step.entry for step in self._repo.history(memory.id)]
             held = [entry for entry in entries if entry.kind == "quarantine"]
             by_hand = bool(held) and is_by_hand(held[-1])
@@ -191,6 +195,7 @@ class Beliefs(Wing):
                     memory, before.reason or reason, by, before.conflicts_with
                 )
                 return Plan((again,), f"hold {memory.id} for its review again")
+            rivals = self._rivals(memory)
             review = self._to_review(memory, rivals, settle, reason, by)
             return plan_restore(review, by_hand and memory.status == "quarantined")
 
@@ -200,22 +205,20 @@ class Beliefs(Wing):
         self, old: str, new: str, reason: str = "", by: str = "", anyway: bool = False
     ) -> Written:
         """Replace the memory `old` by the memory `new`."""
-        get, said = self._repo.get, (reason, by, self._value, anyway)
-        return self._core.write(lambda: plan_supersede(get(old), get(new), *said))[0]
+        newer = self._repo.get(new)
+        return self._core.append(
+            plan_supersede, old, newer, reason, by, self._value, anyway
+        )
 
     def validity(
         self, name: str, start: str = "", end: str = "", reason: str = "", by: str = ""
     ) -> Written:
         """Set the time window in which a memory is valid; `none` removes a limit."""
-        return self._core.write(
-            lambda: plan_validity(self._repo.get(name), start, end, reason, by)
-        )[0]
+        return self._core.append(plan_validity, name, start, end, reason, by)
 
     def archive(self, name: str, reason: str = "", by: str = "") -> Written:
         """Take a memory out of use; `restore` brings it back."""
-        return self._core.write(lambda: plan_archive(self._repo.get(name), reason, by))[
-            0
-        ]
+        return self._core.append(plan_archive, name, reason, by)
 
     # Proposed changes: written by somebody who cannot vouch for the memory
 
@@ -236,12 +239,10 @@ class Beliefs(Wing):
             id = core.resolve(name)
             vouches, together = core.vouching(), core.together()
             memory = together.memory(id) or core.whole([id])[0]
-            found = fold_proposed(together.entries(id), vouches) if vouches else None
-            return (
-                Proposal(memory, found[0], found[1].proposed)
-                if found
-                else Proposal(memory, memory, ())
-            )
+            folded = fold_proposed(together.entries(id), vouches) if vouches else None
+            if not folded:
+                return Proposal(memory, memory, ())
+            return Proposal(memory, folded[0], folded[1].proposed)
 
         return core.read(read)
 
@@ -289,29 +290,22 @@ class Beliefs(Wing):
         reason: str,
         by: str,
     ) -> Review:
-        return Review(
-            memory, rivals, settle, reason, by, self._value, *self._words(memory)
-        )
+        """Return the input of a review, which lists the entries of the memory's text and other changes that wait."""
 
-    def _words(self, memory: Memory) -> tuple[list[Entry], list[Entry]]:
-        """Return the entries that wrote a memory's text, and other changes that wait; a review entry lists both."""
-        core = self._core
+        def read() -> Review:
+            vouches = self._core.vouching(strict=True)
+            words: list[Entry] = []
+            others: list[Entry] = []
+            for entry in self._core.entries(memory.id):
+                if entry.id in (memory.id, *memory.amended_in):
+                    words.append(entry)
+                elif is_deciding(entry) and not (vouches and vouches(entry)):
+                    others.append(entry)
+            return Review(
+                memory, rivals, settle, reason, by, self._value, words, others
+            )
 
-        def read() -> tuple[list[Entry], list[Entry]]:
-            vouches = core.vouching(strict=True)
-            said = (memory.id, *memory.amended_in)
-            entries = core.entries(memory.id)
-            words = [entry for entry in entries if entry.id in said]
-            others = [
-                entry
-                for entry in entries
-                if entry.id not in said and is_deciding(entry)
-            ]
-            return words, [
-                entry for entry in others if not (vouches and vouches(entry))
-            ]
-
-        return core.read(read)
+        return self._core.read(read)
 
     # Review of imports, one source at a time
 
@@ -351,16 +345,13 @@ class Beliefs(Wing):
             (plain if is_plain else rest).append(memory.id)
 
         def decide(ids: Sequence[str]) -> Plan:
-            waiting = [
-                one for one in self._repo.get_many(ids) if one.status == "quarantined"
-            ]
-            reviews = [self._to_review(one, (), settle, reason, by) for one in waiting]
-            entries = [
-                entry for one in reviews for entry in plan_review(one, action).entries
-            ]
-            return Plan(
-                in_one_change_file(entries), f"{action} {len(reviews)} memories"
-            )
+            entries: list[Entry] = []
+            for one in self._repo.get_many(ids):
+                if one.status == "quarantined":
+                    review = self._to_review(one, (), settle, reason, by)
+                    entries += plan_review(review, action).entries
+            why = f"{action} {len(ids)} memories"
+            return Plan(in_one_change_file(entries), why)
 
         with as_one_change(self._core):
             for ids in batches(plain, REVIEWS_AT_ONCE):
@@ -379,13 +370,17 @@ class Beliefs(Wing):
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
         only = Filter(statuses=(ACTIVE,), current=True)
-        return contradictions(self._core.read(lambda: self._core.inside(only)))
+        return contradictions(self._core.inside(only))
 
     def _contradicted(self, memory: Memory) -> list[Memory]:
         """Return the memories in use whose sentences contradict a memory."""
-        pairs = [(one.newer, one.older) for one in self.contradictions()]
-        sides = [pair for pair in pairs if memory.id in (pair[0].id, pair[1].id)]
-        return [one for pair in sides for one in pair if one.id != memory.id]
+        others = []
+        for pair in self.contradictions():
+            if memory.id == pair.newer.id:
+                others.append(pair.older)
+            elif memory.id == pair.older.id:
+                others.append(pair.newer)
+        return others
 
     def explain(self, name: str) -> Explained:
         """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
@@ -421,10 +416,6 @@ class Beliefs(Wing):
             lambda: memories_claiming(self._core.index.catalogue, subject, predicate)
         )
 
-    def _with_rivals(self, name: str) -> tuple[Memory, Sequence[Memory]]:
-        memory = self._repo.get(name)
-        return memory, self._rivals(memory)
-
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
         claim = read_claim(memory.extra)
@@ -432,17 +423,10 @@ class Beliefs(Wing):
             0 < memory.valid_until <= now()
         )  # a memory that is no longer valid supersedes nothing
         others = self.claiming(*claim.key) if claim and not ended else ()
-        named = [
-            one.other
-            for one in self._core.read(
-                lambda: open_conflicts([memory], self._core.find)
-            )
-        ]
-        rivals = {
-            other.id: other
-            for other in (*rivals_of(memory, others, self.predicates()), *named)
-        }
-        return [rivals[id] for id in sorted(rivals)]
+        found = self._core.read(lambda: open_conflicts([memory], self._core.find))
+        rivals = [*rivals_of(memory, others, self.predicates())]
+        rivals += [conflict.other for conflict in found]
+        return sorted({one.id: one for one in rivals}.values(), key=lambda one: one.id)
 
     def trust_by(self, via: str) -> Callable[[Memory], float]:
         """Return a function that computes trust; for a memory that is not stored yet, from how it arrives (`via`)."""
@@ -466,7 +450,7 @@ def _is_from_place(memory: Memory, place: str) -> list[bool]:
 
 # Undo changes that this machine made: the last one, or the change that wrote an entry.
 
-DROP = "drop"  # starts the names of changes that dropped a draft
+DROPPED = "drop"  # starts the names of changes that dropped a draft
 MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
 
 
@@ -500,91 +484,74 @@ class Undoing(Wing):
 
         A change of more than 50 memories, such as a large import, needs `everything`.
         """
-        core = self._core
-        change = _chosen_change(read_changes(core.layout), entry)
-        if change.name.startswith(DROP):
+        change = _chosen_change(read_changes(self._layout), entry)
+        if change.name.startswith(DROPPED):
             if not dry_run:
                 self._repo.drafts.store.reopen(change.ids)
-                note_drop(core.layout, change.memories[0], change.name)
-            ids = change.memories
-            return Undone(
-                change, _steps_of_change(change, {}), Plan((), "reopen"), reopened=ids
-            )
+                note_drop(self._layout, change.memories[0], change.name)
+            steps, plan = _steps_of_change(change, {}), Plan((), "reopen")
+            return Undone(change, steps, plan, reopened=change.memories)
         if dry_run:
             return self._decide(change, everything, by)
-        found: list[Undone] = []
+        undone: Undone
 
         def decide() -> Plan:
+            nonlocal undone
             undone = self._remove_uncommitted(self._decide(change, everything, by))
-            found.append(undone)
-            left = tuple(
+            left = [
                 one for one in undone.plan.entries if one.about not in undone.removed
-            )
-            return replace(undone.plan, entries=left)
+            ]
+            return replace(undone.plan, entries=tuple(left))
 
-        written = core.write(decide)
+        written = self._core.write(decide)
         self._repo.drafts.store.reopen(kept_as=change.ids)
-        return replace(found[0], written=tuple(written))
+        return replace(undone, written=tuple(written))
 
-    def changes(self, limit: int) -> list[tuple[Change, tuple[Step, ...]]]:
-        """Return the last changes that can be undone, with their steps, latest first."""
-        return self.steps(self.undoable()[:limit])
-
-    def undoable(self) -> list[Change]:
-        """Return every change that can be undone, latest first."""
-        done = read_changes(self._core.layout)
+    def changes(self, limit: int = 0) -> list[tuple[Change, tuple[Step, ...]]]:
+        """Return the changes that can be undone, with their steps, latest first; with a limit, only the last ones."""
+        done = read_changes(self._layout)
         undone = {change.undoes for change in done}
-        return [
+        undoable = [
             one
             for one in reversed(done)
             if not (one.undoes or one.purged or one.name in undone)
         ]
-
-    def steps(self, changes: Sequence[Change]) -> list[tuple[Change, tuple[Step, ...]]]:
-        """Return each change with what it did."""
         return self._core.read(
             lambda: [
                 (change, _steps_of_change(change, self._about(change)))
-                for change in changes
+                for change in undoable[: limit or None]
             ]
         )
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return the memories that exist; the others were purged, or are on another branch."""
-        find = self._core.find
-        return self._core.read(
-            lambda: {id: memory for id in ids if (memory := find(id))}
-        )
+        return self._core.known(ids)
 
     def _remove_uncommitted(self, undone: Undone) -> Undone:
         """Remove the files that the change made and git does not have; a copy stays in `.rawko/local/edits`.
 
         A program does not remove what a person vouches for: there, the deletion is a proposal.
         """
-        layout = self._core.layout
-        vouches = (
-            None if self._core.via == PERSON else self._core.read(self._core.vouching)
-        )
+        layout, via = self._layout, self._core.via
+        vouches = None if via == PERSON else self._core.read(self._core.vouching)
         deleted = {
             entry.about: entry
             for entry in undone.plan.entries
             if entry.kind == "delete"
         }
-        made = [step.entry for step in undone.steps if step.entry.creates]
         files = {
-            entry.path: entry.id
-            for entry in made
-            if entry.id in deleted and not (vouches and vouches(entry))
+            step.entry.path: step.entry.id
+            for step in undone.steps
+            if step.entry.creates
+            and step.entry.id in deleted
+            and not (vouches and vouches(step.entry))
         }
-        data = {
-            path: read_bytes(layout.path(path))
-            for path in files.keys() - tracked_files(layout, files)
-        }
-        alone = {
-            path: text
-            for path, text in data.items()
-            if _holds_only(text, path, undone.change)
-        }
+        alone: dict[str, bytes] = {}
+        for path in files.keys() - tracked_files(layout, files):
+            data = read_bytes(layout.path(path))
+            entries = read_data(data, path, advice=False).entries
+            if all(entry.id in undone.change.ids for entry in entries):
+                alone[path] = data
         if not alone:
             return undone
         copies = keep_edited(layout, alone)
@@ -625,14 +592,7 @@ class Undoing(Wing):
 def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
     """Record for `undo` that a draft was dropped, or that a drop was undone."""
     dropped = Entry(kind="delete", id=draft, about=draft)
-    note_change(layout, [dropped], undoes, new_id(DROP, now()))
-
-
-def _holds_only(data: bytes, path: str, change: Change) -> bool:
-    """Return whether all entries of a file belong to a change."""
-    return all(
-        entry.id in change.ids for entry in read_data(data, path, advice=False).entries
-    )
+    note_change(layout, [dropped], undoes, new_id(DROPPED, now()))
 
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
@@ -664,7 +624,7 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
 def _steps_of_change(
     change: Change, about: Mapping[str, Sequence[Entry]]
 ) -> tuple[Step, ...]:
-    if change.name.startswith(DROP):
+    if change.name.startswith(DROPPED):
         return tuple(
             Step(Entry(kind="delete", id=id, about=id), "dropped a draft", ())
             for id in change.ids
@@ -675,3 +635,125 @@ def _steps_of_change(
         for step in history(said)
         if step.entry.id in change.ids
     )
+
+
+# The list of everything that waits for a person's decision: drafts, proposed changes, conflicts and
+# memories in quarantine; and the decisions about them.
+
+KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
+    "draft",
+    "proposal",
+    "conflict",
+    "quarantined",
+)
+KEEP, DROP, BOTH = "keep", "drop", "both"
+# kind → decision → what it does
+DECISIONS = {
+    DRAFT: {KEEP: "store it as a memory", DROP: "discard it"},
+    PROPOSAL: {KEEP: "apply the change", DROP: "discard the change"},
+    CONFLICT: {
+        KEEP: "use it in place of the other",
+        DROP: "archive it; the other stays",
+        BOTH: "use both",
+    },
+    QUARANTINED: {KEEP: "put it into use", DROP: "archive it"},
+}
+
+
+@record
+class Waiting:
+    """One item that waits for a person's decision."""
+
+    kind: str  # one of KINDS
+    id: str  # of the draft, or of the memory
+    title: str
+    at: int  # when it was found or last changed, in milliseconds
+    draft: Draft | None = None
+    memory: Memory | None = None  # all kinds except DRAFT
+    # only PROPOSAL: the changes, and the memory with them
+    proposal: Proposal | None = None
+    # only CONFLICT: the memory in use that `memory` contradicts
+    other: Memory | None = None
+    # the contradicting sentences; empty if claims contradict
+    said: tuple[str, str] = ("", "")
+
+    @property
+    def decisions(self) -> dict[str, str]:
+        """Return the possible decisions, each with what it does."""
+        return DECISIONS[self.kind]
+
+
+def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Waiting]:
+    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first."""
+    found = [*_proposals(repository)] if PROPOSAL in kinds else []
+    conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
+    found += conflicts if CONFLICT in kinds else []
+    if DRAFT in kinds:
+        drafts = repository.drafts.all()
+        found += [
+            Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
+            for one in drafts
+        ]
+    if QUARANTINED in kinds:
+        listed = {item.id for item in conflicts}
+        rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))
+        held = repository.get_many([row.id for row in rows if row.id not in listed])
+        found += [_of_memory(QUARANTINED, memory) for memory in held]
+    return found
+
+
+def decide(
+    repository: Repository, item: Waiting, decision: str, reason: str = "", by: str = ""
+) -> Sequence[Written]:
+    """Carry out a decision about an item and return the written entries; a dropped draft writes none."""
+    if decision not in item.decisions:
+        raise BadInput(
+            f"{decision!r} is no decision about a {item.kind}",
+            f"use one of {', '.join(item.decisions)}",
+        )
+    beliefs, keeps = repository.beliefs, decision == KEEP
+    if item.kind == DRAFT:
+        if keeps:
+            return repository.drafts.keep(item.id, by=by).written
+        repository.drafts.drop(item.id)
+        return ()
+    if item.kind == PROPOSAL:
+        assert item.proposal
+        shown = [reviewed_name(entry) for entry in item.proposal.changes]
+        return beliefs.decide(item.id, keeps, shown, reason, by)
+    settle = (
+        {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
+    )
+    return beliefs.review(
+        item.id, REJECT if decision == DROP else ACTIVATE, settle, reason, by
+    )
+
+
+def _of_memory(
+    kind: str,
+    memory: Memory,
+    other: Memory | None = None,
+    said: tuple[str, str] = ("", ""),
+) -> Waiting:
+    title = memory.title or memory.path
+    return Waiting(
+        kind, memory.id, title, memory.updated, memory=memory, other=other, said=said
+    )
+
+
+def _proposals(repository: Repository) -> Iterator[Waiting]:
+    for proposal in repository.beliefs.proposals():
+        memory = proposal.memory
+        at = max(entry.at for entry in proposal.changes)
+        yield Waiting(
+            PROPOSAL, memory.id, memory.title, at, memory=memory, proposal=proposal
+        )
+
+
+def _conflicts(repository: Repository) -> Iterator[Waiting]:
+    for conflict in repository.beliefs.conflicts():
+        yield _of_memory(CONFLICT, conflict.memory, conflict.other)
+    for pair in repository.beliefs.contradictions():
+        yield _of_memory(
+            CONFLICT, pair.newer, pair.older, (pair.said.one, pair.said.other)
+        )

@@ -41,7 +41,7 @@ from ..state.contradictions import contradictions
 from ..state.housekeeping import is_comparable, missing_fact, same_subject
 from ..state.trust import AGENT, AGENTS, author_state
 from ..text.clean import one_line
-from ..text.language import NEAR_DUPLICATE, identity, says_same, statement_of
+from ..text.language import NEAR_DUPLICATE, is_identical, says_same, statement_of
 from .core import Wing
 
 # Manual edits of committed memories: check them before a commit, or turn them into amendments.
@@ -93,16 +93,14 @@ class Edits(Wing):
         return check_commit(commit, skip)
 
     def _purged(self) -> set[str]:
-        return {
-            change.purged for change in read_changes(self._core.layout) if change.purged
-        }
+        return {change.purged for change in read_changes(self._layout) if change.purged}
 
     def is_agents_commit(self) -> bool:
         """Return whether the author or the committer of the next commit is an agent."""
         settings = self._core.settings
         if not settings.commits:
             return False
-        who = committing_people(self._core.layout.project)
+        who = committing_people(self._layout.project)
         return bool(who) and author_state(who, (*AGENTS, *settings.identities)) == AGENT
 
     def as_amendments(self, by: str = "") -> Amended:
@@ -121,14 +119,8 @@ class Edits(Wing):
         edits = edits_of(commit)
         if not edits:
             return Amended(())
-        paths = sorted(
-            {
-                path
-                for edit in edits
-                for path in (edit.old.path, edit.new.path if edit.new else "")
-                if path
-            }
-        )
+        changed = [one for edit in edits for one in (edit.old, edit.new) if one]
+        paths = sorted({entry.path for entry in changed if entry.path})
         _refuse_unstaged(staged, core.layout.root, paths)
         committed = staged.texts(
             [path for path in paths if path in staged.head], staged.head
@@ -143,7 +135,13 @@ class Edits(Wing):
             entries_by_memory({**wanted, **files}),
             entries_by_memory(wanted),
         )
-        plan = _in_change_files(plan_amendments(edits, before, after, by), committed)
+        plan = plan_amendments(edits, before, after, by)
+        # also where git's index lost the file, changes of committed files get their own
+        entries = [
+            replace(one, path=change_path(one)) if one.path in committed else one
+            for one in plan.entries
+        ]
+        plan = replace(plan, entries=tuple(entries))
         mine = {
             path: read_bytes(core.layout.path(path)) for path in edited if path in files
         }
@@ -167,7 +165,7 @@ class Edits(Wing):
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
         """Replace the files together under one lock; None removes a file."""
-        layout = self._core.layout
+        layout = self._layout
         with lock(layout, "write"):
             changing = Replacing(layout, self._core.warn)
             for path, data in files.items():
@@ -181,7 +179,7 @@ class Edits(Wing):
 
     def brought(self) -> AddedMemories:
         """Return the memories that the next commit adds or changes; raise NotFound without git."""
-        return AddedMemories(Staged(self._core.layout))
+        return AddedMemories(Staged(self._layout))
 
     def proposals(self, brought: AddedMemories) -> list[StagedProposal]:
         """Return near duplicates and contradicting sentences of the staged memories; `check` reports claims.
@@ -206,61 +204,44 @@ class Edits(Wing):
 
     def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
         """Supersede each added memory that duplicates another one; change no other memory."""
-        pairs = brought.twins()
-        pairs += [
-            (one.memory, one.other)
-            for one in self.proposals(brought)
-            if one.code == NEAR
-        ]
+        near = [one for one in self.proposals(brought) if one.code == NEAR]
         entries: dict[str, Entry] = {}
-        for memory, other in pairs:
+        for memory, other in brought.twins() + [
+            (one.memory, one.other) for one in near
+        ]:
             if (
                 memory.id in brought.created
-                and other.id not in entries
+                and entries.keys().isdisjoint((memory.id, other.id))
                 and not missing_fact(memory, other)
             ):
-                entries.setdefault(
-                    memory.id,
-                    superseding(memory, other.id, f"duplicate of {other.id}", by),
-                )
-        plan = Plan(
-            tuple(entries.values()), f"supersede {len(entries)} staged duplicates"
-        )
-        written = self._core.write(plan) if entries else ()
-        if written:
-            self._core.follow()
+                why = f"duplicate of {other.id}"
+                entries[memory.id] = superseding(memory, other.id, why, by)
+        if not entries:
+            return ()
+        why = f"supersede {len(entries)} staged duplicates"
+        written = self._core.write(Plan(tuple(entries.values()), why))
+        self._core.follow()
         return written
 
     # Changes in files of their own
 
     def gather(self, dry_run: bool = False) -> Gathered:
         """Move committed changes into the files of their memories; without git, all changes. Run it on one branch only."""
-        with lock(self._core.layout, "write"):
+        with lock(self._layout, "write"):
             self._core.index.expect_changes()
-            committed = committed_files(self._core.layout, CHANGED)
-            done = gather_changes(
-                self._core.layout, self._known, committed, dry_run=dry_run
-            )
+            committed = committed_files(self._layout, CHANGED)
+            done = gather_changes(self._layout, self._known, committed, dry_run=dry_run)
         self._core.follow()
         return done
 
     def gather_locked(self, wanted: Callable[[Memory], bool]) -> Gathered:
         """Move the changes of some memories, committed or not, for a caller that holds the lock."""
         self._core.index.expect_changes()
-        return gather_changes(self._core.layout, self._known, wanted=wanted)
+        return gather_changes(self._layout, self._known, wanted=wanted)
 
     def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
         core = self._core
         return core.read(lambda: {id: (core.find(id), core.entries(id)) for id in ids})
-
-
-def _in_change_files(plan: Plan, committed: Collection[str]) -> Plan:
-    """Return a plan whose changes of committed files go to files of their own, also where git's index lost the file."""
-    entries = (
-        replace(one, path=change_path(one)) if one.path in committed else one
-        for one in plan.entries
-    )
-    return replace(plan, entries=tuple(entries))
 
 
 def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:
@@ -295,39 +276,30 @@ def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
 
 
 def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
-    own = statement_of(f"{memory.title} {memory.body}")
+    own = f"{memory.title}\n{memory.body}"
     for other in around:
-        if not is_comparable(memory, other) or not same_subject(memory, other):
-            continue
-        exact = identity(f"{memory.title}\n{memory.body}") == identity(
-            f"{other.title}\n{other.body}"
-        )
-        if not exact and says_same(
-            own, statement_of(f"{other.title} {other.body}"), NEAR_DUPLICATE
+        text = f"{other.title}\n{other.body}"
+        if (
+            is_comparable(memory, other)
+            and same_subject(memory, other)
+            and not is_identical(own, text)
+            and says_same(statement_of(own), statement_of(text), NEAR_DUPLICATE)
         ):
-            yield _staged_proposal(
-                NEAR,
-                memory,
-                other,
-                f"says nearly the same as {other.id}, {one_line(other.title, SHOWN_CHARS)!r}",
-            )
+            title = one_line(other.title, SHOWN_CHARS)
+            said = f"says nearly the same as {other.id}, {title!r}"
+            yield _staged_proposal(NEAR, memory, other, said)
 
 
 def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
-    for found in contradictions([memory, *around]):
-        if memory.id in (found.newer.id, found.older.id):
-            newer = found.newer.id == memory.id
-            other, one, two = (
-                (found.older, found.said.one, found.said.other)
-                if newer
-                else (found.newer, found.said.other, found.said.one)
-            )
-            quoted = (
-                f"{one_line(one, SHOWN_CHARS)!r} against {one_line(two, SHOWN_CHARS)!r}"
-            )
-            yield _staged_proposal(
-                PROSE, memory, other, f"contradicts {other.id}: {quoted}"
-            )
+    for pair in contradictions([memory, *around]):
+        sides = [(pair.newer, pair.said.one), (pair.older, pair.said.other)]
+        if pair.older.id == memory.id:
+            sides.reverse()
+        (own, said), (other, against) = sides
+        if own.id == memory.id:
+            quoted = f"{one_line(said, SHOWN_CHARS)!r} against {one_line(against, SHOWN_CHARS)!r}"
+            message = f"contradicts {other.id}: {quoted}"
+            yield _staged_proposal(PROSE, memory, other, message)
 
 
 def _staged_proposal(
@@ -335,10 +307,5 @@ def _staged_proposal(
 ) -> StagedProposal:
     """Return a proposal. Its command keeps `other` for a duplicate, and `memory` for a contradiction."""
     old, new = (memory, other) if code == NEAR else (other, memory)
-    return StagedProposal(
-        code,
-        memory,
-        other,
-        f"{memory.id} {message}",
-        f"'rawkomem supersede {old.id} {new.id}' keeps one",
-    )
+    hint = f"'rawkomem supersede {old.id} {new.id}' keeps one"
+    return StagedProposal(code, memory, other, f"{memory.id} {message}", hint)

@@ -246,7 +246,7 @@ class Citations(Wing):
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
-        return citations.Citations(self._core.layout).now(read_citation(place))
+        return citations.Citations(self._layout).now(read_citation(place))
 
     def of(self, memory: Memory) -> Sequence[Cited]:
         """Return, for each place that a memory cites, whether it changed."""

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
 from ..git.head import find_git
-from ..index.catalogue import Authors, Row, memory_of
+from ..index.catalogue import Authors, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (
     BROKEN,
@@ -42,10 +43,12 @@ from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import Any, TypeVar
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     from ..files.append import Written
+    from ..files.session_records import Access
     from ..git.citations import Citations, Cited
+    from ..index.neighbors import Neighbors
     from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
@@ -54,18 +57,23 @@ if TYPE_CHECKING:
     from ..state.history import Step
     from . import Repository
 
+    P = ParamSpec("P")
     T = TypeVar("T")
 
 
 # Load parts of the library on first use, so that a search does not import them.
 
 
-def lazy(module: str, doc: str = "") -> Any:
-    """Return an attribute that, when first read, imports a module and makes an instance of its class.
+def lazy(place: str, doc: str) -> Any:
+    """Return an attribute that, when first read, makes an instance of a class of this package: `skills.Skills`."""
+    module, _, name = f"{__package__}.{place}".rpartition(".")
 
-    The class has the attribute's name, capitalized.
-    """
-    return _Lazy(f"{__package__}.{module}", doc)
+    def make(repository: Repository) -> Any:
+        __import__(module)
+        return getattr(sys.modules[module], name)(repository)
+
+    make.__doc__ = doc
+    return cached_property(make)
 
 
 class Wing:
@@ -74,25 +82,7 @@ class Wing:
     def __init__(self, repository: Repository):
         self._repo = repository
         self._core = repository.core
-
-
-class _Lazy:
-    def __init__(self, module: str, doc: str):
-        self._module = module
-        self.__doc__ = doc
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, owner: object, kind: type) -> object:
-        if owner is None:
-            return self
-        __import__(self._module)
-        made = getattr(sys.modules[self._module], self._name.lstrip("_").capitalize())(
-            owner
-        )
-        owner.__dict__[self._name] = made  # later reads find it here
-        return made
+        self._layout = repository.layout
 
 
 # The object that the facade and its parts share. Every search imports it, so it imports rarely
@@ -171,10 +161,7 @@ class Core:
     def settings(self) -> Settings:
         """Return the settings of this repository for this user."""
         if self._settings is None:
-            loaded = load_settings(self.layout, self.warn)
-            loaded = replace(
-                loaded, store=loaded.store.named(self._store_name or loaded.store.name)
-            )
+            loaded = load_settings(self.layout, self.warn, self._store_name)
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
 
@@ -222,6 +209,16 @@ class Core:
         from .writing import write
 
         return write(self, plan, via, given_ids)
+
+    def append(
+        self,
+        decide: Callable[Concatenate[Memory, P], Plan],
+        name: str,
+        *about: P.args,
+        **options: P.kwargs,
+    ) -> Written:
+        """Append the change of one memory that `decide` plans under the write lock; return its first entry."""
+        return self.write(lambda: decide(self.get(name), *about, **options))[0]
 
     def follow(self) -> None:
         """Update the index after a write. A failure is only a warning, because the entries are on disk."""
@@ -301,17 +298,6 @@ class Core:
         least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search for several texts without logging them in the ledger. The program uses this for its own questions."""
-        return self.read(self.searching(texts, limit, only, profile, least))
-
-    def searching(
-        self,
-        texts: Sequence[str],
-        limit: int,
-        only: Filter | None,
-        profile: str,
-        least: float,
-    ) -> Callable[[], Sequence[Answer]]:
-        """Return the function that searches for several texts, for `read`."""
         if len(texts) > MAX_QUESTIONS:
             raise BadInput(
                 f"{len(texts)} questions in one call are too many",
@@ -323,7 +309,7 @@ class Core:
             view, store, spaces = self.view(only), self.index.store, self.spaces()
             return search(view, store, spaces, texts, limit, profile, least)
 
-        return ask
+        return self.read(ask)
 
     def holds(self, id: str) -> bool:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
@@ -359,8 +345,13 @@ class Core:
 
     def find(self, id: str) -> Memory | None:
         """Return the memory with an id, or None. Call it only inside `read`."""
-        doc = self.index.catalogue.doc(id)
-        return memory_of(doc) if doc else None
+        return known_memory(self.index.catalogue, id)
+
+    def known(self, ids: Iterable[str]) -> dict[str, Memory]:
+        """Return those memories of some ids that exist."""
+        names = [*ids]
+        memories = self.read(lambda: [self.find(id) for id in names])
+        return {memory.id: memory for memory in memories if memory}
 
     def all(self) -> Sequence[Memory]:
         """Return every memory of any status."""
@@ -375,6 +366,20 @@ class Core:
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
         return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+
+    def with_access(self, memories: Iterable[Memory]) -> list[tuple[Memory, Access]]:
+        """Return each memory with its uses on this machine."""
+        from ..files.session_records import Access, accesses
+
+        used = accesses(self.layout)
+        return [(memory, used.get(memory.id, Access())) for memory in memories]
+
+    def neighbors(self, ids: Sequence[str] = ()) -> Neighbors:
+        """Return the vectors of these memories, or of all, to find pairs that are close in meaning."""
+        from ..index.neighbors import Neighbors
+
+        only = Filter(ids=tuple(ids))
+        return Neighbors(self.read(lambda: self.index.store.vectors(only)))
 
     def near(
         self, text: str, limit: int, only: Filter | None = None
@@ -444,16 +449,17 @@ class Core:
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""
-        looked: list[Citations] = []
+        code: Citations | None = None
 
         def cited(memory: Memory) -> tuple[Cited, ...]:
+            nonlocal code
             if "cites" not in memory.extra:
                 return ()
-            if not looked:
+            if code is None:
                 from ..git.citations import Citations
 
-                looked.append(Citations(self.layout))
-            return looked[0].of(memory.extra)
+                code = Citations(self.layout)
+            return code.of(memory.extra)
 
         return cited
 
@@ -468,15 +474,9 @@ class Core:
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
             titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-            several = "; ".join(
-                f"{id} ({one_line(title, 60)})" for id, title in titles.items()
-            )
-            more = (
-                f" and {len(ids) - MAX_CANDIDATES} more"
-                if len(ids) > MAX_CANDIDATES
-                else ""
-            )
-            message = f"{name!r} matches several memories: {several}{more}"
+            some = [f"{id} ({one_line(title, 60)})" for id, title in titles.items()]
+            some += ["…"] if len(ids) > MAX_CANDIDATES else []
+            message = f"{name!r} matches {len(ids)} memories: {'; '.join(some)}"
             raise BadInput(message, "use more of the id or of the title")
         return ids[0]
 
@@ -490,15 +490,11 @@ class Core:
         agent: str = "",
     ) -> None:
         """Log each question and its results in the ledger."""
-        scores = [
-            (found[0].score, found[0].signals.relevance) if found else (0.0, 0.0)
-            for _, found in asked
-        ]
-        told = [
-            (question, len(found), *best)
-            for (question, found), best in zip(asked, scores, strict=True)
-        ]
-        self.note_recalls(told, limit, filter_text(only) if only else "", agent)
+        rows = []
+        for question, hits in asked:
+            best = (hits[0].score, hits[0].signals.relevance) if hits else (0.0, 0.0)
+            rows.append((question, len(hits), *best))
+        self.note_recalls(rows, limit, filter_text(only) if only else "", agent)
 
     def note_recalls(
         self,

@@ -17,9 +17,9 @@ from ..format.mesh_fields import LessonContext
 from ..learn.lessons import (
     LESSON_HELD,
     LESSON_KNOWN,
-    LearnedLesson,
     Lesson,
     LessonProposal,
+    WireLesson,
     by_severity,
     covers_failures,
     lesson_of,
@@ -86,10 +86,8 @@ class Traces(Wing):
 
     def add(self, goal: str | ToldTrace, via: str = "", **told: Any) -> Written:
         """Write the trace of a run into a new file: `add("Deploy", status="failure", tools=("docker",))`."""
-        whole, path = (
-            ToldTrace(goal, **told) if isinstance(goal, str) else goal,
-            self._core.layout.path,
-        )
+        whole = ToldTrace(goal, **told) if isinstance(goal, str) else goal
+        path = self._layout.path
         decide = partial(plan_trace, whole, lambda name: os.path.lexists(path(name)))
         return self._core.write(decide, via)[0]
 
@@ -104,7 +102,7 @@ class Traces(Wing):
         """Add an entry to the experience log; archive all but the last `keep` entries."""
         whole = ToldExperience(goal, **told) if isinstance(goal, str) else goal
 
-        layout = self._core.layout
+        layout = self._layout
         written = self._core.write(
             lambda: plan_experience(whole, next_experience_number(layout), by), via
         )
@@ -123,23 +121,18 @@ class Traces(Wing):
         Pass the whole session. If the session already has a trace, it is amended. Return None if there is nothing new
         to record, or if the session has no id.
         """
-        id = one_line(
-            session or next((turn.session for turn in turns if turn.session), ""),
-            MAX_SESSION_CHARS,
-        )
-        told = (
-            trace_of(turns, SessionFacts(host, id, self._core.layout.project))
-            if id
-            else None
-        )
+        id = one_line(session, MAX_SESSION_CHARS)
+        if not id:
+            return None
+        told = trace_of(turns, SessionFacts(host, id, self._layout.project))
         if told is None:
             return None
         known = self._of_session(TRACE, id)
-        if known:
+        if known is None:
+            written: Written | None = self.add(told, via=VIA_AGENT)
+        else:
             told = continued_trace(known, told)
-        written = (
-            self._continue(known, told) if known else self.add(told, via=VIA_AGENT)
-        )
+            written = self._continue(known, told)
         self.log_session(told)
         self._log_personally(told)
         return written
@@ -148,13 +141,18 @@ class Traces(Wing):
         """Add a session to the experience log, or amend its line if the outcome changed."""
         known = self._of_session(EXPERIENCE, told.session)
         if known is None:
-            self.log(
-                experience_of(
-                    told, project or os.path.basename(self._core.layout.project)
-                ),
-                told.agent,
-                VIA_AGENT,
+            line = ToldExperience(
+                told.goal,
+                told.status,
+                project or os.path.basename(self._layout.project),
+                components=told.tools,
+                files=len(told.files),
+                summary=told.results,
+                duration_ms=told.duration_ms,
+                learnings=told.error,
+                session=told.session,
             )
+            self.log(line, told.agent, VIA_AGENT)
         elif outcome_of(known) != told.status:
             change = {"final_outcome": told.status, "output_summary": told.results}
             self._repo.amend(
@@ -171,16 +169,11 @@ class Traces(Wing):
     def _continue(self, known: Memory, told: ToldTrace) -> Written | None:
         """Amend the active trace of a session if tools or files were added or its outcome changed; else return None."""
         files = known.extra.get("files_created") or []
-        same = (
-            outcome_of(known),
-            len(tools_of(known)),
-            len(files) if isinstance(files, list) else 1,
-        )
-        if known.status != ACTIVE or same == (
-            told.status,
-            len(told.tools),
-            len(told.files),
-        ):
+        before = len(files) if isinstance(files, list) else 1
+        same = outcome_of(known), len(tools_of(known)), before
+        if same == (told.status, len(told.tools), len(told.files)):
+            return None
+        if known.status != ACTIVE:
             return None
         return self._repo.amend(known.id, trace_change(told), via=VIA_AGENT)
 
@@ -196,10 +189,10 @@ class Traces(Wing):
             core.warn(f"could not write the log of your personal repository: {failure}")
 
     def _of_session(self, kind: str, id: str) -> Memory | None:
-        found = self._core.inside(Filter(kinds=(kind,)))
-        return next(
-            (memory for memory in found if memory.extra.get(SESSION_KEY) == id), None
-        )
+        for memory in self._core.inside(Filter(kinds=(kind,))):
+            if memory.extra.get(SESSION_KEY) == id:
+                return memory
+        return None
 
     def by_id(self, statuses: Sequence[str] = ()) -> Mapping[str, Memory]:
         """Return all traces by id, with these statuses or with any."""
@@ -228,50 +221,31 @@ class Traces(Wing):
 
         Runs that consolidation archived count, too.
         """
-        core = self._core
-        window = {
-            name: said for name, said in (("since", since), ("until", until)) if said
-        }
-        inside = replace(only or PAST_RUNS, **window)
-        asked = (text, limit, min_similarity)
-        return core.read(
-            lambda: match_patterns(
-                core.view(inside), core.index.store, core.spaces(), *asked
-            )
-        )
+        core, inside = self._core, only or PAST_RUNS
+        inside = replace(inside, since=since) if since else inside
+        inside = replace(inside, until=until) if until else inside
+
+        def ask() -> Sequence[PatternMatch]:
+            view, store, spaces = core.view(inside), core.index.store, core.spaces()
+            return match_patterns(view, store, spaces, text, limit, min_similarity)
+
+        return core.read(ask)
 
     def brief(self, goal: str, budget: int = MAX_BRIEF_TOKENS) -> Brief:
         """Return what worked, what failed and what to avoid for a goal, from runs, learnings and lessons."""
         if not goal.strip():
             raise BadInput("a brief needs a goal", "describe the task")
-        taught = replace(DEFAULT_FILTER, kinds=("learning",), statuses=(ACTIVE,))
-        warned = replace(DEFAULT_FILTER, kinds=("lesson",), statuses=(ACTIVE,))
-        asked = (
-            (PAST_RUNS, BRIEF_RUNS),
-            (taught, BRIEF_LEARNINGS),
-            (warned, BRIEF_LESSONS),
-        )
-        matches = [self.search(goal, limit=most, only=only) for only, most in asked]
-        runs, learnings, lessons = (
-            self._repo.get_many([match.trace_id for match in some]) for some in matches
-        )
+
+        def found(only: Filter, most: int) -> Sequence[Memory]:
+            matches = self.search(goal, limit=most, only=only)
+            return self._repo.get_many([match.trace_id for match in matches])
+
+        in_use = replace(DEFAULT_FILTER, statuses=(ACTIVE,))
+        runs = found(PAST_RUNS, BRIEF_RUNS)
+        learnings = found(replace(in_use, kinds=("learning",)), BRIEF_LEARNINGS)
+        lessons = found(replace(in_use, kinds=("lesson",)), BRIEF_LESSONS)
         labels = labels_by_id(self._repo.beliefs.all(), [*runs, *learnings, *lessons])
         return write_brief(goal, runs, learnings, lessons, budget, labels)
-
-
-def experience_of(told: ToldTrace, project: str) -> ToldExperience:
-    """Return the line of the experience log about a trace."""
-    return ToldExperience(
-        told.goal,
-        told.status,
-        project,
-        components=told.tools,
-        files=len(told.files),
-        summary=told.results,
-        duration_ms=told.duration_ms,
-        learnings=told.error,
-        session=told.session,
-    )
 
 
 # Lessons: store and find them, exchange them as wire blocks, draft them from failures, record
@@ -311,37 +285,18 @@ class Lessons(Wing):
         **told: Any,
     ) -> tuple[Lesson, str]:
         """Store a lesson, `learn(situation=…, fix=…)`, unless a known one is as confident; return it and the result."""
-        context = context or LessonContext(**told)
-        with lock(self._core.layout, "lessons"):
-            return self._carried_out(
-                plan_lesson(
-                    context,
-                    self._lessons(COMPARED_STATUSES),
-                    self._repo.beliefs.trust_by(via),
-                    by,
-                ),
-                via,
-            )
+        with lock(self._layout, "lessons"):
+            return self._store(context or LessonContext(**told), by, via)
 
     def take_over(self, text: str, via: str = "import") -> tuple[Lesson, str]:
         """Store the lesson of a wire block with the block's id, time and agent; return it and the outcome."""
         wire = read_wire(text)
-        with lock(self._core.layout, "lessons"):
-            stored = next(
-                (memory for memory in self._lessons() if memory.id == wire.id), None
-            )
-            if stored:
-                return lesson_of(stored), LESSON_KNOWN
-            known = self._lessons(COMPARED_STATUSES)
-            wire = with_known_name(wire, known)
-            learned = plan_lesson(
-                wire.context,
-                known,
-                self._repo.beliefs.trust_by(via),
-                wire.by,
-                wire=wire,
-            )
-            return self._carried_out(learned, via)
+        with lock(self._layout, "lessons"):
+            for memory in self._lessons():
+                if memory.id == wire.id:
+                    return lesson_of(memory), LESSON_KNOWN
+            wire = with_known_name(wire, self._lessons(COMPARED_STATUSES))
+            return self._store(wire.context, wire.by, via, wire)
 
     def search(
         self,
@@ -353,15 +308,11 @@ class Lessons(Wing):
         limits = self._core.settings.limits("")
         if min_confidence is not None:
             limits = replace(limits, min_lesson_confidence=min_confidence)
-        memories: Sequence[Memory]
+        memories: Sequence[Memory] = ()
         if question.strip():
             only = Filter(kinds=("lesson",), statuses=(ACTIVE,), current=True)
-            memories = self._repo.get_many(
-                [
-                    item.row.id
-                    for item in self._repo.search(question, SPARE_FACTOR * limit, only)
-                ]
-            )
+            hits = self._repo.search(question, SPARE_FACTOR * limit, only)
+            memories = self._repo.get_many([item.row.id for item in hits])
         else:
             memories = self._lessons((ACTIVE,))
         at = now()
@@ -370,11 +321,8 @@ class Lessons(Wing):
             for memory in memories
             if not lesson_held_back(memory, limits, at)
         ]
-        return (
-            by_severity(usable[:limit])
-            if question.strip()
-            else by_severity(usable)[:limit]
-        )
+        best = usable[:limit] if question.strip() else usable
+        return by_severity(best)[:limit]
 
     def by_pattern(self, name: str) -> list[Lesson]:
         """Return every lesson with a pattern id or name: first those in use, then by confidence."""
@@ -398,7 +346,7 @@ class Lessons(Wing):
 
         A second run adds nothing.
         """
-        with lock(self._core.layout, "lessons"):
+        with lock(self._layout, "lessons"):
             self._repo.sync()
             found = [
                 self._propose(proposal, dry_run)
@@ -411,15 +359,12 @@ class Lessons(Wing):
     ) -> tuple[LessonProposal, str]:
         """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
         store, draft = self._repo.drafts.store, proposal.draft
-        waiting = {one.id: one for one in store.all()}
-        if any(
-            covers_failures(lesson_of(memory), proposal.pattern, proposal.scope)
-            for memory in self._lessons()
-        ):
-            return proposal, LESSON_KNOWN
+        for lesson in map(lesson_of, self._lessons()):
+            if covers_failures(lesson, proposal.pattern, proposal.scope):
+                return proposal, LESSON_KNOWN
         if draft.id in store.decided():
             return proposal, DECIDED
-        if draft.id in waiting and waiting[draft.id].text == draft.text:
+        if (draft.id, draft.text) in [(one.id, one.text) for one in store.all()]:
             return proposal, WAITING
         if not dry_run:
             store.put([draft])
@@ -435,9 +380,16 @@ class Lessons(Wing):
     ) -> Written:
         """Append the chain of intents that led to a memory, earliest first."""
         chain = HeritageChain(tuple(intents), tuple(hypotheses), tuple(rationales))
-        return self._core.write(plan_heritage(self._repo.get(name), chain, by))[0]
+        return self._core.append(plan_heritage, name, chain, by)
 
-    def _carried_out(self, learned: LearnedLesson, via: str) -> tuple[Lesson, str]:
+    def _store(
+        self, context: LessonContext, by: str, via: str, wire: WireLesson | None = None
+    ) -> tuple[Lesson, str]:
+        known, trust = (
+            self._lessons(COMPARED_STATUSES),
+            self._repo.beliefs.trust_by(via),
+        )
+        learned = plan_lesson(context, known, trust, by, wire=wire)
         if learned.plan.entries:
             self._core.write(learned.plan, via)
         return lesson_of(self._repo.get(learned.id)), learned.what

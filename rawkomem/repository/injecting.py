@@ -36,12 +36,9 @@ def inject_for(
     **limits: str | float | None,
 ) -> Injection:
     """Inject for a task and log the recall. A limit that is None comes from the agent's settings."""
+    limits["max_unverified"] = 0 if strict else None
     changed = {name: value for name, value in limits.items() if value is not None}
-    within = replace(
-        repo.core.settings.limits(task.agent),
-        **changed,
-        **({"max_unverified": 0} if strict else {}),
-    )
+    within = replace(repo.core.settings.limits(task.agent), **changed)
     injection = _inject(repo, task, profile, form, within, only, strict)
     most = max(within.max_injected, len(injection.items))
     repo.core.note_answers([(task.asked, injection.items)], most, only, task.agent)
@@ -71,31 +68,24 @@ def _inject(
             f"unknown importance {limits.min_importance!r}",
             "use one of " + ", ".join(IMPORTANCE),
         )
-    least = max(
-        (only or DEFAULT_FILTER).importance, IMPORTANCE.index(limits.min_importance)
-    )
-    only = replace(
-        only or DEFAULT_FILTER, statuses=(ACTIVE,), current=True, importance=least
-    )
+    only = only or DEFAULT_FILTER
+    least = max(only.importance, IMPORTANCE.index(limits.min_importance))
+    only = replace(only, statuses=(ACTIVE,), current=True, importance=least)
     if said := cut_note([task.asked]):
         repo.core.warn(said)
     asked, keys = profile or limits.profile, frozenset[str]()
     if task.session or told:
         told = told or told_to(repo.core.layout, task.session)
-        keys, limits = (
-            told.keys,
-            replace(limits, budget=session_budget(limits.budget, told.tokens)),
-        )
+        keys, budget = told.keys, session_budget(limits.budget, told.tokens)
+        limits = replace(limits, budget=budget)
     layered = repo.layers if repo.core.is_layered else None
     layers = layered.fresh() if layered else ()
 
     def ask() -> Injection:
-        within = (only, strict, keys)
-        chosen = (
-            layered.sources(*within, layers)
-            if layered
-            else [sources(repo.core, *within)]
-        )
+        if layered:
+            chosen = layered.sources(only, strict, keys, layers)
+        else:
+            chosen = [sources(repo.core, only, strict, keys)]
         return inject(chosen, task, asked, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
@@ -111,9 +101,10 @@ def explain(
     """Return a memory's score for a task, and whether it would be injected; raise NotFound if nothing matches."""
     from ..state.history import why_not_in_use
 
+    only = only or DEFAULT_FILTER
     limits = repo.core.settings.limits(task.agent)
     injection = _inject(repo, task, profile, "rawko", limits, only)
-    at = (only or DEFAULT_FILTER).as_of
+    at = only.as_of
     owner, own = repo.layers.owner(name)
     found = owner.get(own, at)
     memory = repo.layers.shown(owner, found)
@@ -125,15 +116,9 @@ def explain(
     if why_not:
         return replace(bare, out=Reason("not-in-use", (why_not,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
-    alone = _inject(
-        repo,
-        task,
-        profile,
-        "rawko",
-        anything,
-        replace(only or DEFAULT_FILTER, ids=(found.id,)),
-    )
-    item = _about(memory.id, alone)
+    alone = replace(only, ids=(found.id,))
+    injection = _inject(repo, task, profile, "rawko", anything, alone)
+    item = _about(memory.id, injection)
     if item is None:
         raise NotFound(
             f"{memory.id} shares neither words nor meaning nor a condition with this task",
@@ -150,14 +135,8 @@ def note_injection(repo: Repository, injection: Injection, session: str) -> None
     """Count an injection in the local usage file, and record that the session got these memories."""
     layout, items, at = repo.core.layout, injection.items, now()
     if items or injection.saved:
-        note_use(
-            layout,
-            at,
-            session,
-            injection.tokens,
-            [item.memory.id for item in items],
-            injection.saved,
-        )
+        ids = [item.memory.id for item in items]
+        note_use(layout, at, session, injection.tokens, ids, injection.saved)
     keys = (*map(received_key, items), *map(pointer_key, injection.pointers))
     if keys and session:
         note_told(layout, session, tokens_spent(injection), keys)
@@ -177,14 +156,13 @@ def sources(
 
     authors = None if strict else view.authors
     doubting = strict or (authors is not None and authors.names_a_person())
-    store, citing = core.index.store, core.citing()
     return Sources(
         view,
-        store,
+        core.index.store,
         spaces,
         fired,
         lambda: last_access(core.layout),
-        citing,
+        core.citing(),
         doubting,
         told,
     )
@@ -192,11 +170,7 @@ def sources(
 
 def _about(id: str, injection: Injection) -> Scored | None:
     """Return a memory's item in an injection, injected or left out; None if it has no item."""
-    return next(
-        (
-            item
-            for item in (*injection.items, *injection.left_out)
-            if item.memory.id == id
-        ),
-        None,
-    )
+    for item in (*injection.items, *injection.left_out):
+        if item.memory.id == id:
+            return item
+    return None

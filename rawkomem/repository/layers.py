@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from ..embed.embedder import Embedder
@@ -25,6 +26,7 @@ from ..index.stores.database import DatabaseError
 from ..model.entries import Memory
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.filters import Filter
+from ..model.ids import numbered_names
 from ..model.values import record, replace
 from ..recall.candidates import Sources
 from ..recall.excerpt import Labels, layer_label
@@ -62,10 +64,6 @@ class Layer:
         """Return the core of its repository."""
         return self.repository.core
 
-    def has_name(self, name: str) -> bool:
-        """Return whether a memory in it has this name."""
-        return bool(self.core.read(lambda: self.core.index.catalogue.resolve(name)))
-
 
 @record
 class Standing:
@@ -80,13 +78,8 @@ class Standing:
     @property
     def told(self) -> str:
         """Return the state as one line."""
-        how = (
-            f", {self.problem}"
-            if self.problem
-            else ", read only"
-            if self.shared
-            else ""
-        )
+        how = self.problem or ("read only" if self.shared else "")
+        how = f", {how}" if how else ""
         return f"{self.name}: {counted(self.memories, 'memory')} in {self.root}{how}"
 
 
@@ -96,75 +89,51 @@ class Layers:
     def __init__(self, repository: Repository):
         self._repo = repository
         self._core = repository.core
-        self._left_out: list[tuple[str, str, str]] = []  # name, path and reason
+        self._left_out: list[Standing] = []
         # the contextual embedder, shared by all layers
         self._deep: Embedder | None = None
-        is_personal = _same(repository.layout.root, personal_root())
+        personal = personal_root()
+        is_personal = _same(repository.layout.root, personal)
         self.all = [Layer(PERSONAL if is_personal else "", repository)]
         if not repository.core.is_layered:
             return
-        if not is_personal and os.path.isdir(personal_root()):
-            self._add(PERSONAL, lambda: find_layout(os.path.dirname(personal_root())))
+        if not is_personal and os.path.isdir(personal):
+            home = os.path.dirname(personal)
+            self._add(PERSONAL, personal, partial(find_layout, home))
         for path in repository.settings.sources:
-            self._add_source(path)
-
-    def _add_source(self, path: str) -> None:
-        folder = os.path.expanduser(path)
-        folder = (
-            os.path.dirname(folder)
-            if os.path.basename(folder) == FOLDER
-            else folder.rstrip("/\\")
-        )
-        root = os.path.join(folder, FOLDER)
-        why = ""
-        if not os.path.isabs(folder):
-            why = "it is not an absolute path"
-        elif os.path.islink(root):
-            why = f"{root} is a link"
-        elif not os.path.isdir(root):
-            why = f"there is no {FOLDER} folder in it"
-        if why:
-            self._core.warn(
-                f"the source {path} is left out: {why}; correct 'sources' in your config"
-            )
-            self._left_out.append((os.path.basename(folder) or path, path, why))
-        elif not any(_same(root, layer.repository.layout.root) for layer in self.all):
-            self._add(self._new_name(folder), lambda: source_layout(root), shared=True)
+            folder = os.path.expanduser(path).rstrip("/\\")
+            if os.path.basename(folder) == FOLDER:
+                folder = os.path.dirname(folder)
+            root = os.path.join(folder, FOLDER)
+            if not any(_same(root, layer.repository.layout.root) for layer in self.all):
+                name, locate = self._new_name(folder), partial(_find_source, root)
+                self._add(name, root, locate, shared=True)
 
     def _new_name(self, folder: str) -> str:
         """Return an unused name for a source: its folder's name, with unusual signs replaced by hyphens."""
         plain = "".join(
             c if c.isalnum() or c in "-_." else "-" for c in os.path.basename(folder)
         )[:MAX_NAME_CHARS]
-        names = [
-            f"{plain}-{number}" if number > 1 else plain
-            for number in range(1, len(self.all) + 3)
-        ]
-        return next(
-            name
-            for name in names
-            if name.lower() not in (*RESERVED, *(one.name.lower() for one in self.all))
-        )
+        taken = (*RESERVED, *(one.name.lower() for one in self.all))
+        names = numbered_names(plain)
+        return next(name for name in names if name.lower() not in taken)
 
     def _add(
-        self, name: str, locate: Callable[[], Layout], shared: bool = False
+        self, name: str, root: str, locate: Callable[[], Layout], shared: bool = False
     ) -> None:
         """Open a layer; share the project's embedder if both have the same settings for it. A failure is a warning."""
+        core = self._core
         try:
-            made = type(self._repo)(
-                locate(),
-                self._core.warn,
-                self._core.via,
-                store="sqlite" if shared else "",
-            )
-            if made.settings.embedder == self._core.settings.embedder:
-                made.core.index.open_embedder = lambda: self._core.index.embedder
-                made.core.index.open_deep = self._core.index.open_deep = self._open_deep
+            store = "sqlite" if shared else ""
+            made = type(self._repo)(locate(), core.warn, core.via, store=store)
+            if made.settings.embedder == core.settings.embedder:
+                made.core.index.open_embedder = lambda: core.index.embedder
+                made.core.index.open_deep = core.index.open_deep = self._open_deep
             self.all.append(Layer(name, made, shared))
-            self._core.others.append(made.core)
+            core.others.append(made.core)
         except (RawkoError, OSError) as failure:
-            self._core.warn(f"{name} is left out: {failure}")
-            self._left_out.append((name, "", str(failure)))
+            core.warn(f"{name} is left out: {failure}")
+            self._left_out.append(Standing(name, root, 0, shared, str(failure)))
 
     def _open_deep(self) -> Embedder | None:
         if self._deep is None:
@@ -178,20 +147,17 @@ class Layers:
 
     def standings(self) -> list[Standing]:
         """Return the state of every layer except the project's, including layers that cannot be used."""
-        found = [self._standing(layer) for layer in self.all if layer.name]
-        return found + [
-            Standing(name, path, 0, True, why) for name, path, why in self._left_out
-        ]
-
-    def _standing(self, layer: Layer) -> Standing:
-        problem, memories = "", 0
-        try:
-            memories = len(layer.core.rows())
-        except (RawkoError, OSError, DatabaseError) as failure:
-            problem = str(failure)
-        return Standing(
-            layer.name, layer.repository.layout.root, memories, layer.shared, problem
-        )
+        standings = []
+        for layer in [one for one in self.all if one.name]:
+            problem, memories, root = "", 0, layer.repository.layout.root
+            try:
+                memories = len(layer.core.rows())
+            except (RawkoError, OSError, DatabaseError) as failure:
+                problem = str(failure)
+            standings.append(
+                Standing(layer.name, root, memories, layer.shared, problem)
+            )
+        return standings + self._left_out
 
     # Recall
 
@@ -222,31 +188,29 @@ class Layers:
         layers: Sequence[Layer],
     ) -> list[Sources]:
         """Return the sources of an injection, one for each layer. Call it only inside `Core.read` of the first."""
-        found: list[Sources] = []
-        kept: dict[tuple[str, str], bytes] = {}
+        places: list[Sources] = []
         for layer in layers:
-            doubting = bool(found and found[0].doubting)
-            own = self._sources(
-                layer, sources(layer.core, only, strict, told), doubting, kept
-            )
-            shown = self._naming(layer, layers)
-            found.append(replace(own, prefix=layer.prefix, shown=shown))
-        return found
+            own = sources(layer.core, only, strict, told)
+            places.append(self._named_sources(own, layer, layers, places))
+        return places
 
-    def _sources(
+    def _named_sources(
         self,
-        layer: Layer,
         own: Sources,
-        doubting: bool,
-        kept: dict[tuple[str, str], bytes],
+        layer: Layer,
+        layers: Sequence[Layer],
+        earlier: Sequence[Sources],
     ) -> Sources:
-        """Return a layer's sources with its name. All layers share the vectors `kept` of a question.
+        """Return a layer's sources with its name. It shares the vectors of the question with the earlier layers.
 
-        The first layer decides whether vouching matters (`doubting`), except in shared layers.
+        The first layer decides whether vouching matters, except in shared layers.
         """
-        counts = own.doubting if layer is self.all[0] else layer.shared or doubting
-        spaces = replace(own.spaces, kept=kept)
-        return replace(own, layer=layer.name, doubting=counts, spaces=spaces)
+        if earlier:
+            doubting = layer.shared or earlier[0].doubting
+            spaces = replace(own.spaces, kept=earlier[0].spaces.kept)
+            own = replace(own, doubting=doubting, spaces=spaces)
+        shown = self._naming(layer, layers)
+        return replace(own, layer=layer.name, prefix=layer.prefix, shown=shown)
 
     def _naming(self, layer: Layer, layers: Sequence[Layer]) -> Callable[[str], str]:
         """Return a function that returns the shown id of a layer's memory: its own, unless an earlier layer has it."""
@@ -269,29 +233,28 @@ class Layers:
         least: float = 0.0,
     ) -> Sequence[Answer]:
         """Search all layers for several texts, each by itself, and merge the results."""
-        found: list[list[Found]] = [[] for _ in texts]
+        hits: list[list[Found]] = [[] for _ in texts]
+        places: list[Sources] = []
         answered: list[Layer] = []
-        kept: dict[tuple[str, str], bytes] = {}
-        doubting = False  # whether vouching matters in the first layer
         for layer in self.all:
 
-            def ask() -> tuple[list[list[Found]], bool]:
-                alone = sources(layer.core, only, False)  # noqa: B023
-                own = self._sources(layer, alone, doubting, kept)  # noqa: B023
-                return layer_results(own, texts, limit, profile, least), own.doubting
+            def ask() -> tuple[Sources, list[list[Found]]]:
+                own = sources(layer.core, only, False)  # noqa: B023
+                layers = (*answered, layer)  # noqa: B023
+                own = self._named_sources(own, layer, layers, places)  # noqa: B023
+                return own, layer_results(own, texts, limit, profile, least)
 
             results = self._read(layer, ask)
-            if results is None:
-                continue
-            answered.append(layer)
-            doubting = results[1] if len(answered) == 1 else doubting
-            shown = self._naming(layer, answered)
-            for several, own in zip(found, results[0], strict=True):
-                several += [_named(item, shown(item.row.id)) for item in own]
-        return tuple(
-            Answer(text, merged_results(own, limit))
-            for text, own in zip(texts, found, strict=True)
-        )
+            if results:
+                answered.append(layer)
+                places.append(results[0])
+                for several, own in zip(hits, results[1], strict=True):
+                    shown = results[0].shown
+                    several += [_named(item, shown(item.row.id)) for item in own]
+        return [
+            Answer(text, merged_results(several, limit))
+            for text, several in zip(texts, hits, strict=True)
+        ]
 
     def note_use(self, injection: Injection, at: int, session: str) -> None:
         """Count an injection's personal memories in the personal repository, with 0 tokens: the project counts them."""
@@ -312,9 +275,12 @@ class Layers:
             return layer.repository, rest
         if len(self.all) > 1:
             layers = self.fresh()
-            holding = [one for one in layers if one.core.holds(name)]
-            for one in holding or [layer for layer in layers if layer.has_name(name)]:
-                return one.repository, name
+            for one in layers:
+                if one.core.holds(name):
+                    return one.repository, name
+            for one in layers:
+                if one.core.read(partial(one.core.index.catalogue.resolve, name)):
+                    return one.repository, name
         return self._repo, name
 
     def _prefixed(self, name: str) -> tuple[Layer | None, str]:
@@ -334,19 +300,12 @@ class Layers:
         layer = next(layer for layer in self.all if layer.repository is owner)
         believed = owner.beliefs.all()
         memories = [*memories]
-        if layer is self.all[0]:
-            own = labels_by_id(believed, memories)
-        else:
-            counts = layer.shared or self._repo.beliefs.all().counts
-            doubted = believed.unverified(memories) if counts else {}
-            own = (
-                {
-                    memory.id: standing_label(doubted.get(memory.id))
-                    for memory in memories
-                }
-                if counts
-                else {}
-            )
+        own = labels_by_id(believed, memories) if layer is self.all[0] else {}
+        if layer is not self.all[0] and (
+            layer.shared or self._repo.beliefs.all().counts
+        ):
+            doubted = believed.unverified(memories)
+            own = {one.id: standing_label(doubted.get(one.id)) for one in memories}
         return {
             memory.id: (*layer_label(layer.name), *own.get(memory.id, ()))
             for memory in memories
@@ -361,12 +320,10 @@ class Layers:
                 for item in found
                 if item.layer == layer.name
             }
-            own = (
-                self.labels(layer.repository, layer.repository.get_many([*shown]))
-                if shown
-                else {}
-            )
-            labels |= {shown[id]: said for id, said in own.items()}
+            if shown:
+                memories = layer.repository.get_many([*shown])
+                own = self.labels(layer.repository, memories)
+                labels |= {shown[id]: said for id, said in own.items()}
         return labels
 
     def named(self, name: str) -> list[Layer]:
@@ -402,6 +359,20 @@ def _named(item: Found, id: str) -> Found:
     return replace(
         item, row=replace(item.row, id=id), signals=replace(item.signals, id=id)
     )
+
+
+def _find_source(root: str) -> Layout:
+    """Return the layout of a shared repository; raise NotFound if its folder cannot be used."""
+    why = ""
+    if not os.path.isabs(root):
+        why = "it is not an absolute path"
+    elif os.path.islink(root):
+        why = "it is a link"
+    elif not os.path.isdir(root):
+        why = f"there is no {FOLDER} folder in it"
+    if why:
+        raise NotFound(f"{why}: {root}; correct 'sources' in your config")
+    return source_layout(root)
 
 
 def _same(one: str, other: str) -> bool:

@@ -48,8 +48,7 @@ from ..learn.extraction import (
     first_ask,
 )
 from ..learn.lessons import lesson_of_draft
-from ..learn.llm import LlmFailure
-from ..learn.llm_answers import required_llm
+from ..learn.llm import LlmFailure, required_llm
 from ..learn.repetitions import (
     KnownTexts,
     contradicted_memories,
@@ -67,11 +66,10 @@ from ..model.values import ACTIVE, now, record, replace
 from ..redaction.find import redact
 from ..text.chunks import counted
 from ..text.clean import one_line
-from ..text.conditions import why_unusable
 from . import Repository
 from .beliefs import note_drop
 from .core import Wing
-from .writing import Stored, as_one_change
+from .writing import Stored, as_one_change, check_conditions
 
 Progress = Callable[["Step"], None]
 
@@ -82,16 +80,6 @@ Progress = Callable[["Step"], None]
 # of a draft that somebody edited, so that no other draft replaces it
 EDITED_SCORE = 9.0
 SAID = "said"  # origin of a memory that a person said in a session
-
-
-@record
-class Taken:
-    """The result of `take`."""
-
-    new: tuple[Draft, ...] = ()
-    known: tuple[
-        Draft, ...
-    ] = ()  # already waiting or decided, or the same text as in another session
 
 
 class Drafts(Wing):
@@ -109,29 +97,31 @@ class Drafts(Wing):
         """Return a draft by its id or an unambiguous beginning of it."""
         return self.store.get(name)
 
-    def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> Taken:
-        """Store new drafts, so that the MAX_DRAFTS best of each session wait; weaker ones are removed.
+    def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> tuple[Draft, ...]:
+        """Store the new ones of some drafts and return them. The MAX_DRAFTS best of each session wait, no weaker ones.
 
         A draft that a person also said in another session gets a higher score.
         """
         waiting = self.all()
         there = {draft.id for draft in waiting} | self.store.decided()
-        new = [
-            _raised(draft, waiting)
-            for draft in drafts
-            if draft.id not in there
-            and not any(is_repeated(draft, one) for one in waiting)
-        ]
+        new: list[Draft] = []
+        for draft in drafts:
+            if draft.id in there or any(is_repeated(draft, one) for one in waiting):
+                continue
+            same = [
+                one
+                for one in waiting
+                if one.session != draft.session and means_same(one, draft)
+            ]
+            sessions = [id for one in same for id in (*one.again, one.session)]
+            new.append(said_again(draft, *dict.fromkeys(sessions)) if same else draft)
         weak = _weakest(new, waiting)
         new = [draft for draft in new if draft.id not in weak]
         if not dry_run:
             self.store.expire()
             self.store.remove(one.id for one in waiting if one.id in weak)
             self.store.put(new)
-        ids = {draft.id for draft in new}
-        return Taken(
-            tuple(new), tuple(draft for draft in drafts if draft.id not in ids)
-        )
+        return tuple(new)
 
     def keep(
         self,
@@ -189,13 +179,7 @@ class Drafts(Wing):
         old = self.get(name)
         if not (title or text) and when is None:
             raise BadInput("nothing to change", "pass a title, a text or conditions")
-        for condition in when or ():
-            note = why_unusable(condition)
-            if note:
-                raise BadInput(
-                    f"whenToUse {one_line(condition, 80)!r} {note.text}: nothing was changed",
-                    note.hint,
-                )
+        check_conditions(self._core, when or (), "nothing was changed")
         conditions = old.when if when is None else tuple(when)
         return replace(
             old,
@@ -209,7 +193,7 @@ class Drafts(Wing):
         """Drop a draft: the same words of the same session make no new draft. `undo` brings it back."""
         draft = self.get(name)
         self.store.decide(draft, DROPPED)
-        note_drop(self._core.layout, draft.id)
+        note_drop(self._layout, draft.id)
         return draft
 
 
@@ -223,19 +207,6 @@ def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
         best_first = sorted(plain, key=lambda one: -one.score)
         weak |= {one.id for one in best_first[MAX_DRAFTS:]}
     return weak
-
-
-def _raised(draft: Draft, waiting: Sequence[Draft]) -> Draft:
-    """Return a draft with a higher score if a waiting draft of another session says the same."""
-    others = [
-        one
-        for one in waiting
-        if one.session != draft.session and means_same(one, draft)
-    ]
-    sessions = dict.fromkeys(
-        session for one in others for session in (*one.again, one.session)
-    )
-    return said_again(draft, *sessions) if others else draft
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;
@@ -311,17 +282,14 @@ class Learning(Wing):
         if dry_run:
             return self._compare(heard, found, dry_run)
         via = SAID if by_host or self._core.via != VIA_AGENT else VIA_AGENT
-        with lock(self._core.layout, "learn"):
+        with lock(self._layout, "learn"):
             learned = self._compare(heard, found, dry_run)
             entries = [entry_of_request(draft) for draft in learned.requests]
             return replace(learned, stored=tuple(self._repo.add_many(entries, via=via)))
 
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
-        core = self._core
-        same = KnownTexts(
-            core.all(), lambda text: core.near(text, NEAR_DRAFT, Filter())
-        )
+        same = self._known_texts(NEAR_DRAFT)
         known: list[tuple[Draft, str]] = []
         requests: list[Draft] = []
         drafts: list[Draft] = []
@@ -334,8 +302,15 @@ class Learning(Wing):
                 known.append((draft, id))
             else:
                 (requests if is_request else drafts).append(draft)
-        taken = self._repo.drafts.take(drafts, dry_run)
-        return Learned(heard, taken.new, taken.known, tuple(known), tuple(requests))
+        new = self._repo.drafts.take(drafts, dry_run)
+        ids = {draft.id for draft in new}
+        waiting = tuple(draft for draft in drafts if draft.id not in ids)
+        return Learned(heard, new, waiting, tuple(known), tuple(requests))
+
+    def _known_texts(self, most: int) -> KnownTexts:
+        """Return what compares texts with all memories, in meaning with the `most` nearest ones."""
+        core = self._core
+        return KnownTexts(core.all(), lambda text: core.near(text, most, Filter()))
 
     # Memories that an agent words after a person said them; a quote of the person is the proof
 
@@ -354,11 +329,8 @@ class Learning(Wing):
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
         against = contradicted_memories(entry, self._active_near(text))
-        core = self._core
-        same = KnownTexts(
-            core.all(), lambda text: core.near(text, NEAR_QUOTE, Filter())
-        )
-        if not against and (known := same(entry)):
+        known = "" if against else self._known_texts(NEAR_QUOTE)(entry)
+        if known:
             repo.beliefs.reinforce(known, reason, by)
             done = Remembered(CONFIRMED, known)
         else:
@@ -391,14 +363,13 @@ class Learning(Wing):
 
     def check_quote(self, quote: str) -> None:
         """Raise Refused unless a person typed the quote, or agreed to it, in a recent session."""
-        for one in recent_prompts(self._core.layout):
+        for one in recent_prompts(self._layout):
             typed = Turn(USER, one.text, one.at)
-            if find_quote(quote, [typed]) and find_quote(
-                quote,
-                [*_turns_in(transcript_of_mark(self._core.layout, one.session)), typed],
-            ):
-                return
-        for turns in map(_turns_in, known_transcripts(self._core.layout)):
+            if find_quote(quote, [typed]):
+                before = _turns_in(transcript_of_mark(self._layout, one.session))
+                if find_quote(quote, [*before, typed]):
+                    return
+        for turns in map(_turns_in, known_transcripts(self._layout)):
             if find_quote(quote, turns) or agreed_quote(quote, turns):
                 return
         hint = (
@@ -409,7 +380,7 @@ class Learning(Wing):
 
     def refuse_planted(self, entry: Entry) -> None:
         """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""
-        for turns in map(_turns_in, known_transcripts(self._core.layout)):
+        for turns in map(_turns_in, known_transcripts(self._layout)):
             if planted_in(f"{entry.title}\n{entry.body}", turns):
                 hint = (
                     "if the person wants it, store it with their own words as the quote"
@@ -422,8 +393,7 @@ class Learning(Wing):
     def candidates(self, session: str, text: str) -> list[Memory]:
         """Return the active memories that a text may be about: those shown to the session, then the most similar."""
         shown = [
-            key.partition("@")[0]
-            for key in sorted(told_to(self._core.layout, session).keys)
+            key.partition("@")[0] for key in sorted(told_to(self._layout, session).keys)
         ]
         return self._active_near(text, [id for id in shown if self._core.holds(id)])
 
@@ -531,12 +501,8 @@ class Walk:
         dry_run: bool,
         progress: Progress | None,
     ):
-        self._repo, self._run, self._again, self._dry_run = (
-            repository,
-            run,
-            again,
-            dry_run,
-        )
+        self._repo, self._run = repository, run
+        self._again, self._dry_run = again, dry_run
         self._progress = progress or (lambda step: None)
         self._llm = required_llm(repository.settings.llm) if ask else None
         # the last changed memories, which the model is shown
@@ -557,7 +523,7 @@ class Walk:
         )
         return Gone(
             tuple(self._drafts),
-            {what: n for what, n in self._counts.items() if n},
+            dict(+self._counts),
             self._llm.name if self._llm else "",
             read if self._plain else "",
         )
@@ -604,9 +570,10 @@ class Walk:
             for one in self._repo.drafts.store.of_session(heard.session)
             if one.model
         ]
-        run = replace(heard.run, task=heard.run.task or first_ask(chunks))
+        task = heard.run.task or first_ask(chunks)
+        run = replace(heard.run, task=task, session=heard.session)
         known = () if self._again else before
-        finder = DraftFinder(self._llm, run, self._existing, heard.session, known)
+        finder = DraftFinder(self._llm, run, self._existing, known)
         failed = 0
         for number, chunk in enumerate(chunks, 1):
             part, failure = f"part-{checksum(chunk.text)}", ""
@@ -645,21 +612,21 @@ class Walk:
         newer: list[Draft] = []
         rest: list[Draft] = []
         for draft in drafts:
-            same = (
-                one
-                for one in waiting
-                if one.id == draft.id or _is_same_exchange(draft, one)
-            )
-            old = next(same, None)
-            if old is None:
+            for old in waiting:
+                if old.id == draft.id or _is_same_exchange(draft, old):
+                    waiting.remove(old)
+                    newer.append(
+                        replace(
+                            draft,
+                            id=old.id,
+                            corrects=old.corrects,
+                            again=old.again,
+                            asked=old.asked,
+                        )
+                    )
+                    break
+            else:
                 rest.append(draft)
-                continue
-            waiting.remove(old)
-            earlier = {
-                name: getattr(old, name)
-                for name in ("id", "corrects", "again", "asked")
-            }
-            newer.append(replace(draft, **earlier))
         if not self._dry_run:
             store.put(newer)
         learned = self._repo.learning.take(heard, rest, self._dry_run)
@@ -678,8 +645,6 @@ def _is_same_exchange(draft: Draft, other: Draft) -> bool:
     """Return whether `other` was made without a model from the exchange that `draft` quotes."""
     if other.model or (draft.kind == AGREED) != (other.kind == AGREED):
         return False
-    return (
-        is_quoted(draft.before, other.before)
-        if draft.kind == AGREED
-        else is_quoted(draft.said, other.said)
-    )
+    if draft.kind == AGREED:
+        return is_quoted(draft.before, other.before)
+    return is_quoted(draft.said, other.said)

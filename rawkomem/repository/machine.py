@@ -7,14 +7,15 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import takewhile
 
 import apsw
 
@@ -24,7 +25,8 @@ from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ..files.replace import replace_whole
-from ..format.frontmatter import Unreadable, read_frontmatter
+from ..format.fields import Unreadable
+from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
 from ..index.catalogue import SyncReport
@@ -56,9 +58,11 @@ from ..redaction.find import engine
 from ..text.chunks import counted
 from . import Repository
 from .core import Core, Wing
-from .mesh_tables import Published, names_with_tables, publish
+from .mesh_tables import Published, has_tables, names_with_tables, publish_all
 
 Progress = Callable[[int, int], None]
+# of a check: whether all is well, a text, and perhaps a hint
+Result = tuple[bool, str] | tuple[bool, str, str]
 
 
 # Check this machine and this repository for `rawkomem doctor`; each finding has a hint.
@@ -79,200 +83,155 @@ class Finding:
 
 def examine(repository: Repository | None) -> list[Finding]:
     """Run all checks and return their findings. An error in a check becomes a finding."""
-    checks: list[Callable[[], Finding]] = [_python, _packages, _sqlite, _patterns]
-    findings = [_checked(check) for check in checks]
+    findings = [_checked(name, check) for name, check in MACHINE_CHECKS.items()]
     if repository is None:
-        return [
-            *findings,
-            Finding("repository", False, "no repository here", "run 'rawkomem init'"),
-        ]
-    parts = (
-        _folder,
-        _location,
-        _integrity,
-        _freshness,
-        _embedder,
-        _git_ignores,
-        _merges,
-    )
-    findings += [_checked(lambda part=part: part(repository)) for part in parts]  # type: ignore[misc]
+        hint = "run 'rawkomem init'"
+        return [*findings, Finding("repository", False, "no repository here", hint)]
+    checks = REPOSITORY_CHECKS.items()
+    findings += [_checked(name, partial(check, repository)) for name, check in checks]
     return findings + [
         Finding("layer", not one.problem, one.told)
         for one in repository.layers.standings()
     ]
 
 
-def _checked(check: Callable[[], Finding]) -> Finding:
+def _checked(name: str, check: Callable[[], Result]) -> Finding:
     try:
-        return check()
+        return Finding(name, *check())
     except (RawkoError, OSError, apsw.Error) as failure:
-        name = (
-            getattr(check, "__name__", "check").strip("_<>").replace("lambda", "check")
-        )
         return Finding(name, False, str(failure), getattr(failure, "hint", ""))
 
 
-def _python() -> Finding:
-    return Finding(
-        "python",
-        sys.version_info >= (3, 11),
-        f"{platform.python_version()} on {platform.system()}",
-    )
+def _if_wrong(ok: bool, text: str, hint: str) -> Result:
+    """Return a result that has its hint only if something is wrong."""
+    return (ok, text) if ok else (ok, text, hint)
 
 
-def _packages() -> Finding:
+def _python() -> Result:
+    about = f"{platform.python_version()} on {platform.system()}"
+    return sys.version_info >= (3, 11), about
+
+
+def _packages() -> Result:
     found, missing = [], []
     for name in PACKAGES:
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
-    return Finding(
-        "packages",
-        not missing,
-        ", ".join(found),
-        f"missing: {', '.join(missing)}" if missing else "",
-    )
+    hint = f"missing: {', '.join(missing)}"
+    return _if_wrong(not missing, ", ".join(found), hint)
 
 
-def _sqlite() -> Finding:
-    memory = open_database(memory_path())
-    (vec,) = first(memory, "SELECT vec_version()")
-    return Finding(
-        "sqlite",
-        True,
-        f"{apsw.sqlite_lib_version()}, sqlite-vec {vec} ({os.path.basename(vec_library())})",
-    )
+def _sqlite() -> Result:
+    (vec,) = first(open_database(memory_path()), "SELECT vec_version()")
+    library = os.path.basename(vec_library())
+    return True, f"{apsw.sqlite_lib_version()}, sqlite-vec {vec} ({library})"
 
 
-def _patterns() -> Finding:
-    ok = engine() == "re2"
-    return Finding(
-        "patterns",
-        ok,
-        f"engine: {engine()}",
-        ""
-        if ok
-        else f"regexes match as plain substrings; run: {how_to_install('google-re2')}",
-    )
+def _patterns() -> Result:
+    hint = f"regexes match as plain substrings; run: {how_to_install('google-re2')}"
+    return _if_wrong(engine() == "re2", f"engine: {engine()}", hint)
 
 
-def _folder(repository: Repository) -> Finding:
+def _folder(repository: Repository) -> Result:
     root = repository.layout.root
     for problem in git_files(root):
-        return Finding("folder", False, problem.message, problem.hint)
+        return False, problem.message, problem.hint
     ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
-    return Finding(
-        "folder",
-        ok,
-        root,
-        "" if ok else "not writable: memories can be read but not stored",
-    )
+    return _if_wrong(ok, root, "not writable: memories can be read but not stored")
 
 
-def _location(repository: Repository) -> Finding:
+def _location(repository: Repository) -> Result:
     kind = file_system(repository.layout.root) or "unknown"
-    elsewhere = (
-        ""
-        if kind not in UNSAFE_FILE_SYSTEMS
-        else "WAL is not safe there: the index is in your cache folder"
-    )
-    return Finding(
-        "index", True, f"{repository.core.index.path} (file system {kind})", elsewhere
-    )
+    text = f"{repository.core.index.path} (file system {kind})"
+    if kind in UNSAFE_FILE_SYSTEMS:
+        return True, text, "WAL is not safe there: the index is in your cache folder"
+    return True, text
 
 
-def _integrity(repository: Repository) -> Finding:
+def _integrity(repository: Repository) -> Result:
     repository.core.index.refresh()
     database = open_database(repository.core.index.path, readonly=True)
     (answer,) = first(database, "PRAGMA quick_check(1)")
     database.close()
-    return Finding(
-        "integrity",
-        answer == "ok",
-        answer,
-        "" if answer == "ok" else "run 'rawkomem index rebuild'",
-    )
+    return _if_wrong(answer == "ok", answer, "run 'rawkomem index rebuild'")
 
 
-def _freshness(repository: Repository) -> Finding:
+def _freshness(repository: Repository) -> Result:
     status = repository.store.status()
     text = f"{counted(status.files, 'file')} {status.files_hash}, index {status.index_hash}"
-    return Finding(
-        "freshness",
-        status.fresh,
-        text,
-        "" if status.fresh else f"differs: {', '.join(status.behind[:3])}",
-    )
+    hint = f"differs: {', '.join(status.behind[:3])}"
+    return _if_wrong(status.fresh, text, hint)
 
 
-def _embedder(repository: Repository) -> Finding:
-    embedder = repository.core.index.embedder
-    wanted = repository.settings.embedder.provider
-    answers = not repository.core.index.is_embedder_absent
-    ok = answers and (
-        wanted in (AUTO_PROVIDER, BUNDLED_PROVIDER)
-        or not embedder.name.startswith(BUNDLED_PROVIDER)
-    )
-    return Finding(
-        "embedder",
-        ok,
-        f"{embedder.name}, {embedder.dims} dimensions",
-        "" if ok else f"{wanted} did not open",
-    )
+def _embedder(repository: Repository) -> Result:
+    index, wanted = repository.core.index, repository.settings.embedder.provider
+    name = index.embedder.name
+    is_wanted = wanted in (AUTO_PROVIDER, BUNDLED_PROVIDER)
+    is_wanted = is_wanted or not name.startswith(BUNDLED_PROVIDER)
+    ok = not index.is_embedder_absent and is_wanted
+    text = f"{name}, {index.embedder.dims} dimensions"
+    return _if_wrong(ok, text, f"{wanted} did not open")
 
 
-def _git_ignores(repository: Repository) -> Finding:
+def _git_ignores(repository: Repository) -> Result:
     try:
         tree = work_tree(repository.layout.project)
-        ignored = tree.ignored(
-            tree.path(os.path.join(repository.layout.local, "index.db"))
-        )
+        file = os.path.join(repository.layout.local, "index.db")
+        if tree.ignored(tree.path(file)):
+            return True, ".rawko/local is ignored"
     except GitFailed as failure:
-        return Finding("git", True, str(failure))
-    return Finding("git", bool(ignored), ".rawko/local is ignored" if ignored else ".rawko/local is not ignored",
-                   "" if ignored else "run 'rawkomem init'")  # fmt: skip
+        return True, str(failure)
+    return False, ".rawko/local is not ignored", "run 'rawkomem init'"
 
 
-def _merges(repository: Repository) -> Finding:
+def _merges(repository: Repository) -> Result:
     """Check that this clone has the merge driver that the committed git attributes name."""
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
-        named = tree.ask("check-attr", "merge", "--", tree.path(memory)).endswith(
-            ": rawkomem"
-        )
+        named = tree.ask("check-attr", "merge", "--", tree.path(memory))
         driver = tree.ask("config", "--get", f"{DRIVER_SECTION}.driver")
     except GitFailed:
-        return Finding("merges", True, "not a git work tree")
-    if not named:
-        return Finding("merges", True, "git merges memories line by line")
-    if driver and shutil.which(_first_word(driver)):
-        return Finding("merges", True, "git merges memories entry by entry")
-    text = (
-        "the driver's program is missing: git merges line by line"
-        if driver
-        else "git merges memories line by line"
-    )
-    return Finding(
-        "merges",
-        not driver,
-        text,
-        "to merge entry by entry, run 'rawkomem connect git'",
-    )
-
-
-def _first_word(driver: str) -> str:
-    """Return the program of a merge driver; git's settings write a percent sign as %%."""
+        return True, "not a git work tree"
+    by_lines = "git merges memories line by line"
+    if not named.endswith(": rawkomem"):
+        return True, by_lines
     try:
-        return shlex.split(driver.replace("%%", "%"))[0]
-    except (ValueError, IndexError):
-        return ""
+        # git's settings write a percent sign as %%
+        words = shlex.split(driver.replace("%%", "%"))
+    except ValueError:
+        words = []
+    if words and shutil.which(words[0]):
+        return True, "git merges memories entry by entry"
+    text = "the driver's program is missing: git merges line by line"
+    hint = "to merge entry by entry, run 'rawkomem connect git'"
+    return not driver, text if driver else by_lines, hint
+
+
+MACHINE_CHECKS: dict[str, Callable[[], Result]] = {
+    "python": _python,
+    "packages": _packages,
+    "sqlite": _sqlite,
+    "patterns": _patterns,
+}
+REPOSITORY_CHECKS: dict[str, Callable[[Repository], Result]] = {
+    "folder": _folder,
+    "index": _location,
+    "integrity": _integrity,
+    "freshness": _freshness,
+    "embedder": _embedder,
+    "git": _git_ignores,
+    "merges": _merges,
+}
 
 
 # The index and its search stores: status, rebuild, choose a store, copy, migrate tables.
 
 HEAD = "# Written by 'rawkomem index store use'.\n"
+# in a config: the line `store:`, and the blank and indented lines below it
+STORE_BLOCK = re.compile(r"^store:.*\n(?:(?:[ \t].*)?\n)*", re.MULTILINE)
 
 
 @record
@@ -341,12 +300,10 @@ class Store(Wing):
         chosen = self._core.settings.store.named(name)
         chosen = replace(chosen, url_env=url_env or chosen.url_env)
         if name != SQLITE:
-            open_store(
-                self._core.layout, chosen, self._core.index.embedder.dims
-            ).close()
-        file = user_repository_config(self._core.layout)
-        text, given = _own_config(file)
-        keys = _store_keys(given, self._core.settings.store, name, url_env)
+            open_store(self._layout, chosen, self._core.index.embedder.dims).close()
+        file = user_repository_config(self._layout)
+        text = read_text_file(file) if os.path.exists(file) else HEAD
+        keys = _store_keys(text, self._core.settings.store, name, url_env)
         changed = _with_store(text, keys)
         if _config_fields(changed) != {**_config_fields(text), "store": keys}:
             raise Refused(
@@ -360,7 +317,7 @@ class Store(Wing):
         return [self._status(name) for name in (SQLITE, *plugin_names())]
 
     def _status(self, name: str) -> StoreStatus:
-        layout, settings = self._core.layout, self._core.settings.store
+        layout, settings = self._layout, self._core.settings.store
         used, problem = settings.name == name, ""
         if used:
             try:
@@ -368,29 +325,17 @@ class Store(Wing):
                 self._core.index.store.depth()
             except RawkoError as failure:
                 problem = failure.message
-        package = "" if name == SQLITE else store_plugin(name).package
-        missing = (
-            store_plugin(name).how_to_install()
-            if package and find_spec(package) is None
-            else ""
-        )
+        missing, where = "", catalogue_path(layout, name)
+        if name != SQLITE:
+            plugin, own = store_plugin(name), settings.named(name)
+            if plugin.package and find_spec(plugin.package) is None:
+                missing = plugin.how_to_install()
+            where = StoreHome(layout, own).folder if plugin.local else ""
+            if own.url_env or own.url:
+                where = f"${own.url_env}" if own.url_env else "the url in your config"
         known, size = _count_in_catalogue(layout, name), store_size(layout, name)
         return StoreStatus(
-            name, used, not missing, known, size, self._where(name), problem, missing
-        )
-
-    def _where(self, name: str) -> str:
-        settings = self._core.settings.store.named(name)
-        if name == SQLITE:
-            return catalogue_path(self._core.layout, name)
-        if settings.url_env or settings.url:
-            return (
-                f"${settings.url_env}" if settings.url_env else "the url in your config"
-            )
-        return (
-            StoreHome(self._core.layout, settings).folder
-            if store_plugin(name).local
-            else ""
+            name, used, not missing, known, size, where, problem, missing
         )
 
     def copy(
@@ -405,7 +350,7 @@ class Store(Wing):
         began = time.monotonic()
         digests = []
         for name in (source, target):
-            core = Core(self._core.layout, self._core.warn, store=name)
+            core = Core(self._layout, self._core.warn, store=name)
             try:
                 core.index.refresh(progress)
                 core.index.follow_commits()
@@ -425,7 +370,13 @@ class Store(Wing):
 
     def publish(self) -> Published:
         """Fill the tables of RFC-0011 that other programs read: yamo_blocks, synthesized_skills, memory_entries."""
-        return publish(self._repo)
+        if not has_tables(self._core):
+            name, other = self._core.settings.store.name, names_with_tables()[0]
+            raise BadInput(
+                f"the {name} store does not have the tables of RFC-0011",
+                f"run 'rawkomem index store use {other}'",
+            )
+        return publish_all(self._core)
 
     def migrate(self, place: str = "") -> Migrated:
         """Migrate tables of RFC-0011 from schema V1 to V2; without a place, those of this repository."""
@@ -441,17 +392,8 @@ class Store(Wing):
         """Return the store that has the tables of RFC-0011, and the place of this repository's tables."""
         name = names_with_tables()[0]
         return store_plugin(name), StoreHome(
-            self._core.layout, self._core.settings.store.named(name)
+            self._layout, self._core.settings.store.named(name)
         )
-
-
-def _own_config(file: str) -> tuple[str, Mapping[str, Value]]:
-    """Return the text of the user's config for this repository, and its settings below `store`."""
-    if not os.path.exists(file):
-        return HEAD, {}
-    text = read_text_file(file)
-    said = _config_fields(text).get("store", {})
-    return text, said if isinstance(said, dict) else {}
 
 
 def _config_fields(text: str) -> dict[str, Value]:
@@ -463,34 +405,27 @@ def _config_fields(text: str) -> dict[str, Value]:
 
 
 def _store_keys(
-    given: Mapping[str, Value], used: StoreSettings, name: str, url_env: str
+    text: str, used: StoreSettings, name: str, url_env: str
 ) -> dict[str, Value]:
     """Return the new settings below `store`. A change of the store removes the url, which belongs to the old store."""
-    same = used.name == name
-    kept = {key: value for key, value in given.items() if same or key != "url"}
-    taken_back: dict[str, Value] = (
-        {"url": ""} if not same and (used.url or used.url_env) else {}
-    )
-    return {
-        **kept,
-        "name": name,
-        **taken_back,
-        **({"url": f"env:{url_env}"} if url_env else {}),
-    }
+    keys = _config_fields(text).get("store")
+    keys = {**keys, "name": name} if isinstance(keys, dict) else {"name": name}
+    if used.name != name:
+        keys.pop("url", None)
+        if used.url or used.url_env:
+            keys["url"] = ""
+    if url_env:
+        keys["url"] = f"env:{url_env}"
+    return keys
 
 
 def _with_store(text: str, keys: Mapping[str, Value]) -> str:
     """Return a config with these keys below `store`, and everything else unchanged."""
-    block = [
-        "store:",
-        *(f"  {key}: {json.dumps(value)}" for key, value in keys.items()),
-    ]
-    lines = text.rstrip("\n").split("\n")
-    start = next(
-        (n for n, line in enumerate(lines) if line.startswith("store:")), len(lines)
-    )
-    inside = takewhile(lambda line: line[:1] in ("", " ", "\t"), lines[start + 1 :])
-    return "\n".join([*lines[:start], *block, *lines[start + 1 + len([*inside]) :], ""])
+    lines = [f"  {key}: {json.dumps(value)}\n" for key, value in keys.items()]
+    block = "".join(["store:\n", *lines])
+    text = text.rstrip("\n") + "\n"
+    changed = STORE_BLOCK.sub(lambda _: block, text, count=1)
+    return changed if STORE_BLOCK.search(text) else text + block
 
 
 def _count_in_catalogue(layout: Layout, name: str) -> int:

@@ -5,7 +5,10 @@ memory leaves, the recall check makes sure that no search loses its content.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 
 from ..files.archive import (
     ARCHIVE,
@@ -23,11 +26,10 @@ from ..files.archive import (
     to_archive,
     unpack_folder,
 )
-from ..files.layout import Layout
 from ..files.private import lock
 from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
-from ..index.neighbors import Neighbors, group_leaders
+from ..index.neighbors import group_leaders
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
@@ -38,7 +40,7 @@ from ..learn.learnings import (
 )
 from ..model.entries import Memory, Plan
 from ..model.errors import BadInput, NotFound, RawkoError, Refused
-from ..model.filters import DEFAULT_FILTER, READABLE, Filter
+from ..model.filters import DEFAULT_FILTER, READABLE
 from ..model.values import ACTIVE, DAY, iso, now, record, replace
 from ..state.digests import (
     Digesting,
@@ -65,6 +67,7 @@ from .purging import purge_memory
 from .writing import DISTILLED, as_one_change
 
 Progress = Callable[[int, int], None]
+Reasons = dict[str, str]  # memory → the reason why it is not archived or superseded
 
 
 # The recall check: before a memory is archived or superseded as a duplicate, check that no search
@@ -214,16 +217,15 @@ class Lifecycle(Wing):
         `Done.staying` lists memories that the recall check keeps; with `unique`, it keeps none. With `agreed`, archive
         only these ids.
         """
-        outlooks: list[Outlook] = []
-        staying: dict[str, str] = {}
+        outlook: Outlook
 
-        def decide(census: Census) -> Plan:
-            outlooks.append(decay_outlook(census, FADED_BELOW))
+        def decide(census: Census, staying: Reasons) -> Plan:
+            nonlocal outlook
+            outlook = decay_outlook(census, FADED_BELOW)
             plan = _only_agreed(plan_prune(census, by), agreed)
             return plan if unique else self.recallable(census, plan, {}, staying)
 
-        done = self._run(decide, dry_run, progress)
-        return replace(done, staying=tuple(staying.items())), outlooks[0]
+        return self._run(decide, dry_run, progress), outlook
 
     def digest(
         self,
@@ -241,7 +243,9 @@ class Lifecycle(Wing):
         """
         how = how or Digesting()
         made = self._run(
-            lambda census: plan_digests(census, self._neighbors().pairs, how, by),
+            lambda census, _: plan_digests(
+                census, self._core.neighbors().pairs, how, by
+            ),
             dry_run,
             progress,
         )
@@ -267,18 +271,16 @@ class Lifecycle(Wing):
 
         In a dry run, `made` are the digests that are not written.
         """
-        staying: dict[str, str] = {}
 
-        def decide(census: Census) -> Plan:
-            census = census.after(made) if dry_run and made else census
+        def decide(census: Census, staying: Reasons) -> Plan:
+            unwritten = made if dry_run else None
+            census = census.after(unwritten) if unwritten else census
             sources = plan_archive_sources(census, by, digest)
             staying.update(sources.staying)
             plan = _only_agreed(sources.plan, agreed)
-            unwritten = made if dry_run else None
             return self.recallable(census, plan, sources.holders, staying, unwritten)
 
-        done = self._run(decide, dry_run, progress)
-        return replace(done, staying=tuple(staying.items()))
+        return self._run(decide, dry_run, progress)
 
     def consolidate(
         self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
@@ -287,26 +289,23 @@ class Lifecycle(Wing):
 
         `Done.staying` lists duplicates that the recall check keeps.
         """
-        staying: dict[str, str] = {}
 
-        def decide(census: Census) -> Plan:
+        def decide(census: Census, staying: Reasons) -> Plan:
             dedupe, *others = consolidation_steps(
-                self._neighbors().later, self._repo.beliefs.predicates(), by
+                self._core.neighbors().later, self._repo.beliefs.predicates(), by
             )
 
             def checked(seen: Census) -> Plan:
                 plan = dedupe(seen)
-                return self.recallable(seen, plan, superseded_by(plan), staying)
+                successors = {
+                    entry.about: str(entry.extra["supersededBy"])
+                    for entry in plan.entries
+                    if entry.kind == "supersede"
+                }
+                return self.recallable(seen, plan, successors, staying)
 
-            return plan_consolidate(
-                census,
-                [
-                    checked,
-                    *others,
-                    lambda seen: plan_learnings(seen, group_leaders, by),
-                ],
-                progress,
-            )
+            learn = partial(plan_learnings, leaders=group_leaders, by=by)
+            return plan_consolidate(census, [checked, *others, learn], progress)
 
         done = self._run(decide, dry_run, progress)
         census = self.census().after(done.plan) if dry_run else self.census()
@@ -314,7 +313,7 @@ class Lifecycle(Wing):
         if not dry_run:
             moves = self.put_away(moves) if moves else []
             self._note_run()
-        return replace(done, moves=tuple(moves), staying=tuple(staying.items()))
+        return replace(done, moves=tuple(moves))
 
     def recallable(
         self,
@@ -349,12 +348,10 @@ class Lifecycle(Wing):
         ]
         return replace(plan, entries=tuple(kept))
 
-    def learn_traces(
-        self, dry_run: bool = False, by: str = "", progress: Progress = _no_progress
-    ) -> Done:
+    def learn_traces(self, dry_run: bool = False, by: str = "") -> Done:
         """Turn traces into learnings; do nothing else."""
         return self._run(
-            lambda census: plan_learnings(census, group_leaders, by), dry_run, progress
+            lambda census, _: plan_learnings(census, group_leaders, by), dry_run
         )
 
     def learn_when_due(self, by: str = "") -> Done | None:
@@ -374,7 +371,7 @@ class Lifecycle(Wing):
         return self._due(self.census())
 
     def _due(self, census: Census) -> Due:
-        new, last = unlearned_traces(census), self._last_run()
+        new, last = unlearned_traces(census), int(fact(self._layout, LAST_RUN) or 0)
         oldest = min((trace.created for trace in new), default=0)
         return Due(
             is_consolidation_due(len(new), oldest, last, census.now, DUE_TRACES),
@@ -385,18 +382,14 @@ class Lifecycle(Wing):
 
     def strength(self, memory: Memory) -> Strength:
         """Return the strength of a memory with its parts."""
-        census, access = self.census(), self.accesses().get(memory.id, Access())
-        return strength_of(
-            memory,
-            len(linked_memories(census).get(memory.id, ())),
-            census.now,
-            access.count,
-            access.last,
-        )
+        census = self.census()
+        links = len(linked_memories(census).get(memory.id, ()))
+        ((_, access),) = self._core.with_access([memory])
+        return strength_of(memory, links, census.now, access.count, access.last)
 
     def accesses(self) -> Mapping[str, Access]:
         """Return, for each memory, the number of injections on this machine and the time of the last one."""
-        return accesses(self._core.layout)
+        return accesses(self._layout)
 
     def purge(self, name: str) -> Sequence[str]:
         """Remove every entry about a memory and every copy of its text; return the paths that changed.
@@ -404,17 +397,15 @@ class Lifecycle(Wing):
         If opening the repository has just finished an interrupted purge of this memory, return the paths of that purge.
         """
         finished = self._core.finished_purges.pop(name, None)
-        if (
-            finished is None
-            and self._core.via == "agent"
-            and self._repo.beliefs.is_vouched(name)
-        ):
+        if finished is not None:
+            return finished
+        if self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
             id = self._repo.get(name).id
             hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
             raise Refused(
                 f"a person vouches for {id}, so only a person may purge it", hint
             )
-        return purge_memory(self._core, name) if finished is None else finished
+        return purge_memory(self._core, name)
 
     def census(self) -> Census:
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""
@@ -428,14 +419,9 @@ class Lifecycle(Wing):
             memories, now(), lambda memory: believed.trust(memory).value, vouched
         )
 
-    def _neighbors(self) -> Neighbors:
-        return Neighbors(
-            self._core.read(lambda: self._core.index.store.vectors(Filter()))
-        )
-
     def _run(
         self,
-        decide: Callable[[Census], Plan],
+        decide: Callable[[Census, Reasons], Plan],
         dry_run: bool,
         progress: Progress = _no_progress,
     ) -> Done:
@@ -444,13 +430,18 @@ class Lifecycle(Wing):
         After a kill, the next run continues, because each entry is valid on its own.
         """
         core = self._core
-        if dry_run:
+        staying: Reasons = {}
+        with lock(core.layout, "lifecycle") if not dry_run else nullcontext():
             census = self.census()
-            return Done(decide(census), dict(census.memories), written=False)
-        with lock(core.layout, "lifecycle"), as_one_change(core):
-            census = self.census()
-            plan = decide(census)
-            done, total = 0, len(plan.entries)
+            plan = decide(census, staying)
+            if plan.entries and not dry_run:
+                self._write_parts(plan, progress)
+        reasons = tuple(staying.items())
+        return Done(plan, dict(census.memories), not dry_run, staying=reasons)
+
+    def _write_parts(self, plan: Plan, progress: Progress) -> None:
+        core, done = self._core, 0
+        with as_one_change(core):
             for part in batches(plan.entries, ENTRIES_AT_ONCE):
                 learned = tuple(entry for entry in part if FAILED_KEY in entry.extra)
                 others = tuple(entry for entry in part if FAILED_KEY not in entry.extra)
@@ -458,30 +449,25 @@ class Lifecycle(Wing):
                     if entries:
                         core.write(replace(plan, entries=entries), via)
                 done += len(part)
-                progress(done, total)
-        if total:
-            core.follow()
-            core.written = ()  # more steps follow: if one fails, the command must fail
-        return Done(plan, dict(census.memories), written=True)
+                progress(done, len(plan.entries))
+        core.follow()
+        core.written = ()  # more steps follow: if one fails, the command must fail
 
     def put_away(self, moves: Sequence[Move]) -> list[Move]:
         """Move files to the archive; return the moves that were made."""
-        with lock(self._core.layout, "write"):
-            done = move_files(self._core.layout, moves)
+        with lock(self._layout, "write"):
+            done = move_files(self._layout, moves)
         self._core.follow()
         return done
 
     def _note_run(self) -> None:
         """Record the time of this run. A failure is only a warning, because the work is on disk."""
         try:
-            set_fact(self._core.layout, LAST_RUN, str(now()))
+            set_fact(self._layout, LAST_RUN, str(now()))
         except RawkoError as failure:
             self._core.warn(
                 f"could not record the time of this run, so the next run may come early: {failure}"
             )
-
-    def _last_run(self) -> int:
-        return int(fact(self._core.layout, LAST_RUN) or 0)
 
 
 def trace_files(
@@ -514,15 +500,6 @@ def learned_moves(
     ]
 
 
-def superseded_by(plan: Plan) -> dict[str, str]:
-    """Return memory → the memory that supersedes it."""
-    return {
-        entry.about: str(entry.extra["supersededBy"])
-        for entry in plan.entries
-        if entry.kind == "supersede"
-    }
-
-
 def _only_agreed(plan: Plan, agreed: Collection[str] | None) -> Plan:
     """Return a plan without the archive entries that nobody agreed to."""
     if agreed is None:
@@ -540,6 +517,7 @@ def _only_agreed(plan: Plan, agreed: Collection[str] | None) -> Plan:
 
 IDLE_MS = DAY  # LLMos archives short-term memory after 24 hours without activity
 BUNDLED_AFTER_MS = 365 * DAY  # LLMos compresses the archive after a year
+MONTH = re.compile(r"\d{4}-\d{2}")
 
 
 @record
@@ -557,14 +535,16 @@ class Retention(Wing):
 
     def run(self, dry_run: bool = False, by: str = "") -> Retained:
         """Turn traces into learnings, move those traces to the archive, then compress months that ended a year ago."""
-        layout, lifecycle = self._core.layout, self._repo.lifecycle
+        layout, lifecycle = self._layout, self._repo.lifecycle
         learned = lifecycle.learn_traces(dry_run, by)
         census = (
             lifecycle.census().after(learned.plan) if dry_run else lifecycle.census()
         )
         moves = plan_moves(census, self._core.settings.keep_days)
-        months = {*months_in(layout), *(os.path.dirname(move.target) for move in moves)}
-        packed = old_months(months, now())
+        months = {month for month, files in self.archived().items() if files}
+        months |= {os.path.dirname(move.target) for move in moves}
+        last = iso(now() - BUNDLED_AFTER_MS)[:7]
+        packed = [one for one in sorted(months) if "" < _month_in(one) < last]
         if not dry_run:
             moves = lifecycle.put_away(moves)
             with lock(layout, "write"):
@@ -579,7 +559,7 @@ class Retention(Wing):
 
     def archived(self) -> dict[str, int]:
         """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
-        layout = self._core.layout
+        layout = self._layout
         counts = dict.fromkeys(bundles(layout), 0)
         for place, _, _ in os.walk(layout.path(ARCHIVE)):
             folder = layout.relative(place)
@@ -595,35 +575,34 @@ class Retention(Wing):
         for name in what:
             folder = self._bundled(name)
             if folder:
-                with lock(self._core.layout, "write"):
-                    unpack_folder(self._core.layout, folder)
+                with lock(self._layout, "write"):
+                    unpack_folder(self._layout, folder)
                 unpacked.append(folder)
                 self._core.index.expect_changes()
-            if not folder or not _is_month(name.rpartition("/")[2]):
+            if not folder or not _month_in(name):
                 moves += self._back(name)
         return self._repo.lifecycle.put_away(moves), unpacked
 
     def _bundled(self, name: str) -> str:
         """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
-        layout = self._core.layout
-        if _is_month(name.rpartition("/")[2]):
-            folder = name if name.startswith(f"{ARCHIVE}/") else f"{ARCHIVE}/{name}"
+        layout, core = self._layout, self._core
+        if _month_in(name):
+            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
             return folder if bundles_of(layout, folder) else ""
-        known = self._core.read(lambda: self._core.index.catalogue.resolve(name))
-        return "" if known else folder_of_bundle(bundle_holding(layout, name))
+        if core.read(lambda: core.index.catalogue.resolve(name)):
+            return ""
+        return folder_of_bundle(bundle_holding(layout, name))
 
     def _back(self, name: str) -> list[Move]:
-        if _is_month(name):
-            folder = f"{ARCHIVE}/{name}"
-            if not os.path.isdir(self._core.layout.path(folder)):
+        if _month_in(name):
+            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
+            if not os.path.isdir(self._layout.path(folder)):
                 raise NotFound(
                     f"the archive has no month {name}",
                     "run 'rawkomem tidy retention list'",
                 )
-            return [
-                from_archive(f"{folder}/{file}")
-                for file in markdown_in(self._core.layout, folder)
-            ]
+            files = markdown_in(self._layout, folder)
+            return [from_archive(f"{folder}/{file}") for file in files]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):
             hint = f"to undo a change of its status, run 'rawkomem restore {memory.id}'"
@@ -638,56 +617,21 @@ class Retention(Wing):
 
 def plan_moves(census: Census, keep_days: int) -> list[Move]:
     """Return the moves of idle traces with a learning, and of other traces that are idle for `keep_days`."""
-    moves = learned_moves(census, lambda memory: _idle(census, memory) >= IDLE_MS)
+
+    def is_idle(memory: Memory, least: int) -> bool:
+        touched = memory.updated  # 0: unknown
+        return touched > 0 and census.now - touched >= least
+
+    moves = learned_moves(census, lambda memory: is_idle(memory, IDLE_MS))
     if keep_days:
         known = {move.source for move in moves}
-        old = trace_files(
-            census, lambda memory: _idle(census, memory) >= keep_days * DAY
-        )
+        old = trace_files(census, lambda memory: is_idle(memory, keep_days * DAY))
         why = f"idle for more than {keep_days} days"
         moves += [to_archive(path, why) for path in old if path not in known]
     return moves
 
 
-def _idle(census: Census, memory: Memory) -> int:
-    """Return the milliseconds since the last change of a memory; 0 if its time is unknown."""
-    return census.now - memory.updated if memory.updated else 0
-
-
-def months_in(layout: Layout) -> list[str]:
-    """Return the folders of the archive that contain the files of one month."""
-    parents = [
-        parent
-        for parent in (ARCHIVE, ARCHIVED_LOG)
-        if os.path.isdir(layout.path(parent))
-    ]
-    found = [
-        f"{parent}/{name}"
-        for parent in parents
-        for name in os.listdir(layout.path(parent))
-        if _is_month(name)
-    ]
-    return [
-        month
-        for month in found
-        if os.path.isdir(layout.path(month)) and markdown_in(layout, month)
-    ]
-
-
-def old_months(months: Iterable[str], at: int) -> list[str]:
-    """Return the folders whose month ended more than a year ago."""
-    last = iso(at - BUNDLED_AFTER_MS)[:7]
-    return sorted(
-        month
-        for month in months
-        if _is_month(os.path.basename(month)) and os.path.basename(month) < last
-    )
-
-
-def _is_month(name: str) -> bool:
-    return (
-        len(name) == 7
-        and name[4] == "-"
-        and name[:4].isdecimal()
-        and name[5:].isdecimal()
-    )
+def _month_in(name: str) -> str:
+    """Return the month that a name or a path ends with, such as 2026-01; empty if it does not."""
+    last = name.rpartition("/")[2]
+    return last if MONTH.fullmatch(last) else ""

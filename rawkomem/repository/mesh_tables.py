@@ -5,14 +5,15 @@ recall, and the export as a memory-mesh database.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..embed.embedder import Embedder
 from ..exchange.memory_mesh import MeshContent, mesh_row, own_fields, write_mesh
 from ..exchange.written_files import ExportedFiles
 from ..files.journal import Row
 from ..files.ledger import count_blocks, last_blocks
-from ..files.session_records import Access, accesses
 from ..format.mesh_fields import metadata_in
 from ..format.yamo import chain_hashes
 from ..index.stores.database import (
@@ -25,7 +26,7 @@ from ..index.stores.database import (
 from ..learn.skills import SKILL_KIND, Skill, skill_of, skill_text_in
 from ..learn.syntheses import skill_as_yamo
 from ..model.entries import Memory
-from ..model.errors import BadInput, NotFound
+from ..model.errors import NotFound
 from ..model.filters import Filter
 from ..model.values import ACTIVE, record
 from ..state.strength import entry_row
@@ -114,96 +115,64 @@ def block_rows(rows: Sequence[Row], before: Row | None = None) -> list[dict[str,
     ]
 
 
-def skill_rows(core: Core) -> list[dict[str, Any]]:
-    """Return the skills in use as rows of synthesized_skills (RFC-0011 §2.4)."""
-    used = accesses(core.layout)
-    memories = core.inside(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
-    counts = [(memory, used.get(memory.id, Access())) for memory in memories]
-    vectors = (
-        core.index.embedder.embed([intent_of(memory) for memory in memories])
-        if memories
-        else []
-    )
-    made = [skill_of(memory, access.count, access.last) for memory, access in counts]
+def skills_of(core: Core, memories: Iterable[Memory]) -> list[Skill]:
+    """Return memories of kind `skill` as Skills, with their uses on this machine."""
     return [
-        skill_row(skill, list(array("f", vector)))
-        for skill, vector in zip(made, vectors, strict=True)
+        skill_of(memory, access.count, access.last)
+        for memory, access in core.with_access(memories)
     ]
 
 
-def skill_row(skill: Skill, vector: list[float]) -> dict[str, Any]:
-    """Return a row of synthesized_skills."""
-    memory = skill.memory
+def skill_rows(core: Core) -> list[dict[str, Any]]:
+    """Return the skills in use as rows of synthesized_skills (RFC-0011 §2.4)."""
+    memories = core.inside(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
+    rows = [skill_row(skill) for skill in skills_of(core, memories)]
+    vectors = _embedded(core.index.embedder, [row["intent"] for row in rows])
+    return [
+        {**row, "vector": vector} for row, vector in zip(rows, vectors, strict=True)
+    ]
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+    vectors = embedder.embed([*texts]) if texts else ()
+    return [list(array("f", vector)) for vector in vectors]
+
+
+def skill_row(skill: Skill) -> dict[str, Any]:
+    """Return a row of synthesized_skills without its vector.
+
+    Its text is the imported one, or the block of a skill that was made here. An imported skill keeps its imported
+    counts until somebody votes on it here.
+    """
+    memory, extra = skill.memory, skill.memory.extra
+    text = skill_text_in(memory.body) or memory.title
+    metadata: dict[str, Any] = {**metadata_in(extra)}
+    if memory.source:
+        metadata["source"] = memory.source
+    if IMPORTED not in extra or skill.uses:
+        metadata |= {
+            "reliability": skill.reliability,
+            "use_count": skill.uses,
+            "last_used": skill.last_used or None,
+            "tags": [*memory.tags],
+            "created_at": memory.created,
+        }
     return {
         "id": memory.id,
         "name": memory.title,
-        "intent": intent_of(memory),
-        "yamo_text": yamo_text_of(memory),
-        "vector": vector,
-        "metadata": _skill_metadata(skill),
+        "intent": str(extra.get("intent") or extra.get("description") or memory.title),
+        "yamo_text": skill_as_yamo(memory) if derived_from(memory) else text,
+        "metadata": metadata,
         "created_at": memory.created,
     }
-
-
-def _skill_metadata(skill: Skill) -> dict[str, Any]:
-    """Return a skill's metadata. An imported skill keeps its imported counts until somebody votes on it here."""
-    memory, given = skill.memory, metadata_in(skill.memory.extra)
-    source = {"source": memory.source} if memory.source else {}
-    if IMPORTED in memory.extra and not skill.uses:
-        return {**given, **source}
-    about = {
-        "reliability": skill.reliability,
-        "use_count": skill.uses,
-        "last_used": skill.last_used or None,
-    }
-    return {
-        **given,
-        **source,
-        **about,
-        "tags": [*memory.tags],
-        "created_at": memory.created,
-    }
-
-
-def yamo_text_of(memory: Memory) -> str:
-    """Return the definition of a skill: the imported text, or the block of a skill that was made here."""
-    return (
-        skill_as_yamo(memory)
-        if derived_from(memory)
-        else skill_text_in(memory.body) or memory.title
-    )
-
-
-def intent_of(memory: Memory) -> str:
-    """Return the purpose of a skill, on one line."""
-    return str(
-        memory.extra.get("intent") or memory.extra.get("description") or memory.title
-    )
 
 
 def _entries(core: Core, memories: Sequence[Memory]) -> dict[str, dict[str, Any]]:
     """Return the columns of memory_entries, by id."""
-    used = accesses(core.layout)
-    counts = [(memory, used.get(memory.id, Access())) for memory in memories]
     return {
         memory.id: entry_row(memory, access.count, access.last)
-        for memory, access in counts
+        for memory, access in core.with_access(memories)
     }
-
-
-# Publish a repository for programs that read the tables of RFC-0011.
-
-
-def publish(repository: Repository) -> Published:
-    """Fill the tables completely; raise BadInput for a store without these tables."""
-    core = repository.core
-    if not has_tables(core):
-        name, other = core.settings.store.name, names_with_tables()[0]
-        raise BadInput(
-            f"the {name} store does not have the tables of RFC-0011",
-            f"run 'rawkomem index store use {other}'",
-        )
-    return publish_all(core)
 
 
 def names_with_tables() -> list[str]:
@@ -220,11 +189,6 @@ def names_with_tables() -> list[str]:
 # Export a repository as a memory-mesh database.
 
 
-def _skill_row(skill: Skill) -> dict[str, Any]:
-    row = skill_row(skill, [])
-    return {**row, "metadata": {**row["metadata"], **own_fields(skill.memory)}}
-
-
 def export_yamo(
     repository: Repository, folder: str, memories: Sequence[Memory]
 ) -> ExportedFiles:
@@ -233,36 +197,23 @@ def export_yamo(
     If that model is not available, warn and write the vectors of the index's embedder.
     """
     core = repository.core
-    used = accesses(core.layout)
-    counted = [(memory, used.get(memory.id, Access())) for memory in memories]
     entries = [
         mesh_row(memory, access.count, access.last)
-        for memory, access in counted
+        for memory, access in core.with_access(memories)
         if memory.kind != SKILL_KIND
     ]
-    skills = [
-        _skill_row(skill_of(memory, use.count, use.last))
-        for memory, use in counted
-        if memory.kind == SKILL_KIND
-    ]
+    skills = []
+    for skill in skills_of(core, [one for one in memories if one.kind == SKILL_KIND]):
+        row = skill_row(skill)
+        row["metadata"] |= own_fields(skill.memory)
+        skills.append({**row, "vector": []})
     embedder = core.index.open_deep() if core.index.open_deep else None
     if embedder is None:
         embedder = core.index.embedder
         core.warn(
             f"the vectors are from {embedder.name}, so memory-mesh can find these memories by their words only"
         )
-    made = embedder
-
-    def embed(texts: Sequence[str]) -> list[list[float]]:
-        return (
-            [list(array("f", vector)) for vector in made.embed(list(texts))]
-            if texts
-            else []
-        )
-
+    blocks, embed = block_rows(last_blocks(core.layout)), partial(_embedded, embedder)
     return write_mesh(
-        folder,
-        MeshContent(
-            entries, block_rows(last_blocks(core.layout)), skills, made.dims, embed
-        ),
+        folder, MeshContent(entries, blocks, skills, embedder.dims, embed)
     )

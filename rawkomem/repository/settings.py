@@ -93,20 +93,25 @@ class Settings:
         )
 
 
-def load_settings(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    """Return the settings from the environment, the config files and the defaults; warn about wrong values."""
+def load_settings(
+    layout: Layout, warn: Callable[[str], None], store: str = ""
+) -> Settings:
+    """Return the settings from the environment, the config files and the defaults; warn about wrong values.
+
+    `store` overrides the search store.
+    """
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
     if embedder and "://" in embedder:
         from .settings_table import embedder_fields  # only an address needs the table
 
-        settings = _filled(settings, embedder_fields(embedder))
+        settings = _with_fields(settings, embedder_fields(embedder))
     elif embedder:
         settings = replace(
             settings, embedder=replace(settings.embedder, provider=embedder)
         )
-    store = os.environ.get("RAWKOMEM_STORE")
-    return replace(settings, store=settings.store.named(store)) if store else settings
+    store = store or os.environ.get("RAWKOMEM_STORE") or settings.store.name
+    return replace(settings, store=settings.store.named(store))
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
@@ -136,7 +141,9 @@ def _stamp(file: str) -> str:
 def _read(
     files: Iterable[str], cache: str, stamp: str
 ) -> tuple[list[Given], list[str]]:
-    from .settings_table import read_settings  # YAML: only when a settings file changed
+    # YAML: only when a settings file changed
+    from ..files.private import replace_private
+    from .settings_table import read_settings
 
     given: list[Given] = []
     warnings: list[str] = []
@@ -144,7 +151,10 @@ def _read(
         values, odd = read_settings(file, number == REPOSITORYS)
         given += [(number, *value) for value in values]
         warnings += odd
-    _keep(cache, (stamp, given, warnings))
+    try:
+        replace_private(cache, marshal.dumps((stamp, given, warnings)))
+    except OSError:
+        pass  # the next command reads YAML again
     return given, warnings
 
 
@@ -157,55 +167,40 @@ def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str]] | None:
     return (given, warnings) if known == stamp else None
 
 
-def _keep(cache: str, data: tuple[str, list[Given], list[str]]) -> None:
-    """Write the cache. Ignore a failure: the next command reads YAML again."""
-    temporary = f"{cache}.{os.getpid()}"
-    try:
-        os.makedirs(os.path.dirname(cache), mode=0o700, exist_ok=True)
-        with open(
-            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
-        ) as stream:
-            stream.write(marshal.dumps(data))
-        os.replace(temporary, cache)
-    except OSError:
-        pass
-
-
 def _settings(given: Iterable[Given]) -> Settings:
     """Return the settings from the files' values. Check again who may set a row, because the cache is not trusted."""
-    from .settings_table import BOTH, rows_by_key
+    from .settings_table import AGENT_FIELDS, BOTH, ROWS
 
-    rows = rows_by_key()
-    values: dict[str, Any] = {}
+    values: dict[tuple[str, ...], Any] = {}
     for number, key, path, value in given:
-        row = rows[key]
+        row = ROWS[key]
         if number == REPOSITORYS and row.who != BOTH:
             continue
         if row.least and number != USERS_FOR_REPOSITORY:
-            value = min(value, values.get(key, row.default))
-        into, name = values, key
-        for inner in path:
-            into, name = into.setdefault(name, {}), inner
-        into[name] = value
-    fields: dict[str, Any] = {}
-    for key, value in values.items():
-        fields |= rows[key].fields_of(value)
-    settings: Settings = _filled(Settings(), fields)
-    return settings
-
-
-def _filled(item: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a copy of a record with values set at dotted paths."""
-    changes: dict[str, Any] = {}
-    inner: dict[str, dict[str, Any]] = {}
-    for path, value in fields.items():
-        name, dot, rest = path.partition(".")
-        if dot:
-            inner.setdefault(name, {})[rest] = value
+            value = min(value, values.get((key,), row.default))
+        values[key, *path] = value
+    settings = Settings()
+    groups: dict[str, dict[str, dict[str, Any]]] = {"agents": {}, "predicates": {}}
+    for (key, *below), value in values.items():
+        if key in groups:
+            groups[key].setdefault(below[0], {})[below[1]] = value
         else:
-            changes[name] = value
-    return replace(
-        item,
-        **changes,
-        **{name: _filled(getattr(item, name), more) for name, more in inner.items()},
-    )
+            settings = _with_fields(settings, ROWS[key].fields_of(below, value))
+    agents = []
+    for name, own in sorted(groups["agents"].items()):
+        limits = {AGENT_FIELDS[key]: value for key, value in own.items()}
+        agents.append((name, Limits(**limits)))
+    predicates = [
+        (name, tuple(rules.items()))
+        for name, rules in sorted(groups["predicates"].items())
+    ]
+    return replace(settings, agents=tuple(agents), predicates=tuple(predicates))
+
+
+def _with_fields(item: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a copy of a record with values set at dotted paths."""
+    for path, value in fields.items():
+        name, _, rest = path.partition(".")
+        inner = _with_fields(getattr(item, name), {rest: value}) if rest else value
+        item = replace(item, **{name: inner})
+    return item

@@ -4,7 +4,7 @@ Reading, checking, the cache and docs/settings.md use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,12 +12,8 @@ from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
-from ..format.frontmatter import (
-    MAX_FRONTMATTER_BYTES,
-    Field,
-    Unreadable,
-    read_frontmatter,
-)
+from ..format.fields import Unreadable
+from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.errors import BadInput
 from ..model.user_settings import SINK_EVENTS
@@ -30,10 +26,10 @@ from ..recall.signals import (
     MAX_UNVERIFIED,
     MIN_CONFIDENCE,
     MIN_LESSON_CONFIDENCE,
-    Limits,
 )
 
 Path = tuple[str, ...]
+FieldOf = str | Callable[[Any], Mapping[str, Any]]
 
 
 # Types of settings: each converts a value of a YAML file, where every scalar is text, or raises
@@ -42,7 +38,8 @@ Path = tuple[str, ...]
 MAX_TEXT_CHARS = 2_000  # characters
 MAX_NAME_CHARS = 64  # characters of a name that the user chooses, such as an agent's
 MAX_ITEMS = 200
-YES, NO = ("on", "true", "yes"), ("off", "false", "no")
+# words that YAML has for `on` and `off`
+SYNONYMS = {"true": "on", "yes": "on", "false": "off", "no": "off"}
 
 
 @record
@@ -51,21 +48,6 @@ class Type:
 
     allowed: str
     read: Callable[[Any], Any]
-    # for a mapping: the types of its keys; empty: any key with any text
-    inner: Mapping[str, Type] | None = None
-    names: bool = False  # whether a level of user-chosen names comes before these keys
-    skip: str = ""  # an optional level between a name and a key
-
-    def below(self, path: tuple[str, ...]) -> tuple[tuple[str, ...], Type] | None:
-        """Return the path and the type of a value below this setting; None for an unknown key."""
-        if self.inner is None:
-            return None if path else ((), self)
-        if self.names and len(path) == 3 and path[1] == self.skip:
-            path = (path[0], path[2])
-        if len(path) != 1 + self.names or not all(map(is_name, path)):
-            return None
-        type = self.inner.get(path[-1]) if self.inner else TEXT
-        return (path, type) if type else None
 
 
 def is_name(text: str) -> bool:
@@ -88,107 +70,39 @@ def _read_texts(value: Any) -> tuple[str, ...]:
     return tuple(text for part in parts if (text := _read_text(part)))
 
 
-def _read_number(value: Any, low: float, high: float) -> float:
-    read = float(_read_text(value))
-    if not low <= read <= high:  # also true for NaN
-        raise ValueError
-    return read
-
-
-def _read_whole(value: Any, low: int, high: int) -> int:
-    read = _read_number(value, low, high)
-    if read != int(read):
-        raise ValueError
-    return int(read)
-
-
 def _read_word(value: Any, words: Iterable[str]) -> str:
     word = _read_text(value).lower()
+    word = SYNONYMS.get(word, word)
     if word not in words:
         raise ValueError
     return word
 
 
-TEXT = Type("a text on one line", _read_text)
-TEXTS = Type("a list of texts", _read_texts)
-YES_NO = Type("on or off", lambda value: _read_word(value, (*YES, *NO)) in YES)
+def number(low: int, high: int, kind: Callable[[float], float] = int) -> Type:
+    """Return the type of a number in a range: a whole one, or with `float` any."""
 
+    def read(value: Any) -> float:
+        found = float(_read_text(value))
+        if not low <= found <= high or kind(found) != found:  # also true for NaN
+            raise ValueError
+        return kind(found)
 
-def number(low: float, high: float) -> Type:
-    """Return the type of a number in a range."""
-    return Type(
-        f"a number from {low:g} to {high:g}",
-        lambda value: _read_number(value, low, high),
-    )
-
-
-def whole(low: int, high: int) -> Type:
-    """Return the type of a whole number in a range."""
-    return Type(
-        f"a whole number from {low} to {high}",
-        lambda value: _read_whole(value, low, high),
-    )
+    whole = "whole " if kind is int else ""
+    return Type(f"a {whole}number from {low} to {high}", read)
 
 
 def choice(*words: str) -> Type:
-    """Return a type that allows one of these words. `true` and `false` mean `on` and `off`, if those are allowed."""
-
-    def read(value: Any) -> str:
-        said = _read_text(value).lower()
-        for word, others in (("on", YES), ("off", NO)):
-            if word in words and said in others:
-                return word
-        return _read_word(said, words)
-
-    return Type(f"one of {', '.join(words)}", read)
+    """Return a type that allows one of these words."""
+    return Type(f"one of {', '.join(words)}", lambda value: _read_word(value, words))
 
 
-def some_of(*words: str) -> Type:
-    """Return a type that allows a list of these words."""
-
-    def read(value: Any) -> tuple[str, ...]:
-        parts = value.replace(",", " ").split() if isinstance(value, str) else value
-        return tuple(_read_word(part, words) for part in _read_texts(parts))
-
-    return Type("a list of " + ", ".join(words), read)
-
-
-def text_like(allowed: str, words: Iterable[str], fits: Callable[[str], bool]) -> Type:
-    """Return a type that allows one of these words, or a text for which `fits` returns True."""
-
-    def read(value: Any) -> str:
-        text = _read_text(value)
-        return text if fits(text) else _read_word(text, words)
-
-    return Type(f"{allowed} ({', '.join(words)})", read)
-
-
-def texts_or(word: str) -> Type:
-    """Return a type that allows a list of texts, or this word instead."""
-    return Type(
-        f"a list of texts, or {word}",
-        lambda value: word if value == word else _read_texts(value),
-    )
-
-
-def group(types: Mapping[str, Type]) -> Type:
-    """Return the type of a mapping with these keys."""
-    return Type(
-        "; ".join(f"{key}: {type.allowed}" for key, type in types.items()),
-        _read_text,
-        types,
-    )
-
-
-def named(types: Mapping[str, Type], skip: str = "") -> Type:
-    """Return the type of a mapping from names to mappings with these keys; between them, a level `skip` is allowed."""
-    return Type(
-        f"NAME: {{{group(types).allowed or 'key: text'}}}",
-        _read_text,
-        types,
-        names=True,
-        skip=skip,
-    )
+TEXT = Type("a text on one line", _read_text)
+TEXTS = Type("a list of texts", _read_texts)
+TEXTS_OR_OFF = Type(
+    "a list of texts, or off",
+    lambda value: value if value == "off" else _read_texts(value),
+)
+YES_NO = Type("on or off", lambda value: _read_word(value, ("on", "off")) == "on")
 
 
 # The table of settings, one row each. Reading, checking, the cache and docs/settings.md use it.
@@ -207,12 +121,6 @@ ENV = "env:"  # before the name of an environment variable
 MAX_DAYS = 36_500
 MAX_BUDGET = 1_000_000  # tokens
 
-KEY_FIELDS = {
-    "embedder": "embedder.key_env",
-    "llm": "llm.key_env",
-    "webhook": "sinks.webhook.key_env",
-}
-DAY_FIELDS = {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"}
 AGENT_FIELDS = {
     "maxInjected": "max_injected", "minImportance": "min_importance", "budget": "budget", "profile": "profile",
 }  # fmt: skip
@@ -220,28 +128,36 @@ AGENT_FIELDS = {
 
 @record
 class Row:
-    """One setting."""
+    """One setting, or a group of settings: then `type` and `field` have an item for each key of the group."""
 
     key: str
-    type: Type
+    # an empty group takes any key
+    type: Type | Mapping[str, Type]
     who: str
     default: Any  # for the docs; the field of Settings has the same default
     doc: str
     # of Settings, or a function to several
-    field: str | Callable[[Any], Mapping[str, Any]]
+    field: FieldOf | Mapping[str, FieldOf]
     short: str = ""  # a short name for the key
-    repository: Type | None = None  # the type in a repository's file, if narrower
+    # the type in a repository's file, if narrower
+    repository: Type | Mapping[str, Type] | None = None
     broken: Any = None  # replaces a wrong value if the default would be less safe
     # the smaller value applies: a repository can lower it, not raise it
     least: bool = False
+    named: bool = False  # whether a level of user-chosen names comes before its keys
 
-    def type_for(self, repository: bool) -> Type:
-        """Return the type for a repository's file, or for the user's own."""
-        return self.repository if repository and self.repository else self.type
+    @property
+    def allowed(self) -> str:
+        """Return a description of the allowed values."""
+        if isinstance(self.type, Type):
+            return self.type.allowed
+        keys = "; ".join(f"{key}: {one.allowed}" for key, one in self.type.items())
+        return f"NAME: {{{keys or 'key: text'}}}" if self.named else keys
 
-    def fields_of(self, value: Any) -> Mapping[str, Any]:
+    def fields_of(self, path: Sequence[str], value: Any) -> Mapping[str, Any]:
         """Return the fields that a value sets, as dotted paths below Settings."""
-        return {self.field: value} if isinstance(self.field, str) else self.field(value)
+        field = self.field[path[-1]] if isinstance(self.field, Mapping) else self.field
+        return field(value) if callable(field) else {field: value}
 
 
 def is_address(value: str) -> bool:
@@ -268,50 +184,30 @@ def _model_fields(value: str) -> Mapping[str, Any]:
     )
 
 
-def _fields_by(
-    names: Mapping[str, str],
-) -> Callable[[Mapping[str, Any]], Mapping[str, Any]]:
-    return lambda value: {names[name]: inner for name, inner in value.items()}
+def _store_fields(value: str) -> Mapping[str, Any]:
+    if value.startswith(ENV):
+        return {"store.url_env": value.removeprefix(ENV)}
+    return {"store.url": value}
 
 
-def _store_fields(value: Mapping[str, str]) -> Mapping[str, Any]:
-    url = value.get("url", "")
-    place = (
-        {"store.url_env": url.removeprefix(ENV)}
-        if url.startswith(ENV)
-        else {"store.url": url}
-        if url
-        else {}
-    )
-    return {**place, "store.repository": value.get("repository", "")}
+def _read_embedder(value: Any) -> str:
+    text = _read_text(value)
+    return text if is_address(text) else _read_word(text, EMBEDDERS)
 
 
-def _limit_fields(value: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-
-    known = (
-        (name, {AGENT_FIELDS[key]: said for key, said in given.items()})
-        for name, given in sorted(value.items())
-    )
-    return {"agents": tuple((name, Limits(**given)) for name, given in known)}
-
-
-def _predicate_fields(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Any]:
-    return {
-        "predicates": tuple(
-            (name, tuple(rules.items())) for name, rules in sorted(value.items())
-        )
-    }
+def _read_events(value: Any) -> tuple[str, ...]:
+    return tuple(_read_word(part, SINK_EVENTS) for part in _read_texts(value))
 
 
 def _read_store(value: Any) -> str:
-    name: str = TEXT.read(value)
-    if name != SQLITE and name not in plugin_names():
+    name = _read_text(value)
+    if name not in (SQLITE, *plugin_names()):
         raise ValueError
     return name
 
 
 def _read_profile(value: Any) -> str:
-    name: str = TEXT.read(value)
+    name = _read_text(value)
     try:
         profile_of(name)
     except BadInput as failure:
@@ -324,17 +220,17 @@ PROFILE = Type(
     _read_profile,
 )
 EMBEDDERS = (AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS)
-DAYS = whole(0, MAX_DAYS)
+DAYS = number(0, MAX_DAYS)
 AGENT_TYPES = {
-    "maxInjected": whole(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": whole(0, MAX_BUDGET),
+    "maxInjected": number(0, 1_000), "minImportance": choice(*IMPORTANCE), "budget": number(0, MAX_BUDGET),
     "profile": PROFILE,
 }  # fmt: skip
 AGENT_DEFAULTS = {
     "maxInjected": MAX_FULL, "minImportance": IMPORTANCE[0], "budget": BUDGET_TOKENS, "profile": "",
 }  # fmt: skip
 
-ROWS = (
-    Row("embedder.provider", text_like("an http(s) address", EMBEDDERS, is_address), BOTH, AUTO_PROVIDER,
+_rows = (
+    Row("embedder.provider", Type(f"an http(s) address ({', '.join(EMBEDDERS)})", _read_embedder), BOTH, AUTO_PROVIDER,
         "The embedding model: `auto` (`static` at first, `minilm` in the background), `static` or `minilm`. Your own"
         " config may also name `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the base URL of an"
         " OpenAI-compatible API, up to `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
@@ -354,44 +250,45 @@ ROWS = (
     Row("llm.model", TEXT, USER, "",
         "The model's name, if `llm.provider` is a URL.",
         "llm.model"),
-    Row("keys", group(dict.fromkeys(KEY_FIELDS, TEXT)), USER, {},
+    Row("keys", dict.fromkeys(("embedder", "llm", "webhook"), TEXT), USER, {},
         "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
-        _fields_by(KEY_FIELDS)),
+        {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}),
     Row("sinks.folder", TEXT, USER, "",
         "A folder for a log of all writes, one file per day ([sinks](sinks.md)).",
         "sinks.markdown.folder"),
     Row("sinks.webhook", TEXT, USER, "",
         "The URL that each event is posted to.",
         "sinks.webhook.url"),
-    Row("sinks.events", some_of(*SINK_EVENTS), USER, SINK_EVENTS,
+    Row("sinks.events", Type("a list of " + ", ".join(SINK_EVENTS), _read_events), USER, SINK_EVENTS,
         "The events that are sent to the log and to the webhook.",
         lambda value: {"sinks.markdown.events": value, "sinks.webhook.events": value}, broken=()),
     Row("sinks.allowLocal", YES_NO, USER, False,
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
-    Row("trust.agents", texts_or("off"), USER, (),
+    Row("trust.agents", TEXTS_OR_OFF, USER, (),
         "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
         " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
         lambda value: {"commits": False} if value == "off" else {"identities": value}),
-    Row("trust.maxUnverified", whole(0, 100), BOTH, MAX_UNVERIFIED,
+    Row("trust.maxUnverified", number(0, 100), BOTH, MAX_UNVERIFIED,
         "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
         " config for all repositories and the repository's config can only lower the default; your config for one"
         " repository can also raise it.",
         "max_unverified", broken=0, least=True),
-    Row("minConfidence", number(0, 1), USER, MIN_CONFIDENCE,
+    Row("minConfidence", number(0, 1, float), USER, MIN_CONFIDENCE,
         "The minimum confidence that an injected memory is relevant. A higher value injects fewer but more relevant"
         " memories ([recall](recall.md#who-is-relevant)).",
         "min_confidence"),
-    Row("lessons.minConfidence", number(0, 1), BOTH, MIN_LESSON_CONFIDENCE,
+    Row("lessons.minConfidence", number(0, 1, float), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
         "min_lesson_confidence"),
-    Row("keepDays", group(dict.fromkeys(DAY_FIELDS, DAYS)), BOTH,
+    Row("keepDays", dict.fromkeys(("lessons", "traces", "ledger"), DAYS), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": LEDGER_KEEP_DAYS},
         "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
         " which [retention](traces.md#retention) archives a trace without a learning; 0: never."
         " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
         " 0: never.",
-        _fields_by(DAY_FIELDS), repository=group({"lessons": DAYS, "traces": DAYS})),
+        {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"},
+        repository={"lessons": DAYS, "traces": DAYS}),
     Row("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
         " ([ledger](yamo.md#the-ledger)).",
@@ -414,29 +311,25 @@ ROWS = (
         "The search store: `sqlite`, or a store that an installed package provides, such as `lancedb` or `postgres`"
         " ([scale](scale.md)).",
         "store.name", short="store"),
-    Row("store", group({"url": TEXT, "repository": TEXT}), USER, {},
+    Row("store", {"url": TEXT, "repository": TEXT}, USER, {},
         "`url`: the store's URL or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
         " the repository's name in a shared database, instead of the id of its first commit.",
-        _store_fields),
+        {"url": _store_fields, "repository": "store.repository"}),
     Row("profile", PROFILE, BOTH, DEFAULT_PROFILE,
         "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
         " ([profiles](recall.md#profiles)).",
         "profile"),
-    Row("agents", named(AGENT_TYPES, skip="memory"), BOTH, AGENT_DEFAULTS,
+    Row("agents", AGENT_TYPES, BOTH, AGENT_DEFAULTS,
         "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
         " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
         " `reviewer` are built in; add other names here.",
-        _limit_fields),
-    Row("predicates", named({}), BOTH, {},
+        AGENT_FIELDS, named=True),
+    Row("predicates", {}, BOTH, {},
         "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
         " ([belief](belief.md#predicates)).",
-        _predicate_fields),
+        {}, named=True),
 )  # fmt: skip
-
-
-def rows_by_key() -> dict[str, Row]:
-    """Return the rows by their keys."""
-    return {row.key: row for row in ROWS}
+ROWS = {row.key: row for row in _rows}
 
 
 # Read one settings file: the values that the table allows. Everything else causes a warning
@@ -482,19 +375,24 @@ def read_values(
     values: list[tuple[str, Path, Any]] = []
     warnings: list[str] = []
     unsure = False
-    for path, value, line in _leaves(fields):
+    for path, value, line in [
+        (path, value, field.line)
+        for name, field in fields.items()
+        if not field.missing
+        for path, value in _leaves((name,), field.value)
+    ]:
         key = ".".join(path)
         shown = key if all(map(is_name, path)) else ascii(key)
         place = f"{file}:{line}: {shown[:MAX_KEY_CHARS]}"
-        found = _row_of(path, repository)
-        if found is None:
+        setting = _find_setting(path, repository)
+        if setting is None:
             warnings.append(f"{place} {_why_unknown(key)}")
             if path[0] == "embedder" and not repository:
                 # It may have named a server, so the default server of the provider must not get the texts.
                 warnings[-1] += "; until then, the embedder of this file is not used"
                 unsure = True
             continue
-        row, below, type = found
+        row, below, type = setting
         if repository and row.who != BOTH:
             warnings.append(
                 f"{place} may be set in your own config only: {user_config()}"
@@ -515,39 +413,35 @@ def read_values(
     return values, warnings
 
 
-def _leaves(fields: Mapping[str, Field]) -> Iterator[tuple[Path, Any, int]]:
-    """Yield the path, the value and the line of each value that is not a mapping."""
-
-    def below(path: Path, value: Any, line: int) -> Iterator[tuple[Path, Any, int]]:
-        if not isinstance(value, dict):
-            yield path, value, line
-            return
+def _leaves(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
+    """Yield the path and the value of each value that is not a mapping."""
+    if isinstance(value, dict):
         for name, inner in value.items():
-            yield from below((*path, name), inner, line)
-
-    for name, field in fields.items():
-        if not field.missing:
-            yield from below((name,), field.value, field.line)
+            yield from _leaves((*path, name), inner)
+    else:
+        yield path, value
 
 
-def _row_of(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
+def _find_setting(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
     """Return the row of a value, the path below it and the type; None if there is no such setting."""
-    for row in ROWS:
-        if path == (row.short,):
-            return row, (), row.type_for(repository)
-    rows = rows_by_key()
-    for length in (1, len(path)):
-        named = rows.get(".".join(path[:length]))
-        place = named.type_for(repository).below(path[length:]) if named else None
-        if named and place:
-            return named, *place
+    if path[0] == "agents" and path[2:3] == ("memory",):  # a level of SPEC-0009
+        path = path[:2] + path[3:]
+    for row in ROWS.values():
+        type = row.repository if repository and row.repository else row.type
+        if isinstance(type, Type):
+            if path in (tuple(row.key.split(".")), (row.short,)):
+                return row, (), type
+        elif path[0] == row.key and len(path) == 2 + row.named:
+            inner = type.get(path[-1]) if type else TEXT
+            if inner and all(map(is_name, path)):
+                return row, path[1:], inner
     return None
 
 
 def _why_unknown(key: str) -> str:
     if key == "embedder.url":
         return "is not a setting; write the address as embedder.provider"
-    known = (name for row in ROWS for name in (row.key, row.short) if name)
+    known = (name for row in ROWS.values() for name in (row.key, row.short) if name)
     near = get_close_matches(
         key, (name for name in known if not key.startswith(f"{name}.")), 1
     )

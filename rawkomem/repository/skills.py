@@ -6,13 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from ..files.append import Written
 from ..files.private import lock
-from ..files.session_records import Access, accesses
-from ..index.neighbors import Neighbors
 from ..learn import syntheses as making
-from ..learn import syntheses as reflecting
-from ..learn.llm import Llm, LlmFailure, is_learning
-from ..learn.llm_answers import required_llm
+from ..learn.llm import Llm, LlmFailure, is_learning, required_llm
 from ..learn.skills import (
     PRUNED_BELOW,
     SKILL_KIND,
@@ -25,7 +22,6 @@ from ..learn.skills import (
     plan_skill_prune,
     rank_skills,
     read_skill,
-    skill_of,
 )
 from ..learn.syntheses import SkillDraft
 from ..model.entries import EMPTY_EXTRA, Memory, Value
@@ -34,6 +30,7 @@ from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, record, replace
 from ..state.trust import memory_by_source
 from .core import Wing
+from .mesh_tables import skills_of
 from .writing import store_derived
 
 T = TypeVar("T")
@@ -79,6 +76,11 @@ class Synthesis:
     yamo_text: str = ""
 
 
+def _synthesis(status: str, analysis: str, skill: Memory) -> Synthesis:
+    text = making.skill_as_yamo(skill)
+    return Synthesis(status, analysis, skill.id, skill.title, text)
+
+
 class Skills(Wing):
     """Imports, finds, rates and exports skills; makes proposed skills and reflections from memories."""
 
@@ -96,35 +98,27 @@ class Skills(Wing):
             raise BadInput(
                 "the skill is empty", "pass a SKILL.md, YAMO text or Markdown"
             )
-        with lock(self._core.layout, "skills"):
+        with lock(self._layout, "skills"):
             known = self._memories(Filter(kinds=(SKILL_KIND,)))
-            same = known_skill(skill, known)
-            if same:
-                why = "the stored skill has exactly this text"
-                return Ingested(
-                    "known", same.id, same.title, same.path, same.status, False, why
-                )
-            plan = plan_skill(
-                skill, source, by, known, self._repo.beliefs.trust_by(via), extra
-            )
-            written = self._core.write(plan, via)
-        memory = self._repo.get(written[0].entry.target)
-        outcome = (
-            "amended"
-            if written[0].entry.kind == "amend"
-            else "held"
-            if len(written) > 1
-            else "added"
-        )
-        redacted = any(item.redacted for item in written)
+            memory = known_skill(skill, known)
+            written: Sequence[Written] = ()
+            outcome, why = "known", "the stored skill has exactly this text"
+            if memory is None:
+                trust = self._repo.beliefs.trust_by(via)
+                plan = plan_skill(skill, source, by, known, trust, extra)
+                written, why = self._core.write(plan, via), plan.why
+                memory = self._repo.get(written[0].entry.target)
+                outcome = "held" if len(written) > 1 else "added"
+                if written[0].entry.kind == "amend":
+                    outcome = "amended"
         return Ingested(
             outcome,
             memory.id,
             memory.title,
             memory.path,
             memory.status,
-            redacted,
-            plan.why,
+            any(item.redacted for item in written),
+            why,
         )
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
@@ -159,8 +153,7 @@ class Skills(Wing):
                 f"{memory.id} is a {memory.kind}, not a skill",
                 "run 'rawkomem skill list'",
             )
-        access = accesses(self._core.layout).get(memory.id, Access())
-        return skill_of(memory, access.count, access.last)
+        return skills_of(self._core, [memory])[0]
 
     def feedback(
         self, name: str, success: bool, reason: str = "", by: str = ""
@@ -176,7 +169,7 @@ class Skills(Wing):
         self, threshold: float = PRUNED_BELOW, dry_run: bool = False, by: str = ""
     ) -> Pruned:
         """Archive the skills whose reliability is below a threshold."""
-        with lock(self._core.layout, "skills"):
+        with lock(self._layout, "skills"):
             skills = self._skills(Filter(kinds=(SKILL_KIND,), statuses=(ACTIVE,)))
             plan = plan_skill_prune(skills, threshold, by)
             if plan.entries and not dry_run:
@@ -189,7 +182,7 @@ class Skills(Wing):
 
     def export(self, name: str, folder: str) -> ExportedSkill:
         """Write a skill as a portable folder with a SKILL.md."""
-        return export_skill(self.get(name).memory, folder, self._core.layout.root)
+        return export_skill(self.get(name).memory, folder, self._layout.root)
 
     def synthesize(
         self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""
@@ -202,7 +195,7 @@ class Skills(Wing):
                 self._or_else(partial(making.reworded_draft, model, draft), draft)
                 for draft in drafts
             ]
-        with lock(self._core.layout, "skills"):
+        with lock(self._layout, "skills"):
             done = memory_by_source(
                 self._memories(Filter(kinds=(SKILL_KIND,)))
             )  # others may have written meanwhile
@@ -221,35 +214,31 @@ class Skills(Wing):
     def reflect(
         self,
         topic: str = "",
-        lookback: int = reflecting.LOOKBACK_MEMORIES,
+        lookback: int = making.LOOKBACK_MEMORIES,
         llm: bool = False,
         dry_run: bool = False,
         by: str = "",
     ) -> dict[str, Any]:
         """Return a reflection on recent memories or on a topic; without a model, the prompt for one."""
-        if not 1 <= lookback <= reflecting.MAX_REFLECTED:
+        if not 1 <= lookback <= making.MAX_REFLECTED:
             raise BadInput(
                 f"cannot look back at {lookback} memories",
-                f"use 1 to {reflecting.MAX_REFLECTED}",
+                f"use 1 to {making.MAX_REFLECTED}",
             )
-        prepared = reflecting.prepare_reflection(
-            topic, self._looked_back(topic, lookback)
-        )
+        prepared = making.prepare_reflection(topic, self._looked_back(topic, lookback))
         model = self._open_model() if llm else None
         if model is None or not prepared.sources:
             return prepared.shape()
-        made = reflecting.known_reflection(
-            prepared, self._memories(Filter(kinds=(reflecting.REFLECTION,)))
+        made = making.known_reflection(
+            prepared, self._memories(Filter(kinds=(making.REFLECTION,)))
         )
         if made is None:
-            thought = self._or_else(
-                lambda: reflecting.reflect_with(model, prepared), None
-            )
+            thought = self._or_else(lambda: making.reflect_with(model, prepared), None)
             if thought is None:
                 return prepared.shape()
-            plan = reflecting.plan_reflection(prepared, thought, by)
+            plan = making.plan_reflection(prepared, thought, by)
             made = store_derived(self._core, plan, dry_run)
-        return reflecting.reflection_shape(made, reflecting.reflection_as_yamo(made))
+        return making.reflection_shape(made, making.reflection_as_yamo(made))
 
     def _drafts(self, topic: str) -> tuple[Sequence[SkillDraft], Sequence[Synthesis]]:
         """Return new skills to propose, and the skills that were made from the same sources before."""
@@ -257,68 +246,44 @@ class Skills(Wing):
             Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON))
         )
         done = memory_by_source(memories, SKILL_KIND)
-        found = making.skill_sources(memories, topic)
-        fresh = [memory for memory in found if memory.id not in done]
-        before = {
-            done[memory.id].id: done[memory.id] for memory in found if memory.id in done
-        }
-        grouped = (
-            [(topic, fresh)]
-            if topic
-            else making.grouped_sources(fresh, self._pairs(fresh))
-        )
+        fresh: list[Memory] = []
+        before: dict[str, Memory] = {}
+        for memory in making.skill_sources(memories, topic):
+            skill = done.get(memory.id)
+            if skill:
+                before[skill.id] = skill
+            else:
+                fresh.append(memory)
+        groups = [(topic, fresh)]
+        if not topic:
+            ids = tuple(memory.id for memory in fresh)
+            pairs = self._core.neighbors(ids).pairs(ids, making.MIN_GROUP_COSINE)
+            groups = making.grouped_sources(fresh, pairs)
         drafts = [
             making.skill_draft(name, sources)
-            for name, sources in grouped
+            for name, sources in groups
             if making.is_enough_for_skill(sources)
         ]
         return drafts, [
-            Synthesis(
-                "unchanged",
-                f"proposed before, now {skill.status}",
-                skill.id,
-                skill.title,
-                making.skill_as_yamo(skill),
-            )
+            _synthesis("unchanged", f"proposed before, now {skill.status}", skill)
             for skill in before.values()
         ]
 
     def _propose(self, draft: SkillDraft, dry_run: bool, by: str) -> Synthesis:
-        skill = store_derived(
-            self._core, making.plan_proposed_skill(draft, by), dry_run
-        )
-        return Synthesis(
-            "success",
-            draft.analysis,
-            skill.id,
-            skill.title,
-            making.skill_as_yamo(skill),
-        )
-
-    def _pairs(self, memories: Sequence[Memory]) -> Sequence[tuple[str, str, float]]:
-        ids = tuple(memory.id for memory in memories)
-        vectors = (
-            self._core.read(lambda: self._core.index.store.vectors(Filter(ids=ids)))
-            if ids
-            else []
-        )
-        return Neighbors(vectors).pairs(ids, making.MIN_GROUP_COSINE)
+        plan = making.plan_proposed_skill(draft, by)
+        skill = store_derived(self._core, plan, dry_run)
+        return _synthesis("success", draft.analysis, skill)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about the topic."""
-        only = replace(
-            DEFAULT_FILTER, kinds=reflecting.REFLECTED_KINDS, statuses=(ACTIVE,)
-        )
+        only = replace(DEFAULT_FILTER, kinds=making.REFLECTED_KINDS, statuses=(ACTIVE,))
         if topic:
-            found = self._core.look([topic], lookback, only)[0].found
-            rows = [item.row for item in found if item.fits]
+            hits = self._core.look([topic], lookback, only)[0].found
+            ids = [item.row.id for item in hits if item.fits]
         else:
-            rows = [
-                row
-                for row in self._core.rows(only)
-                if not row.path.startswith("archive/")
-            ][:lookback]
-        return list(self._repo.get_many([row.id for row in rows]))
+            rows = self._core.rows(only)
+            ids = [row.id for row in rows if not row.path.startswith("archive/")]
+        return self._repo.get_many(ids[:lookback])
 
     def _open_model(self) -> Llm:
         if is_learning():
@@ -337,11 +302,7 @@ class Skills(Wing):
             return otherwise
 
     def _skills(self, only: Filter) -> Sequence[Skill]:
-        used = accesses(self._core.layout)
-        found = (
-            (memory, used.get(memory.id, Access())) for memory in self._memories(only)
-        )
-        return [skill_of(memory, access.count, access.last) for memory, access in found]
+        return skills_of(self._core, self._memories(only))
 
     def _memories(self, only: Filter) -> Sequence[Memory]:
         """Return whole memories that pass a filter, sorted by id."""

@@ -152,34 +152,28 @@ class Exchange(Wing):
     ) -> list[Import]:
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
-        with lock(self._core.layout, "import"), as_one_change(self._core):
+        with lock(self._layout, "import"), as_one_change(self._core):
             is_vouching = self._core.read(self._core.vouching) is not None
             decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
             everything = [item for items in decided for item in items]
+            entries = self._core.entries
             plans = self._core.read(
-                lambda: entries_to_write(
-                    everything, ENTRIES_AT_ONCE, self._core.entries
-                )
+                lambda: entries_to_write(everything, ENTRIES_AT_ONCE, entries)
             )
             for plan in [] if dry_run else plans:
                 self._core.write(plan, VIA_IMPORT)
         if not dry_run:
-            note_rule_files(
-                self._core.layout, _rule_files(read, self._core.layout.project)
-            )
+            project = self._layout.project
+            rule_files = [
+                source.place(file)
+                for source, kind, _ in read
+                if f"{kind}:" in RULE_KINDS
+                and is_below(os.path.realpath(source.path), project)
+                for file in source.files(*RULE_ENDINGS)
+            ]
+            note_rule_files(self._layout, rule_files)
         blocks = [0 if dry_run else self._log(source, kind) for source, kind, _ in read]
-        found = zip(read, decided, blocks, strict=True)
-        return [
-            Import(
-                source.path,
-                kind,
-                tuple(items),
-                tuple(source.skipped),
-                source.unreadable,
-                logged,
-            )
-            for (source, kind, _), items, logged in found
-        ]
+        return _imports(read, decided, blocks)
 
     def ingest(
         self, text: str, min_importance: float = 0.0, by: str = ""
@@ -197,8 +191,8 @@ class Exchange(Wing):
 
         Rules that every session needs stay: `alwaysApply`, and critical ones.
         """
-        source = Source(path, self._core.layout.project)
-        refuse_exit(source.path, self._core.layout.project)
+        source = Source(path, self._layout.project)
+        refuse_exit(source.path, self._layout.project)
         page = None if source.is_folder else source.page(source.path)
         if page is None:
             raise BadInput(
@@ -206,20 +200,21 @@ class Exchange(Wing):
             )
         known: set[str] = set()
         for memory in self._core.inside(Filter(statuses=(ACTIVE,))):
-            places = [one.partition(":")[2] for one in places_of(memory.extra)]
-            here = [one for one in places if one.partition("#")[0] == page.place]
-            if here and not is_always(memory):
-                headings = [
-                    name for one in here for name in one.partition("#")[2].split(" / ")
-                ]
-                known |= plain_lines("\n".join([memory.title, *headings, memory.body]))
+            is_always = str(memory.extra.get(ALWAYS_KEY)) == "true"
+            if is_always or memory.importance == "critical":
+                continue
+            for place in places_of(memory.extra):
+                file, _, headings = place.partition(":")[2].partition("#")
+                if file == page.place:
+                    lines = [memory.title, *headings.split(" / "), memory.body]
+                    known |= plain_lines("\n".join(lines))
         return ShortenedPage(
             page.place, page.text, shortened_page(page.text, frozenset(known))
         )
 
     def write_shortened(self, page: ShortenedPage) -> None:
         """Write a shortened file, and keep its earlier text on this machine."""
-        layout = self._core.layout
+        layout = self._layout
         before = read_bytes(os.path.join(layout.project, page.place))
         replace_local(layout, _kept_name(page.place), before)
         after = page.after.replace("\n", "\r\n") if b"\r\n" in before else page.after
@@ -227,7 +222,7 @@ class Exchange(Wing):
 
     def lengthen(self, path: str) -> str:
         """Write back the text that `write_shortened` replaced; return the file's place."""
-        layout = self._core.layout
+        layout = self._layout
         place = Source(path, layout.project).place(os.path.abspath(path))
         kept = local_path(layout, _kept_name(place))
         if not os.path.isfile(kept):
@@ -245,7 +240,7 @@ class Exchange(Wing):
         return place
 
     def _write_page(self, place: str, data: bytes) -> None:
-        layout = self._core.layout
+        layout = self._layout
         replace_whole(os.path.join(layout.project, place), data, within=layout.project)
         note_rule_files(layout, [place])
 
@@ -259,14 +254,14 @@ class Exchange(Wing):
             source.skip(
                 "blocks", f"{unusable} have operations that the ledger does not support"
             )
-        return append_to_ledger(self._core.layout, blocks) if blocks else 0
+        return append_to_ledger(self._layout, blocks) if blocks else 0
 
     def _read_source(self, path: str, kind: str) -> tuple[Source, str, list[Entry]]:
-        source = Source(path, self._core.layout.project)
-        refuse_exit(source.path, self._core.layout.project)
-        if _is_inside(source.path, self._core.layout.root):
+        source = Source(path, self._layout.project)
+        refuse_exit(source.path, self._layout.project)
+        if _is_inside(source.path, self._layout.root):
             raise BadInput(f"{path} is this repository itself", "name another folder")
-        if os.path.realpath(source.path) == os.path.realpath(self._core.layout.project):
+        if os.path.realpath(source.path) == os.path.realpath(self._layout.project):
             raise BadInput(
                 f"{path} is the whole project",
                 "run 'rawkomem import' to list what can be imported",
@@ -276,7 +271,7 @@ class Exchange(Wing):
 
     def sources(self) -> list[tuple[str, str]]:
         """Return (path, kind) of the files and folders that this project can import."""
-        return find_sources(self._core.layout.project)
+        return find_sources(self._layout.project)
 
     def export_text(self, only: Filter | None = None) -> str:
         """Return the memories that pass a filter as JSON Lines, oldest first."""
@@ -307,7 +302,7 @@ class Exchange(Wing):
         self._refuse_inside(folder)
         if form == YAMO:
             return export_yamo(self._repo, folder, self._chosen(only))
-        name = os.path.basename(self._core.layout.project)
+        name = os.path.basename(self._layout.project)
         return write_folder(
             folder,
             write_format(form, self._chosen(only), name, self._repo.beliefs.trust),
@@ -319,25 +314,23 @@ class Exchange(Wing):
         )
 
     def _refuse_inside(self, path: str) -> None:
-        if _is_inside(path, self._core.layout.root):
+        if _is_inside(path, self._layout.root):
             raise Refused(
                 "memories are not exported into the repository itself",
                 "name a folder outside of .rawko",
             )
-        refuse_exit(path, self._core.layout.project)
+        refuse_exit(path, self._layout.project)
 
     # Projects of LLMos
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
         """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
         held = read_llmos(folder)
-        entries = held.entries
-        find = self._core.find
-        known = self._core.read(
-            lambda: {entry.id: found for entry in entries if (found := find(entry.id))}
-        )
+        known = self._core.known(entry.id for entry in held.entries)
         new = tuple(
-            plan_add(entry).entries[0] for entry in entries if entry.id not in known
+            plan_add(entry).entries[0]
+            for entry in held.entries
+            if entry.id not in known
         )
         why = f"import {len(new)} memories of LLMos"
         with as_one_change(self._core):
@@ -351,15 +344,14 @@ class Exchange(Wing):
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write active memories and archived traces as an LLMos project; return the paths of the files written."""
         rename = bool(project)
-        project = project or os.path.basename(self._core.layout.project)
+        project = project or os.path.basename(self._layout.project)
         if not project or "/" in project or "\\" in project or project.startswith("."):
             raise BadInput(
                 f"{project!r} is not a valid project name",
                 "pass --name with a plain name",
             )
         self._refuse_inside(folder)
-        of_kind = [memory for memory in self._core.all() if memory.kind in LLMOS_KINDS]
-        leaving = [one for one in of_kind if one.status == ACTIVE or _is_put_away(one)]
+        leaving = [memory for memory in self._core.all() if _goes_to_llmos(memory)]
         return write_llmos(folder, project, leaving, rename)
 
     def write_contents(self, file: str = "") -> tuple[str, bool]:
@@ -391,42 +383,37 @@ def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import
             source.refuse(source.place(path), failure.message)
             read.append((source, kind, []))
     decided = decide_imports(read, MemoriesHere(memories))
+    return _imports(read, decided, [0] * len(read))
+
+
+def _imports(
+    read: Sequence[Read],
+    decided: Sequence[Sequence[ImportDecision]],
+    blocks: Sequence[int],
+) -> list[Import]:
     return [
         Import(
-            source.path, kind, tuple(items), tuple(source.skipped), source.unreadable
+            source.path,
+            kind,
+            tuple(items),
+            tuple(source.skipped),
+            source.unreadable,
+            logged,
         )
-        for (source, kind, _), items in zip(read, decided, strict=True)
+        for (source, kind, _), items, logged in zip(read, decided, blocks, strict=True)
     ]
-
-
-def _rule_files(read: Sequence[Read], project: str) -> list[str]:
-    """Return the places of the files in the project from which rules were read."""
-    return [
-        source.place(file)
-        for source, kind, _ in read
-        if f"{kind}:" in RULE_KINDS and is_below(os.path.realpath(source.path), project)
-        for file in source.files(*RULE_ENDINGS)
-    ]
-
-
-def is_always(memory: Memory) -> bool:
-    """Return whether every session needs a memory."""
-    return (
-        memory.importance == "critical" or str(memory.extra.get(ALWAYS_KEY)) == "true"
-    )
 
 
 def _kept_name(place: str) -> str:
     return f"shortened/{place.replace('/', '%')}"
 
 
-def _is_put_away(memory: Memory) -> bool:
-    """Return whether a memory is archived and exported: a trace, or a file below archive/ that came from LLMos."""
-    if memory.status != "archived":
+def _goes_to_llmos(memory: Memory) -> bool:
+    """Return whether LLMos gets a memory: an active one, an archived trace, or one that it put into the archive."""
+    if memory.kind not in LLMOS_KINDS or memory.status not in (ACTIVE, "archived"):
         return False
-    return memory.kind == "trace" or (
-        memory.path.startswith("archive/") and bool(origin_of(memory.extra))
-    )
+    is_theirs = memory.path.startswith("archive/") and origin_of(memory.extra)
+    return memory.status == ACTIVE or memory.kind == "trace" or bool(is_theirs)
 
 
 def _is_export(file: str) -> bool:
@@ -439,11 +426,13 @@ def _is_export(file: str) -> bool:
 
 
 def _is_inside(path: str, root: str) -> bool:
-    inside, ours = os.path.realpath(path), os.path.realpath(root)
-    return inside == ours or inside.startswith(ours + os.sep)
+    return is_below(os.path.realpath(path), os.path.realpath(root))
 
 
 # The ledger: a tamper-evident log of writes and recalls.
+
+
+QUERY = "  query;"  # start of the line with the question of a recall
 
 
 class Ledger(Wing):
@@ -451,7 +440,7 @@ class Ledger(Wing):
 
     def verify(self) -> Verdict:
         """Return whether the chain is intact."""
-        return verify_ledger(self._core.layout)
+        return verify_ledger(self._layout)
 
     def verify_database(self, folder: str) -> BlocksVerdict:
         """Verify the blocks in a LanceDB folder by the rule of RFC-0011; raise BadInput if there are none."""
@@ -462,23 +451,21 @@ class Ledger(Wing):
         """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
         return [
             row
-            for row in last_blocks(self._core.layout)
+            for row in last_blocks(self._layout)
             if operation in ("", row.operation_type)
-            and (not name or row.id == name or name in row.yamo_text)
+            and (row.id == name or name in row.yamo_text)
         ]
 
     def asked(self, limit: int) -> list[tuple[int, str]]:
         """Return (time, question) of the last recalls, latest first."""
-        found = [
-            (row.timestamp, _question_in(row.yamo_text))
-            for row in latest_operations(self._core.layout, "recall", limit)
-        ]
-        return [(at, question) for at, question in found if question]
-
-
-def _question_in(text: str) -> str:
-    line = next((line for line in text.split("\n") if line.startswith("  query;")), "")
-    return line.removeprefix("  query;").removesuffix(";")
+        asked = []
+        for row in latest_operations(self._layout, "recall", limit):
+            for line in row.yamo_text.split("\n"):
+                if line.startswith(QUERY) and line not in (QUERY, f"{QUERY};"):
+                    question = line.removeprefix(QUERY).removesuffix(";")
+                    asked.append((row.timestamp, question))
+                    break
+        return asked
 
 
 # Sinks: a daily log and a webhook that receive changes.
@@ -489,7 +476,7 @@ class Sinks(Wing):
 
     def list(self) -> Sequence[SinkStatus]:
         """Return the state of each sink."""
-        return sink_statuses(self._core.layout, self._core.settings.sinks)
+        return sink_statuses(self._layout, self._core.settings.sinks)
 
     def flush(self, due_only: bool = False) -> Flushed:
         """Send the queued events to the webhook, in this process; do nothing if no webhook is configured."""
@@ -497,5 +484,5 @@ class Sinks(Wing):
         if not webhook.url:
             return Flushed(0, 0, 0)
         return send_queued(
-            self._core.layout, open_webhook(webhook), self._core.warn, due_only
+            self._layout, open_webhook(webhook), self._core.warn, due_only
         )

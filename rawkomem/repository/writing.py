@@ -39,7 +39,6 @@ from ..text.clean import one_line
 from ..text.conditions import (
     COMMON_HINT,
     MAX_SHOWN_PATTERN_CHARS,
-    condition_warnings,
     why_too_common,
     why_unusable,
 )
@@ -100,10 +99,8 @@ def write(
                 name = note_change(layout, new, plan.undoes, core.change)
                 core.change = name if core.joins else ""
     targets = (*dict.fromkeys(item.entry.target for item in written),)
-    core.written, core.unpublished = (
-        (*core.written, *targets),
-        (*core.unpublished, *targets),
-    )
+    core.written += targets
+    core.unpublished += targets
     settings = core.settings
     with as_warning(core, "written, but the sinks were not notified"):
         if new and settings.sinks.any:
@@ -117,12 +114,10 @@ def write(
     return written
 
 
-def store_derived(
-    core: Core, plan: Plan, dry_run: bool, via: str = DISTILLED
-) -> Memory:
+def store_derived(core: Core, plan: Plan, dry_run: bool) -> Memory:
     """Write the plan of a memory that is made from others, and return that memory; with `dry_run`, write nothing."""
     if not dry_run:
-        return core.get(write(core, plan, via)[0].entry.id)
+        return core.get(write(core, plan, DISTILLED)[0].entry.id)
     memory = fold(plan.entries)
     assert memory is not None
     return memory
@@ -135,16 +130,15 @@ def arrival(core: Core, extra: Mapping[str, Value], via: str) -> str:
 
 def _anonymized(core: Core, plan: Plan, via: str) -> Plan:
     """Replace names by ids in recorded and distilled entries, because no person checked them."""
-    everything = (via or core.via) == DISTILLED
-    if not everything and not any(entry.kind in RECORDED for entry in plan.entries):
+    is_distilled = (via or core.via) == DISTILLED
+    unchecked = {one.id for one in plan.entries if is_distilled or one.kind in RECORDED}
+    if not unchecked:
         return plan
     people = people_here(core.layout.project, core.settings.names)
-    entries = (
-        anonymize_entry(entry, people)
-        if everything or entry.kind in RECORDED
-        else entry
+    entries = [
+        anonymize_entry(entry, people) if entry.id in unchecked else entry
         for entry in plan.entries
-    )
+    ]
     return replace(plan, entries=tuple(entries))
 
 
@@ -205,21 +199,6 @@ AMEND_FIELDS = (*ENTRY_FIELDS, *IN_EXTRA, "extra")
 TITLE_CHARS = 100  # characters of a title that is taken from the first line
 
 
-def as_entry(entry: str | Entry, fields: Mapping[str, Any]) -> Entry:
-    """Return the entry to store; `fields` override its own. A text without a title gets its first heading or line."""
-    made = _with_fields(
-        Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry,
-        fields,
-        ADD_FIELDS,
-    )
-    if isinstance(entry, str) and not made.title:
-        first = made.body.strip().partition("\n")[0]
-        return replace(
-            made, title=first_heading(made.body) or one_line(first, TITLE_CHARS)
-        )
-    return made
-
-
 def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
     """Return the entry that changes a memory: `fields`, and the fields that `entry` lists or sets."""
     entry = entry or Entry(kind="amend")
@@ -254,22 +233,14 @@ def _with_fields(
         raise BadInput(
             f"unknown field {unknown[0]!r}", f"{hint}use one of {', '.join(known)}"
         )
-    extra = {**entry.extra, **fields.get("extra", {})}
-    extra |= {
-        IN_EXTRA[name]: _plain_value(value)
-        for name, value in fields.items()
-        if name in IN_EXTRA
-    }
-    own = {
-        name: value
-        for name, value in fields.items()
-        if name in ENTRY_FIELDS or name in NEW_ONLY_FIELDS
-    }
-    return replace(entry, **own, extra=extra)
-
-
-def _plain_value(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
+    own: dict[str, Any] = {"extra": {**entry.extra, **fields.get("extra", {})}}
+    for name, value in fields.items():
+        if name in IN_EXTRA:
+            is_tuple = isinstance(value, tuple)
+            own["extra"][IN_EXTRA[name]] = list(value) if is_tuple else value
+        elif name != "extra":
+            own[name] = value
+    return replace(entry, **own)
 
 
 # Check an entry before it is stored: unusable conditions, a title that exists already, template
@@ -297,20 +268,30 @@ class Doubt:
 def doubts_about(core: Core, entry: Entry, about: str = "") -> list[Doubt]:
     """Return the doubts about an entry, or about a change of the memory that `about` names."""
     about = about and core.get(about).id
-    found = [*unusable_conditions(entry.when)]
-    for pattern in entry.when:
-        if not why_unusable(pattern) and (said := why_too_common(pattern)):
-            found.append(Doubt(FIRES_ALWAYS, said, COMMON_HINT, pattern))
-    return [*found, *_same_title(core, entry, about), *_template_text(core, entry)]
+    return [
+        *_condition_doubts(entry.when),
+        *_same_title(core, entry, about),
+        *_template_text(core, entry),
+    ]
 
 
-def unusable_conditions(patterns: Iterable[str]) -> Iterator[Doubt]:
-    """Yield a doubt for each condition that would never fire, fire on everything, or mean something else."""
+def check_conditions(core: Core, patterns: Iterable[str], outcome: str) -> None:
+    """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
+    for doubt in _condition_doubts(patterns):
+        if doubt.code == UNUSABLE:
+            raise BadInput(f"{doubt.message}: {outcome}", doubt.hint)
+        core.warn(f"{doubt.message}: {doubt.hint}")
+
+
+def _condition_doubts(patterns: Iterable[str]) -> Iterator[Doubt]:
+    """Yield a doubt for each condition that never fires, fires on nearly everything, or means something else."""
     for pattern in patterns:
         if note := why_unusable(pattern):
             wrong = note.text.rpartition(": it ")[0] or note.text
             said = f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
             yield Doubt(UNUSABLE, said, note.hint, pattern)
+        elif said := why_too_common(pattern):
+            yield Doubt(FIRES_ALWAYS, said, COMMON_HINT, pattern)
 
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
@@ -322,20 +303,14 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
     ):
         return
     for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
-        if id == about:
-            continue
         memory = core.get(id)
-        if (
-            not about
-            and now() - memory.created <= RETRY_MS
-            and _told_in(memory) == _told_in(entry)
-        ):
+        is_retry = not about and now() - memory.created <= RETRY_MS
+        if id == about or (is_retry and _told_in(memory) == _told_in(entry)):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
+        said = f"the memory {id} already has the title {title!r}"
         hint = f"change it with 'rawkomem amend {id}', or use another title"
-        yield Doubt(
-            SAME_TITLE, f"the memory {id} already has the title {title!r}", hint, id
-        )
+        yield Doubt(SAME_TITLE, said, hint, id)
         return
 
 
@@ -414,43 +389,55 @@ def add(
     via: str,
 ) -> Stored:
     """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
-    made = as_entry(entry, fields)
-    if not evolve or "claim" in made.extra:  # a claim names its subject itself
-        return add_many(repo, [made], on_conflict, via)[0]
-    _check_conditions(repo.core, [made])
-    plans: list[Plan] = []
-
-    def decide() -> Plan:
-        near = repo.core.near(f"{made.title}\n{made.body}", MAX_CANDIDATES)
-        plans.append(
-            plan_evolve(made, related_to(made, near), repo.beliefs.trust_by(via))
-        )
-        return plans[0]
-
-    return _stored_by(plans, repo.core.write(decide, via, _given_ids([made])))[0]
+    made = _with_fields(
+        Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry,
+        fields,
+        ADD_FIELDS,
+    )
+    if isinstance(entry, str) and not made.title:
+        first = made.body.strip().partition("\n")[0]
+        title = first_heading(made.body) or one_line(first, TITLE_CHARS)
+        made = replace(made, title=title)
+    # a claim names its subject itself
+    evolves = evolve and "claim" not in made.extra
+    return add_many(repo, [made], on_conflict, via, evolves)[0]
 
 
 def add_many(
-    repo: Repository, entries: Sequence[Entry], on_conflict: str, via: str
+    repo: Repository,
+    entries: Sequence[Entry],
+    on_conflict: str,
+    via: str,
+    evolve: bool = False,
 ) -> Sequence[Stored]:
-    """Store several memories; if one of them is rejected, write none."""
-    _check_conditions(repo.core, entries)
+    """Store several memories; if one of them is rejected, write none. With `evolve`, see `add`."""
+    for entry in entries:
+        check_conditions(repo.core, entry.when, "nothing was stored")
     plans: list[Plan] = []
     beliefs = repo.beliefs
-    registry = (
-        beliefs.predicates() if any("claim" in entry.extra for entry in entries) else {}
-    )
 
     def decide() -> Plan:
-        plans.extend(
-            plan_claims(
-                entries, beliefs.claiming, registry, beliefs.trust_by(via), on_conflict
+        trust = beliefs.trust_by(via)
+        if evolve:
+            (made,) = entries
+            near = repo.core.near(f"{made.title}\n{made.body}", MAX_CANDIDATES)
+            plans.append(plan_evolve(made, related_to(made, near), trust))
+        else:
+            has_claims = any("claim" in entry.extra for entry in entries)
+            registry = beliefs.predicates() if has_claims else {}
+            plans.extend(
+                plan_claims(entries, beliefs.claiming, registry, trust, on_conflict)
             )
-        )
         written = tuple(entry for plan in plans for entry in plan.entries)
         return Plan(written, plans[0].why if plans else "nothing")
 
-    return _stored_by(plans, repo.core.write(decide, via, _given_ids(entries)))
+    rest = list(repo.core.write(decide, via, {one.id for one in entries if one.id}))
+    stored: list[Stored] = []
+    for plan in plans:
+        own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
+        outcome = stored_outcome([item.entry for item in own])
+        stored.append(Stored(outcome, tuple(own), plan.why))
+    return stored
 
 
 def amend(
@@ -463,32 +450,6 @@ def amend(
 ) -> Written:
     """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
     made = amendment(entry, fields)
-    _check_conditions(repo.core, [made])
+    check_conditions(repo.core, made.when, "nothing was stored")
     plan = plan_amend(repo.get(name), made, one_by_one)
-    given = _given_ids([entry] if entry else [])
-    return repo.core.write(lambda: plan, via, given)[0]
-
-
-def _check_conditions(core: Core, entries: Sequence[Entry]) -> None:
-    """Raise BadInput for unusable conditions; warn about conditions that fire on nearly every task."""
-    for entry in entries:
-        for doubt in unusable_conditions(entry.when):
-            raise BadInput(f"{doubt.message}: nothing was stored", doubt.hint)
-        for said in condition_warnings(entry.when):
-            core.warn(said)
-
-
-def _given_ids(entries: Sequence[Entry]) -> set[str]:
-    return {entry.id for entry in entries if entry.id}
-
-
-def _stored_by(plans: Sequence[Plan], written: Sequence[Written]) -> list[Stored]:
-
-    stored: list[Stored] = []
-    rest = list(written)
-    for plan in plans:
-        own, rest = rest[: len(plan.entries)], rest[len(plan.entries) :]
-        stored.append(
-            Stored(stored_outcome([item.entry for item in own]), tuple(own), plan.why)
-        )
-    return stored
+    return repo.core.write(plan, via, {entry.id} if entry else ())[0]

@@ -81,7 +81,7 @@ def plan_derived(
     with `held`, the reason, it waits for a review.
     """
     if inherits:
-        both = (entry, *sources)
+        both: list[Entry | Memory] = [entry, *sources]
         when = dict.fromkeys(text for one in both for text in one.when)
         tags = dict.fromkeys(text for one in both for text in one.tags)
         entry = replace(

@@ -674,15 +674,6 @@ def why_unusable(pattern: str) -> Note | None:
     return next((note for note in condition.notes if note.code in UNUSABLE), None)
 
 
-def condition_warnings(patterns: Iterable[str]) -> list[str]:
-    """Return a sentence with a hint for each pattern that fires on words of nearly every task."""
-    return [
-        f"{said}: {COMMON_HINT}"
-        for pattern in patterns
-        if (said := why_too_common(pattern))
-    ]
-
-
 def why_too_common(pattern: str) -> str:
     """Return a sentence if a pattern fires on words of nearly every task; else empty."""
     condition, spoken = read_condition(pattern), language()

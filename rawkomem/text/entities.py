@@ -101,28 +101,29 @@ def _clear_paths(text: str) -> Iterable[str]:
 
 
 def matching_entities(typed: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the entities that a typed name may mean: itself if it has a kind, else known ones of a similar name."""
+    """Return the entities that a typed name may mean: itself if it has a kind, else known ones of a similar name.
+
+    Similar: the typed words are part of the name, also without spaces, or contain the whole name.
+    """
     typed = typed.strip().lower()
     if ":" in typed:
         return (typed,)
-    words, compact = _name_words(typed), "".join(_name_words(typed))
-    names = {entity: _name_words(entity.rpartition(":")[2]) for entity in known}
-    exact = tuple(entity for entity, name in names.items() if words and name == words)
+    words = _plain_name(typed)
+    names = {entity: _plain_name(entity.rpartition(":")[2]) for entity in known}
+    named = [(entity, name) for entity, name in names.items() if name and words]
+    exact = tuple(entity for entity, name in named if name == words)
+    compact = words.replace(" ", "")
     return exact or tuple(
         entity
-        for entity, name in names.items()
-        if compact and _fits_name(words, compact, name)
+        for entity, name in named
+        if compact in name.replace(" ", "") or f" {name} " in f" {words} "
     )
 
 
-def _name_words(text: str) -> list[str]:
-    return "".join(c if c.isalnum() else " " for c in text.lower()).split()
-
-
-def _fits_name(typed: Sequence[str], compact: str, name: Sequence[str]) -> bool:
-    """Tell whether the typed words are part of the name, also without spaces, or contain the whole name."""
-    whole = f" {' '.join(name)} "
-    return bool(name) and (compact in "".join(name) or whole in f" {' '.join(typed)} ")
+def _plain_name(text: str) -> str:
+    """Return the words of a name, with single spaces."""
+    plain = "".join(c if c.isalnum() else " " for c in text.lower())
+    return " ".join(plain.split())
 
 
 def resolve_entity(typed: str, known: Iterable[str]) -> ResolvedEntity:
@@ -133,21 +134,15 @@ def resolve_entity(typed: str, known: Iterable[str]) -> ResolvedEntity:
         return ResolvedEntity((), f"{typed!r} may be {_entity_listing(found)}", found)
     if found and found[0] in known:
         return ResolvedEntity(found)
-    told = (
-        f"there are {_entity_listing(known)}"
-        if known
-        else "no memory names any entity yet"
-    )
-    return ResolvedEntity(found, f"no memory names the entity {typed!r}; {told}")
+    there = f"there are {_entity_listing(known)}"
+    there = there if known else "no memory names any entity yet"
+    return ResolvedEntity(found, f"no memory names the entity {typed!r}; {there}")
 
 
 def _entity_listing(names: Sequence[str]) -> str:
-    more = (
-        f" and {len(names) - MAX_NAMED_ENTITIES} more"
-        if len(names) > MAX_NAMED_ENTITIES
-        else ""
-    )
-    return ", ".join(names[:MAX_NAMED_ENTITIES]) + more
+    more = len(names) - MAX_NAMED_ENTITIES
+    listing = ", ".join(names[:MAX_NAMED_ENTITIES])
+    return f"{listing} and {more} more" if more > 0 else listing
 
 
 # Normalize sums of money: `$1,250.50`, `1250.5 USD` and `dollar1250.50` all become `USD 1250.5`.

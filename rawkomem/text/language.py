@@ -127,7 +127,7 @@ def _at_capitals(name: str) -> list[str]:
 # Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE
 # names it.
 #
-# Its data is in `languages/<code>.py` and `learn/cues_<code>.py`. The search index uses
+# Its data is in `languages/<code>.py`. The search index uses
 # FTS5's stems instead.
 
 DEFAULT_LANGUAGE = "en"

@@ -18,8 +18,7 @@ from .clean import EMOJI, UNSEEN, is_within, range_edges, treatment_of, visible_
 #
 # Two translation tables do this. They fill themselves, so that only new characters take time.
 
-# version of the rules for terms: change it, and the index's schema version, with the rules
-SPREADING = "signs-1"
+# With the rules for terms, change the index's schema version.
 # Scripts without spaces, and Korean, whose endings no tokenizer removes.
 UNSPACED = range_edges(
     "E00-EFF 1000-109F 1100-11FF 1780-17FF 3005-3007 3041-318F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A960-A97F"

@@ -4,7 +4,8 @@ import frontmatter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.format.frontmatter import Unreadable, read_frontmatter
+from rawkomem.format.fields import Unreadable
+from rawkomem.format.frontmatter import read_frontmatter
 from rawkomem.format.handler import RawkoHandler
 
 

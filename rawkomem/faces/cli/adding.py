@@ -643,9 +643,9 @@ def undo_command(
       rawkomem undo --list
     """
     if listing:
-        changes = repository.undoing.steps(repository.undoing.undoable())
         return answer(
-            changes, CHANGE.but(titles=lambda pair: _titles(repository, pair[0]))
+            repository.undoing.changes(),
+            CHANGE.but(titles=lambda pair: _titles(repository, pair[0])),
         )
     undone = repository.undoing.undo(change, everything, by, dry_run)
     lines = _undone_lines(repository, undone, dry_run)

@@ -358,8 +358,9 @@ def _offer_drafts(repository: Repository, missing: Sequence[Correction]) -> None
 def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> list[str]:
     """Make drafts of corrections; return the ids of the new drafts."""
     with lock(repository.layout, "learn"):
-        taken = repository.drafts.take([one.draft for one in missing])
-    if taken.known:
-        note(f"drafts already exist for {counted(len(taken.known), 'correction')}")
-    tell_next(taken.new)
-    return [draft.id for draft in taken.new]
+        new = repository.drafts.take([one.draft for one in missing])
+    if len(new) < len(missing):
+        known = counted(len(missing) - len(new), "correction")
+        note(f"drafts already exist for {known}")
+    tell_next(new)
+    return [draft.id for draft in new]

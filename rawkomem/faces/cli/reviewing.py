@@ -24,7 +24,7 @@ from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
 from ...model.values import ACTIVE, replace
 from ...repository import Repository
-from ...repository.waiting import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
+from ...repository.beliefs import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
 from ...repository.writing import as_one_change
 from ...state.history import word_difference
 from ...text.chunks import counted
@@ -481,8 +481,9 @@ class Walk:
 
     def _amend(self, memory: Memory) -> str:
         def store(title: str, body: str, when: Sequence[str]) -> str:
-            fields = {"title": title, "body": body, "when": [*when]}
-            written = self.repository.amend(memory.id, by=self.by, **fields)
+            written = self.repository.amend(
+                memory.id, by=self.by, title=title, body=body, when=[*when]
+            )
             return written.entry.id
 
         command = f"rawkomem amend {memory.id}"

@@ -16,8 +16,8 @@ from ...recall.excerpt import Labels
 from ...recall.render import fenced
 from ...recall.search import Found, snippet
 from ...redaction.find import redact
+from ...repository.beliefs import Waiting
 from ...repository.learning import Remembered
-from ...repository.waiting import Waiting
 from ...repository.writing import Stored
 from ...state.trust import Trust
 from ...text.clean import one_line

@@ -15,8 +15,8 @@ from ...model.errors import BadInput, RawkoError, Refused
 from ...model.values import CREATES, GROUPS
 from ...redaction.find import redact
 from ...repository import Repository
+from ...repository.beliefs import BOTH, DROP, KEEP, Waiting
 from ...repository.core import warn_on_stderr
-from ...repository.waiting import BOTH, DROP, KEEP, Waiting
 from ...state.fold import ACTIVATE, reviewed_name
 from ...text.clean import clean, one_line
 

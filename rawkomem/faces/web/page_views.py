@@ -34,7 +34,7 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.waiting import CONFLICT, PROPOSAL, QUARANTINED, Waiting
+from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Waiting
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
@@ -123,14 +123,14 @@ SCORE = Fields(
     factors=[Fields("name value:round weight:round why:300")],
 )
 EDGE = Fields("source target type:40 weight")
-STEP = Fields(
-    "kind=entry.kind at=entry.at by:64=entry.by reason:300=entry.extra.reason signal:20=entry.extra.signal changes",
-    changes=lambda step: [CHANGE.json(change) for change in _flat(step.changes)],
-)
 CHANGE = Fields(
     "field:40=0 before after",
     before=lambda change: _value_text(change[1]),
     after=lambda change: _value_text(change[2]),
+)
+STEP = Fields(
+    "kind=entry.kind at=entry.at by:64=entry.by reason:300=entry.extra.reason signal:20=entry.extra.signal changes",
+    changes=lambda step: [CHANGE.json(change) for change in _flat(step.changes)],
 )
 PROPOSED = Fields(
     "changes fields=differences",

@@ -10,24 +10,24 @@ SESSION = "s-1"
 DONE = "I ran the tests with vitest. All of them pass."
 
 
-def talk(*said: str | Turn, session: str = SESSION) -> list[Turn]:
+def talk(*said: str | Turn) -> list[Turn]:
     """Turns of a person and an agent by turns, the person first."""
     made = []
     for number, one in enumerate(said):
-        made.append(
-            one if isinstance(one, Turn) else Turn(USER if number % 2 == 0 else ASSISTANT, one, session=session)
-        )
+        made.append(one if isinstance(one, Turn) else Turn(USER if number % 2 == 0 else ASSISTANT, one))
     return made
 
 
 def answer(said: str, before: str = DONE) -> list[Draft]:
     """The drafts of a session in which a person answers an agent with these words."""
     return [
-        one for one in choose_drafts(talk("do the first task", before, said), Run("claude-code")) if one.said != "do"
+        one
+        for one in choose_drafts(talk("do the first task", before, said), Run("claude-code", session=SESSION))
+        if one.said != "do"
     ]
 
 
 def ran(command: str, output: str, failed: bool, id: str = "c1") -> list[Turn]:
     """A call of a shell with its result."""
     call = Turn(TOOL, "", tool="Bash", did=Did(id, command))
-    return [call, Turn(TOOL, output, tool="Bash", did=Did(id, failed=failed))]
+    return [call, Turn(TOOL, output, tool="Bash", did=Did(id, command, failed=failed))]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from rawkomem.bench.gold import measure_learning
-from rawkomem.learn.cues import FILED
-from rawkomem.learn.drafts import MAX_DRAFTS, choose_drafts, entry_of_draft, entry_of_request
+from rawkomem.learn.drafts import FILED, MAX_DRAFTS, choose_drafts, entry_of_draft, entry_of_request
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import read_session
@@ -121,7 +120,7 @@ def test_the_same_words_of_the_same_session_are_one_draft():
     said = "use British spelling from now on"
     found = choose_drafts(talk(said, "Done.", said, "Done.", said), Run())
     assert len(found) == 1 and found[0].id == choose_drafts(talk(said, "Done."), Run())[0].id
-    assert found[0].id != choose_drafts(talk(said, "Done.", session="s-2"), Run())[0].id
+    assert found[0].id != choose_drafts(talk(said, "Done."), Run(session="s-2"))[0].id
 
 
 def test_secrets_are_in_no_draft():

@@ -15,7 +15,7 @@ from rawkomem.learn.extraction import (
     draft_from,
     read_answer,
 )
-from rawkomem.learn.llm_answers import SCHEMAS, UnfitAnswer, read_json_object
+from rawkomem.learn.llm import SCHEMAS, UnfitAnswer, read_json_object
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Memory
 
@@ -161,7 +161,7 @@ def test_later_chunks_are_told_what_earlier_ones_found():
 def test_what_is_odd_in_an_answer_is_left_out():
     front = {"whenToUse": [".*", 3, ""], "tags": ["", "x" * 99, 5], "type": "spell", "id": "evil", "session": "x"}
     item = Extracted(True, "Use\nPostgres, not MySQL", front, "x" * 50_000, "", ONE["quote"])
-    draft = draft_from(item, TURNS, RUN, "", "tiny")
+    draft = draft_from(item, TURNS, RUN, "tiny")
     assert draft and draft.when == ("When working with postgres or mysql",) and draft.kind == "found"
     assert draft.title == "Use Postgres, not MySQL" and draft.id.startswith("drf_")
     assert len(draft.text) == 10_000 and all(len(tag) <= 40 for tag in draft.tags)

@@ -8,7 +8,6 @@ import time
 
 import pytest
 from rawkomem.learn.llm import CommandLlm, LlmFailure
-from rawkomem.learn.llm_answers import open_llm
 from rawkomem.model.user_settings import LEARNING_GUARD, LlmSettings
 
 from tests.embed.server import Answer, Server
@@ -84,8 +83,7 @@ def test_an_error_never_shows_the_key(monkeypatch):
 def test_what_is_sent_is_redacted():
     key = "ghp_" + hashlib.sha256(b"a fake").hexdigest()[:36]
     with Server(says("fine")) as server:
-        llm = open_llm(LlmSettings(endpoint=server.url, model="tiny"))
-        assert llm and llm.complete("mail me: anna.k@example.org", f"key {key}") == "fine"
+        assert opened(server).complete("mail me: anna.k@example.org", f"key {key}") == "fine"
         sent = str(server.seen[-1][2])
         assert "anna.k" not in sent and key not in sent and "[REDACTED_" in sent
 

@@ -28,7 +28,7 @@ def said(*turns: Turn | list[Turn] | str) -> list[Turn]:
     whole: list[Turn] = []
     for one in (GOAL, *turns):
         whole += [Turn(USER, one)] if isinstance(one, str) else one if isinstance(one, list) else [one]
-    return [Turn(t.role, t.text, AT + n * MINUTE, t.tool, "s-1", t.did) for n, t in enumerate(whole)]
+    return [Turn(t.role, t.text, AT + n * MINUTE, t.tool, t.did) for n, t in enumerate(whole)]
 
 
 def told(*turns):

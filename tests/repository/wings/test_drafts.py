@@ -14,7 +14,7 @@ from tests.learn.drafts.talk import DONE, talk
 
 
 def said(words: str, session: str = "s-1"):
-    return choose_drafts(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+    return choose_drafts(talk("do the first task", DONE, words), Run("claude-code", session=session))
 
 
 def take(repository, words: str, session: str = "s-1"):
@@ -36,7 +36,7 @@ AGAIN = "no, I said jest and not vitest, use jest"
 def test_what_a_person_says_again_in_another_session_is_raised_and_not_stored(one, other, raised, repository):
     (alone,) = said(other, "s-2")
     take(repository, one)
-    (draft,) = take(repository, other, "s-2").new
+    (draft,) = take(repository, other, "s-2")
     assert (draft.score > alone.score, draft.again) == ((True, ("s-1",)) if raised else (False, ()))
     assert len(repository.drafts.all()) == 2 and not repository.list()
 
@@ -45,17 +45,17 @@ def test_the_five_best_drafts_of_a_session_wait_and_an_edited_one_stays(reposito
     drafts = [Draft(f"drf_{n}", RULE, f"rule {n}", title=f"Rule {n}", score=n, session="s-1") for n in range(1, 8)]
     repository.drafts.take(drafts[:5])
     repository.drafts.edit("drf_1", "Rule one")
-    assert repository.drafts.take(drafts[5:]).new == tuple(drafts[5:])
+    assert repository.drafts.take(drafts[5:]) == tuple(drafts[5:])
     assert {draft.id for draft in repository.drafts.all()} == {"drf_1", "drf_4", "drf_5", "drf_6", "drf_7"}
-    assert repository.drafts.take(drafts[1:2]).new == (), "too weak"
+    assert repository.drafts.take(drafts[1:2]) == (), "too weak"
     repository.drafts.drop("drf_7")
-    assert repository.drafts.take(drafts[1:2]).new == (drafts[1],), "there is room again"
+    assert repository.drafts.take(drafts[1:2]) == (drafts[1],), "there is room again"
     repository.drafts.take([Draft("drf_9", RULE, "rule 9", session="s-2")])
     assert len(repository.drafts.all()) == 6, "another session has room of its own"
 
 
 def test_the_same_text_in_two_sessions_is_sent_by_a_program(repository):
-    assert take(repository, AGAIN).new and not take(repository, AGAIN, "s-2").new
+    assert take(repository, AGAIN) and not take(repository, AGAIN, "s-2")
 
 
 def test_drafts_expire(repository):

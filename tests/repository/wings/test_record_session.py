@@ -27,7 +27,7 @@ def personal():
 
 def asked(goal: str, *turns) -> list[Turn]:
     first, *rest = said(*turns)
-    return [Turn(USER, goal, first.at, session=first.session), *rest]
+    return [Turn(USER, goal, first.at), *rest]
 
 
 def test_a_trace_and_a_line_of_the_log(repository, project):
