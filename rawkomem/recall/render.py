@@ -397,7 +397,8 @@ def _rawko_item(part: Part) -> str:
     source = f"*Source: {held(part.place)}*\n" if part.place else ""
     warned = f"*Caution: {held(part.caution)}*\n" if part.caution else ""
     standing = ", ".join((part.importance.upper(), *part.labels))
-    return f"### {held(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}\n{held(part.body)}\n\n"
+    body = f"\n{held(part.body)}\n" if part.body else ""
+    return f"### {held(part.title)}\n*Importance: {standing}*\n{found}{source}{warned}{body}\n"
 
 
 def _mesh(parts: Sequence[Part], asked: str, nonce: str, pointed: str) -> str:

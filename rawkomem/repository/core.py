@@ -414,6 +414,10 @@ class Core:
 
         return vouching_of(self.layout, self.index.catalogue.db, strict)
 
+    def is_vouching(self) -> bool:
+        """Return whether a person vouches for any memory."""
+        return self.read(self.vouching) is not None
+
     def _past(self, at: int = 0) -> Past:
         from ..index.ingest import Past
 
