@@ -70,7 +70,7 @@ from ..state.trust import (
     standing_of_entry,
     weak_sources,
 )
-from .stores.database import first, marks, open_database, rows
+from .stores.database import marks, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -179,7 +179,7 @@ class Catalogue:
             if with_listing
             else "CASE key WHEN 'listing' THEN '' ELSE value END"
         )
-        return dict(rows(self.db, f"SELECT key, {value} FROM meta"))
+        return dict(self.db.execute(f"SELECT key, {value} FROM meta"))
 
     def set_meta(self, key: str, value: bytes | str) -> None:
         """Write one row of `meta`."""
@@ -187,11 +187,11 @@ class Catalogue:
 
     def stamps(self) -> dict[str, str]:
         """Return path → stamp of every known file."""
-        return dict(rows(self.db, "SELECT path, stamp FROM files"))
+        return dict(self.db.execute("SELECT path, stamp FROM files"))
 
     def hashes(self) -> dict[str, str]:
         """Return path → hash of every known file."""
-        return dict(rows(self.db, "SELECT path, hash FROM files"))
+        return dict(self.db.execute("SELECT path, hash FROM files"))
 
     def unread(self) -> list[str]:
         """Return the files that the next sync must read again."""
@@ -210,7 +210,9 @@ class Catalogue:
     def digests_about(self, target: str) -> dict[str, str]:
         """Return entry id → digest of the entries about a memory."""
         return dict(
-            rows(self.db, "SELECT id, digest FROM entries WHERE target = ?", (target,))
+            self.db.execute(
+                "SELECT id, digest FROM entries WHERE target = ?", (target,)
+            )
         )
 
     def digest(self, id: str) -> str:
@@ -219,7 +221,9 @@ class Catalogue:
 
     def digests(self) -> dict[str, str]:
         """Return id → digest of all memories in the store."""
-        return dict(rows(self.db, "SELECT id, digest FROM memories WHERE digest != ''"))
+        return dict(
+            self.db.execute("SELECT id, digest FROM memories WHERE digest != ''")
+        )
 
     def doubt(self, id: str) -> None:
         """Make the next sync read a memory's files and store it again, because its document may be wrong."""
@@ -229,43 +233,51 @@ class Catalogue:
 
     def row(self, id: str) -> Row | None:
         """Return a memory's columns; None when unknown."""
-        found = first(self.db, f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,))
+        found = self.db.execute(
+            f"SELECT {ROW_LIST} FROM memories WHERE id = ?", (id,)
+        ).fetchone()
         return Row(*found) if found else None
 
     def all(self) -> list[Row]:
         """Return all memories, newest first."""
         return [
             Row(*row)
-            for row in rows(
-                self.db, f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id"
+            for row in self.db.execute(
+                f"SELECT {ROW_LIST} FROM memories ORDER BY updated DESC, id"
             )
         ]
 
     def count(self, vouched: bool) -> int:
         """Return the number of active memories; with `vouched`, only of those vouched for."""
-        (count,) = first(
-            self.db, f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}"
+        (count,) = next(
+            self.db.execute(
+                f"SELECT count(*) FROM {STATES} WHERE {_is_in_use(vouched)}"
+            )
         )
         return int(count)
 
     def count_stored(self) -> int:
         """Return how many of the memories in the store are vouched for."""
-        (count,) = first(
-            self.db, "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
+        (count,) = next(
+            self.db.execute(
+                "SELECT count(*) FROM memories WHERE vouched = 1 AND digest != ''"
+            )
         )
         return int(count)
 
     def has_unvouched(self) -> bool:
         """Tell whether there is a memory that nobody vouches for."""
         return (
-            first(self.db, "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1")
+            self.db.execute(
+                "SELECT 1 FROM memories WHERE vouched = 0 LIMIT 1"
+            ).fetchone()
             is not None
         )
 
     def with_proposals(self) -> list[Row]:
         """Return the memories with changes that wait for a review, most recently changed first."""
         sql = f"SELECT {ROW_LIST} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
-        return [Row(*row) for row in rows(self.db, sql)]
+        return [Row(*row) for row in self.db.execute(sql)]
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""
@@ -278,11 +290,10 @@ class Catalogue:
     def holds(self, text: str) -> bool:
         """Tell whether any memory contains this text, ignoring case."""
         return (
-            first(
-                self.db,
+            self.db.execute(
                 "SELECT 1 FROM memories WHERE instr(lower(doc), lower(?)) LIMIT 1",
                 (text,),
-            )
+            ).fetchone()
             is not None
         )
 
@@ -293,8 +304,7 @@ class Catalogue:
     def titled(self, title: str) -> list[str]:
         """Return the ids of active memories with this title, ignoring case and spacing."""
         wanted = " ".join(title.split()).casefold()
-        active = rows(
-            self.db,
+        active = self.db.execute(
             "SELECT id, title FROM memories INDEXED BY memories_title WHERE status = 'active'",
         )
         return [
@@ -338,7 +348,7 @@ class Catalogue:
         if not wanted:
             return []
         titled = [(id, status, _title_words(title)) for id, title, status in
-                  rows(self.db, "SELECT id, title, status FROM memories ORDER BY id")]  # fmt: skip
+                  self.db.execute("SELECT id, title, status FROM memories ORDER BY id")]  # fmt: skip
         fitting = [
             (id, status, words) for id, status, words in titled if {*wanted} <= {*words}
         ]
@@ -355,25 +365,25 @@ class Catalogue:
 
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
-        return dict(rows(self.db, sql, ids))
+        return dict(self.db.execute(sql, ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
         """Return the first column of all rows."""
-        return [row[0] for row in rows(self.db, sql, values)]
+        return [row[0] for row in self.db.execute(sql, values)]
 
     def _text(self, sql: str, *values: str) -> str:
         """Return the first column of the first row; empty if there is no row."""
-        found = first(self.db, sql, values)
+        found = self.db.execute(sql, values).fetchone()
         return found[0] if found else ""
 
     def counts(self) -> tuple[int, int, dict[str, int]]:
         """Return how many files and entries there are, and how many memories of each status."""
-        files, entries = first(
-            self.db,
-            "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)",
+        files, entries = next(
+            self.db.execute(
+                "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)",
+            )
         )
-        by_status = rows(
-            self.db,
+        by_status = self.db.execute(
             "SELECT status, count(*) FROM memories GROUP BY status ORDER BY status",
         )
         return files, entries, dict(by_status)
@@ -445,7 +455,7 @@ class Authors:
         ignored = _kept_fact(database, "ignored").split() if asked else []
         found: dict[str, dict[str, str]] = {}
         sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} {marks(ids)}"
-        for target, entry, path, digest, author in rows(database, sql, tuple(ids)):
+        for target, entry, path, digest, author in database.execute(sql, tuple(ids)):
             uncommitted = bool(digest) and path.partition("/")[0] not in ignored
             state = self.state(author or ("" if uncommitted else HIDDEN_AUTHOR))
             states = found.setdefault(target, {})
@@ -459,7 +469,7 @@ class Authors:
         if not _is_git_known(database):
             return set()
         ignored = _kept_fact(database, "ignored").split()
-        paths = (path for (path,) in rows(database, UNCOMMITTED_FILES))
+        paths = (path for (path,) in database.execute(UNCOMMITTED_FILES))
         return {path for path in paths if path.partition("/")[0] not in ignored}
 
     def names_a_person(self) -> bool:
@@ -503,7 +513,7 @@ class Authors:
         facts = {"stamp": stamp, "why": history.why, "at": str(time.time())}
         was_on = is_on = _kept_fact(db, "vouching") == "on"
         before = after = {
-            digest for (digest,) in rows(db, "SELECT digest FROM vouched")
+            digest for (digest,) in db.execute("SELECT digest FROM vouched")
         }
         if self._may_replace(history, was_on):
             db.execute(
@@ -521,7 +531,7 @@ class Authors:
                 name: self.state(name) == PERSON for name in history.authors.values()
             }
             after = {
-                digest for digest, author in rows(db, VOUCHED) if is_person[author]
+                digest for digest, author in db.execute(VOUCHED) if is_person[author]
             }
             db.executemany(
                 "INSERT INTO vouched VALUES (?)", [(digest,) for digest in after]
@@ -533,11 +543,11 @@ class Authors:
         # Where nobody vouches for anything, all entries count as vouched for.
         targets = {
             target
-            for target, digest in rows(db, "SELECT target, digest FROM entries")
+            for target, digest in db.execute("SELECT target, digest FROM entries")
             if (not was_on or digest in before) != (not is_on or digest in after)
         }
         if was_on != is_on:
-            targets |= {target for (target,) in rows(db, COPIED_ENTRIES)}
+            targets |= {target for (target,) in db.execute(COPIED_ENTRIES)}
         if targets:
             self.index.fold_again(db, targets)
 
@@ -558,7 +568,9 @@ class Authors:
 
 
 def _kept_fact(database: apsw.Connection, key: str) -> str:
-    fact = first(database, "SELECT value FROM authorship WHERE key = ?", (key,))
+    fact = database.execute(
+        "SELECT value FROM authorship WHERE key = ?", (key,)
+    ).fetchone()
     return str(fact[0]) if fact else ""
 
 
@@ -581,11 +593,11 @@ def _known_history(db: apsw.Connection) -> History:
     from ..git.authorship import History
 
     blobs: dict[str, tuple[str, ...]] = {}
-    for blob, digest in rows(
-        db, "SELECT blob, digest FROM committed ORDER BY blob, number"
+    for blob, digest in db.execute(
+        "SELECT blob, digest FROM committed ORDER BY blob, number"
     ):
         blobs[blob] = (*blobs.get(blob, ()), digest)
-    authors = dict(rows(db, "SELECT digest, author FROM introduced"))
+    authors = dict(db.execute("SELECT digest, author FROM introduced"))
     head, ignored, why = (_kept_fact(db, key) for key in ("head", "ignored", "why"))
     return History(head, authors, blobs, tuple(ignored.split()), why)
 
@@ -704,7 +716,7 @@ def put_claim(db: apsw.Connection, memory: Memory, statements: Statements) -> No
 
 def drop_facts(db: apsw.Connection, memory: str) -> None:
     """Remove the conditions, the claim, the conflicts and the statements of a memory."""
-    for row in rows(db, "SELECT n FROM conditions WHERE memory = ?", (memory,)):
+    for row in list(db.execute("SELECT n FROM conditions WHERE memory = ?", (memory,))):
         db.execute("DELETE FROM triggers WHERE condition = ?", row)
         db.execute("DELETE FROM stems WHERE condition = ?", row)
     for table in ("conditions", "claims", "conflicts", "statements"):
@@ -722,7 +734,7 @@ WHERE one.memory IN {{}} LIMIT {MAX_OPPOSED}
 
 def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of memories, the first of them one of `ids`, with sentences that may contradict each other."""
-    return rows(db, OPPOSED.format(marks(ids)), ids)
+    return list(db.execute(OPPOSED.format(marks(ids)), ids))
 
 
 def memories_claiming(
@@ -732,7 +744,7 @@ def memories_claiming(
     sql = "SELECT doc FROM memories WHERE id IN (SELECT memory FROM claims WHERE subject = ? AND predicate = ?)"
     return [
         memory_of(doc)
-        for (doc,) in rows(catalogue.db, f"{sql} ORDER BY id", (subject, predicate))
+        for (doc,) in catalogue.db.execute(f"{sql} ORDER BY id", (subject, predicate))
     ]
 
 
@@ -742,8 +754,8 @@ def pending_conflicts(catalogue: Catalogue) -> list[Conflict]:
 
     ids = [
         id
-        for (id,) in rows(
-            catalogue.db, "SELECT DISTINCT memory FROM conflicts ORDER BY memory"
+        for (id,) in catalogue.db.execute(
+            "SELECT DISTINCT memory FROM conflicts ORDER BY memory"
         )
     ]
     memories = [memory for id in ids if (memory := known_memory(catalogue, id))]

@@ -19,7 +19,7 @@ from ..text.conditions import (
     unpack_condition,
 )
 from .catalogue import STATES
-from .stores.database import marks, rows
+from .stores.database import marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +71,8 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
         f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}
-    for memory, packed in rows(
-        db, sql, (*(starts if among else ()), situation.lower, *stems)
+    for memory, packed in db.execute(
+        sql, (*(starts if among else ()), situation.lower, *stems)
     ):
         if memory not in found and (
             fired := fires(unpack_condition(packed), situation)
@@ -91,7 +91,7 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
 def expect_conditions(db: apsw.Connection, memories: Sequence[str]) -> None:
     """Read the parsed conditions of memories, because `read_conditions` will be called for them."""
     sql = f"SELECT packed FROM conditions WHERE memory IN {marks(memories)}"
-    for (packed,) in rows(db, sql, memories):
+    for (packed,) in db.execute(sql, memories):
         known_condition(packed)
 
 
@@ -103,7 +103,7 @@ def _regexes(db: apsw.Connection) -> list[tuple[str, str, bool]]:
     """
     turns: dict[str, int] = {}
     found = []
-    for memory, packed, path, vouched in rows(db, REGEXES, (MAX_REGEXES,)):
+    for memory, packed, path, vouched in db.execute(REGEXES, (MAX_REGEXES,)):
         turns[path] = turns.get(path, 0) + 1
         found.append((not vouched, turns[path], memory, packed))
     found.sort(key=lambda turn: turn[:2])

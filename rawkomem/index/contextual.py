@@ -30,10 +30,8 @@ from .status import SECONDS_EACH, why_wait
 from .stores.database import (
     BROKEN,
     check_database,
-    first,
     open_database,
     remove_database,
-    rows,
 )
 from .stores.sqlite import SCALE, pack_all
 
@@ -90,7 +88,9 @@ class VectorCache:
 
     def _find(self, key: bytes) -> bytes:
         with suppress(apsw.Error):
-            row = first(self._db, "SELECT vector FROM vectors WHERE key = ?", (key,))
+            row = self._db.execute(
+                "SELECT vector FROM vectors WHERE key = ?", (key,)
+            ).fetchone()
             if row and len(row[0]) == self.dims:
                 return bytes(row[0])
         return b""
@@ -129,7 +129,9 @@ def forget_vectors() -> None:
     try:
         check_database(path, make=False)
         connection = _prepared(path)
-        rows(connection, "PRAGMA secure_delete = ON; DELETE FROM vectors; VACUUM")
+        list(
+            connection.execute("PRAGMA secure_delete = ON; DELETE FROM vectors; VACUUM")
+        )
         connection.close()
     except apsw.Error:  # not usable: nobody needs its content
         remove_database(path)

@@ -50,7 +50,6 @@ from .catalogue import (
     put_claim,
 )
 from .conditions import put_conditions
-from .stores.database import first
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
 
@@ -246,7 +245,9 @@ class Vouching:
     def is_committed(self, digest: str) -> bool:
         """Return whether a person committed an entry, and HEAD holds it."""
         if digest not in self._known:
-            row = first(self.db, "SELECT 1 FROM vouched WHERE digest = ?", (digest,))
+            row = self.db.execute(
+                "SELECT 1 FROM vouched WHERE digest = ?", (digest,)
+            ).fetchone()
             self._known[digest] = row is not None
         return self._known[digest]
 
@@ -268,7 +269,7 @@ def vouching_of(
     """
     return (
         Vouching(layout, db, strict)
-        if strict or first(db, IS_VOUCHING_ON) == ("on",)
+        if strict or db.execute(IS_VOUCHING_ON).fetchone() == ("on",)
         else None
     )
 

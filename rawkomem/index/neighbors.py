@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..embed.embedder import bundled_embedder
+from ..embed.providers import bundled_embedder
 from ..text.language import language
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]

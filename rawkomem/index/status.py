@@ -11,7 +11,7 @@ from ..model.errors import RawkoError
 from ..model.values import Problem, record
 from .catalogue import pending_conflicts
 from .index import Index, worker_lock
-from .stores.database import BROKEN, first, in_memory
+from .stores.database import BROKEN, in_memory
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
 MACHINE_BUSY = "the machine is busy"
@@ -119,8 +119,10 @@ def _status_once(index: Index, has_deep: bool) -> Status:
         index_hash=_digest_of_hashes(known),
         behind=tuple(behind),
         stale=tuple(stale),
-        quarantined=first(
-            catalogue.db, "SELECT count(*) FROM files WHERE verdict = 'quarantine'"
+        quarantined=next(
+            catalogue.db.execute(
+                "SELECT count(*) FROM files WHERE verdict = 'quarantine'"
+            )
         )[0],
         problems=(*seen.problems, *missing_files(index.layout)),
         deep=deep,

@@ -8,7 +8,8 @@ import os
 import sys
 from functools import cached_property
 
-from ..embed.embedder import AUTO_PROVIDER, open_deep_embedder, open_embedder
+from ..embed.embedder import AUTO_PROVIDER
+from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
 from ..git.head import find_git

@@ -19,7 +19,8 @@ from importlib.util import find_spec
 
 import apsw
 
-from ..embed.embedder import AUTO_PROVIDER, BUNDLED_PROVIDER
+from ..embed.embedder import AUTO_PROVIDER
+from ..embed.providers import BUNDLED_PROVIDER
 from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
@@ -40,7 +41,6 @@ from ..index.stores.database import (
     StoreSettings,
     catalogue_path,
     checked_store,
-    first,
     memory_path,
     open_database,
     open_store,
@@ -123,7 +123,7 @@ def _packages() -> Result:
 
 
 def _sqlite() -> Result:
-    (vec,) = first(open_database(memory_path()), "SELECT vec_version()")
+    (vec,) = next(open_database(memory_path()).execute("SELECT vec_version()"))
     library = os.path.basename(vec_library())
     return True, f"{apsw.sqlite_lib_version()}, sqlite-vec {vec} ({library})"
 
@@ -152,7 +152,7 @@ def _location(repository: Repository) -> Result:
 def _integrity(repository: Repository) -> Result:
     repository.core.index.refresh()
     database = open_database(repository.core.index.path, readonly=True)
-    (answer,) = first(database, "PRAGMA quick_check(1)")
+    (answer,) = next(database.execute("PRAGMA quick_check(1)"))
     database.close()
     return _if_wrong(answer == "ok", answer, "run 'rawkomem index rebuild'")
 
@@ -434,7 +434,9 @@ def _count_in_catalogue(layout: Layout, name: str) -> int:
     database = open_database(path, readonly=True)
     try:
         return int(
-            first(database, "SELECT count(*) FROM memories WHERE digest != ''")[0]
+            next(database.execute("SELECT count(*) FROM memories WHERE digest != ''"))[
+                0
+            ]
         )
     except BROKEN:
         return 0

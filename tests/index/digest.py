@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from rawkomem.index.stores.database import rows
 from rawkomem.index.stores.sqlite import COLUMNS, WORD_TABLES
 
 if TYPE_CHECKING:
@@ -50,5 +49,5 @@ def digest_parts(index: Index) -> dict[str, str]:
 
 
 def _hash_of_rows(connection: apsw.Connection, sql: str) -> str:
-    lines = sorted(repr(row) for row in rows(connection, sql))
+    lines = sorted(repr(row) for row in connection.execute(sql))
     return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest()

@@ -25,9 +25,8 @@ from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
     from importlib.metadata import EntryPoint
-    from typing import Any
 
     from .protocol import OutsideStore, StorePlugin
 
@@ -152,24 +151,6 @@ def marks(values: Collection[object]) -> str:
     return f"({', '.join('?' * len(values))})"
 
 
-def rows(
-    connection: apsw.Connection,
-    sql: str,
-    values: Sequence[str | int | float | bytes | None] = (),
-) -> list[Any]:
-    """Return all rows of a query, as tuples."""
-    return connection.execute(sql, values).fetchall()
-
-
-def first(
-    connection: apsw.Connection,
-    sql: str,
-    values: Sequence[str | int | float | bytes | None] = (),
-) -> Any:
-    """Return the first row of a query, or None."""
-    return next(iter(connection.execute(sql, values)), None)
-
-
 def vec_library() -> str:
     """Return the path of the sqlite-vec library, without importing its package, which would import numpy."""
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
@@ -187,7 +168,7 @@ def vec_library() -> str:
 
 def has_tables(connection: apsw.Connection) -> bool:
     """Return whether a database has any table."""
-    return first(connection, "SELECT 1 FROM sqlite_master LIMIT 1") is not None
+    return bool(connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone())
 
 
 def remove_database(path: str) -> None:

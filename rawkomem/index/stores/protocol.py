@@ -15,7 +15,7 @@ from ...model.errors import IndexBroken
 from ...model.filters import Filter, asked
 from ...model.installed import how_to_add
 from ...model.values import record
-from .database import StoreHome, marks, rows
+from .database import StoreHome, marks
 from .sqlite import DEEP, FIRST, REST, Compared, Document, Hit, SqliteStore, filter_sql
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ class SplitStore(SqliteStore):
         sql = "SELECT d.id, p.number, p.field, p.alone FROM documents d JOIN passages p ON p.document = d.n"
         places = {
             (id, number): (field, bool(alone))
-            for id, number, field, alone in rows(
-                self.db, f"{sql} WHERE d.id IN {marks(ids)}", ids
+            for id, number, field, alone in self.db.execute(
+                f"{sql} WHERE d.id IN {marks(ids)}", ids
             )
         }
         return [
@@ -196,7 +196,7 @@ class SplitStore(SqliteStore):
         sql = f"SELECT id FROM documents d WHERE {where or 'true'}"
         if tier == REST:
             sql += " AND n IN (SELECT document FROM shallow)"
-        return tuple(id for (id,) in rows(self.db, sql, values))
+        return tuple(id for (id,) in self.db.execute(sql, values))
 
     def compared(
         self, vectors: Sequence[bytes], ids: Sequence[str], tier: str, most: int

@@ -36,7 +36,7 @@ from ...model.filters import (
 from ...model.values import TYPE_CHECKING, record, unchecked
 from ...text.clean import late_regex
 from ...text.language import hump_parts
-from .database import first, marks, rows
+from .database import marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -195,7 +195,7 @@ class SqliteStore:
     def put(self, documents: Sequence[Document]) -> None:
         self._outside.clear()
         SqliteStore.drop(self, [document.id for document in documents])
-        (last,) = first(self.db, "SELECT max(n) FROM passages")
+        (last,) = next(self.db.execute("SELECT max(n) FROM passages"))
         numbers = count((last or 0) + 1)
         placed: dict[str, list[Placed]] = {"": [], UNVOUCHED: []}
         for document in documents:
@@ -254,14 +254,14 @@ class SqliteStore:
     def drop(self, ids: Sequence[str]) -> None:
         self._outside.clear()
         for id in ids:
-            found = first(
-                self.db, "SELECT n, vouched FROM documents WHERE id = ?", (id,)
-            )
+            found = self.db.execute(
+                "SELECT n, vouched FROM documents WHERE id = ?", (id,)
+            ).fetchone()
             if found is None:
                 continue
             owner, prefix = found[:1], "" if found[1] else UNVOUCHED
-            for (n,) in rows(
-                self.db, "SELECT n FROM passages WHERE document = ?", owner
+            for (n,) in list(
+                self.db.execute("SELECT n FROM passages WHERE document = ?", owner)
             ):
                 for table in (
                     f"{prefix}words",
@@ -281,7 +281,7 @@ class SqliteStore:
         given: list[bytes] = []
         for id, own in vectors.items():
             sql = "SELECT p.n FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? ORDER BY p.number"
-            numbers = [n for (n,) in rows(self.db, sql, (id,))]
+            numbers = [n for (n,) in self.db.execute(sql, (id,))]
             if len(numbers) == len(own):
                 placed += numbers
                 given += own
@@ -293,12 +293,13 @@ class SqliteStore:
 
     def shallow(self, limit: int) -> list[str]:
         sql = "SELECT d.id FROM shallow s JOIN documents d ON d.n = s.document ORDER BY s.document LIMIT ?"
-        return [id for (id,) in rows(self.db, sql, (limit,))]
+        return [id for (id,) in self.db.execute(sql, (limit,))]
 
     def depth(self) -> tuple[int, int]:
-        (missing, count) = first(
-            self.db,
-            "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)",
+        (missing, count) = next(
+            self.db.execute(
+                "SELECT (SELECT count(*) FROM shallow), (SELECT count(*) FROM documents)",
+            )
         )
         return count - missing, count
 
@@ -323,7 +324,9 @@ class SqliteStore:
             inside += " AND n IN (SELECT p.n FROM shallow s JOIN passages p ON p.document = s.document)"
         distance = "vec_distance_l2(vec_int8(vector), vec_int8(?))"
         sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
-        found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
+        found = with_ties(
+            lambda most: list(self.db.execute(sql, (fine, *values, most))), limit
+        )
         return self._hits(
             ((n, cosine_of(distance * distance)) for n, distance in found),
             limit,
@@ -337,7 +340,7 @@ class SqliteStore:
             # loads numpy, which pays only in a long-running process
             from .bits import SqliteBits
 
-            (version,) = first(self.db, "PRAGMA data_version")
+            (version,) = next(self.db.execute("PRAGMA data_version"))
             if table not in self._bits or self._bits[table].version != version:
                 self._bits[table] = SqliteBits(
                     self.db.execute(f"SELECT n, bits FROM {table} ORDER BY n"), version
@@ -352,7 +355,7 @@ class SqliteStore:
         distance = "vec_distance_hamming(vec_bit(bits), vec_bit(?))"
         sql = f"SELECT n, {distance} AS d FROM {table} WHERE true {inside} ORDER BY d LIMIT ?"
         tied = with_ties(
-            lambda most: rows(self.db, sql, (bits, *values, most)),
+            lambda most: list(self.db.execute(sql, (bits, *values, most))),
             limit,
             SPARE_CANDIDATES,
         )
@@ -365,15 +368,14 @@ class SqliteStore:
         listed = ", ".join(map(str, numbers))
         return {
             n
-            for (n,) in rows(
-                self.db,
+            for (n,) in self.db.execute(
                 f"SELECT n FROM passages WHERE n IN ({listed}) {inside}",
                 values,
             )
         }
 
     def _is_huge(self) -> bool:
-        (last,) = first(self.db, "SELECT max(n) FROM passages")
+        (last,) = next(self.db.execute("SELECT max(n) FROM passages"))
         return bool(last and last > HUGE_PASSAGES)
 
     def _is_large(self, only: Filter) -> bool:
@@ -390,7 +392,10 @@ class SqliteStore:
 
     def _exceeds(self, rows: str, most: int) -> bool:
         """Tell whether there are more than `most` rows."""
-        return first(self.db, f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {most}") is not None
+        return (
+            self.db.execute(f"SELECT 1 FROM {rows} LIMIT 1 OFFSET {most}").fetchone()
+            is not None
+        )
 
     def _has_unvouched(self) -> bool:
         return self._exceeds("documents WHERE vouched = 0", 0)
@@ -440,7 +445,9 @@ class SqliteStore:
         )  # `+`: match once, not again for each row inside
         score = f"round(-rank * {scale!r}, {SCORE_DIGITS})"
         sql = f"SELECT rowid, {score} FROM {name} WHERE {name} MATCH ? {inside} ORDER BY rank LIMIT ?"
-        return with_ties(lambda most: rows(self.db, sql, (query, *values, most)), limit)
+        return with_ties(
+            lambda most: list(self.db.execute(sql, (query, *values, most))), limit
+        )
 
     def _scale(self, table: str, quoted: list[str]) -> float:
         """Return the factor for the BM25 of unvouched passages that makes a word as rare as in both tables together.
@@ -448,7 +455,7 @@ class SqliteStore:
         Without it, FTS5 would take any word of a table with three rows for a common word.
         """
         sql = f"SELECT (SELECT count(*) FROM {UNVOUCHED}{table}_docsize), (SELECT count(*) FROM {table}_docsize)"
-        own_rows, vouched_rows = first(self.db, sql)
+        own_rows, vouched_rows = next(self.db.execute(sql))
         held = [self._holding(name, quoted) for name in (UNVOUCHED + table, table)]
         of_all = of_own = 0.0
         for own, vouched in zip(*held, strict=True):
@@ -460,7 +467,7 @@ class SqliteStore:
     def _holding(self, table: str, quoted: Iterable[str]) -> list[int]:
         """Return how many rows contain each word; the count stops at MAX_RANKED_PASSAGES."""
         sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {MAX_RANKED_PASSAGES})"
-        return [first(self.db, sql, (word,))[0] for word in quoted]
+        return [next(self.db.execute(sql, (word,)))[0] for word in quoted]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
         where, values = filter_sql(only)
@@ -469,7 +476,7 @@ class SqliteStore:
         )
         inside = f"p.field = '{BODY}' {'AND' if where else ''} {where}"
         sql = f"SELECT d.id, f.vector FROM {tables} WHERE {inside} ORDER BY d.id, p.number"
-        return rows(self.db, sql, values)
+        return list(self.db.execute(sql, values))
 
     def holders(
         self, words: Sequence[str], most: int, only: Filter, among: Sequence[str]
@@ -482,13 +489,12 @@ class SqliteStore:
             [
                 n
                 for sql in asked
-                for (n,) in rows(self.db, sql, (_phrase(word), *values))
+                for (n,) in self.db.execute(sql, (_phrase(word), *values))
             ][:most]
             for word in words
         ]
         ids = dict(
-            rows(
-                self.db,
+            self.db.execute(
                 f"SELECT n, id FROM documents WHERE id IN {marks(among)}",
                 among,
             )
@@ -513,7 +519,7 @@ class SqliteStore:
             f"SELECT d.id, p.number, p.field, {measured} FROM documents d JOIN passages p ON p.document = d.n"
             f" JOIN {fine} f ON f.n = p.n WHERE d.id IN {marks(ids)} LIMIT {most}"
         )
-        found = rows(self.db, sql, (*asked, *ids))
+        found = list(self.db.execute(sql, (*asked, *ids)))
         if not found:
             return [[] for _ in vectors]
         id, number, field, *distances = zip(*found, strict=True)
@@ -526,7 +532,7 @@ class SqliteStore:
 
     def passage(self, id: str, number: int) -> str:
         sql = "SELECT p.text FROM passages p JOIN documents d ON d.n = p.document WHERE d.id = ? AND p.number = ?"
-        row = first(self.db, sql, (id, number))
+        row = self.db.execute(sql, (id, number)).fetchone()
         return row[0] if row else ""
 
     def _inside(
@@ -536,7 +542,7 @@ class SqliteStore:
         where, values = filter_sql(only)
         if where and only not in self._outside:
             sql = f"SELECT count(*), (SELECT count(*) FROM documents) FROM documents d WHERE NOT ({where})"
-            outside, count = first(self.db, sql, values)
+            outside, count = next(self.db.execute(sql, values))
             self._outside[only] = (
                 ""
                 if not outside
@@ -554,7 +560,7 @@ class SqliteStore:
     def _hits(self, found: Iterable[tuple[int, float]], limit: int) -> list[Hit]:
         scores = dict(found)
         sql = f"SELECT p.n, d.id, p.number, p.field, p.alone FROM {PLACES} JOIN documents d ON d.n = p.document"
-        places = rows(self.db, f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
+        places = self.db.execute(f"{sql} WHERE p.n IN ({', '.join(map(str, scores))})")
         hits = [
             unchecked(
                 Hit,

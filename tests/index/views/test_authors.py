@@ -2,7 +2,6 @@
 
 import pytest
 from rawkomem.index.catalogue import Authors
-from rawkomem.index.stores.database import rows
 from rawkomem.state.trust import AGENT, PERSON, UNCOMMITTED, UNKNOWN
 
 from tests.git.gitting import AGENT as BOT
@@ -37,7 +36,7 @@ def kept(repository) -> dict[str, str]:
     authors = Authors(repository.core.index)
     authors.refresh()
     assert not authors.refresh()
-    ids = [row[0] for row in rows(repository.core.index.reading(), "SELECT DISTINCT target FROM entries")]
+    ids = [row[0] for row in repository.core.index.reading().execute("SELECT DISTINCT target FROM entries")]
     return {entry: state for said in authors.of_memories(ids).values() for entry, state in said.items()}
 
 
@@ -79,7 +78,7 @@ def test_agents_of_ones_own(git, memories, repository):
 def test_without_git_nothing_is_written(memories, repository):
     (memories / "a.md").write_text(entry("one"))
     assert kept(repository) == {"one": UNKNOWN}
-    assert not rows(repository.core.index.reading(), "SELECT name FROM sqlite_master WHERE name = 'said'")
+    assert not repository.core.index.reading().execute("SELECT name FROM sqlite_master WHERE name = 'said'").fetchall()
 
 
 def test_a_git_that_failed_is_asked_again_later(git, memories, repository, asked, monkeypatch):
