@@ -27,8 +27,8 @@ from rawkomem.format.entries import first_heading, read_log
 from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
+from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
 from rawkomem.git.merge import merge_entries
-from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history

@@ -140,16 +140,16 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
             corrections += replayed.corrections
             each[past.name] = {
                 "prompts": len(replayed.answers),
-                **_verdict_counts(replayed.corrections),
+                **verdict_counts(replayed.corrections),
             }
         repository.close()
     return {
         "sessions": len(each),
         "prompts": sum(row["prompts"] for row in each.values()),
         "gold": len(gold),
-        **_verdict_counts(corrections),
+        **verdict_counts(corrections),
         "kinds": {
-            kind: _verdict_counts(one for one in corrections if one.draft.kind == kind)
+            kind: verdict_counts(one for one in corrections if one.draft.kind == kind)
             for kind in sorted({one.draft.kind for one in corrections})
         },
         "each": each,
@@ -165,7 +165,7 @@ def _entry_of_gold(memory: Record) -> Entry:
     )
 
 
-def _verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
+def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     """Return how many corrections there are, and how many of each verdict."""
     verdicts = Counter(one.verdict for one in corrections)
     names = {

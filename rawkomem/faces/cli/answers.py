@@ -131,7 +131,8 @@ class Fields:
             if callable(part) and key not in cells:
                 cells[key] = Cell(part(item))
             elif isinstance(part, list):
-                texts = [part[0].text(one) for one in value_at(item, self.rows[key][1])]
+                path = self.rows.get(key, ("", key))[1]
+                texts = [part[0].text(one) for one in value_at(item, path)]
                 cells[f"{key}_lines"] = Cell("\n".join(texts))
         lines = []
         for line in template.split("\n"):
@@ -151,15 +152,20 @@ class Fields:
                 say(text)
             if self.nothing and not items:
                 note(self.nothing)
-        for item in items if self.remarks else ():
-            for line in filter(None, self._fill(self.remarks, item).split("\n")):
-                note(line)
+        for item in items:
+            self.remark(item)
+
+    def remark(self, item: Any) -> None:
+        """Print the remarks about an item on stderr."""
+        text = self._fill(self.remarks, item) if self.remarks else ""
+        for line in filter(None, text.split("\n")):
+            note(line)
 
 
 class Cell:
     """A value in a template. Its format is a chain of forms: `{title:80|bold}`.
 
-    80: at most so many characters; bold: a style, or `hue` for the color of a word; day: the date of a time; `n file`:
+    80: at most so many characters; count: the length of a list; bold: a style, or `hue` for the color of a word; day: the date of a time; `n file`:
     a number, or the length of a list, with its noun; `yes on/off`: one of two texts; `? by %`: this text with the value, or nothing if the value is
     empty; `~none`: this text instead of an empty value; `=done`: always this text; facts: a dictionary, a line for each
     key; mark: a status in brackets unless it is active; text: several lines; indent: several lines, indented; wide:
@@ -241,6 +247,8 @@ def _formed(value: Any, form: str) -> Any:
         return counted(value if isinstance(value, int) else len(value), rest)
     if name == "wide":
         return one_line(as_text(value), max(20, wide() - int(rest or 0)))
+    if form == "count":
+        return len(value)
     if form == "day":
         return (value if isinstance(value, str) else iso(value))[:10] or "-" * 10
     if form == "mark":

@@ -52,7 +52,7 @@ from .answers import Fields, as_text
 from .declarations import answer, verb
 from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
-from .terminal import bracketed, note, paint, say, say_json
+from .terminal import bracketed, note, say, say_json
 
 # Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
 # GitHub.
@@ -172,6 +172,9 @@ PROBLEM = Fields(
 AMENDED = Fields(
     "edits:count entries=written copies",
     "{entries_lines:text}",
+    remarks="{copies_lines:text}\n"
+    "{edits:yes the committed text is restored; the result is staged/no committed memory was edited}",
+    copies=[Fields(line="your edited file is kept in .rawko/{0}")],
     entries=[
         Fields(
             "id=entry.id kind=entry.kind about=entry.about path=entry.path",
@@ -218,15 +221,7 @@ def _answer_problems(
 def _amend_staged(folder: str) -> int:
     """Turn edits of committed memories into amendments, print the result, and return 0."""
     for repository in staged_repositories(folder):
-        done = repository.edits.as_amendments(user_name())
-        answer(done, AMENDED)
-        for copy in done.copies:
-            note(f"your edited file is kept in .rawko/{copy}")
-        note(
-            "the committed text is restored; the result is staged"
-            if done.edits
-            else "no committed memory was edited"
-        )
+        answer(repository.edits.as_amendments(user_name()), AMENDED)
     return 0
 
 
@@ -454,6 +449,11 @@ def _redacted_data(value: Any) -> Any:
 
 # Implement `rawkomem check`: report problems of memory files with line numbers and hints.
 
+FILE_PROBLEM = Fields(
+    "file line=1.line level=1.level message=1.message hint=1.hint",
+    "{file}:{line}: {level:<7} {message}{hint:? (%)|dim}",
+    file=lambda pair: printable(pair[0]),
+)
 CHECKED = Fields(
     "file verdict entries titles problems",
     file=lambda item: printable(item.file),
@@ -533,19 +533,15 @@ def check_command(
 
 
 def _print_checked(checked: Sequence[Checked], style: bool, quiet: bool) -> None:
-    counts: Counter[str] = Counter()
-    for item in checked:
-        for problem in item.problems:
-            level = problem.level
-            if level == STYLE and quiet:
-                continue
-            if problem.code == NOT_IDEAL and not style:
-                counts["remark on length (--style shows them)"] += 1
-                continue
-            counts[level] += 1
-            hint = paint(f" ({problem.hint})", "dim") if problem.hint else ""
-            say(
-                f"{printable(item.file)}:{problem.line}: {level:7} {problem.message}{hint}"
-            )
-    parts = ", ".join(f"{number} {what}" for what, number in counts.items())
+    problems = [
+        (item.file, problem)
+        for item in checked
+        for problem in item.problems
+        if not (quiet and problem.level == STYLE)
+    ]
+    shown = [pair for pair in problems if style or pair[1].code != NOT_IDEAL]
+    FILE_PROBLEM.say(shown, False)
+    counts = Counter(problem.level for _, problem in shown)
+    counts["remark on length (--style shows them)"] = len(problems) - len(shown)
+    parts = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
     note(f"{counted(len(checked), 'file')}, {parts or 'no problems'}")

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from click import Choice, Command, Context, Option, Parameter, confirm, option
+from click import Choice, Command, confirm, option
 
 from ...files.installation import plan_uninstall, uninstall
 from ...files.layout import Layout, find_layout
@@ -75,6 +75,10 @@ CONNECTED = Fields("host dry_run changes", "{changes_lines:text}", changes=[CHAN
 GIT = Fields(
     "files settings to_do=advice",
     "{files_lines:text}\n{settings_lines:text}\n{advice:text}",
+    remarks="{end:text}",
+    end=lambda connection: (
+        "" if connection.files or connection.settings else "nothing to change"
+    ),
     files=[
         Fields(
             "file=path removed why",
@@ -158,9 +162,7 @@ def connect_git(
     if not dry_run:
         carry_out_git(connection)
     answer(connection)
-    if not connection.files and not connection.settings:
-        note("nothing to change")
-    elif dry_run:
+    if dry_run:
         note("nothing was changed (--dry-run)")
 
 
@@ -170,6 +172,11 @@ def git_program() -> list[str]:
     if os.path.splitext(os.path.basename(started))[0] in PROGRAM_NAMES:
         return [os.path.abspath(started)]
     return [sys.executable, "-P", "-m", "rawkomem"]
+
+
+PLUGIN = (
+    "--plugin: Print the folder that '/plugin marketplace add' takes; write nothing."
+)
 
 
 def host_command(name: str) -> Command:
@@ -187,13 +194,17 @@ def host_command(name: str) -> Command:
             help="Also set up the MCP server.",
             hidden=not host.has_hooks,
         ),
+        *((PLUGIN,) if host.marketplace else ()),
         CONNECTED,
         help=host.about,
         short_help=host.about,
     )
     def command(
-        folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool
-    ) -> None:
+        folder: str, dry_run: bool, remove: bool, user: bool, mcp: bool, plugin: bool = False,
+    ) -> None:  # fmt: skip
+        if plugin:
+            say(plugin_folder(name))
+            return
         project = "" if user else find_layout(folder).project
         plan = (
             plan_remove(name, project) if remove else plan_connect(name, project, mcp)
@@ -219,24 +230,7 @@ def host_command(name: str) -> Command:
             if not dry_run:
                 _tell_next(name, project)
 
-    if host.marketplace:
-        command.params.append(
-            Option(
-                ["--plugin"],
-                is_flag=True,
-                is_eager=True,
-                expose_value=False,
-                callback=_tell_plugin,
-                help="Print the folder that '/plugin marketplace add' takes; write nothing.",
-            )
-        )
     return command
-
-
-def _tell_plugin(context: Context, parameter: Parameter, wanted: bool) -> None:
-    if wanted:
-        say(plugin_folder(str(context.info_name)))
-        context.exit()
 
 
 for _name in connectable():

@@ -36,7 +36,7 @@ EVERY_STATUS = (
     INCLUDE_EXPIRED,
 )
 DELETED_HERE = (
-    "{} deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
+    "% deleted here earlier, so not added again: 'rawkomem restore ID' brings one back"
 )
 OUTCOMES = ("added", "changed", "known")
 
@@ -79,9 +79,26 @@ DECISION = Fields(
 IMPORTED = Fields(
     "path kind memories=decided skipped summary",
     "{memories_lines:text}\n{skipped_lines:text}",
+    remarks=f"""\
+{{short}} ({{kind}}): {{summary.read}} read, {{0.news:count}} {{would:?% }}added, {{known}} known, {{summary.skipped}} skipped
+{{summary.deleted:?{DELETED_HERE}}}
+{{held:text}}
+{{0.kept_fields:?fields that were kept but are not used: %}}
+{{summary.redacted:?secrets and personal data {{would:?% }}redacted in % of them}}
+{{left_out:?left out % conditions that cannot be used}}
+{{0.blocks:?blocks added to the ledger: %; see 'rawkomem index ledger show'}}
+{{waiting:text}}""",
     memories=[DECISION],
     skipped=[SKIPPED],
     summary=_summary,
+    short=lambda done: shown_path(done.path),
+    known=lambda done: len(done.decided) - len(done.news),
+    held=lambda done: "\n".join(
+        f"{number} held back: {HELD_WHY[code]}"
+        for code, number in done.held.items()
+        if code != HELD_REVIEW
+    ),
+    left_out=lambda done: sum(item.left_out for item in done.news),
 )
 IMPORTS = Fields("dry_run sources", "{sources_lines:text}", sources=[IMPORTED])
 SOURCE = Fields(
@@ -135,11 +152,13 @@ def import_command(
         _shorten(repository, sources, yes, dry_run)
         return 0
     done = repository.exchange.import_all(sources, kind or "", dry_run)
-    if not dry_run and any(item.news for item in done):
-        repository.core.follow()
     answer({"dry_run": dry_run, "sources": done})
+    fields = IMPORTED.but(
+        would=lambda _: "would be" if dry_run else "",
+        waiting=lambda one: "" if dry_run else _waiting_remark(one),
+    )
     for item in done:
-        _note_import(item, dry_run)
+        fields.remark(item)
     failed = [
         shown_path(item.path) for item in done if not item.decided and item.unreadable
     ]
@@ -160,54 +179,23 @@ def shown_path(path: str) -> str:
     return short
 
 
-def _note_import(done: Import, dry_run: bool) -> None:
-    """Print what an import did, and what to do next."""
-    summary = _summary(done)
-    news = len(done.news)
-    would = "would be " if dry_run else ""
-    note(
-        f"{shown_path(done.path)} ({done.kind}): {summary['read']} read, {news} {would}added,"
-        f" {summary['read'] - news} known, {summary['skipped']} skipped"
-    )
-    if summary["deleted"]:
-        note(DELETED_HERE.format(summary["deleted"]))
-    for code, number in done.held.items():
-        if code != HELD_REVIEW:
-            note(f"{number} held back: {HELD_WHY[code]}")
-    if done.kept_fields:
-        note(f"fields that were kept but are not used: {', '.join(done.kept_fields)}")
-    if summary["redacted"]:
-        note(
-            f"secrets and personal data in {counted(summary['redacted'], 'memory')} {would}redacted"
-        )
-    left_out = sum(item.left_out for item in done.news)
-    if left_out:
-        note(f"left out {counted(left_out, 'condition')} that cannot be used")
-    if done.blocks:
-        note(
-            f"{counted(done.blocks, 'block')} added to the ledger: see 'rawkomem index ledger show'"
-        )
-    if done.held.get(HELD_REVIEW) and not dry_run:
-        _note_waiting(done)
-
-
-def _note_waiting(done: Import) -> None:
-    """Print how to read and activate the memories of this import: its common file or folder, or its format."""
+def _waiting_remark(done: Import) -> str:
+    """Return how to read and activate the memories of this import: its common file or folder, or its format."""
+    waiting = done.held.get(HELD_REVIEW)
+    if not waiting:
+        return ""
     files = [
         place_of(item.entry.extra).partition(":")[2].partition("#")[0]
         for item in done.news
     ]
     name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
-    waiting = done.held[HELD_REVIEW]
-    note(
-        f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'} for your review"
-    )
-    note(f"read them: rawkomem review --all-from {name}, then rawkomem show ID")
-    note(f"use them: rawkomem review --all-from {name} --activate")
+    text = f"""\
+{counted(waiting, "memory")} {"waits" if waiting == 1 else "wait"} for your review
+read them: rawkomem review --all-from {name}, then rawkomem show ID
+use them: rawkomem review --all-from {name} --activate"""
     if os.path.basename(done.path) in NESTED_NAMES:
-        note(
-            f"then make the file short: rawkomem import --shorten {shown_path(done.path)}"
-        )
+        text += f"\nthen make the file short: rawkomem import --shorten {shown_path(done.path)}"
+    return text
 
 
 def _shorten(
@@ -245,8 +233,11 @@ def _shorten(
             )
 
 
-EXPORTED_FILE = Fields("file memories")
-EXPORTED_FOLDER = Fields("folder written unchanged removed")
+EXPORTED_FILE = Fields("file memories", remarks="{memories:n memory} written to {file}")
+EXPORTED_FOLDER = Fields(
+    "folder written unchanged removed",
+    remarks="{folder}: {written:count} written, {unchanged:count} unchanged, {removed:count} removed",
+)
 
 
 @verb(
@@ -259,7 +250,7 @@ EXPORTED_FOLDER = Fields("folder written unchanged removed")
 )
 def export_command(
     repository: Repository, form: str, out: str, as_json: bool, **given: Any
-) -> None:
+) -> Any:
     """Export memories for other tools.
 
     Formats: jsonl writes one memory per line; markdown writes one clean file per memory; okf writes a folder in the
@@ -279,7 +270,7 @@ def export_command(
         sys.stdout.write(text)
         if not text:
             note("nothing was exported: no memory matches")
-        return
+        return 0
     if not out:
         raise BadInput(
             f"the format {form} writes a folder, and no folder is named",
@@ -287,14 +278,9 @@ def export_command(
         )
     if kind.one_file:
         number = repository.exchange.export_file(out, only)
-        answer({"file": out, "memories": number}, EXPORTED_FILE)
-        note(f"{counted(number, 'memory')} written to {out}")
-        return
+        return answer({"file": out, "memories": number}, EXPORTED_FILE)
     files = as_dict(repository.exchange.export_folder(out, form, only))
-    answer({"folder": out, **files})
-    note(
-        f"{out}: " + ", ".join(f"{len(names)} {name}" for name, names in files.items())
-    )
+    return {"folder": out, **files}
 
 
 # Implement `rawkomem trace project`: exchange memories with projects of LLMos.
@@ -302,6 +288,8 @@ def export_command(
 PROJECT = Fields(
     "dry_run entries known deleted skipped",
     "{entries_lines:text}\n{skipped_lines:text}\n{deleted:?known, but deleted here: %}",
+    remarks="{entries:count} {dry_run:yes would be stored/stored}, {known} known, {skipped:count} skipped\n"
+    f"{{deleted:count|?{DELETED_HERE}}}",
     entries=[Fields("kind id title", "+ {kind:<10} {title:100}  {id:dim}")],
     skipped=[SKIPPED],
 )
@@ -323,7 +311,7 @@ def project_command() -> None:
     DRY_RUN,
     PROJECT,
 )
-def project_import(repository: Repository, source: str, dry_run: bool) -> None:
+def project_import(repository: Repository, source: str, dry_run: bool) -> Any:
     """Import the memory folders of LLMos projects.
 
     DIR is a folder with projects/*/memory, or the memory folder of one project. The command imports traces, the
@@ -334,14 +322,7 @@ def project_import(repository: Repository, source: str, dry_run: bool) -> None:
       rawkomem trace project import FOLDER --dry-run
     """
     done = repository.exchange.import_llmos(source, dry_run)
-    repository.core.follow()
-    answer(done, dry_run=dry_run)
-    stored = f"{len(done.entries)} {'would be stored' if dry_run else 'stored'}"
-    note(
-        f"{len(done.entries) + done.known} read, {stored}, {done.known} known, {len(done.skipped)} skipped"
-    )
-    if done.deleted:
-        note(DELETED_HERE.format(len(done.deleted)))
+    return answer(done, dry_run=dry_run)
 
 
 @project_command.verb(

@@ -79,30 +79,22 @@ def tell_tight_budget(injection: Injection) -> None:
 
 def tell_injection(injection: Injection) -> None:
     """Print on stderr why each memory was injected or omitted; stdout is for the prompt."""
-
-    sys.stderr.write(
-        f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens\n"
-    )
+    lines = [
+        f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens"
+    ]
     for item in injection.items:
-        sys.stderr.write(
-            f"\nin   {item.score:.3f}  {_scored_title(item)}  {item.memory.id}\n"
-        )
-        sys.stderr.writelines(f"       {line}\n" for line in explain_score(item))
+        lines += ["", f"{_scored_line('in', item, 200)}  {item.memory.id}"]
+        lines += [f"       {line}" for line in explain_score(item)]
     for item in injection.pointers:
-        sys.stderr.write(
-            f"see  {item.score:.3f}  {_scored_title(item, 60)}  {item.memory.id}\n"
-        )
+        lines.append(f"{_scored_line('see', item)}  {item.memory.id}")
     for item in injection.left_out[:MAX_OMITTED_SHOWN]:
-        sys.stderr.write(
-            f"out  {item.score:.3f}  {_scored_title(item, 60)}: {item.why_not}\n"
-        )
-    if len(injection.left_out) > MAX_OMITTED_SHOWN:
-        sys.stderr.write(
-            f"out  {len(injection.left_out) - MAX_OMITTED_SHOWN} more: --json lists them all\n"
-        )
+        lines.append(f"{_scored_line('out', item)}: {item.why_not}")
+    more = len(injection.left_out) - MAX_OMITTED_SHOWN
+    if more > 0:
+        lines.append(f"out  {more} more: --json lists them all")
+    sys.stderr.writelines(f"{line}\n" for line in lines)
 
 
-def _scored_title(item: Scored, chars: int = 200) -> str:
-    return in_brackets(layer_label(item.memory.layer)) + one_line(
-        item.memory.title, chars
-    )
+def _scored_line(word: str, item: Scored, chars: int = 60) -> str:
+    layer = in_brackets(layer_label(item.memory.layer))
+    return f"{word:4} {item.score:.3f}  {layer}{one_line(item.memory.title, chars)}"

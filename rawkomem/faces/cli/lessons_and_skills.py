@@ -14,7 +14,6 @@ from ...format.mesh_fields import (
     LessonContext,
     pattern_id,
 )
-from ...git.runner import user_name
 from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
 from ...learn.skills import (
     NO_INTENT,
@@ -45,7 +44,11 @@ LESSON = Fields(
     "{at:day}  {severity:<8|hue}  {ruleConfidence:.2f}  {preventativeRule:wide 70}  {lessonId:dim}{status:mark|dim}",
     "no lessons: 'rawkomem lesson add --help' shows how to store one",
 )
-NEW_LESSON = LESSON.but("what", "{done:green}  {lessonId}  {path:dim}")
+NEW_LESSON = LESSON.but(
+    "what",
+    "{done:green}  {lessonId}  {path:dim}",
+    remarks="{held:?a lesson that is trusted more contradicts it: decide with 'rawkomem review %'}",
+)
 PROPOSED_LESSON = Fields(
     "id=0.draft.id what=1 kind=0.draft.kind title=0.draft.title text=0.draft.text patternId errorPattern=0.pattern"
     " *0.draft.fields derivedFrom=0.sources",
@@ -56,6 +59,7 @@ DISTILLED = Fields("dry_run found archived top", found=[PROPOSED_LESSON], top=[L
 HERITAGE = Fields(
     "id intentChain=intents hypotheses rationales",
     "{chain:?intents     %}\n{hypotheses:?hypotheses  %}\n{rationales:?rationales  %}",
+    remarks="{empty:?% has no chain of intents}",
     chain=lambda heritage: " → ".join(heritage.intents),
 )
 
@@ -86,7 +90,7 @@ def lesson_command() -> None:
     BY,
     NEW_LESSON,
 )
-def lesson_add(repository: Repository, by: str, as_json: bool, **given: Any) -> None:
+def lesson_add(repository: Repository, by: str, as_json: bool, **given: Any) -> int:
     """Store a lesson.
 
     Two lessons with the same error pattern and scope are the same lesson. If a stored lesson is at least as
@@ -95,12 +99,11 @@ def lesson_add(repository: Repository, by: str, as_json: bool, **given: Any) -> 
     Examples:
       rawkomem lesson add --situation 'Deploy on Friday' --error-pattern friday_deploy --oversight 'No one on call' --fix 'Rolled back' --rule 'Never deploy on a Friday' --severity high --scope deployments
     """
-    lesson, what = repository.lessons.learn(LessonContext(**given), by or user_name())
-    _answer_learned(repository, lesson, what)
+    return _answer_learned(*repository.lessons.learn(LessonContext(**given), by))
 
 
 @lesson_command.verb("import", argument("file", type=File("rb")), NEW_LESSON)
-def lesson_import(repository: Repository, file: Any) -> None:
+def lesson_import(repository: Repository, file: Any) -> int:
     """Import a lesson from a YAMO block.
 
     If FILE is '-', it is read from standard input. Both block formats of RFC-0011 are supported. See 'rawkomem docs
@@ -109,18 +112,14 @@ def lesson_import(repository: Repository, file: Any) -> None:
     Examples:
       rawkomem lesson import LESSON_FILE
     """
-    _answer_learned(
-        repository, *repository.lessons.take_over(read_stream(file, file.name))
-    )
+    text = read_stream(file, file.name)
+    return _answer_learned(*repository.lessons.take_over(text))
 
 
-def _answer_learned(repository: Repository, lesson: Lesson, what: str) -> None:
-    repository.core.follow()
-    answer(lesson, what=what, done="known" if what == LESSON_KNOWN else "stored")
-    if what == LESSON_HELD:
-        note(
-            f"a lesson that is trusted more contradicts it: decide with 'rawkomem review {lesson.id}'"
-        )
+def _answer_learned(lesson: Lesson, what: str) -> int:
+    done = "known" if what == LESSON_KNOWN else "stored"
+    held = lesson.id if what == LESSON_HELD else ""
+    return answer(lesson, what=what, done=done, held=held)
 
 
 @lesson_command.verb(
@@ -164,7 +163,6 @@ def lesson_distill(repository: Repository, dry_run: bool) -> None:
       rawkomem lesson distill --dry-run
     """
     done = repository.lessons.distill(dry_run)
-    repository.core.follow()
     new = [pair for pair in done.found if pair[1] == experience.DRAFTED]
     if prints_json():
         answer(done, dry_run=dry_run, archived=[])
@@ -191,8 +189,9 @@ def lesson_distill(repository: Repository, dry_run: bool) -> None:
     HERITAGE,
 )
 def heritage_command(
-    repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...]
-) -> None:  # fmt: skip
+    repository: Repository, id: str, intent: tuple[str, ...], hypothesis: tuple[str, ...], rationale: tuple[str, ...],
+    by: str,
+) -> int:  # fmt: skip
     """Show or set the intents that led to a memory.
 
     Without options, the command shows the chain of intents. A new chain replaces the old one. A chain has five
@@ -203,12 +202,11 @@ def heritage_command(
       rawkomem lesson heritage ID --intent 'Fewer support calls' --intent 'Retry once'
     """
     if intent or hypothesis or rationale:
-        repository.lessons.inherit(id, intent, hypothesis, rationale, user_name())
+        repository.lessons.inherit(id, intent, hypothesis, rationale, by)
     memory = repository.get(id)
     chain = heritage_of(memory)
-    answer(chain, id=memory.id)
-    if not (chain.intents or chain.hypotheses or chain.rationales):
-        note(f"{memory.id} has no chain of intents")
+    is_empty = not (chain.intents or chain.hypotheses or chain.rationales)
+    return answer(chain, id=memory.id, empty=memory.id if is_empty else "")
 
 
 # Implement `rawkomem skill`.
@@ -245,11 +243,17 @@ WHOLE_SKILL = SKILL.but(
     text=lambda skill: skill_text_in(skill.memory.body),
 )
 IMPORTED_SKILL = Fields(
-    of=Ingested, line="{outcome:green}  {name:80}{status:mark}  {id}  {path}"
+    of=Ingested,
+    line="{outcome:green}  {name:80}{status:mark}  {id}  {path}",
+    remarks="{held:?{why}: decide with 'rawkomem review %'}\n{archived:?'rawkomem restore %' brings it back}\n"
+    "{redacted:?secrets were redacted}",
+    held=lambda taken: taken.id if taken.outcome == "held" else "",
+    archived=lambda taken: taken.id if taken.status == "archived" else "",
 )
 PRUNED = Fields(
     "pruned_count:count=skills total_remaining=remaining ids=skills.memory.id dry_run",
     "{dry_run:yes would archive/archived|yellow}  {0.skills.memory.title}",
+    remarks="{pruned_count} pruned, {total_remaining} remain",
 )
 EXPORTED_SKILL = Fields(
     of=ExportedSkill, line="{changed:yes exported/unchanged|green}  {path}"
@@ -261,6 +265,7 @@ SYNTHESIS = Fields(
 REFLECTION = Fields(
     "topic count? context? prompt? id? reflection? confidence? sourceMemoryCount? yamoBlock? createdAt?",
     "{reflection:~|text}{prompt:~|text}",
+    remarks="{stored:?confidence {confidence}, {sourceMemoryCount} memories, %}",
 )
 
 
@@ -309,7 +314,7 @@ def skill_list(
 @skill_command.verb(
     "add", argument("file", metavar="FILE|-", type=Path()), BY, IMPORTED_SKILL
 )
-def skill_add(folder: str, repository: Repository, file: str, by: str) -> None:
+def skill_add(folder: str, repository: Repository, file: str, by: str) -> Any:
     """Import a skill file: a SKILL.md or its folder, YAMO text, or plain Markdown.
 
     If the same text is stored already, nothing is added. Another text with the same name amends the skill; if the
@@ -322,14 +327,7 @@ def skill_add(folder: str, repository: Repository, file: str, by: str) -> None:
     path = os.path.join(path, SKILL_FILE) if os.path.isdir(path) else path
     text = read_stdin() if file == "-" else read_text_file(path)
     source = "" if file == "-" else os.path.basename(path)
-    taken = repository.skills.ingest(text, source, by or user_name())
-    answer(taken)
-    if taken.outcome == "held":
-        note(f"{taken.why}: decide with 'rawkomem review {taken.id}'")
-    if taken.status == "archived":
-        note(f"'rawkomem restore {taken.id}' brings it back")
-    if taken.redacted:
-        note("secrets were redacted")
+    return repository.skills.ingest(text, source, by)
 
 
 @skill_command.verb("show", "ID", WHOLE_SKILL)
@@ -367,9 +365,7 @@ def skill_feedback(
     """
     if not outcome:
         raise BadInput("the outcome is missing", "add --success or --failure")
-    return repository.skills.feedback(
-        id, outcome == "success", reason, by or user_name()
-    )
+    return repository.skills.feedback(id, outcome == "success", reason, by)
 
 
 @skill_command.verb(
@@ -378,15 +374,16 @@ def skill_feedback(
     DRY_RUN,
     PRUNED,
 )
-def skill_prune(repository: Repository, threshold: float, dry_run: bool) -> None:
+def skill_prune(
+    repository: Repository, threshold: float, dry_run: bool, by: str
+) -> int:
     """Archive unreliable skills; 'rawkomem restore' brings one back.
 
     Examples:
       rawkomem skill prune --dry-run
     """
-    pruned = repository.skills.prune(threshold, dry_run, user_name())
-    answer(pruned, dry_run=dry_run)
-    note(f"{len(pruned.skills)} pruned, {pruned.remaining} remain")
+    pruned = repository.skills.prune(threshold, dry_run, by)
+    return answer(pruned, dry_run=dry_run)
 
 
 @skill_command.verb(
@@ -406,7 +403,7 @@ def skill_export(folder: str, repository: Repository, id: str, directory: str) -
 
 @skill_command.verb("synthesize", TOPIC, LLM, NO_WRITE, SYNTHESIS.but("others"))
 def synthesize_command(
-    repository: Repository, topic: str, llm: bool, dry_run: bool
+    repository: Repository, topic: str, llm: bool, dry_run: bool, by: str
 ) -> None:
     """Propose skills from learnings and lessons.
 
@@ -416,7 +413,7 @@ def synthesize_command(
     Examples:
       rawkomem skill synthesize --dry-run
     """
-    first, *others = repository.skills.synthesize(topic, llm, dry_run, user_name())
+    first, *others = repository.skills.synthesize(topic, llm, dry_run, by)
     words = {"success": "would propose" if dry_run else "proposed"}
     fields = SYNTHESIS.but("others", done=lambda one: words.get(one.status, one.status))
     answer(first, fields, others=others)
@@ -437,8 +434,8 @@ def synthesize_command(
     REFLECTION,
 )
 def reflect_command(
-    repository: Repository, topic: str, lookback: int, llm: bool, dry_run: bool
-) -> None:
+    repository: Repository, topic: str, lookback: int, llm: bool, dry_run: bool, by: str
+) -> int:
     """Summarize what several memories have in common.
 
     Without --llm, or if the model fails, the command prints a prompt for a model of your choice. With --llm, it
@@ -447,13 +444,9 @@ def reflect_command(
     Examples:
       rawkomem skill reflect --topic releases
     """
-    made = repository.skills.reflect(topic, lookback, llm, dry_run, user_name())
+    made = repository.skills.reflect(topic, lookback, llm, dry_run, by)
     if made.get("count") == 0 and not prints_json():
         note("no memories to reflect on")
-        return
-    answer(made)
-    if "reflection" in made:
-        kept = "not stored" if dry_run else made["id"]
-        note(
-            f"{made['topic']}: confidence {made['confidence']:.2f}, {made['sourceMemoryCount']} memories, {kept}"
-        )
+        return 0
+    stored = "not stored" if dry_run else made.get("id")
+    return answer(made, stored=stored if "reflection" in made else "")

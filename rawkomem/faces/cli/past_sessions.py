@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 from click import Path, argument, confirm, open_file
 
+from ...bench.gold import verdict_counts
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,
@@ -31,7 +31,7 @@ from ...learn.turns import RUN_RESULTS, Run
 from ...model.entries import AGREED
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository
-from ...repository.learning import Gone, Learned, Step
+from ...repository.learning import Gone, Step
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
@@ -53,6 +53,15 @@ LEARNED = Fields(
     "dry_run host=heard.host session=heard.session turns:count=heard.turns records=heard.counts"
     " speakers=heard.has_speakers drafts waiting=waiting.id stored known",
     "{requests:text}\n{stored_lines:text}\n{drafts_lines:text}\n{known_lines:text}",
+    remarks="""\
+read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
+{no_speakers:?no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'}
+{waiting:count|?drafts of this session that already existed: %}""",
+    no_speakers=lambda learned: (
+        bool(learned.heard.turns)
+        and not learned.heard.has_speakers
+        and not learned.heard.warnings
+    ),
     drafts=[NEW_DRAFT],
     stored=[STORED],
     known=[
@@ -118,27 +127,7 @@ def learn_command(
         learned = repository.learning.learn(file, run, dry_run)
     for warning in learned.heard.warnings:
         note(f"{files[0]}: {warning}")
-    if learned.stored:
-        repository.core.follow()
     answer(learned, dry_run=dry_run)
-    _note_learned(learned, dry_run)
-
-
-def _note_learned(learned: Learned, dry_run: bool) -> None:
-    heard = learned.heard
-    records = ", ".join(f"{number} {name}" for name, number in heard.counts.items())
-    session = f" of session {heard.session}" if heard.session else ""
-    note(
-        f"read {counted(len(heard.turns), 'turn')}{session}{records and f', records: {records}'}"
-    )
-    if heard.turns and not heard.has_speakers and not heard.warnings:
-        note(
-            "no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'"
-        )
-    if learned.waiting:
-        note(
-            f"{counted(len(learned.waiting), 'draft')} of this session already existed"
-        )
     if not (learned.drafts or learned.requests):
         note("nothing new to learn")
     elif dry_run:
@@ -331,15 +320,11 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
 
 
 def _counts_of(replayed: Sequence[Replayed]) -> dict[str, Any]:
-    verdicts = Counter(
-        one.verdict for session in replayed for one in session.corrections
-    )
     answers = [each for session in replayed for each in session.answers]
     return {
         "prompts": len(answers),
         "injections": sum(bool(each.memories) for each in answers),
-        "corrections": verdicts.total(),
-        **{verdict.replace(" ", "_"): verdicts[verdict] for verdict in VERDICT_SIGNS},
+        **verdict_counts(one for session in replayed for one in session.corrections),
     }
 
 

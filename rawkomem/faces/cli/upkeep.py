@@ -51,7 +51,13 @@ index file  {index} ({bytes:,} bytes)
 {unsaved:?unsaved     text not stored yet: %|yellow}
 {rules:?rules       %|yellow}
 {layers.told:?layers      %}""",
+    remarks="{stale_lines:text}\n{problem_lines:text}",
     of=Status,
+    stale=[Fields(line="{0} cannot be read: the index keeps its earlier content")],
+    problem_lines=lambda status: "\n".join(
+        f"{problem.path}: {problem.message} ({problem.hint})"
+        for problem in status.problems
+    ),
     vectors=lambda status: (
         f"{status.deep:,} of {status.documents:,}"
         if status.documents
@@ -74,19 +80,15 @@ def status_command(layered: Repository) -> int:
       rawkomem status --json
     """
     status, layout = layered.store.status(), layered.layout
-    answer(
+    return answer(
         status,
+        code=0 if status.fresh else 1,
         drafts=len(layered.drafts.all()),
         unsaved=unsaved_texts(layout),
         changed_rules=changed_rule_files(layout),
         layers=layered.layers.standings(),
         rules=note_of_changed_rules(layout),
     )
-    for path in status.stale:
-        note(f"{path} cannot be read: the index keeps its earlier content")
-    for problem in status.problems:
-        note(f"{problem.path}: {problem.message} ({problem.hint})")
-    return 0 if status.fresh else 1
 
 
 # Implement `rawkomem index`: update, watch or rebuild the search index.
@@ -154,6 +156,7 @@ def rebuild_command(repository: Repository) -> Any:
 STORE = Fields(
     of=StoreStatus,
     line="{used:yes */ } {name:<9} {memories:n memory}, {bytes:,} bytes here  {where}{install:?  (%)}",
+    remarks="{problem:?{name}: %}",
 )
 COPY = Fields(
     of=Copied, line="both hold the same: {memories:n memory} ({seconds:.1f} s)"
@@ -216,11 +219,7 @@ def store_status(repository: Repository) -> int:
 
 def _answer_states(states: Sequence[Any]) -> int:
     """Print the state of stores or sinks and their problems; return 1 if there is a problem, else 0."""
-    answer(states)
-    problems = [state for state in states if state.problem]
-    for state in problems:
-        note(f"{state.name}: {state.problem}")
-    return 1 if problems else 0
+    return answer(states, code=int(any(state.problem for state in states)))
 
 
 @store_command.verb("copy", "FROM>source", "TO>target", COPY)
@@ -281,10 +280,15 @@ def store_rollback(repository: Repository, place: str, anyway: bool) -> Any:
 
 SINK = Fields(
     of=SinkStatus,
-    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped (.rawko/local/sinks/dead.jsonl)}",
+    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped}",
+    remarks="{problem:?{name}: %}",
     nothing="no sinks are set up ('rawkomem docs sinks' explains how)",
 )
-FLUSHED = Fields(of=Flushed, line="{sent} sent, {waiting} waiting, {dropped} dropped")
+FLUSHED = Fields(
+    of=Flushed,
+    line="{sent} sent, {waiting} waiting, {dropped} dropped",
+    remarks="{failure}",
+)
 
 
 @index_command.verbs("sinks", bare="status")
@@ -324,10 +328,7 @@ def sinks_flush(repository: Repository, due: bool) -> int:
       rawkomem index sinks flush
     """
     flushed = repository.sinks.flush(due)
-    answer(flushed)
-    if flushed.failure:
-        note(flushed.failure)
-    return 1 if flushed.failure else 0
+    return answer(flushed, code=1 if flushed.failure else 0)
 
 
 # Implement `rawkomem index ledger`: show the log of operations, and verify that nobody changed it.
@@ -349,7 +350,9 @@ BROKEN = Fields(
 CHAIN = Fields(
     "whole",
     "{problems_lines:text}\n{whole:yes whole/broken}  {blocks} blocks since {since:~the start}, the last one {last_hash}",
+    remarks="{notes_lines:text}\n{blocks:yes /the ledger has no blocks: nothing was logged yet, or it was deleted}",
     of=Verdict,
+    notes=[Fields(line="{0}")],
     whole=lambda verdict: not verdict.problems,
     problems=[BROKEN],
 ).but("since:iso")
@@ -357,7 +360,8 @@ BLOCKS = Fields(
     "whole",
     "{problems_lines:text}\n{whole:yes whole/broken}  {blocks} blocks: {by_rfc} hashed by RFC-0011, {anchored} by anchors",
     of=BlocksVerdict,
-    **CHAIN.parts,
+    whole=CHAIN.parts["whole"],
+    problems=[BROKEN],
 )
 
 
@@ -410,15 +414,10 @@ def ledger_verify(repository: Repository, database: str) -> int:
     Examples:
       rawkomem index ledger verify
     """
-    if database:
-        verdict: Any = repository.ledger.verify_database(database)
-        return answer(verdict, BLOCKS, code=1 if verdict.problems else 0)
-    verdict = repository.ledger.verify()
-    for text in verdict.notes:
-        note(text)
-    if not verdict.blocks:
-        note("the ledger has no blocks: nothing was logged yet, or it was deleted")
-    return answer(verdict, code=1 if verdict.problems else 0)
+    ledger = repository.ledger
+    verdict: Any = ledger.verify_database(database) if database else ledger.verify()
+    fields = BLOCKS if database else CHAIN
+    return answer(verdict, fields, code=1 if verdict.problems else 0)
 
 
 @ledger_command.verb(

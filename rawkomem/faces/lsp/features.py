@@ -44,12 +44,7 @@ TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS_KEY = "tags"
 MAX_MEMORIES = 50  # in one answer; typing more letters narrows the list
 ID_MARKS = str.maketrans("-_", "  ")  # so that "mem-1" also finds mem_1 and "Mem 1"
-ITEM_KINDS = {
-    "enum": lsp.CompletionItemKind.EnumMember,
-    "key": lsp.CompletionItemKind.Property,
-    "tag": lsp.CompletionItemKind.Keyword,
-    "memory": lsp.CompletionItemKind.Reference,
-}
+ItemKind = lsp.CompletionItemKind
 
 
 @record
@@ -61,7 +56,7 @@ class Choice:
     start: int = 0  # the column where the replaced text starts
     # text that the editor matches with the typed text; empty: `text`
     found_by: str = ""
-    sort: str = "enum"  # a key of ITEM_KINDS: the icon that the editor shows
+    icon: lsp.CompletionItemKind = ItemKind.EnumMember
 
 
 def complete(
@@ -73,10 +68,10 @@ def complete(
         return None
     lines, line, column = place.document.lines, place.line, place.column
     found = choices_at(place.document.shelf, lines, line, column)
-    memories = sum(choice.sort == "memory" for choice in found)
+    memories = sum(choice.icon == ItemKind.Reference for choice in found)
     items = [
         lsp.CompletionItem(
-            label=choice.text.removesuffix(": "), kind=ITEM_KINDS[choice.sort], detail=choice.says,
+            label=choice.text.removesuffix(": "), kind=choice.icon, detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
             text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
         )
@@ -115,7 +110,8 @@ def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
     used = {found[1] for found in map(KEY_LINE.match, others) if found}
     free = {key: known for key, known in frontmatter_keys().items() if key not in used}
     return [
-        Choice(f"{key}: ", known.says, 0, key, "key") for key, known in free.items()
+        Choice(f"{key}: ", known.says, 0, key, ItemKind.Property)
+        for key, known in free.items()
     ]
 
 
@@ -142,7 +138,7 @@ def _value_choices(key: str, known: Key | None, start: int) -> list[Choice]:
 def _tag_choices(shelf: Shelf, start: int) -> list[Choice]:
     counts = Counter(tag for memory in shelf.offered() for tag in memory.tags)
     return [
-        Choice(tag, counted(number, "memory"), start, sort="tag")
+        Choice(tag, counted(number, "memory"), start, icon=ItemKind.Keyword)
         for tag, number in counts.most_common()
     ]
 
@@ -165,7 +161,7 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
     first = sorted(ranked)[:MAX_MEMORIES]
     # Neovim drops completions whose filter text does not begin with the typed text, so it is put in front.
     return [
-        Choice(id, title, start, f"{typed} {id} {title}".strip(), "memory")
+        Choice(id, title, start, f"{typed} {id} {title}".strip(), ItemKind.Reference)
         for _, _, id, title in first
     ]
 
