@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..files.layout import Layout
 from ..files.session_records import (
@@ -49,13 +48,13 @@ MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
 MAX_PATH_CHARS = 300
-# every line with a tool call has one of these
+# every line in which a tool is called with a file has one of these
 CALL_MARKS = (
-    b"tool_use",
-    b"function_call",
-    b"custom_tool_call",
-    b"toolCalls",
-    b"tool.",
+    b'"tool_use"',
+    b'"function_call"',
+    b'"custom_tool_call"',
+    b'"toolCalls"',
+    b'"tool.execution_start"',
 )
 HOSTS_OWN = (
     "<",
@@ -84,32 +83,31 @@ def lately(transcript: str, project: str, prompt: str = "") -> Lately:
 
     `prompt` is the present one. It is skipped if the transcript already holds it.
     """
-    end = transcript_tail(transcript)
-    most = MAX_TOUCHED if any(mark in end for mark in CALL_MARKS) else 0
-    lines = map(_turns_of_line, reversed(end.split(b"\n")))
-    return lately_in(chain.from_iterable(lines), project, prompt, most)
+    lines = transcript_tail(transcript).split(b"\n")[::-1]
+    calls = (line for line in lines if any(mark in line for mark in CALL_MARKS))
+    return lately_in(_turns_of_lines(lines), _turns_of_lines(calls), project, prompt)
 
 
 def lately_in(
-    turns: Iterable[Turn], project: str, prompt: str, most: int = MAX_TOUCHED
+    turns: Iterable[Turn], calls: Iterable[Turn], project: str, prompt: str
 ) -> Lately:
-    """Return the last exchange and touched files of turns, the latest first; read on until `most` files are found."""
+    """Return the last exchange of turns and the files of tool calls, both with the latest first."""
     said = asked = ""
-    touched: dict[str, None] = {}
     for turn in turns:
         text = turn.text.strip()
-        if turn.did:
-            if path := _in_project(turn.did.file, project):
-                touched[path] = None
-        elif turn.role == ASSISTANT:
+        if turn.role == ASSISTANT:
             said = said or text
         elif turn.role == USER and not asked and text != prompt.strip():
             asked = "" if text.startswith(HOSTS_OWN) else text
-        if said and asked and len(touched) >= most:
+        if said and asked:
             break
-    return Lately(
-        said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED]
-    )
+    files = (_in_project(turn.did.file, project) for turn in calls if turn.did)
+    touched: dict[str, None] = {}
+    for file in filter(None, files):
+        touched[file] = None
+        if len(touched) >= MAX_TOUCHED:
+            break
+    return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched))
 
 
 def transcript_tail(transcript: str, start: int = 0) -> bytes:
@@ -124,15 +122,16 @@ def transcript_tail(transcript: str, start: int = 0) -> bytes:
         return b""
 
 
-def _turns_of_line(line: bytes) -> list[Turn]:
-    """Return the turns of a line, the latest first; none if the line is not a record of the session, or incomplete."""
-    try:
-        record = json.loads(line.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return []
-    host = host_of(record) if isinstance(record, dict) else ""
-    is_own = host and not is_subagents(record)
-    return [*turns_of_record(record, host)][::-1] if is_own else []
+def _turns_of_lines(lines: Iterable[bytes]) -> Iterator[Turn]:
+    """Yield the turns of lines, the latest first, without lines that are incomplete or not records of the session."""
+    for line in lines:
+        try:
+            record = json.loads(line.decode("utf-8", "replace"), strict=False)
+        except (ValueError, RecursionError):
+            continue
+        host = host_of(record) if isinstance(record, dict) else ""
+        if host and not is_subagents(record):
+            yield from [*turns_of_record(record, host)][::-1]
 
 
 def _in_project(path: str, project: str) -> str:
@@ -224,7 +223,7 @@ def rehearsed(
     """Return the injection for a prompt that follows some turns. Records nothing."""
     from ..repository.injecting import rehearse  # only replays need it
 
-    then = lately_in(reversed(before), repository.layout.project, prompt)
+    then = lately_in(before[::-1], before[::-1], repository.layout.project, prompt)
     task = Task(prompt, lately=then.exchange, touched=then.touched)
     return _fitting(rehearse(repository, task, told, FORM), room)
 
