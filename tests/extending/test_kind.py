@@ -82,7 +82,7 @@ def test_a_file_with_the_new_kind_is_read_folded_and_told(pin, project, reposito
         ("memory", "created"), ("pin", "pinned to the front desk"),
     ]  # fmt: skip
     assert "pinned to the front desk" in run(project, "history", "mem_1_aaaaaa")
-    assert "pinned to the front desk" in run(project, "explain", "mem_1_aaaaaa")
+    assert "pinned to the front desk" in run(project, "why", "mem_1_aaaaaa")
 
 
 def test_its_plan_is_written_like_any_other(pin, repository):
