@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from rawkomem.embed.providers import open_embedder
+from rawkomem.embed.embedder import open_embedder
 from rawkomem.exchange.neolata import copied_rows
 from rawkomem.exchange.notes import read_front
 from rawkomem.faces.cli.commands import GROUPS

@@ -27,10 +27,11 @@ from rawkomem.format.entries import first_heading, read_log
 from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
+from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
 from rawkomem.git.merge import merge_entries
-from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
+from rawkomem.learn.chat_logs import turns_of_history
 from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.exchanges import typed_in
@@ -38,7 +39,7 @@ from rawkomem.learn.lessons import read_wire
 from rawkomem.learn.llm import json_objects
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
-from rawkomem.learn.turns import USER, Run, Turn, turns_of_history
+from rawkomem.learn.turns import USER, Run, Turn
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import RawkoError
 from rawkomem.recall.excerpt import excerpt

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import re
 import tempfile
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 from rawkomem.bench.recall import (
     measure_recall,
     read_sets,
-    transcript_before,
+    turns_before,
     write_repository,
 )
 from rawkomem.hosts.hook_prompt import lately_in
@@ -119,11 +119,11 @@ def pairs_of(
 
 def before(query: Row, sessions: list[Past]) -> Row:
     """Return the fields of a task about the records before a prompt."""
-    end = transcript_before(sessions, query.get("source", ""), query["q"])
-    if not end:
-        return {}
-    folder = re.search(rb'"cwd": "([^"]*)"', end)
-    found = lately_in(end, folder[1].decode() if folder else "", query["q"])
+    turns = turns_before(sessions, query.get("source", ""), query["q"])
+    files = [turn.did.file for turn in turns if turn.did]
+    folders = [os.path.dirname(file) for file in files if os.path.isabs(file)]
+    folder = os.path.commonpath(folders) if folders else ""
+    found = lately_in(reversed(turns), folder, query["q"])
     return {"lately": found.exchange, "touched": found.touched}
 
 

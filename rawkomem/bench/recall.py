@@ -26,6 +26,7 @@ from ..format.frontmatter import emit_entry
 from ..hosts.hook_prompt import rehearsed
 from ..hosts.known_hosts import HOSTS
 from ..hosts.replay import Past, past_answers, recorded_pasts
+from ..learn.turns import ASSISTANT, TOOL, Did, Turn, host_of, turns_of_record
 from ..model.entries import Entry, Task
 from ..model.errors import BadInput
 from ..model.ids import slug
@@ -116,8 +117,8 @@ REPLAY_COUNTS = (
 )  # fmt: skip
 
 
-def transcript_before(pasts: Iterable[Past], source: str, prompt: str) -> bytes:
-    """Return the transcript before a prompt, which a set names as "session.number", from 0; empty if it is not found.
+def turns_before(pasts: Iterable[Past], source: str, prompt: str) -> tuple[Turn, ...]:
+    """Return the turns before a prompt, which a set names as "session.number", from 0; empty if it is not found.
 
     If the number and the text do not match, the text decides.
     """
@@ -130,7 +131,7 @@ def transcript_before(pasts: Iterable[Past], source: str, prompt: str) -> bytes:
         ]
         if name and past.name.rpartition("/")[2] == name and same:
             return min(same, key=lambda one: one[0])[1]
-    return b""
+    return ()
 
 
 def replay_sessions(repository: Repository, pasts: Iterable[Past]) -> Record:
@@ -324,7 +325,7 @@ def _ask_hook(
 ) -> Record:
     """Return what the prompt hook answers to a question in a session of its own."""
     text, source = str(question["q"]), str(question.get("source", ""))
-    before = _transcript_of_question(question) or transcript_before(pasts, source, text)
+    before = _turns_of_question(question) or turns_before(pasts, source, text)
     injection = rehearsed(
         repository, text, before, Told(), HOSTS[REPLAYED_HOST].max_context_bytes
     )
@@ -338,16 +339,18 @@ def _ask_hook(
     }
 
 
-def _transcript_of_question(question: Record) -> bytes:
-    """Return the transcript before a question: its `transcript`, or one that holds its `lately` and `touched`."""
-    records = question.get("transcript")
-    if not records:
-        touched = reversed(question.get("touched") or ())
-        parts = [{"type": "tool_use", "input": {"file_path": path}} for path in touched]
-        if question.get("lately"):
-            parts.append({"type": "text", "text": str(question["lately"])})
-        records = [{"role": "assistant", "content": parts}] if parts else []
-    return "".join(f"{json.dumps(line)}\n" for line in records).encode()
+def _turns_of_question(question: Record) -> tuple[Turn, ...]:
+    """Return the turns before a question: its `transcript`, or its `touched` and `lately`."""
+    records = question.get("transcript") or ()
+    if records:
+        return tuple(
+            turn for one in records for turn in turns_of_record(one, host_of(one))
+        )
+    touched = reversed(question.get("touched") or ())
+    turns = [Turn(TOOL, "", did=Did(file=path)) for path in touched]
+    if question.get("lately"):
+        turns.append(Turn(ASSISTANT, str(question["lately"])))
+    return tuple(turns)
 
 
 def _report(rows: Sequence[Record]) -> Record:

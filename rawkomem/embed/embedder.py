@@ -1,16 +1,17 @@
 """What an embedder is: its interface, settings and error, a cache for slow ones, and the stand-in for
-one that failed.
+one that failed. Opens the configured embedder; if that fails, the bundled one with a warning.
 """
 
 from __future__ import annotations
 
 import _thread
 
-from ..model.errors import RawkoError
+from ..model.errors import BadInput, RawkoError
 from ..model.values import TYPE_CHECKING, record
+from .static import StaticEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 else:
     Protocol = object
@@ -91,3 +92,76 @@ class CachedEmbedder:
             if missing:
                 self._known.update(zip(missing, self.inner.embed(missing), strict=True))
             return [self._known[text] for text in texts]
+
+
+# Opens the configured embedder.
+
+BUNDLED_PROVIDER = "static"
+MINILM, TRANSFORMERS = "minilm", "sentence-transformers"
+# or any server with OpenAI's API
+ENDPOINTS = ("openai", "ollama", "lmstudio", "cohere")
+PROVIDERS = (MINILM, TRANSFORMERS, *ENDPOINTS)
+
+
+def open_embedder(
+    settings: EmbedderSettings,
+    warn: Callable[[str], None],
+    known: Callable[[], tuple[str, int]] | None = None,
+) -> Embedder:
+    """Return the configured embedder. If it cannot be opened, warn once and return the bundled one.
+
+    `known` returns name and dimensions of the embedder that the index was built with. If that is the configured one,
+    the index is kept, and an embedder that returns vectors of zeros is returned.
+    """
+    if settings.provider in (AUTO_PROVIDER, BUNDLED_PROVIDER):
+        return bundled_embedder()
+    if settings.provider not in PROVIDERS:
+        names = ", ".join((AUTO_PROVIDER, BUNDLED_PROVIDER, *PROVIDERS))
+        raise BadInput(
+            f"there is no embedder {settings.provider!r}", f"Choose one of: {names}."
+        )
+    try:
+        return configured_embedder(settings)
+    except RawkoError as error:
+        failed = f"embedder {settings.provider!r} failed"
+        if known and settings.provider in ENDPOINTS:
+            from .endpoint import is_name_of
+
+            name, dims = known()
+            if is_name_of(settings, name):
+                text = f"{failed}, so this search matches words only: {error.message}."
+                warn(f"{text} {error.hint}".strip())
+                return AbsentEmbedder(name, dims)
+        text = f"{failed}, so the bundled one is used: {error.message}. {error.hint}"
+        warn(" ".join(text.split()))
+        return bundled_embedder()
+
+
+def open_deep_embedder(settings: EmbedderSettings) -> Embedder | None:
+    """Return the embedder of the second tier; None if the user has chosen an embedder."""
+    if settings.provider != AUTO_PROVIDER:
+        return None
+    # needed only when nearly all memories have its vectors
+    from .minilm import MiniLmEmbedder
+
+    return CachedEmbedder(MiniLmEmbedder())
+
+
+def bundled_embedder() -> Embedder:
+    """Return the static vectors that come with rawkomem."""
+    return StaticEmbedder()
+
+
+def configured_embedder(settings: EmbedderSettings) -> Embedder:
+    """Return the provider's embedder with a cache of the last texts."""
+    if settings.provider == MINILM:
+        from .minilm import MiniLmEmbedder
+
+        return CachedEmbedder(MiniLmEmbedder())
+    if settings.provider == TRANSFORMERS:
+        from .transformer import TransformerEmbedder
+
+        return CachedEmbedder(TransformerEmbedder(settings))
+    from .endpoint import EndpointEmbedder
+
+    return CachedEmbedder(EndpointEmbedder(settings))

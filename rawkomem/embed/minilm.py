@@ -155,43 +155,6 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
     return Shape(*MINILM_HEADER.unpack_from(start)[2:])
 
 
-# Cuts a text into rows of the contextual embedder's vocabulary, between the two marks that BERT
-# expects.
-
-START_PIECE, END_PIECE, UNKNOWN_PIECE = (
-    "[CLS]",
-    "[SEP]",
-    "[UNK]",
-)  # as BERT's vocabulary spells them
-
-
-class Cutter:
-    """Cuts texts as the original model does: a text is cut at the longest input, which includes the two marks."""
-
-    def __init__(self, file: WeightsFile):
-        self._file = file
-        self._start, self._end, self._unknown = map(
-            file.find, (START_PIECE, END_PIECE, UNKNOWN_PIECE)
-        )
-        self._cutter = WordPiece(file.find, file.shape.longest, (self._unknown,))
-
-    def rows(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the rows of each text; none for a text without a known word, because such texts would look alike."""
-        self._file.expect(texts)
-        return [
-            self._framed(self._cutter.rows(text)) if is_embeddable(text) else []
-            for text in texts
-        ]
-
-    def _framed(self, rows: list[int]) -> list[int]:
-        kept = rows[: self._file.shape.positions - 2]
-        return (
-            [self._start, *kept, self._end]
-            if any(row != self._unknown for row in kept)
-            else []
-        )
-
-
 # The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
 # but better at meaning.
 #
@@ -199,6 +162,8 @@ class Cutter:
 # first text.
 
 MINILM_NAME = "minilm-l6-v1"
+# BERT expects a text between the first two
+START_PIECE, END_PIECE, UNKNOWN_PIECE = "[CLS]", "[SEP]", "[UNK]"
 MINILM_FILE = os.path.join(os.path.dirname(__file__), "minilm-l6-int8.bin")
 # tokens in one pass: larger batches are no faster, smaller ones waste CPU time
 BATCH_TOKENS = 768
@@ -207,16 +172,21 @@ BATCH_TOKENS = 768
 class MiniLmEmbedder:
     """Embeds with numpy in this process: a seventh of a second to the first vector, then a dozen sections a second."""
 
-    def __init__(self, path: str = MINILM_FILE, name: str = MINILM_NAME):
-        self.name = name
+    name = MINILM_NAME
+
+    def __init__(self, path: str = MINILM_FILE):
         self._file = WeightsFile(path)
         self.dims = self._file.shape.dims
-        self._cutter = Cutter(self._file)
+        find, longest = self._file.find, self._file.shape.longest
+        self._start, self._end = find(START_PIECE), find(END_PIECE)
+        self._unknown = find(UNKNOWN_PIECE)
+        self._cutter = WordPiece(find, longest, (self._unknown,))
         self._encoder: Encoder | None = None
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return one vector per text; a text is cut after 254 word pieces."""
-        cut = self._cutter.rows(texts)
+        self._file.expect(texts)
+        cut = [self._rows(text) if is_embeddable(text) else [] for text in texts]
         vectors = [bytes(4 * self.dims)] * len(texts)
         known = [place for place, rows in enumerate(cut) if rows]
         batches = token_batches([cut[place] for place in known])
@@ -224,6 +194,12 @@ class MiniLmEmbedder:
             for place, vector in zip(known, self._run(batches), strict=True):
                 vectors[place] = vector
         return vectors
+
+    def _rows(self, text: str) -> list[int]:
+        """Return the rows of a text between two marks; none without a known word, because such texts would look alike."""
+        kept = self._cutter.rows(text)[: self._file.shape.positions - 2]
+        is_known = any(row != self._unknown for row in kept)
+        return [self._start, *kept, self._end] if is_known else []
 
     def _run(self, batches: list[list[list[int]]]) -> list[bytes]:
         from .blas import workers  # before anything else imports numpy

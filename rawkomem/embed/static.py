@@ -433,8 +433,8 @@ MIN_RARITY = 0.05
 class Rarity:
     """Rates words from nearly 0 (the, use) to 1 (a name that is not in the vocabulary)."""
 
-    def __init__(self, path: str = STATIC_FILE):
-        self._vectors = TokenVectors(path)
+    def __init__(self) -> None:
+        self._vectors = TokenVectors(STATIC_FILE)
         self._known: dict[str, float] = {}
 
     def __call__(self, word: str) -> float:

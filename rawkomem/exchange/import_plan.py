@@ -42,6 +42,7 @@ from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
 Facts = tuple[frozenset[str], frozenset[str]]
 Saying = tuple[str, str, frozenset[str]]
+Scopes = tuple[frozenset[str], frozenset[str]]  # all files, and the globs of a rule
 
 
 # Find rules that several pages contain: such a rule is imported once and names all places.
@@ -55,67 +56,47 @@ MIN_LINE_CHARS = 20  # shorter lines are in many rules
 PART_SHARE = 0.9
 
 
-@record
-class KnownRule:
-    """A rule that was imported before."""
-
-    id: str
-    place: str
-    body: str
-    lines: frozenset[str]
-    paths: frozenset[str]  # globs of the files that it applies to; empty for all files
-
-
 class KnownRules:
-    """The rules that were imported so far."""
+    """The rules that were imported so far, by id, by the facts (numbers and negations) and by the lines of their texts."""
 
     def __init__(self) -> None:
-        # facts: numbers and negations
-        self._by_facts: dict[Facts, list[KnownRule]] = {}
-        self._by_line: dict[str, list[KnownRule]] = {}
+        self._rules: dict[str, Entry | Memory] = {}
+        self._by_facts: dict[Facts, list[str]] = {}
+        self._by_line: dict[str, list[str]] = {}
 
-    def add(self, said: Entry | Memory) -> None:
+    def add(self, rule: Entry | Memory) -> None:
         """Record a rule; ignore other memories."""
-        place = place_of(said.extra)
-        if place.startswith(RULE_KINDS):
-            lines = lines_of(said.body)
-            known = KnownRule(said.id, place, said.body, lines, globs_in(said.when))
-            self._by_facts.setdefault(numbers_and_negations(said.body), []).append(
-                known
-            )
-            for line in lines:
-                self._by_line.setdefault(line, []).append(known)
+        if place_of(rule.extra).startswith(RULE_KINDS):
+            self._rules[rule.id] = rule
+            facts = numbers_and_negations(rule.body)
+            self._by_facts.setdefault(facts, []).append(rule.id)
+            for line in lines_of(rule.body):
+                self._by_line.setdefault(line, []).append(rule.id)
 
     def find(self, entry: Entry) -> str:
         """Return the id of a rule from another place with the same text, or of which this is a part; empty if none.
 
         Unless both texts are equal, the other rule must apply to the same files or to all files.
         """
-        place, paths = place_of(entry.extra), globs_in(entry.when)
+        place, lines = place_of(entry.extra), lines_of(entry.body)
         if not place.startswith(RULE_KINDS):
             return ""
-        lines = lines_of(entry.body)
-        shared = [known for line in lines for known in self._by_line.get(line, ())]
-        times = Counter(known.id for known in shared)
-        for known in {
-            known.id: known for known in shared if known.place != place
-        }.values():
-            is_part = times[known.id] >= PART_SHARE * len(lines)
-            if known.lines == lines or (
-                is_part and known.paths in (frozenset(), paths)
-            ):
-                return known.id
-        rivals = self._by_facts.get(numbers_and_negations(entry.body), ())
-        elsewhere = (
-            known
-            for known in rivals
-            if known.place.partition("#")[0] != place.partition("#")[0]
-            and known.paths in (frozenset(), paths)
-        )
-        return next(
-            (known.id for known in elsewhere if _is_same_text(known.body, entry.body)),
-            "",
-        )
+        scopes: Scopes = (frozenset(), globs_in(entry.when))
+        shared = Counter(id for line in lines for id in self._by_line.get(line, ()))
+        for id, count in shared.items():
+            rule = self._rules[id]
+            is_part = count >= PART_SHARE * len(lines) and globs_in(rule.when) in scopes
+            is_same = is_part or (count == len(lines) and lines_of(rule.body) == lines)
+            if is_same and place_of(rule.extra) != place:
+                return id
+        for id in self._by_facts.get(numbers_and_negations(entry.body), ()):
+            rule = self._rules[id]
+            file = place_of(rule.extra).partition("#")[0]
+            is_elsewhere = file != place.partition("#")[0]
+            in_scope = is_elsewhere and globs_in(rule.when) in scopes
+            if in_scope and _is_same_text(rule.body, entry.body):
+                return id
+        return ""
 
 
 def lines_of(text: str) -> frozenset[str]:

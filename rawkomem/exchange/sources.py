@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from ..files.layout import MAX_FILE_BYTES, read_bytes
 from ..files.reading import decode_file
@@ -112,39 +112,34 @@ class Source:
 
     def json(self) -> Any:
         """Return the JSON document of the file, which is read once; raise BadInput if it is not valid JSON."""
-        if self._document is not None:
-            return self._document
-        self._refuse_large()
+        if self._document is None:
+            with self._opened() as stream:
+                try:
+                    self._document = json.load(stream, strict=False)
+                except (ValueError, RecursionError) as failure:
+                    raise BadInput(
+                        f"{self.path} is not valid JSON: {failure}",
+                        "check that the file is complete",
+                    ) from None
+        return self._document
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the file that are not blank."""
+        with self._opened() as stream:
+            yield from (line for line in stream if line.strip())
+
+    def _opened(self) -> TextIO:
+        """Open the file; raise BadInput if it is too large, NotFound if it cannot be read."""
         try:
-            with open(self.path, encoding="utf-8-sig", errors="replace") as stream:
-                self._document = json.load(stream, strict=False)
-        except (ValueError, RecursionError) as failure:
-            raise BadInput(
-                f"{self.path} is not valid JSON: {failure}",
-                "check that the file is complete",
-            ) from None
+            if os.path.getsize(self.path) > MAX_JSON_BYTES:
+                raise BadInput(
+                    f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
+                )
+            return open(self.path, encoding="utf-8-sig", errors="replace")
         except OSError as failure:
             raise NotFound(
                 f"{self.path} cannot be read: {failure.strerror}",
                 "check its permissions",
-            ) from None
-        return self._document
-
-    def _refuse_large(self) -> None:
-        if os.path.getsize(self.path) > MAX_JSON_BYTES:
-            raise BadInput(
-                f"{self.path} has more than {MAX_JSON_BYTES >> 20} MB", "split it"
-            )
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines of the file that are not blank; raise NotFound if it cannot be read."""
-        self._refuse_large()
-        try:
-            with open(self.path, encoding="utf-8", errors="replace") as stream:
-                yield from (line for line in stream if line.strip())
-        except OSError as failure:
-            raise NotFound(
-                f"{self.path} cannot be read: {failure.strerror}", "name a file"
             ) from None
 
 

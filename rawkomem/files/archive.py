@@ -3,7 +3,7 @@ memory.
 
 A bundle, `archive/2025-03.<hash>.tar.gz`, never changes: its name contains the hash of its bytes,
 so two clones that pack the same files make the same bundle, and a month is the union of its
-bundles. It is read back before the packed files are removed.
+bundles. Its bytes are read back before they are written, and the packed files are removed last.
 """
 
 from __future__ import annotations
@@ -78,33 +78,25 @@ def move_files(layout: Layout, moves: Sequence[Move]) -> list[Move]:
 
     If the target's name is taken, add a number. Remove folders that become empty. Raise Unwritable on an I/O error.
     """
-    with explained("cannot move files to or from the archive"):
-        done = [moved for move in moves if (moved := _move(layout, move))]
-        for folder in sorted(
-            {
-                os.path.dirname(path)
-                for move in done
-                for path in (move.target, move.source)
-            }
-        ):
-            if os.path.isdir(layout.path(folder)):
-                sync_folder(layout.path(folder))
-        for folder in {os.path.dirname(move.source) for move in done}:
-            remove_empty(layout, folder)
+    done: list[Move] = []
+    for move in moves:
+        source = layout.path(move.source)
+        if is_plain_file(source):
+            target = _free_path(layout, move.target)
+            with explained(f"cannot move {move.source}"):
+                make_folder(os.path.dirname(layout.path(target)))
+                for end in (layout.path(target), source):
+                    refuse_links(layout, os.path.dirname(end))
+                os.rename(source, layout.path(target))
+            done.append(replace(move, target=target))
+    sources = {os.path.dirname(move.source) for move in done}
+    targets = {os.path.dirname(move.target) for move in done}
+    with explained("cannot sync the moved files", "check the disk"):
+        for folder in (*sorted(targets), *sorted(sources)):
+            sync_folder(layout.path(folder))
+    for folder in sources:
+        remove_empty(layout, folder)
     return done
-
-
-def _move(layout: Layout, move: Move) -> Move | None:
-    source = layout.path(move.source)
-    if not is_plain_file(source):
-        return None
-    target = _free_path(layout, move.target)
-    folder = os.path.dirname(layout.path(target))
-    make_folder(folder)
-    for end in (folder, os.path.dirname(source)):
-        refuse_links(layout, end)
-    os.rename(source, layout.path(target))
-    return replace(move, target=target)
 
 
 def _free_path(layout: Layout, path: str) -> str:
@@ -126,9 +118,9 @@ def remove_empty(layout: Layout, folder: str) -> None:
 #
 # A bundle's name contains the hash of its bytes, and a bundle never changes. Two clones that pack
 # the same files make the same bundle. If their files differ, git keeps both bundles without a
-# conflict, and a month is the union of its bundles. A bundle is read back before the packed files
-# are removed. After a kill each file is in its folder, in a bundle or in both, and the next run
-# finishes. Bundles are not indexed.
+# conflict, and a month is the union of its bundles. The packed files are removed last: after a kill
+# each file is in its folder, in a bundle or in both, and the next run finishes. Bundles are not
+# indexed.
 
 BUNDLE_SUFFIX = ".tar.gz"
 HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
@@ -155,8 +147,9 @@ def pack_folder(layout: Layout, folder: str) -> int:
     """Move a folder's memory files into a bundle and return their number; the caller holds the write lock."""
     files = Replacing(layout)
     known = {
-        name: files.read(layout.path(f"{folder}/{name}")) or b""
+        name: data
         for name in markdown_in(layout, folder)
+        if (data := files.read(layout.path(f"{folder}/{name}"))) is not None
     }
     held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {

@@ -8,13 +8,12 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from shutil import rmtree
-from stat import S_ISREG
 
 from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.ids import file_stem, numbered_names
 from ..model.values import DAY, iso, now
 from .archive import may_speak_of
-from .layout import EDITS, Layout, explained, is_own, read_bytes
+from .layout import EDITS, Layout, check_own_file, explained, read_bytes
 from .private import local_path, open_private, replace_local, replace_private, write_all
 
 # Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is
@@ -59,10 +58,10 @@ def unsaved_texts(layout: Layout, what: str = "") -> list[str]:
 def _is_own_file(path: str) -> bool:
     """Tell whether a path is a plain file of this user: a link could lead to any text."""
     try:
-        seen = os.lstat(path)
+        check_own_file(os.lstat(path), private=False)
     except OSError:
         return False
-    return S_ISREG(seen.st_mode) and is_own(seen)
+    return True
 
 
 def find_unsaved(layout: Layout, path: str, what: str = "") -> str:

@@ -250,6 +250,7 @@ SAFE_FLAGS = (
 # start of the name of an empty file; the rest is the secret in hexadecimal digits
 MARKER = ".made-"
 MAX_SECRET_BYTES = 100
+_secrets: dict[int, bytes] = {}  # inode of a local folder → its secret
 
 
 def own_secret(local: str) -> bytes:
@@ -262,8 +263,11 @@ def own_secret(local: str) -> bytes:
     seen = os.lstat(local)
     if not S_ISDIR(seen.st_mode) or not is_own(seen):
         return b""
-    secret = read_secret(secret_path(seen.st_ino))
-    return secret if secret and os.path.lexists(marker_path(local, secret)) else b""
+    secret = _secrets.get(seen.st_ino) or read_secret(secret_path(seen.st_ino))
+    if not secret or not os.path.lexists(marker_path(local, secret)):
+        return b""
+    _secrets[seen.st_ino] = secret
+    return secret
 
 
 def marker_path(local: str, secret: bytes) -> str:

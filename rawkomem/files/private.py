@@ -45,9 +45,6 @@ OPEN_FLAGS = {
 NAME_DIGITS = 16  # of the secret, in the name of a database
 # paths that contain this are checked on every use
 GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"
-_accepted: dict[
-    str, tuple[int, bool, bytes]
-] = {}  # local folder → inode, whether it is private, secret
 
 
 def local_path(layout: Layout, name: str) -> str:
@@ -65,7 +62,7 @@ def local_path(layout: Layout, name: str) -> str:
 
 def open_private(path: str, mode: str) -> FileIO:
     """Open a file for bytes, unbuffered; a mode that writes also creates its folder. Raises OSError."""
-    private = guard(path, make=mode[0] != "r")
+    private, _ = guard(path, make=mode[0] != "r")
     try:
         return _open_checked(path, mode, private)
     except FileNotFoundError:
@@ -87,23 +84,32 @@ def _open_checked(path: str, mode: str, private: bool) -> FileIO:
         raise
 
 
-def guard(path: str, make: bool = False) -> bool:
-    """Check the folders of a path below a local folder; return whether other users must not read files there.
+def guard(path: str, make: bool = False) -> tuple[bool, str]:
+    """Check the folders of a path below a local folder; with `make`, create missing ones. Raises OSError.
 
-    With `make`, create missing folders. For paths outside local folders, return False. Raises OSError.
+    Return whether other users must not read files there, and the folder's secret. A local folder that is not ours is
+    set aside. For paths outside local folders, return False and an empty text.
     """
     head, found, inner = path.rpartition(GUARDED)
     if not found:
-        return False
-    folder = head + GUARDED.rstrip(os.sep)
-    private = _enter(folder, make)
+        return False, ""
+    local = folder = head + GUARDED.rstrip(os.sep)
+    try:
+        secret = own_secret(local)
+    except FileNotFoundError:
+        if not make:
+            raise
+        secret = b""
+    if not secret:
+        install_local(local)
+        secret = own_secret(local)
     for name in inner.split(os.sep)[:-1]:
         folder = os.path.join(folder, name)
         if make and not os.path.lexists(folder):
             os.mkdir(folder, FOLDER_MODE)
         if not S_ISDIR(os.lstat(folder).st_mode):
             raise OSError(0, f"{folder} is a link or a file, not a folder")
-    return private
+    return not os.lstat(local).st_mode & FOR_OTHERS, secret.hex()
 
 
 def make_private_folder(folder: str) -> None:
@@ -112,40 +118,9 @@ def make_private_folder(folder: str) -> None:
     os.makedirs(folder, FOLDER_MODE, exist_ok=True)
 
 
-def _enter(local: str, make: bool) -> bool:
-    """Accept a local folder, or set it aside and create another; return whether it is private. Raises OSError."""
-    known = _accepted.get(local)
-    try:
-        seen = os.lstat(local)
-    except FileNotFoundError:
-        if not make:
-            raise
-        known = None
-    if (
-        known
-        and known[0] == seen.st_ino
-        and os.path.lexists(marker_path(local, known[2]))
-    ):
-        return known[1]
-    secret = own_secret(local) if os.path.lexists(local) else b""
-    if not secret:
-        install_local(local)
-        secret = own_secret(local)
-    seen = os.lstat(local)
-    _accepted[local] = (seen.st_ino, not seen.st_mode & FOR_OTHERS, secret)
-    return _accepted[local][1]
-
-
 def seal_of(path: str, inode: int) -> str:
     """Return the text that proves that a file was made here: its inode and, in a local folder, the folder's secret."""
-    return f"{inode} {secret_of(path)}".strip()
-
-
-def secret_of(path: str, make: bool = False) -> str:
-    """Return the secret of the local folder that contains a path; empty outside local folders. Raises OSError."""
-    guard(path, make)
-    local = path.rpartition(GUARDED)[0] + GUARDED.rstrip(os.sep)
-    return _accepted[local][2].hex() if local in _accepted else ""
+    return f"{inode} {guard(path)[1]}".strip()
 
 
 def secret_name(folder: str, stem: str, make: bool = False) -> str:
@@ -155,13 +130,13 @@ def secret_name(folder: str, stem: str, make: bool = False) -> str:
     SQLite would replay.
     """
     start = os.path.join(folder, stem)
-    secret = secret_of(start, make)[:NAME_DIGITS]
+    secret = guard(start, make)[1][:NAME_DIGITS]
     return f"{start}-{secret}.db" if secret else f"{start}.db"
 
 
 def check_private(path: str, suffixes: tuple[str, ...]) -> None:
     """Raise OSError unless, for each suffix, `path + suffix` does not exist or is a file that open_private accepts."""
-    private = guard(path)
+    private, _ = guard(path)
     for suffix in suffixes:
         try:
             check_own_file(os.lstat(path + suffix), private)

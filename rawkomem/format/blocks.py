@@ -22,12 +22,6 @@ from .frontmatter import (
     read_frontmatter,
 )
 
-# Split a file into blocks: one frontmatter and its body each.
-#
-# A new entry starts at a `---` line that is outside code fences and HTML comments and opens a YAML
-# mapping. The mapping has one of the ENTRY_KEYS and ends with another `---` line or YAML's `...`.
-# Any other `---` is a rule or a separator.
-
 # The only lines that can change the state: delimiters, code fences, HTML comment starts.
 STATE_LINES = re.compile(
     r"^(?:(---)[ \t]*$| {0,3}(`{3,}|~{3,})([^\n]*)$| {0,3}(<!--))", re.MULTILINE
@@ -103,19 +97,9 @@ def split_blocks(text: str) -> list[Block]:
 
 
 def append_holds(text: str, entry: str) -> bool:
-    """Tell whether split(text + entry) == split(text) + split(entry), by splitting the last block only."""
-    lines = _Lines(text)
-    opening = DELIMITER.match(text)
-    following = _open_block(text, lines, opening, [], first=True) if opening else None
-    start = count = 0
-    while isinstance(following, _Opened):
-        start, count = following.start, count + 1
-        _, following = _body_end(text, lines, following.body)
-    if count >= MAX_ENTRIES:
-        return False
-    tail = text[start:]
-    apart = _contents(split_blocks(tail)) + _contents(split_blocks(entry))
-    return _contents(split_blocks(join_entry(tail, entry))) == apart
+    """Tell whether an appended entry is read as one: split(text + entry) == split(text) + split(entry)."""
+    apart = _contents(split_blocks(text)) + _contents(split_blocks(entry))
+    return _contents(split_blocks(join_entry(text, entry))) == apart
 
 
 def _contents(blocks: list[Block]) -> list[tuple[object, str]]:
@@ -174,7 +158,6 @@ class _Opened:
     """A frontmatter that was found: its fields and the position of its body."""
 
     fields: Mapping[str, Field] | None
-    start: int
     body: int
     line: int
     problems: list[Problem]
@@ -190,32 +173,22 @@ def _open_block(
     """Read the frontmatter that a `---` line opens. For later blocks, a Problem means that this is not an entry."""
     begin = min(opening.end() + 1, len(text))
     closing = CLOSING.search(text, begin, begin + 4 * MAX_FRONTMATTER_BYTES)
+    line = lines.at(opening.start())
     if not closing:
-        line = lines.at(opening.start())
-        return error(
-            "open-frontmatter",
-            "frontmatter is never closed",
-            "close it with a --- line",
-            line,
-        )
+        message = "frontmatter is never closed"
+        return error("open-frontmatter", message, "close it with a --- line", line)
     inside = text[begin : closing.start()]
     if not first and not LOOKS_LIKE_ENTRY.search(inside):
         return NOT_AN_ENTRY
-    line = lines.at(opening.start())
     body = _body_start(text, closing)
     try:
         fields, odd = read_frontmatter(inside, line + 1)
     except Unreadable as failure:
-        return _Opened(None, opening.start(), body, line, [*problems, failure.problem])
+        return _Opened(None, body, line, [*problems, failure.problem])
     if not first and not any(key in fields for key in ENTRY_KEYS):
         return NOT_AN_ENTRY
-    return _Opened(
-        fields,
-        opening.start(),
-        body,
-        line,
-        [*problems, *odd, *_second_document(text, lines, body)],
-    )
+    odd = [*problems, *odd, *_second_document(text, lines, body)]
+    return _Opened(fields, body, line, odd)
 
 
 def _body_start(text: str, closing: re.Match[str]) -> int:
@@ -246,15 +219,9 @@ def _second_document(text: str, lines: _Lines, body: int) -> list[Problem]:
         read_frontmatter(text[body : closing.start()])
     except Unreadable:
         return []
+    message = "a second YAML document right below the frontmatter"
     hint = "keep one, or separate the entries"
-    return [
-        error(
-            "second-document",
-            "a second YAML document right below the frontmatter",
-            hint,
-            lines.at(body),
-        )
-    ]
+    return [error("second-document", message, hint, lines.at(body))]
 
 
 def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | None]:

@@ -430,8 +430,9 @@ class _FieldReader:
         written = self._items(key)
         items = [item.strip() for item in written]
         if len(items) > most:
+            what = "tags" if key == "tags" else "conditions"
             code = "too-many-tags" if key == "tags" else "too-many-conditions"
-            message = f"{len(items)} values of {key}: at most {most}"
+            message = f"{len(items)} {what}: at most {most}"
             self._error(code, key, message, "keep the most useful ones")
             return ()
         if not all(items) or any(item.endswith("\n") for item in written):

@@ -53,27 +53,17 @@ PROSE_KEYS = ("output_summary", "learnings_or_issues")
 
 def with_native_keys(fields: Mapping[str, Field]) -> Mapping[str, Field]:
     """Return the fields of a trace or an experience with our keys instead of LLMos keys; others unchanged."""
-    kind = _kind_of_fields(fields)
-    if not kind:
-        return fields
-    missing = {
-        ours: theirs
-        for ours, theirs in LLMOS_KEYS[kind].items()
+    mark = next((key for key in LLMOS_MARKS if key in fields), "")
+    if mark and "kind" not in fields:
+        kind = replace(fields[mark], value=LLMOS_MARKS[mark], plain=True)
+        fields = {"kind": kind, **fields}
+    names = LLMOS_KEYS.get(str(fields["kind"].value), {}) if "kind" in fields else {}
+    renamed = {
+        theirs: ours
+        for ours, theirs in names.items()
         if ours not in fields and SHORT_KEYS.get(ours) not in fields
     }
-    renamed = {theirs: ours for ours, theirs in missing.items() if theirs in fields}
-    found = {renamed.get(key, key): field for key, field in fields.items()}
-    if "kind" not in found:
-        mark = next(field for key, field in fields.items() if key in LLMOS_MARKS)
-        found = {"kind": replace(mark, value=kind, plain=True), **found}
-    return found
-
-
-def _kind_of_fields(fields: Mapping[str, Field]) -> str:
-    if "kind" in fields:
-        said = str(fields["kind"].value)
-        return said if said in LLMOS_KEYS else ""
-    return next((kind for key, kind in LLMOS_MARKS.items() if key in fields), "")
+    return {renamed.get(key, key): field for key, field in fields.items()}
 
 
 def with_prose_in_body(entry: Entry) -> Entry:

@@ -240,18 +240,8 @@ def lesson_pattern(extra: Mapping[str, Value]) -> str:
 
 def lesson_wire_values(id: str, pattern: str, context: LessonContext) -> dict[str, str]:
     """Return the arguments for the wire block of a lesson (format/yamo.py)."""
-    return {
-        "id": id,
-        "pattern": pattern,
-        "situation": context.situation,
-        "oversight": context.oversight,
-        "fix": context.fix,
-        "rule": context.preventative_rule,
-        "severity": context.severity,
-        "scope": context.applicable_scope,
-        "inverse": context.inverse_lesson,
-        "confidence": str(context.confidence),
-    }
+    texts = {name: str(value) for name, value in as_dict(context).items()}
+    return {"id": id, "pattern": pattern, **texts}
 
 
 def lesson_title(context: LessonContext) -> str:

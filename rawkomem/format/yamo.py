@@ -62,14 +62,6 @@ class YamoBlock:
 YAMO_PARTS = tuple(YamoBlock.__annotations__)
 
 
-@record
-class YamoReading:
-    """The valid blocks of a text, and the Problems of the others."""
-
-    blocks: tuple[YamoBlock, ...]
-    problems: tuple[Problem, ...]
-
-
 def yamo_name(text: str) -> str:
     """Return a name that is valid in blocks: ASCII letters, digits and underscores."""
     return NO_NAME.sub("_", text.strip()) or "_"
@@ -106,23 +98,20 @@ def _emit_part(block: YamoBlock, part: str) -> str:
 
 def read_yamo_block(text: str) -> tuple[YamoBlock | None, tuple[Problem, ...]]:
     """Return the only block of a text and its Problems; None as the block if the text has none or several."""
-    reading = read_yamo_blocks(text)
-    if len(reading.blocks) == 1 or reading.problems:
-        return (
-            reading.blocks[0] if len(reading.blocks) == 1 else None
-        ), reading.problems
-    message = (
-        f"{'several blocks' if reading.blocks else 'no block'} where one is expected"
-    )
-    return None, (
-        error(
-            "not-one-block", message, "a block runs from 'agent: …;' to 'handoff: …;'"
-        ),
-    )
+    blocks, problems = read_yamo_blocks(text)
+    if len(blocks) == 1:
+        return blocks[0], problems
+    if not problems:
+        message = f"{'several blocks' if blocks else 'no block'} where one is expected"
+        hint = "a block runs from 'agent: …;' to 'handoff: …;'"
+        problems = (error("not-one-block", message, hint),)
+    return None, problems
 
 
-def read_yamo_blocks(text: str) -> YamoReading:
-    """Return all blocks of a text, in either form. Skip and report invalid blocks; never raise."""
+def read_yamo_blocks(
+    text: str,
+) -> tuple[tuple[YamoBlock, ...], tuple[Problem, ...]]:
+    """Return the valid blocks of a text, in either form, and the Problems of the others; never raise."""
     readers: list[_BlockReader] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip() and not line.startswith(FENCE):
@@ -132,7 +121,7 @@ def read_yamo_blocks(text: str) -> YamoReading:
             readers[-1].take(number, line, head)
     blocks = [reader.block() for reader in readers]
     problems = tuple(problem for reader in readers for problem in reader.problems)
-    return YamoReading(tuple(filter(None, blocks)), problems)
+    return tuple(filter(None, blocks)), problems
 
 
 class _BlockReader:
@@ -258,7 +247,8 @@ def _templates() -> dict[str, YamoBlock]:
     """Return operation → its block, with names of values in braces; the agent of a template is the operation."""
     file = os.path.join(os.path.dirname(__file__), "yamo_blocks.txt")
     with open(file, encoding="utf-8") as stream:
-        return {block.agent: block for block in read_yamo_blocks(stream.read()).blocks}
+        blocks, _ = read_yamo_blocks(stream.read())
+    return {block.agent: block for block in blocks}
 
 
 def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBlock:

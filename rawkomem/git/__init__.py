@@ -7,6 +7,5 @@
 `branch`: the changes of a branch to memories
 `merge`: the merge driver
 `connection`: hooks and settings of a clone
-`citations`: whether cited code changed
-`symbols`: the text of a symbol in a source file
+`citations`: whether cited code changed; the text of a symbol in a source file
 """

@@ -60,44 +60,34 @@ ADVICE = {
 }
 
 
-@record
-class Manager:
-    """A program that runs a project's hooks, and its settings file or folder."""
+def hook_advice(top: str, commands: Mapping[str, str]) -> str:
+    """Return which lines to add to which file, if another program manages the hooks of a work tree; else empty.
 
-    name: str
-    file: str
-
-
-def find_manager(top: str) -> Manager | None:
-    """Return the program that manages the hooks of a work tree; None if there is none."""
-    for name, files in MANAGERS.items():
-        for file in files:
-            if os.path.exists(os.path.join(top, *file.split("/"))):
-                return Manager(name, file)
-    return None
-
-
-def hook_advice(manager: Manager, commands: Mapping[str, str]) -> str:
-    """Return instructions for the user: which lines to add to which file. `commands` is event → command line."""
-    start, each, end = ADVICE[manager.name]
-    said = [
-        f"{manager.name} runs this project's hooks: {start.format(file=manager.file)}"
-    ]
+    `commands` is event → command line.
+    """
+    uses = (
+        (name, file)
+        for name, files in MANAGERS.items()
+        for file in files
+        if os.path.exists(os.path.join(top, *file.split("/")))
+    )
+    name, file = next(uses, ("", ""))
+    if not name:
+        return ""
+    start, each, end = ADVICE[name]
+    parts = [f"{name} runs this project's hooks: {start.format(file=file)}"]
     for event, command in commands.items():
         program = shlex.split(command)[0]
         command = (
             f"if command -v {program} >/dev/null 2>&1; then {command} || exit $?; fi"
         )
         entry = json.dumps(f"sh -c {shlex.quote(command)}")  # JSON is YAML
-        values = {
-            "file": manager.file,
-            "event": event,
-            "command": command,
-            "entry": entry,
-        }
-        said.append(each.format(**values, run=json.dumps(command)))
+        run = json.dumps(command)
+        parts.append(
+            each.format(file=file, event=event, command=command, entry=entry, run=run)
+        )
     types = " ".join(f"--hook-type {event}" for event in commands)
-    return "".join([*said, end.format(types=types)]).rstrip()
+    return "".join([*parts, end.format(types=types)]).rstrip()
 
 
 # Connect a repository with git: the merge driver, ignored files, and a hook that checks commits.
@@ -203,25 +193,31 @@ class _Connecting:
                 "rename the folder",
             )
         self.name = f"rawkomem {self.inside}".strip()
-        common = self._folder("--git-common-dir")
+        top, git = self.tree.top, self.tree.git
+        common = os.path.join(top, self.tree.ask("rev-parse", "--git-common-dir"))
         refuse_exit(os.path.join(common, "config"), common)
-        listed = self.tree.git.names("config", "--local", "--list", "-z")
+        listed = git.names("config", "--local", "--list", "-z")
         self.settings = dict(item.partition("\n")[::2] for item in listed)
+        words = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
+        # the last one is ours, which stops all hooks
+        named = [os.path.join(common, "hooks"), *git.names(*words)]
+        self.hooks = os.path.normpath(os.path.join(top, named[-2]))
+        real = os.path.realpath(self.hooks)
+        self.owns_hooks = is_below(real, os.path.realpath(common))
+        self.shares_hooks = not self.owns_hooks and is_below(
+            real, os.path.realpath(top)
+        )
 
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if another program manages the hooks, with advice instead of hooks."""
         wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
-        settings = self._driver(wanted)
-        manager = find_manager(self.tree.top)
-        if manager:
-            to_add = hook_advice(manager, self._commands(wanted))
-            return Connection(
-                self.tree, tuple(self._attributes()), tuple(settings), (to_add,)
-            )
-        hooks, to_do = self._hook_files(wanted)
-        return Connection(
-            self.tree, (*self._attributes(), *hooks), tuple(settings), to_do
-        )
+        hooks: tuple[FileChange, ...] = ()
+        managed = hook_advice(self.tree.top, self._commands(wanted))
+        advice: tuple[str, ...] = (managed,)
+        if not managed:
+            hooks, advice = self._hook_files(wanted)
+        files = (*self._attributes(), *hooks)
+        return Connection(self.tree, files, tuple(self._driver(wanted)), advice)
 
     def _follows_merges(self) -> bool:
         """Return whether an earlier run set up the hook after merges, so that a later run updates its command."""
@@ -249,18 +245,8 @@ class _Connecting:
 
     def _hook_paths(self) -> list[str]:
         """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
-        folder = self._hooks_folder()
-        return (
-            [os.path.join(folder, event) for event in EVENTS]
-            if any(self._owners(folder))
-            else []
-        )
-
-    def _owners(self, folder: str) -> tuple[bool, bool]:
-        """Return (is inside git's own folder, is inside the work tree) for a hooks folder."""
-        real = os.path.realpath(folder)
-        own = is_below(real, os.path.realpath(self._folder("--git-common-dir")))
-        return own, not own and is_below(real, os.path.realpath(self.tree.top))
+        ours = self.owns_hooks or self.shares_hooks
+        return [os.path.join(self.hooks, event) for event in EVENTS if ours]
 
     def _changed(
         self, wanted: Mapping[str, str | None], why: str
@@ -274,33 +260,23 @@ class _Connecting:
 
     def _attributes(self) -> Iterator[FileChange]:
         """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
-        attributes, ignore = (
-            self.layout.path(".gitattributes"),
-            self.layout.path(".gitignore"),
-        )
-        known = read_whole(attributes, self.layout.root)
-        others = cut_block(known, self.name) if known else b""
-        missing = [
+        path = self.layout.path(".gitattributes")
+        before = read_whole(path, self.layout.root)
+        others = before and cut_block(before, self.name)
+        lines = [
             line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")
         ]
-        after = (
-            put_block(known, self.name, "".join(f"{line}\n" for line in missing))
-            if missing
-            else known
-        )
-        if after and after != known:
-            yield FileChange(
-                attributes, known, after, "memories are merged entry by entry"
-            )
+        text = "".join(f"{line}\n" for line in lines)
+        after = put_block(before, self.name, text) if lines else before
+        if after != before:
+            why = "memories are merged entry by entry"
+            yield FileChange(path, before, after, why)
         probe = os.path.join(self.layout.local, "index.db")
         if not self.tree.ignored(self.tree.path(probe)):
-            known = read_whole(ignore, self.layout.root)
-            yield FileChange(
-                ignore,
-                known,
-                put_block(known, self.name, f"{IGNORED}\n"),
-                "the index is not committed",
-            )
+            path = self.layout.path(".gitignore")
+            before = read_whole(path, self.layout.root)
+            after = put_block(before, self.name, f"{IGNORED}\n")
+            yield FileChange(path, before, after, "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> list[SettingChange]:
         """Return settings of the merge driver; if our program fails, git merges by lines instead.
@@ -317,22 +293,20 @@ class _Connecting:
     def _hook_files(
         self, wanted: Wanted
     ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
-        folder = self._hooks_folder()
-        own, shared = self._owners(folder)
         commands = self._commands(wanted)
-        if not shared and not own:
+        if not self._hook_paths():
             to_add = "; ".join(
                 f"'{command}' to its {event}" for event, command in commands.items()
             )
             return (), (
-                f"core.hooksPath is {folder}, which other projects use: add {to_add}",
+                f"core.hooksPath is {self.hooks}, which other projects use: add {to_add}",
             )
         program = (
-            ["rawkomem"] if shared else wanted.program
+            ["rawkomem"] if self.shares_hooks else wanted.program
         )  # a committed hook runs on every machine
         files, to_do = [], []
         for event, script in self._scripts(program, wanted).items():
-            path = os.path.join(folder, event)
+            path = os.path.join(self.hooks, event)
             before = read_whole(path, os.path.dirname(path))
             if before is not None and not SHELL_SCRIPT.match(before):
                 to_do.append(
@@ -388,20 +362,6 @@ class _Connecting:
             else {}
         )
         return {CHECK: check, MERGE: check, **sync}
-
-    def _folder(self, *words: str) -> str:
-        return os.path.normpath(
-            os.path.join(self.tree.top, self.tree.ask("rev-parse", *words))
-        )
-
-    def _hooks_folder(self) -> str:
-        words = ("config", "-z", "--type=path", "--get-all", "core.hooksPath")
-        # the last one is ours, which stops all hooks
-        named = [
-            f"{self._folder('--git-common-dir')}/hooks",
-            *self.tree.git.names(*words),
-        ]
-        return os.path.normpath(os.path.join(self.tree.top, named[-2]))
 
 
 def _is_there(program: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ the result has conflict markers. The result does not depend on which side is our
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
@@ -140,10 +140,31 @@ def merge_entries(
         return Merged(theirs)
     path = below_root(path)
     origin = read_version(base, path, Version())
-    sides = [origin and read_version(data, path, origin) for data in (ours, theirs)]
-    if origin is None or sides[0] is None or sides[1] is None:
+    one, two = (origin and read_version(data, path, origin) for data in (ours, theirs))
+    if origin is None or one is None or two is None:
         return None
-    return _Merge(*_named_alike([origin, sides[0], sides[1]])).result(path, marker)
+    origin, one, two = _named_alike([origin, one, two])
+    texts: dict[str, str] = {}
+    conflicts: list[str] = []
+    for key in dict.fromkeys([*one.items, *two.items]):
+        old, mine, other = (version.text(key) for version in (origin, one, two))
+        text = mine if other == old else other  # the side that changed it
+        if mine != other and old not in (mine, other):
+            text = _marked(mine or "", other or "", marker)
+            conflicts.append((one.items.get(key) or two.items[key]).entry.id)
+        if text is not None:
+            texts[key] = text
+    order = _ordered(one, two, texts)
+    lead = _pick(origin.lead, one.lead, two.lead)
+    body = f"\n{SEPARATOR}".join(texts[key] for key in order) + "\n" * bool(order)
+    newline = _pick(origin.newline, one.newline, two.newline)
+    data = (lead + body).replace("\n", newline or "\n").encode()
+    if _pick(origin.bom, one.bom, two.bom):
+        data = BOM + data
+    merged = [(key, texts[key]) for key in order]
+    if not conflicts and not _holds(data, path, merged, (one, two)):
+        return None
+    return Merged(data, tuple(conflicts))
 
 
 def _named_alike(versions: Sequence[Version]) -> list[Version]:
@@ -169,86 +190,28 @@ def _named_alike(versions: Sequence[Version]) -> list[Version]:
     ]
 
 
-class _Merge:
-    """Three versions, and the merged pieces."""
+def _holds(
+    data: bytes,
+    path: str,
+    merged: Sequence[tuple[str, str]],
+    sides: Sequence[Version],
+) -> bool:
+    """Tell whether the file reads back as these (key, text) in this order, each with the time it had.
 
-    def __init__(self, base: Version, ours: Version, theirs: Version):
-        self.base, self.ours, self.theirs = base, ours, theirs
-        self.texts: dict[str, str] = {}
-        self.conflicts: list[str] = []
-
-    def result(self, path: str, marker: int) -> Merged | None:
-        """Return the merged file; None if it would not read back as the merged entries."""
-        for key in dict.fromkeys([*self.ours.items, *self.theirs.items]):
-            self._decide(key, marker)
-        order = _ordered(
-            self._sequence(self.ours), self._sequence(self.theirs), self._rank
-        )
-        lead = _pick(self.base.lead, self.ours.lead, self.theirs.lead)
-        text = (
-            lead
-            + f"\n{SEPARATOR}".join(self.texts[key] for key in order)
-            + "\n" * bool(order)
-        )
-        newline = _pick(self.base.newline, self.ours.newline, self.theirs.newline)
-        data = text.replace("\n", newline or "\n").encode()
-        if _pick(self.base.bom, self.ours.bom, self.theirs.bom):
-            data = BOM + data
-        if not self.conflicts and not self._holds(data, path, order):
-            return None
-        return Merged(data, tuple(self.conflicts))
-
-    def _decide(self, key: str, marker: int) -> None:
-        base, ours, theirs = (
-            self.base.text(key),
-            self.ours.text(key),
-            self.theirs.text(key),
-        )
-        if ours == theirs or theirs == base:
-            text = ours
-        elif ours == base:
-            text = theirs
-        else:
-            text = _marked(ours or "", theirs or "", marker)
-            item = self.ours.items.get(key) or self.theirs.items[key]
-            self.conflicts.append(item.entry.id)
-        if text is not None:
-            self.texts[key] = text
-
-    def _rank(self, key: str) -> Rank:
-        return min(
-            side.items[key].rank
-            for side in (self.ours, self.theirs)
-            if key in side.items
-        )
-
-    def _sequence(self, version: Version) -> list[str]:
-        return [key for key in version.items if key in self.texts]
-
-    def _holds(self, data: bytes, path: str, order: Sequence[str]) -> bool:
-        """Tell whether the merged file reads back as these entries, with their ids and times, in this order."""
-        read = read_texts(data, path)
-        if len(read) != len(order):
+    An entry also keeps its id if another entry is about that id.
+    """
+    read = read_texts(data, path)
+    abouts = {item.entry.about for side in sides for item in side.items.values()}
+    if len(read) != len(merged):
+        return False
+    for (key, wanted), (entry, text) in zip(merged, read, strict=True):
+        before = [side.items[key].entry for side in sides if key in side.items]
+        names = {known.id for known in before}
+        is_named = names == {entry.id} or not names & abouts
+        is_timed = any(entry.at == known.at for known in before)
+        if text != wanted + "\n" or not is_named or not is_timed:
             return False
-        abouts = {
-            item.entry.about
-            for side in (self.ours, self.theirs)
-            for item in side.items.values()
-        }
-        return all(
-            text == self.texts[key] + "\n" and self._is_same(key, entry, abouts)
-            for key, (entry, text) in zip(order, read, strict=True)
-        )
-
-    def _is_same(self, key: str, entry: Entry, abouts: set[str]) -> bool:
-        """Tell whether an entry kept its time, and its id if an entry is about that id."""
-        known = [
-            side.items[key] for side in (self.ours, self.theirs) if key in side.items
-        ]
-        names = {item.entry.id for item in known}
-        return entry.at in {item.entry.at for item in known} and (
-            names == {entry.id} or not names & abouts
-        )
+    return True
 
 
 def _pick(base: T, ours: T, theirs: T) -> T:
@@ -258,27 +221,31 @@ def _pick(base: T, ours: T, theirs: T) -> T:
     return ours if theirs == base else min(ours, theirs)
 
 
-def _ordered(
-    ours: Sequence[str], theirs: Sequence[str], rank: Callable[[str], Rank]
-) -> list[str]:
+def _ordered(ours: Version, theirs: Version, texts: Mapping[str, str]) -> list[str]:
     """Return all keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
-    above: dict[str, set[str]] = {key: set() for key in (*ours, *theirs)}
-    below: dict[str, set[str]] = {key: set() for key in above}
-    for first, second in (*pairwise(ours), *pairwise(theirs)):
-        above[second].add(first)
-        below[first].add(second)
-    ready = [(rank(key), key) for key, waits in above.items() if not waits]
+
+    def rank(key: str) -> tuple[Rank, str]:
+        sides = [side for side in (ours, theirs) if key in side.items]
+        return min(side.items[key].rank for side in sides), key
+
+    above: dict[str, set[str]] = {key: set() for key in texts}
+    below: dict[str, set[str]] = {key: set() for key in texts}
+    for side in (ours, theirs):
+        for first, second in pairwise(key for key in side.items if key in texts):
+            above[second].add(first)
+            below[first].add(second)
+    ready = [rank(key) for key, waits in above.items() if not waits]
     heapify(ready)
     order: list[str] = []
     while above:
-        _, key = heappop(ready) if ready else min((rank(key), key) for key in above)
+        _, key = heappop(ready) if ready else min(map(rank, above))
         del above[key]
         order.append(key)
         for other in below[key]:
             if other in above:
                 above[other].discard(key)
                 if not above[other]:
-                    heappush(ready, (rank(other), other))
+                    heappush(ready, rank(other))
     return order
 
 

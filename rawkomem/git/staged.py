@@ -44,7 +44,7 @@ from ..state.claims import (
     claim_of,
     rivals_of,
 )
-from ..state.fold import REGISTRY, fold, undoing
+from ..state.fold import REGISTRY, UNDOES, deciding, fold
 from ..state.history import edit_in_words, entries_toward
 from ..state.housekeeping import is_comparable
 from ..state.plans import entry_about
@@ -429,7 +429,8 @@ def plan_amendments(
                 again = [
                     _written_again(before, edit.new, by) for edit in changed if edit.new
                 ]
-                review = undoing(before, [edit.old for edit in changed], BY_HAND, by)
+                undone = [edit.old for edit in changed]
+                review = deciding(before, UNDOES, undone, BY_HAND, by)
                 entries += [review, *again]
                 before = fold([*now.get(id, ()), review, *again]) or before
             entries += entries_toward(

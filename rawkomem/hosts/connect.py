@@ -17,7 +17,7 @@ from ..files.installation import SHIPPED_TEMPLATES
 from ..files.replace import read_whole, replace_whole
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.values import record, replace
-from .known_hosts import ALIASES, HOSTS, Mcp, home_of, time_limit_s
+from .known_hosts import ALIASES, HOSTS, home_of, time_limit_s
 from .our_entries import (
     Edit,
     HasComments,
@@ -51,9 +51,7 @@ def settings_file(name: str, project: str) -> str:
 def servers_file(name: str, project: str) -> str:
     """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
     mcp = HOSTS[name].mcp
-    return (
-        _file_below(name, project, mcp.project if project else mcp.user) if mcp else ""
-    )
+    return _file_below(name, project, mcp.project if project else mcp.user)
 
 
 def _file_below(name: str, project: str, file: str) -> str:
@@ -204,7 +202,7 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
     if mcp and not servers_file(name, project):
         where = "the project" if project else "your user settings"
         raise Refused(f"{name} has no file for MCP servers in {where} that rawkomem can edit",
-                      f"run: {_server_of(name).otherwise}")  # fmt: skip
+                      f"run: {HOSTS[name].mcp.otherwise}")  # fmt: skip
     edits = [
         *_hook_edits(name, project, True),
         *(_server_edits(name, project, True) if mcp else ()),
@@ -304,23 +302,13 @@ def _server_edits(
 ) -> list[tuple[str, Edit]]:
     """Return the edits that add or remove our MCP server; see `_is_shared` for `others`."""
     file, mcp = servers_file(name, project), HOSTS[name].mcp
-    if not file or not mcp:
+    if not file:
         return []
     if connect:
         return [(file, lambda settings: put_server(settings, mcp.key, mcp.entry))]
     if not others and _is_shared(name, project, servers_file):
         return []
     return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
-
-
-def _server_of(name: str) -> Mcp:
-    mcp = HOSTS[name].mcp
-    if mcp is None:
-        raise Refused(
-            f"rawkomem cannot add an MCP server to {name}",
-            f"run: rawkomem connect {name}",
-        )
-    return mcp
 
 
 def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
@@ -345,7 +333,7 @@ def _with_note(change: Change, name: str, project: str) -> Change:
 
 def _names_server(name: str, file: str, data: bytes | None) -> bool:
     return has_server(
-        parsed((data or b"").decode("utf-8-sig"), _is_toml(file)), _server_of(name).key
+        parsed((data or b"").decode("utf-8-sig"), _is_toml(file)), HOSTS[name].mcp.key
     )
 
 

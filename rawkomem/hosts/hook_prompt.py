@@ -1,15 +1,15 @@
 """Find the memories for a prompt: the last exchange and touched files of the transcript, the memories
 that the session has in its context already, and the injection within the host's size limit.
 
-The formats of transcripts differ and change, so the reader looks only for roles, texts and tool
-calls. A prompt waits for this file, so it reads a limited number of bytes.
+A prompt waits for this file, so it reads a limited number of bytes.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from ..files.layout import Layout
 from ..files.session_records import (
@@ -20,6 +20,14 @@ from ..files.session_records import (
     note_lost,
     note_told,
     told_to,
+)
+from ..learn.turns import (
+    ASSISTANT,
+    USER,
+    Turn,
+    host_of,
+    is_subagents,
+    turns_of_record,
 )
 from ..model.entries import Task
 from ..model.values import now, record, replace
@@ -33,9 +41,7 @@ from .known_hosts import HOSTS, Call
 # Read the end of a session's transcript: the last exchange, and the files that were touched
 # recently.
 #
-# The formats of hosts differ and change, so the reader looks only for roles, texts and tool calls
-# in a record, and skips everything else. A prompt waits for this module, so it reads a limited
-# number of bytes and imports few modules.
+# A prompt waits for this module, so it reads a limited number of bytes and imports few modules.
 
 MAX_TAIL_BYTES = 256 * 1024
 # of the agent's last message: its end, because people answer the end
@@ -43,35 +49,14 @@ MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
 MAX_PATH_CHARS = 300
-USER, ASSISTANT, DID = "user", "assistant", "tool"
-WORDS = ("text", "input_text", "output_text")  # types of content parts with a text
-CALLS = (
-    "tool_use",
-    "function_call",
-    "custom_tool_call",
-)  # types of parts and payloads that call a tool
-PATHS = (
-    "file_path",
-    "notebook_path",
-    "filePath",
-    "path",
-)  # inputs of tools that name a file; `path` may be a folder
-PATCHED = (
-    "*** Update File: ",
-    "*** Add File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-)  # lines of apply_patch
-ROLES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "gemini": ASSISTANT}
 # every line with a tool call has one of these
-CALL_MARKS = tuple(kind.encode() for kind in CALLS)
-AGENT_MARKS = (
-    b'"assistant',
-    b'"ai',
-    b'"model',
-    b'"gemini',
-    b'"agent_message',
-)  # every line of an agent has one
+CALL_MARKS = (
+    b"tool_use",
+    b"function_call",
+    b"custom_tool_call",
+    b"toolCalls",
+    b"tool.",
+)
 HOSTS_OWN = (
     "<",
     "[Request interrupted",
@@ -99,41 +84,28 @@ def lately(transcript: str, project: str, prompt: str = "") -> Lately:
 
     `prompt` is the present one. It is skipped if the transcript already holds it.
     """
-    return lately_in(transcript_tail(transcript), project, prompt)
+    end = transcript_tail(transcript)
+    most = MAX_TOUCHED if any(mark in end for mark in CALL_MARKS) else 0
+    lines = map(_turns_of_line, reversed(end.split(b"\n")))
+    return lately_in(chain.from_iterable(lines), project, prompt, most)
 
 
-def lately_in(end: bytes, project: str, prompt: str = "") -> Lately:
-    """Return the last exchange and touched files from the last bytes of a transcript."""
+def lately_in(
+    turns: Iterable[Turn], project: str, prompt: str, most: int = MAX_TOUCHED
+) -> Lately:
+    """Return the last exchange and touched files of turns, the latest first; read on until `most` files are found."""
     said = asked = ""
     touched: dict[str, None] = {}
-    calls, agents = (
-        [mark for mark in marks if mark in end] for marks in (CALL_MARKS, AGENT_MARKS)
-    )
-    for line in reversed(end.split(b"\n")):
-        marks = calls if said else [*calls, *agents]
-        if asked and not any(map(line.__contains__, marks)):
-            if not marks:
-                break
-            continue  # parsing the line would take ten times as long
-        for who, what in reversed([*_parts_of_line(_read_line(line))]):
-            if who == DID:
-                touched.update(
-                    dict.fromkeys(
-                        filter(
-                            None,
-                            (_in_project(path, project) for path in _paths_in(what)),
-                        )
-                    )
-                )
-            elif who == ASSISTANT:
-                said = said or str(what).strip()
-            elif (
-                not asked
-                and str(what).strip() != prompt.strip()
-                and not str(what).lstrip().startswith(HOSTS_OWN)
-            ):
-                asked = str(what).strip()
-        if said and asked and len(touched) >= MAX_TOUCHED:
+    for turn in turns:
+        text = turn.text.strip()
+        if turn.did:
+            if path := _in_project(turn.did.file, project):
+                touched[path] = None
+        elif turn.role == ASSISTANT:
+            said = said or text
+        elif turn.role == USER and not asked and text != prompt.strip():
+            asked = "" if text.startswith(HOSTS_OWN) else text
+        if said and asked and len(touched) >= most:
             break
     return Lately(
         said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched)[:MAX_TOUCHED]
@@ -152,98 +124,20 @@ def transcript_tail(transcript: str, start: int = 0) -> bytes:
         return b""
 
 
-def _read_line(line: bytes) -> dict[str, object]:
-    """Return the record of a line; empty if the line is not JSON, or is incomplete."""
+def _turns_of_line(line: bytes) -> list[Turn]:
+    """Return the turns of a line, the latest first; none if the line is not a record of the session, or incomplete."""
     try:
-        return (
-            json.loads(line.decode("utf-8", "replace"), strict=False)
-            if line.startswith(b"{")
-            else {}
-        )
+        record = json.loads(line.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
-        return {}
-
-
-def _parts_of_line(line: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """Yield (role, text) and (DID, tool input) for the parts of a record, without sub-agents and notes of the host."""
-    if line.get("isSidechain") or line.get("isMeta") or line.get("isCompactSummary"):
-        return
-    body = next(
-        (
-            line[key]
-            for key in ("message", "payload", "data")
-            if isinstance(line.get(key), dict)
-        ),
-        line,
-    )
-    if not isinstance(body, dict):
-        return
-    kind = str(body.get("type"))
-    if kind in CALLS:
-        yield DID, body.get("arguments", body.get("input"))
-    elif kind in ("user_message", "agent_message"):
-        yield (USER if kind == "user_message" else ASSISTANT), body.get("message")
-    else:
-        role = str(body.get("role") or line.get("role") or line.get("type")).partition(
-            "."
-        )[0]
-        yield from _said_in(ROLES.get(role, role), body.get("content"))
-
-
-def _said_in(role: str, content: object) -> Iterator[tuple[str, object]]:
-    if role not in (USER, ASSISTANT):
-        return
-    for part in (
-        content if isinstance(content, list) else [{"type": "text", "text": content}]
-    ):
-        if not isinstance(part, dict):
-            continue
-        if part.get("type") in CALLS:
-            yield DID, part.get("input")
-        elif part.get("type") in WORDS and str(part.get("text") or "").strip():
-            yield role, part["text"]
-
-
-def _paths_in(given: object) -> list[str]:
-    """Return the files that the input of a tool names. Codex passes the input as a text."""
-    if isinstance(given, str):
-        if "*** Begin Patch" in given:
-            return _patched(given.replace("\\n", "\n"))
-        try:
-            given = json.loads(given, strict=False)
-        except (ValueError, RecursionError):
-            return []
-    if not isinstance(given, dict):
         return []
-    named = [
-        str(given[key])
-        for key in PATHS
-        if isinstance(given.get(key), str)
-        # Search tools also have a `path`, which is mostly a folder.
-        and (
-            key != PATHS[-1] or "." in given[key].replace("\\", "/").rpartition("/")[2]
-        )
-    ]
-    return named[:1] or [
-        path
-        for value in given.values()
-        if isinstance(value, str)
-        for path in _patched(value)
-    ]
-
-
-def _patched(patch: str) -> list[str]:
-    return [
-        line.removeprefix(mark).strip()
-        for line in patch.split("\n")
-        for mark in PATCHED
-        if line.startswith(mark)
-    ]
+    host = host_of(record) if isinstance(record, dict) else ""
+    is_own = host and not is_subagents(record)
+    return [*turns_of_record(record, host)][::-1] if is_own else []
 
 
 def _in_project(path: str, project: str) -> str:
     """Return a path relative to the project; empty for a folder and for a path outside the project."""
-    path = path_below(path, project)
+    path = path_below(path, project) if path else ""
     return (
         path
         if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS
@@ -325,12 +219,12 @@ def recalled(repository: Repository, call: Call, room: int) -> Injection:
 
 
 def rehearsed(
-    repository: Repository, prompt: str, before: bytes, told: Told, room: int
+    repository: Repository, prompt: str, before: Sequence[Turn], told: Told, room: int
 ) -> Injection:
-    """Return the injection for a prompt that follows the end of a transcript. Records nothing."""
+    """Return the injection for a prompt that follows some turns. Records nothing."""
     from ..repository.injecting import rehearse  # only replays need it
 
-    then = lately_in(before, repository.layout.project, prompt)
+    then = lately_in(reversed(before), repository.layout.project, prompt)
     task = Task(prompt, lately=then.exchange, touched=then.touched)
     return _fitting(rehearse(repository, task, told, FORM), room)
 

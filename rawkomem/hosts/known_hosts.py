@@ -128,7 +128,7 @@ class Host:
         tuple[str, int], ...
     ] = ()  # event → the longest time limit that the host accepts
     skills: str = ""  # folder of skills in a project
-    mcp: Mcp | None = None  # where the host stores MCP servers
+    mcp: Mcp = Mcp("")  # where the host stores MCP servers
     # path in templates/agents of the marketplace file that lists our plugin
     marketplace: str = ""
     mentions: tuple[

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from glob import escape, glob
 from hashlib import sha256
-from typing import IO, Any
+from typing import IO
 
 from ..files.layout import Layout
 from ..files.machine_records import known_transcripts
@@ -26,14 +26,14 @@ from ..learn.transcripts import (
     holds_sessions,
     read_recorded_sessions,
 )
-from ..learn.turns import ASSISTANT, SYSTEM, USER, Run, Turn
+from ..learn.turns import SYSTEM, USER, Run, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
 from ..model.values import ACTIVE, record
 from ..recall.inject import received_key, tokens_spent
 from ..redaction.find import redact
 from ..repository import Repository
-from .hook_prompt import MAX_TAIL_BYTES, rehearsed
+from .hook_prompt import rehearsed
 from .known_hosts import HOSTS, home_of
 
 # Find the past sessions of a project: those that hooks recorded, and those that hosts store for
@@ -134,7 +134,7 @@ def _project_named_in(file: str) -> str:
         return ""
 
 
-# Read past sessions: each prompt, with the end of the transcript at the time of the prompt.
+# Read past sessions: each prompt, with the turns before it.
 
 
 @record
@@ -143,7 +143,6 @@ class Moment:
 
     turn: int  # number of the turn, from 1
     prompt: str
-    end: int  # size of the transcript before the prompt, in bytes
     is_fresh: bool = False  # whether the host compacted the session just before
 
 
@@ -156,16 +155,15 @@ class Past:
     session: str
     turns: tuple[Turn, ...]
     moments: tuple[Moment, ...]  # the prompts
-    written: bytes = b""  # the transcript, as lines that hooks can read
 
     @property
     def at(self) -> int:
         """Return when the session began, in milliseconds since 1970; 0 if the record does not say."""
         return next((turn.at for turn in self.turns if turn.at), 0)
 
-    def before(self, moment: Moment) -> bytes:
-        """Return the end of the transcript before a prompt."""
-        return self.written[max(0, moment.end - MAX_TAIL_BYTES) : moment.end]
+    def before(self, moment: Moment) -> tuple[Turn, ...]:
+        """Return the turns before a prompt."""
+        return self.turns[: moment.turn - 1]
 
 
 def read_past(file: str) -> Iterator[Past]:
@@ -196,38 +194,16 @@ def _past_session(stream: IO[bytes], name: str) -> Past:
     transcript = Transcript(stream)
     turns: list[Turn] = []
     moments: list[Moment] = []
-    written, line, is_fresh = bytearray(), b"", False
+    is_fresh = False
     for turn in transcript.turns():
         turns.append(turn)
         if turn.role in (USER, SYSTEM) and turn.text.startswith(COMPACTED):
             is_fresh = True
         elif turn.role == USER:
-            moments.append(Moment(len(turns), turn.text, len(written), is_fresh))
+            moments.append(Moment(len(turns), turn.text, is_fresh))
             is_fresh = False
-        if not transcript.line:
-            written += _turn_line(turn)
-        elif transcript.line is not line:
-            line = transcript.line
-            written += line
     host = "" if transcript.host == MARKDOWN else transcript.host
-    return Past(
-        name, host, transcript.session, tuple(turns), tuple(moments), bytes(written)
-    )
-
-
-def _turn_line(turn: Turn) -> bytes:
-    """Return a turn as a line that hooks can read, for formats that do not consist of JSON lines."""
-    content: list[dict[str, Any]] = []
-    if turn.did and turn.did.file:
-        content = [{"type": "tool_use", "input": {"file_path": turn.did.file}}]
-    elif turn.role in (USER, ASSISTANT):
-        content = [{"type": "text", "text": turn.text}]
-    role = USER if turn.role == USER else ASSISTANT
-    return (
-        json.dumps({"role": role, "content": content}).encode() + b"\n"
-        if content
-        else b""
-    )
+    return Past(name, host, transcript.session, tuple(turns), tuple(moments))
 
 
 # Replay a session: recall memories at each prompt, and find which of the person's corrections a

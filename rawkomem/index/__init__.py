@@ -4,8 +4,7 @@
 `catalogue`: its tables of files, entries, memories and authors; whole memories read back, claims, trust.
 `conditions`: whenToUse conditions, and which of them fire for a task.
 `sync`: compares the files with the index and reads those that changed.
-`readings`: the entries of a file, of its new end, or as of a past time.
-`ingest`: changed files into folded memories, passages and documents.
+`ingest`: changed files into entries, folded memories, passages and documents; memories as of a past time.
 `contextual`: the second tier of vectors, filled in the background.
 `status`: whether index and files agree, and the hash of the index.
 `neighbors`: similar memories by their vectors.

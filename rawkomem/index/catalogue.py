@@ -70,7 +70,7 @@ from ..state.trust import (
     standing_of_entry,
     weak_sources,
 )
-from .stores.database import first, open_database, rows
+from .stores.database import first, marks, open_database, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -354,9 +354,7 @@ class Catalogue:
         return self._column("title", ids)
 
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
-        sql = (
-            f"SELECT id, {name} FROM memories WHERE id IN ({', '.join('?' * len(ids))})"
-        )
+        sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
         return dict(rows(self.db, sql, ids))
 
     def _texts(self, sql: str, *values: str) -> list[str]:
@@ -446,7 +444,7 @@ class Authors:
         asked = _is_git_known(database)
         ignored = _kept_fact(database, "ignored").split() if asked else []
         found: dict[str, dict[str, str]] = {}
-        sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} ({', '.join('?' * len(ids))})"
+        sql = f"{LOOK_UP_AUTHORS if asked else LOOK_UP_NOBODY} {marks(ids)}"
         for target, entry, path, digest, author in rows(database, sql, tuple(ids)):
             uncommitted = bool(digest) and path.partition("/")[0] not in ignored
             state = self.state(author or ("" if uncommitted else HIDDEN_AUTHOR))
@@ -718,13 +716,13 @@ OPPOSED = f"""
 SELECT DISTINCT one.memory, other.memory FROM statements one
 JOIN statements other ON other.key = one.key AND other.stance != one.stance AND other.memory != one.memory
 JOIN {STATES} ON memories.id = other.memory AND status = 'active'
-WHERE one.memory IN ({{}}) LIMIT {MAX_OPPOSED}
+WHERE one.memory IN {{}} LIMIT {MAX_OPPOSED}
 """
 
 
 def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of memories, the first of them one of `ids`, with sentences that may contradict each other."""
-    return rows(db, OPPOSED.format(", ".join("?" * len(ids))), ids)
+    return rows(db, OPPOSED.format(marks(ids)), ids)
 
 
 def memories_claiming(

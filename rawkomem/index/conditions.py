@@ -19,7 +19,7 @@ from ..text.conditions import (
     unpack_condition,
 )
 from .catalogue import STATES
-from .stores.database import rows
+from .stores.database import marks, rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,15 +63,11 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
         for at in range(len(situation.lower))
         for size in range(START_CHARS + 1)
     } | {""}
-    among = (
-        f"start IN ({', '.join('?' * len(starts))}) AND "
-        if len(starts) <= MAX_STARTS
-        else ""
-    )
+    among = f"start IN {marks(starts)} AND " if len(starts) <= MAX_STARTS else ""
     sql = (
         f"SELECT memory, packed FROM conditions JOIN {STATES} ON memories.id = conditions.memory"
         f" WHERE n IN (SELECT condition FROM triggers WHERE {among}instr(?, key) > 0"
-        f" UNION ALL SELECT condition FROM stems WHERE stem IN ({', '.join('?' * len(stems))}))"
+        f" UNION ALL SELECT condition FROM stems WHERE stem IN {marks(stems)})"
         f" ORDER BY vouched DESC, n LIMIT {MAX_TRIGGERED}"
     )
     found: dict[str, Fired] = {}
@@ -94,10 +90,8 @@ def fired_by(db: apsw.Connection, situation: Situation) -> dict[str, Fired]:
 
 def expect_conditions(db: apsw.Connection, memories: Sequence[str]) -> None:
     """Read the parsed conditions of memories, because `read_conditions` will be called for them."""
-    inside = ", ".join("?" * len(memories))
-    for (packed,) in rows(
-        db, f"SELECT packed FROM conditions WHERE memory IN ({inside})", memories
-    ):
+    sql = f"SELECT packed FROM conditions WHERE memory IN {marks(memories)}"
+    for (packed,) in rows(db, sql, memories):
         known_condition(packed)
 
 

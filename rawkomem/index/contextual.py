@@ -164,7 +164,7 @@ def deepen(
     ends = time.monotonic() + MAX_WORK_S
     if waits and not _wait(index, ends):
         return 0
-    if index.open_deep is None or (embedder := index.open_deep()) is None:
+    if (embedder := index.open_deep()) is None:
         return 0
     path = os.path.join(user_cache(), CACHE_NAME) if index.beside("") else ""
     done = 0

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..embed.embedder import Embedder
-    from .readings import Past
+    from .ingest import Past
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
@@ -232,10 +232,8 @@ class View:
     def past(self) -> Past:
         """Return the memories at the time of this view."""
         if self._past is None:
-            from .ingest import vouching_of
-
             # reads and folds files: only for questions about the past
-            from .readings import Past
+            from .ingest import Past, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
             self._past = Past(self.layout, self.catalogue, self.at, vouches)
@@ -276,14 +274,14 @@ class Index:
         layout: Layout,
         open_embedder: Callable[[], Embedder],
         warn: Callable[[str], None],
-        open_deep: Callable[[], Embedder | None] | None = None,
+        open_deep: Callable[[], Embedder | None] = lambda: None,
         open_outside: Callable[[int], OutsideStore | None] | None = None,
         locate: Callable[[], str] | None = None,
         identities: Callable[[], Sequence[str] | None] = tuple,
     ):
         self.layout = layout
         self.open_embedder = open_embedder
-        # opens the second tier's embedder; None: there is no second tier
+        # opens the second tier's embedder; returns None if there is no second tier
         self.open_deep = open_deep
         # opens a store outside this database, for vectors of some dimensions
         self._open_outside = open_outside
@@ -357,8 +355,6 @@ class Index:
 
     def deep(self) -> Embedder | None:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
-        if self.open_deep is None:
-            return None
         held, count = self._depth()
         if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
             return None

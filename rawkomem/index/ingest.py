@@ -1,4 +1,4 @@
-"""Turns files into rows: reads changed files, folds their memories, cuts them into passages, and puts
+"""Turns files into rows: reads changed files, in a second process if they are many, folds their memories, cuts them into passages, and puts
 documents into the store.
 
 A body passage is also matched with its surroundings: the passages before and after it in the file,
@@ -10,26 +10,34 @@ and its other conditions, because one short sentence alone is easily missed.
 from __future__ import annotations
 
 import json
-import sys
+import os
+import pickle
+import signal
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from math import hypot
+from operator import add
+from typing import TYPE_CHECKING, NoReturn
 
 from ..embed.embedder import AbsentEmbedder, Embedder
-from ..files.layout import Layout
+from ..files.journal import can_fork
+from ..files.layout import Layout, read_bytes
 from ..files.machine_records import Arrivals
-from ..files.reading import QUARANTINE
+from ..files.reading import QUARANTINE, read_data
 from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
 from ..model.filters import Facets
 from ..model.ids import slug
-from ..model.values import as_dict, replace, unchecked
+from ..model.values import as_dict, record, replace, unchecked
+from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
-from ..state.changes import references
-from ..state.fold import FoldTogether
+from ..state.changes import newer_in, references
+from ..state.contradictions import prose_of, statement_keys
+from ..state.fold import FoldTogether, Vouches
 from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
+from ..text.conditions import Fired, Situation, fires, read_conditions
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .catalogue import (
@@ -42,13 +50,128 @@ from .catalogue import (
     put_claim,
 )
 from .conditions import put_conditions
-from .readings import Read, read_rows, unpack_entries
 from .stores.database import first
 from .stores.protocol import SearchStore
 from .stores.sqlite import BODY, WHEN, Document, Passage
 
 if TYPE_CHECKING:
     import apsw
+
+
+# Reads the entries of files as rows of the catalogue.
+
+ENTRY_DEFAULTS: dict[str, object] = Entry.__defaults__  # type: ignore[attr-defined]
+ENTRY_TUPLES = frozenset(
+    name for name, value in ENTRY_DEFAULTS.items() if isinstance(value, tuple)
+)  # JSON has lists only
+
+
+@record
+class FileRows:
+    """What the catalogue stores of a file; of each entry: id, target, digest, `newer`, and the entry as JSON."""
+
+    hash: str
+    verdict: str
+    entries: tuple[tuple[str, str, str, str, str], ...]
+    statements: Statements  # see `put_claim`; empty unless asked for
+
+
+def read_rows(
+    layout: Layout, path: str, with_statements: bool = False
+) -> FileRows | None:
+    """Return what the catalogue stores of a file; None if the file cannot be read."""
+    try:
+        data = read_bytes(layout.path(path))
+    except OSError:
+        return None
+    reading = read_data(data, path, advice=False)
+    rows = []
+    statements: Statements = {}
+    for entry in reading.entries:
+        kept = redact_entry(entry) if entry.leaks else entry
+        rows.append(
+            (entry.id, entry.target, entry.digest, newer_in(entry), pack_entry(kept))
+        )
+        if with_statements:
+            prose = prose_of(
+                unchecked(Memory, id=entry.id, title=kept.title, body=kept.body)
+            )
+            statements[kept.title, kept.body] = statement_keys(prose)
+    hash = sha256(data).hexdigest()
+    return FileRows(hash, reading.verdict, tuple(rows), statements)
+
+
+def pack_entry(entry: Entry) -> str:
+    """Return an entry as JSON, without fields that have their default."""
+    fields = {
+        name: value
+        for name, usual in ENTRY_DEFAULTS.items()
+        if (value := getattr(entry, name)) != usual
+    }
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def unpack_entries(docs: Iterable[str]) -> list[Entry]:
+    """Return the entries of `pack_entry`."""
+    entries = []
+    for fields in json.loads(f"[{','.join(docs)}]"):
+        for name in ENTRY_TUPLES & fields.keys():
+            fields[name] = tuple(fields[name])
+        entries.append(unchecked(Entry, **fields))
+    return entries
+
+
+# Reads the files of a first sync in a forked process, while this process indexes the batch before:
+# the sync takes a third less time.
+
+MIN_FILES_AHEAD = 500  # for fewer files, a second process saves too little
+Read = dict[str, FileRows]
+
+
+def read_ahead(layout: Layout, batches: Sequence[Sequence[str]]) -> Iterator[Read]:
+    """Yield the files of each batch; a file that is missing must be read by the caller."""
+    if (
+        sum(map(len, batches)) < MIN_FILES_AHEAD
+        or not can_fork()
+        or (os.cpu_count() or 1) < 2
+    ):
+        yield from ({} for _ in batches)
+        return
+    receiver, sender = os.pipe()
+    child = os.fork()
+    if not child:
+        _send_batches(layout, batches, receiver, sender)
+    os.close(sender)
+    try:
+        with open(receiver, "rb") as stream:
+            for _ in batches:
+                try:
+                    read = pickle.load(stream)
+                except (EOFError, pickle.UnpicklingError):  # the process was killed
+                    read = {}
+                yield read
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _send_batches(
+    layout: Layout, batches: Sequence[Sequence[str]], receiver: int, sender: int
+) -> NoReturn:
+    """Read the batches in the forked process, write them to a pipe, and exit."""
+    try:
+        os.close(receiver)
+        with open(sender, "wb") as stream:
+            for batch in batches:
+                read = {
+                    path: rows
+                    for path in batch
+                    if (rows := read_rows(layout, path, True))
+                }
+                pickle.dump(read, stream, pickle.HIGHEST_PROTOCOL)
+                stream.flush()
+    finally:
+        os._exit(0)
 
 
 # Writes the JSON that a store keeps of a memory for other programs: claim, provenance, references,
@@ -268,49 +391,19 @@ def vectors_of(
 
 def leaned(vectors: list[bytes], title: bytes) -> list[bytes]:
     """Return the vectors of a memory's conditions, each shifted towards the title and their common direction."""
-    if "numpy" in sys.modules:
-        return _leaned_with_numpy(vectors, title)
     own = [array("f", vector) for vector in vectors]
     towards = [TITLE_SHARE * number for number in array("f", title)]
     if len(own) > 1:
-        common = _unit_vector([sum(column) for column in zip(*own, strict=True)])
-        towards = [
-            number + KIN_SHARE * share
-            for number, share in zip(towards, common, strict=True)
-        ]
-    return [
-        array(
-            "f",
-            _unit_vector(
-                [number + share for number, share in zip(vector, towards, strict=True)]
-            ),
-        ).tobytes()
-        for vector in own
-    ]
+        common = _unit_vector(list(map(sum, zip(*own, strict=True))))
+        shares = [KIN_SHARE * number for number in common]
+        towards = list(map(add, towards, shares))
+    shifted = (_unit_vector(list(map(add, vector, towards))) for vector in own)
+    return [array("f", vector).tobytes() for vector in shifted]
 
 
-def _unit_vector(vector: Sequence[float]) -> list[float]:
-    length = sum(number * number for number in vector) ** 0.5
-    return [number / length for number in vector] if length else list(vector)
-
-
-def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
-    """Return the same bytes as `lean`, which also uses double precision."""
-    import numpy as np
-
-    own = (
-        np.frombuffer(b"".join(vectors), "<f4")
-        .reshape(len(vectors), -1)
-        .astype(np.float64)
-    )
-    towards = TITLE_SHARE * np.frombuffer(title, "<f4").astype(np.float64)
-    if len(own) > 1:
-        common = own.sum(axis=0)
-        towards = towards + KIN_SHARE * common / (np.linalg.norm(common) or 1.0)
-    leaning = own + towards
-    lengths = np.linalg.norm(leaning, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1
-    return [vector.tobytes() for vector in (leaning / lengths).astype("<f4")]
+def _unit_vector(vector: list[float]) -> list[float]:
+    length = hypot(*vector)
+    return [number / length for number in vector] if length else vector
 
 
 # Turns files into rows: reads changed files, folds their memories, and puts documents into the
@@ -505,3 +598,68 @@ def _document_digest(
         metadata = sorted(metadata_in(memory.extra).items())
         content = (*content, metadata, memory.extra.get(SCRUBBED_KEY))
     return sha256(repr(content).encode()).hexdigest()
+
+
+# Reads memories as of a past time, by folding the entries in their files up to that time.
+
+
+class Past:
+    """One moment of the past. Each file is read again once, because the index holds only the current state."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        catalogue: Catalogue,
+        at: int,
+        vouches: Vouches | None = None,
+    ):
+        self.layout = layout
+        self.catalogue = catalogue
+        self.at = at
+        self.vouches = vouches
+        self._read: dict[str, tuple[Entry, ...]] = {}
+
+    def memory(self, id: str) -> Memory | None:
+        """Return the memory at that time; None before it was created. An entry without a time counts as oldest."""
+        return self.together().memory(id)
+
+    def together(self) -> FoldTogether:
+        """Return what folds memories as of that time; without a time, as of now."""
+        return FoldTogether(
+            lambda id: [
+                entry
+                for entry in self.entries_about(id)
+                if not self.at or entry.at <= self.at
+            ],
+            self.vouches,
+        )
+
+    def entries_about(self, id: str) -> list[Entry]:
+        """Return every entry about a memory, of any time, without secrets."""
+        paths = sorted(self.catalogue.paths_about(id))
+        entries = [
+            entry
+            for path in paths
+            for entry in self._entries(path)
+            if entry.target == id
+        ]
+        return [redact_entry(entry) if entry.leaks else entry for entry in entries]
+
+    def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:
+        """Return id → the part that fires of a condition that the memory had then, for memories that fire."""
+        found: dict[str, Fired] = {}
+        for id in ids:
+            memory = self.memory(id)
+            for condition in read_conditions(memory.when) if memory else ():
+                if id not in found and (fired := fires(condition, situation)):
+                    found[id] = fired
+        return found
+
+    def _entries(self, path: str) -> tuple[Entry, ...]:
+        if path not in self._read:
+            try:
+                data = read_bytes(self.layout.path(path))
+                self._read[path] = read_data(data, path, advice=False).entries
+            except OSError:  # gone or unreadable since the last sync
+                self._read[path] = ()
+        return self._read[path]

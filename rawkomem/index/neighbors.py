@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ..embed.providers import bundled_embedder
+from ..embed.embedder import bundled_embedder
 from ..text.language import language
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -27,21 +27,8 @@ COSINE_SCALE = (
 BLOCK_ROWS = 512  # rows compared with all others at once: 40 MB with 20,000 memories
 
 
-def similar_pairs(
-    vectors: Sequence[tuple[str, bytes]], least: float, of: str = ""
-) -> list[tuple[str, str, float]]:
-    """Return (id, id, cosine) of memories that are among each other's closest, sorted by id.
-
-    With `of`, return only the pairs of this memory. One-sided links would give a memory of everyday words hundreds of
-    links, and would depend on the order.
-    """
-    if not vectors:
-        return []
-    return _mutual(*_by_memory(vectors), least, of)
-
-
 class Neighbors:
-    """Memories by their vectors, for decisions that compare some of them several times."""
+    """Memories by the sums of their passages' vectors."""
 
     def __init__(self, vectors: Sequence[tuple[str, bytes]]):
         self.ids, self.matrix = (
@@ -49,14 +36,31 @@ class Neighbors:
         )
         self.rows = {id: row for row, id in enumerate(self.ids)}
 
-    def pairs(self, ids: Collection[str], least: float) -> list[tuple[str, str, float]]:
-        """Return (id, id, cosine) of the pairs among these memories that are among each other's closest."""
-        known = sorted(self.rows[id] for id in ids if id in self.rows)
-        return (
-            _mutual([self.ids[row] for row in known], self.matrix[known], least)
-            if known
-            else []
-        )
+    def pairs(
+        self, ids: Collection[str], least: float, of: str = ""
+    ) -> list[tuple[str, str, float]]:
+        """Return (id, id, cosine) of the pairs among these memories that are among each other's closest, sorted by id.
+
+        With `of`, return only the pairs of this memory. One-sided links would give a memory of everyday words hundreds
+        of links, and would depend on the order.
+        """
+        rows = sorted(self.rows[id] for id in ids if id in self.rows)
+        matrix = self.matrix[rows]
+        close: dict[tuple[int, int], float] = {}
+        if of and rows:
+            own = [at for at, row in enumerate(rows) if self.ids[row] == of]
+            close = _closest(matrix, own, least)
+            close |= _closest(matrix, [column for _, column in close], least)
+            close = {pair: cosine for pair, cosine in close.items() if own[0] in pair}
+        else:
+            for start in range(0, len(rows), BLOCK_ROWS):
+                block = range(start, min(start + BLOCK_ROWS, len(rows)))
+                close |= _closest(matrix, block, least)
+        return [
+            (self.ids[rows[row]], self.ids[rows[column]], round(cosine, 4))
+            for (row, column), cosine in sorted(close.items())
+            if row < column and (column, row) in close
+        ]
 
     def later(
         self,
@@ -88,27 +92,6 @@ class Neighbors:
                         for at in close
                     ]
                     yield known[start + row], told
-
-
-def _mutual(
-    ids: Sequence[str], matrix: Matrix, least: float, of: str = ""
-) -> list[tuple[str, str, float]]:
-    close: dict[tuple[int, int], float] = {}
-    if of:
-        own = [row for row, id in enumerate(ids) if id == of]
-        close = _closest(matrix, own, least)
-        close |= _closest(matrix, [column for _, column in close], least)
-        close = {pair: cosine for pair, cosine in close.items() if own[0] in pair}
-    else:
-        for start in range(0, len(ids), BLOCK_ROWS):
-            close |= _closest(
-                matrix, range(start, min(start + BLOCK_ROWS, len(ids))), least
-            )
-    return [
-        (ids[row], ids[column], round(cosine, 4))
-        for (row, column), cosine in sorted(close.items())
-        if row < column and (column, row) in close
-    ]
 
 
 def _by_memory(vectors: Sequence[tuple[str, bytes]]) -> tuple[list[str], Matrix]:

@@ -173,19 +173,15 @@ def load_graph(
 
     pairs = []
     if similar > 0 and (similar_to or len(memories) <= MAX_COMPARED):
-        from .neighbors import similar_pairs  # numpy: only where vectors are compared
+        from .neighbors import Neighbors  # numpy: only where vectors are compared
 
         compared = {
             memory.id
             for memory in memories
             if memory.kind not in GROUPS and is_current(memory)
         }
-        vectors = [
-            pair
-            for pair in store.vectors(Filter(statuses=statuses))
-            if pair[0] in compared
-        ]
-        pairs = similar_pairs(vectors, similar, similar_to)
+        near = Neighbors(store.vectors(Filter(statuses=statuses)))
+        pairs = near.pairs(compared, similar, similar_to)
     elif similar > 0:
         warn(
             f"more than {MAX_COMPARED:,} memories: the graph shows links in files, but not similar memories"

@@ -26,8 +26,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.values import replace
 from ..text.chunks import counted
 from .catalogue import CATALOGUE_SCHEMA, UNREAD, Catalogue, SyncReport, own_inode
-from .ingest import Ingest
-from .readings import read_ahead
+from .ingest import Ingest, read_ahead
 from .stores.database import BROKEN, has_tables, in_memory, open_database
 from .stores.sqlite import BATCH_FILES
 
@@ -130,7 +129,7 @@ def _reconcile(
             )
             if not why:
                 _compare_outside(index, writer)
-                return Reconcile(index, writer, "", stop_at).run(progress)
+                return _update(index, writer, "", stop_at, progress)
         finally:
             writer.close()
     index.remove()
@@ -139,9 +138,8 @@ def _reconcile(
         # in one transaction: a killed process leaves a database without tables
         with writer:
             _make_tables(index, writer)
-        return Reconcile(index, writer, why or index.why_rebuild({}), stop_at).run(
-            progress
-        )
+        why = why or index.why_rebuild({})
+        return _update(index, writer, why, stop_at, progress)
     finally:
         writer.close()
 
@@ -174,122 +172,121 @@ def _compare_outside(index: Index, writer: apsw.Connection) -> None:
             catalogue.doubt(id)
 
 
-class Reconcile:
-    """Compares the swept files with the known stamps and reads those that changed, one transaction for each batch."""
+def _update(
+    index: Index, writer: apsw.Connection, why: str, stop_at: float, progress: Progress
+) -> SyncReport:
+    """Compare the swept files with the known stamps, and read those that changed until `stop_at` (CPU time).
 
-    def __init__(self, index: Index, writer: apsw.Connection, why: str, stop_at: float):
-        self.index = index
-        self.stop_at = stop_at  # CPU time
-        self.db = writer
-        self.why = why
-        self.catalogue = Catalogue(writer)
-
-    def run(self, progress: Progress) -> SyncReport:
-        """Update the index from the files. Raise Refused if an unreadable folder looks like a mass deletion."""
-        started = time.time_ns()
-        seen = sweep(self.index.layout)
-        stamps = {
-            path: stamp
-            for path, stamp in stamps_in(seen.listing).items()
-            if is_text_path(path)
-        }
-        known = self.catalogue.stamps()
-        hidden = tuple(f"{folder}/" for folder in seen.unreadable)
-        gone = [
-            path for path in known if path not in stamps and not path.startswith(hidden)
-        ]
-        self._guard(len(gone), len(known), seen)
-        if stamps and self.why and not self.index.told:
-            self.index.warn(
-                f"building the index from {counted(len(stamps), 'file')}: {self.why}"
-            )
-        changed = self._changed(stamps, known)
-        read, left = self._read_batches(changed, gone, stamps, progress)
-        self._finish(seen, stamps, started, is_complete=not left)
-        self.index.told = False
-        return SyncReport(read, len(stamps), self.why, left=left)
-
-    def _changed(self, stamps: dict[str, str], known: dict[str, str]) -> list[str]:
-        """Return the files to read: changed or marked as unread, but not those only touched or still unreadable."""
-        paths = sorted(
-            path for path, stamp in stamps.items() if known.get(path) != stamp
-        )
-        hashes = self.catalogue.hashes() if known and paths else {}
-        changed = []
-        with self.db:
-            for path in paths:
-                now = (
-                    hash_of_file(self.index.layout.path(path)) if path in hashes else ""
-                )
-                is_unread = known.get(path) == UNREAD
-                if path in hashes and not is_unread and now == hashes[path]:
-                    self.catalogue.set_stamp(path, stamps[path])
-                elif now or not is_unread:
-                    changed.append(path)
-        return changed
-
-    def _read_batches(
-        self,
-        changed: list[str],
-        gone: list[str],
-        stamps: dict[str, str],
-        progress: Progress,
-    ) -> tuple[int, int]:
-        """Index the files in batches; return how many, and how many are left."""
-        if not changed and not gone:
-            return 0, 0
+    Raise Refused if an unreadable folder looks like a mass deletion.
+    """
+    started = time.time_ns()
+    catalogue = Catalogue(writer)
+    seen = sweep(index.layout)
+    stamps = {
+        path: stamp
+        for path, stamp in stamps_in(seen.listing).items()
+        if is_text_path(path)
+    }
+    known = catalogue.stamps()
+    hidden = tuple(f"{folder}/" for folder in seen.unreadable)
+    gone = [
+        path for path in known if path not in stamps and not path.startswith(hidden)
+    ]
+    _guard(index.layout.root, len(gone), len(known), seen)
+    if stamps and why and not index.told:
+        index.warn(f"building the index from {counted(len(stamps), 'file')}: {why}")
+    changed = _changed(index, catalogue, stamps, known)
+    read = left = 0
+    if changed or gone:
         # In a transaction of its own, before a store outside commits: see _compare_outside.
-        self.db.execute("DELETE FROM meta WHERE key = 'listing'")
-        store = self.index.open_store(self.db)
-        batches = batches_of(changed, stamps)
-        read = done = 0
-        for batch, ahead in zip(
-            batches, read_ahead(self.index.layout, batches), strict=True
-        ):
-            with self.db:
-                ingest = Ingest(
-                    self.index.layout, self.catalogue, store, self.index.embedder
-                )
-                read += ingest.run(
-                    {path: stamps[path] for path in batch}, () if done else gone, ahead
-                )
-                self.index.commit_outside()
-            done += len(batch)
-            if progress:
-                progress(done, len(changed))
-            if time.process_time() > self.stop_at:
-                break
-        return read, len(changed) - done
+        writer.execute("DELETE FROM meta WHERE key = 'listing'")
+        read, left = _read_batches(
+            index, catalogue, changed, gone, stamps, stop_at, progress
+        )
+    _finish(catalogue, seen, stamps, started, is_complete=not left)
+    index.told = False
+    return SyncReport(read, len(stamps), why, left=left)
 
-    def _finish(
-        self, seen: Sweep, stamps: dict[str, str], started: int, is_complete: bool
-    ) -> None:
-        """Store the listing, unless files are left to read.
 
-        Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.
-        """
-        unread = self.catalogue.unread()
-        recent = [
-            path
-            for path, stamp in stamps.items()
-            if changed_at(stamp) > started - RACY_NS and path not in unread
-        ]
-        passing = recent or unread or seen.unreadable
-        with self.db:
-            for path in recent:
-                self.catalogue.set_stamp(path, "recent")
-            if is_complete:
-                listing = seen.listing + SEPARATOR.encode() if passing else seen.listing
-                self.catalogue.set_meta("listing", listing)
+def _changed(
+    index: Index, catalogue: Catalogue, stamps: dict[str, str], known: dict[str, str]
+) -> list[str]:
+    """Return the files to read: changed or marked as unread, but not those only touched or still unreadable."""
+    paths = sorted(path for path, stamp in stamps.items() if known.get(path) != stamp)
+    hashes = catalogue.hashes() if known and paths else {}
+    changed = []
+    with catalogue.db:
+        for path in paths:
+            now = hash_of_file(index.layout.path(path)) if path in hashes else ""
+            is_unread = known.get(path) == UNREAD
+            if path in hashes and not is_unread and now == hashes[path]:
+                catalogue.set_stamp(path, stamps[path])
+            elif now or not is_unread:
+                changed.append(path)
+    return changed
 
-    def _guard(self, gone: int, known: int, seen: Sweep) -> None:
-        """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""
-        root = self.index.layout.root
-        if gone > MAX_LOSS_SHARE * known and (
-            seen.unreadable or not os.path.isdir(os.path.join(root, "memories"))
-        ):
-            hint = "make the folder readable; if the files are really gone, run 'rawkomem index rebuild'"
-            raise Refused(
-                f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
-                hint,
+
+def _read_batches(
+    index: Index,
+    catalogue: Catalogue,
+    changed: list[str],
+    gone: list[str],
+    stamps: dict[str, str],
+    stop_at: float,
+    progress: Progress,
+) -> tuple[int, int]:
+    """Index the files, one transaction for each batch; return how many, and how many are left."""
+    store = index.open_store(catalogue.db)
+    batches = batches_of(changed, stamps)
+    read = done = 0
+    for batch, ahead in zip(batches, read_ahead(index.layout, batches), strict=True):
+        with catalogue.db:
+            ingest = Ingest(index.layout, catalogue, store, index.embedder)
+            read += ingest.run(
+                {path: stamps[path] for path in batch}, () if done else gone, ahead
             )
+            index.commit_outside()
+        done += len(batch)
+        if progress:
+            progress(done, len(changed))
+        if time.process_time() > stop_at:
+            break
+    return read, len(changed) - done
+
+
+def _finish(
+    catalogue: Catalogue,
+    seen: Sweep,
+    stamps: dict[str, str],
+    started: int,
+    is_complete: bool,
+) -> None:
+    """Store the listing, unless files are left to read.
+
+    Files that changed just now get a stamp that no sweep returns, so that the next sync hashes them again.
+    """
+    unread = catalogue.unread()
+    recent = [
+        path
+        for path, stamp in stamps.items()
+        if changed_at(stamp) > started - RACY_NS and path not in unread
+    ]
+    passing = recent or unread or seen.unreadable
+    with catalogue.db:
+        for path in recent:
+            catalogue.set_stamp(path, "recent")
+        if is_complete:
+            listing = seen.listing + SEPARATOR.encode() if passing else seen.listing
+            catalogue.set_meta("listing", listing)
+
+
+def _guard(root: str, gone: int, known: int, seen: Sweep) -> None:
+    """Raise Refused if an unmounted or unreadable folder looks like a mass deletion."""
+    if gone > MAX_LOSS_SHARE * known and (
+        seen.unreadable or not os.path.isdir(os.path.join(root, "memories"))
+    ):
+        hint = "make the folder readable; if the files are really gone, run 'rawkomem index rebuild'"
+        raise Refused(
+            f"{gone} of {known} indexed files seem to be gone and {root} cannot be read fully",
+            hint,
+        )

@@ -1,6 +1,7 @@
 """Learn from sessions, runs and failures: drafts, lessons, learnings and skills.
 
-`turns`: A session as turns, the same for all hosts: the records of each host, and Markdown logs that name speakers.
+`turns`: A session as turns, the same for all hosts, from the records that each host writes.
+`chat_logs`: Chat logs as turns: Markdown or plain text in which lines name the speaker, and SpecStory's histories.
 `transcripts`: Find transcripts and read a whole session from one: a stream of turns without injected text, repeats
     and sub-agents.
 `cues`: The `whenToUse` conditions that a text suggests.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ..files.session_records import draft_id
@@ -91,48 +92,41 @@ ERROR_WORDS = (
 
 
 def drafts_of_fixes(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
-    """Yield at most MAX_FIXES drafts: commands that failed, that the agent then explained, and that later passed."""
-    failed: dict[
-        str, tuple[int, str]
-    ] = {}  # command → turn in which it failed first, and its error
-    found = 0
+    """Yield a draft for each command that failed, that the agent then explained, and that later passed."""
+    # command → turn in which it failed first, and its error
+    failed: dict[str, tuple[int, str]] = {}
     for number, turn in enumerate(turns):
         did = turn.did
-        if turn.role != TOOL or did is None:
+        if turn.role != TOOL or did is None or did.failed is None:
             continue
         command = " ".join(did.command.split())
-        if not command or did.failed is None:
-            continue
         if did.failed:
             failed.setdefault(command, (number, _error_in(turn.text)))
-        elif command in failed:
-            begun, error = failed.pop(command)
-            said = [
-                one
-                for turn in turns[begun + 1 : number]
-                if turn.role == ASSISTANT
-                for one in sentences(turn.text)
-            ]
-            explained = next(
-                (one for one in reversed(said) if cues.EXPLAINS.search(one)), ""
+            continue
+        begun, error = failed.pop(command, (number, ""))
+        told = [one.text for one in turns[begun + 1 : number] if one.role == ASSISTANT]
+        explained = [
+            sentence
+            for text in told
+            for sentence in sentences(text)
+            if cues.EXPLAINS.search(sentence)
+        ]
+        if command and error and explained:
+            cause = one_line(redact(explained[-1]), MAX_CAUSE_CHARS)
+            shown = one_line(redact(command), MAX_COMMAND_CHARS)
+            yield _draft(
+                FIX,
+                f"{command} {error}",
+                run,
+                said=f"{shown}: {error}",
+                before=cause,
+                title=one_line(cause, MAX_TITLE_CHARS),
+                text=f"`{shown}` failed: {error}\n\n{cause}",
+                when=propose_conditions(f"{cause} {error}"),
+                score=FIX_SCORE,
+                why="the same command failed, then passed",
+                at=turn.at,
             )
-            cause = one_line(redact(explained), MAX_CAUSE_CHARS)
-            if error and cause and found < MAX_FIXES:
-                found += 1
-                shown = one_line(redact(command), MAX_COMMAND_CHARS)
-                yield _draft(
-                    FIX,
-                    f"{command} {error}",
-                    run,
-                    said=f"{shown}: {error}",
-                    before=cause,
-                    title=one_line(cause, MAX_TITLE_CHARS),
-                    text=f"`{shown}` failed: {error}\n\n{cause}",
-                    when=propose_conditions(f"{cause} {error}"),
-                    score=FIX_SCORE,
-                    why="the same command failed, then passed",
-                    at=turn.at,
-                )
 
 
 def drafts_of_instructions(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
@@ -141,7 +135,7 @@ def drafts_of_instructions(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
     for turn in turns:
         did = turn.did
         if turn.role == TOOL and did is not None and is_instruction_file(did.file):
-            text = redact(did.written.strip())[:MAX_EDIT_CHARS]
+            text = redact((did.written or "").strip())[:MAX_EDIT_CHARS]
             if len(text.split()) >= MIN_EDIT_WORDS:
                 written[text] = (did.file.replace("\\", "/").rpartition("/")[2], turn)
     for text, (name, turn) in [*written.items()][-MAX_EDITS:]:
@@ -240,7 +234,7 @@ def choose_drafts(
     drafts = [one for one in drafts_of_exchanges(spoken, run) if one.score >= least]
     drafts += [
         *drafts_of_instructions(turns, run),
-        *drafts_of_fixes(turns, run),
+        *islice(drafts_of_fixes(turns, run), MAX_FIXES),
     ]
     distinct: list[Draft] = []
     for draft in drafts:

@@ -14,11 +14,7 @@ from typing import Any
 from ..files.session_records import draft_id
 from ..model.entries import (
     AGREED,
-    CORRECTION,
-    DECISION,
     FOUND,
-    PREFERENCE,
-    RULE,
     Draft,
     Memory,
 )
@@ -38,6 +34,7 @@ from .exchanges import (
     whole_sentence,
 )
 from .llm import SCHEMAS, Llm, ask_for_json
+from .repetitions import PROMOTED_KINDS
 from .turns import ASSISTANT, USER, Run, Turn
 
 Proof = tuple[Turn, str, str, str]
@@ -155,12 +152,6 @@ MAX_FOUND = 50  # titles of drafts of earlier chunks in the prompt
 MAX_MEMORIES = 10  # taken from one answer
 TITLE_CHARS, TEXT_CHARS, BEFORE_CHARS = 90, 10_000, 1_000  # at most, in a draft
 MAX_CONDITIONS, MAX_TAGS, TAG_CHARS = 8, 8, 40  # in a draft
-EXTRACTED_KINDS = (
-    CORRECTION,
-    RULE,
-    PREFERENCE,
-    DECISION,
-)  # that a model may name; every other kind becomes FOUND
 # Outcomes of a memory that the model proposes; they are shown as counts
 NEW, UNQUOTED, REPEATED, KNOWN_ALREADY = (
     "found",
@@ -184,7 +175,7 @@ there), quote, frontmatter and reasoning.
 quote: the words that prove it, copied letter by letter from one [PERSON] turn, or from an [AGENT] turn that the next
 [PERSON] turn agrees to; at least three words, nothing left out. A memory whose quote is not in the record is dropped.
 frontmatter: whenToUse (a list of conditions such as "When working with Postgres migrations", or "login|session"), tags,
-type ({", ".join(EXTRACTED_KINDS)}, or {FOUND} for anything else).
+type ({", ".join(PROMOTED_KINDS)}, or {FOUND} for anything else).
 For several memories use the list memories, each with these fields."""
 
 
@@ -353,7 +344,7 @@ def _typed_proof(quote: str, turns: Sequence[Turn], kind: str) -> Proof | None:
     whole = whole_sentence(quote, typed_in(typed.text, whole=True))
     return (
         typed,
-        kind if kind in EXTRACTED_KINDS else FOUND,
+        kind if kind in PROMOTED_KINDS else FOUND,
         whole,
         shortened(last, BEFORE_CHARS),
     )

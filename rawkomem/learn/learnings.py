@@ -19,6 +19,7 @@ from ..format.body import (
     list_items,
     sections_of,
 )
+from ..index.neighbors import group_leaders
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, DAY, record
 from ..state.changes import superseding
@@ -31,12 +32,6 @@ from ..text.clean import one_line
 from ..text.conditions import specific_stems
 from ..text.language import NEAR_DUPLICATE, Statement, says_same, statement_of
 from .repetitions import plain_words
-
-Wording = Callable[["LearnedGoal"], str]
-
-
-Leaders = Callable[[Sequence[str], float], list[int]]
-
 
 # Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it
 # uses no model.
@@ -230,24 +225,22 @@ NAME_LENGTH = 160  # characters of a goal in a title
 CONDITION_WORDS = 24
 
 
-def plan_learnings(
-    census: Census, leaders: Leaders, by: str = "", wording: Wording = learning_text
-) -> Plan:
+def plan_learnings(census: Census, by: str = "") -> Plan:
     """Plan learnings for all traces that are in none yet, and merge old learnings with similar goals."""
     learnings = made_learnings(census)
     entries: list[Entry] = []
-    for learning, new in _goal_groups(learnings, unlearned_traces(census), leaders):
+    for learning, new in _goal_groups(learnings, unlearned_traces(census)):
         if learning:
-            entries.append(_amended_learning(census, learning, new, (), by, wording))
+            entries.append(_amended_learning(census, learning, new, (), by))
         elif len(new) >= MIN_TRACES:
-            entries.append(_new_learning(new, by, wording))
+            entries.append(_new_learning(new, by))
     changed, before = {entry.target for entry in entries}, census.now - OLD_DAYS * DAY
     old = [
         learning
         for learning in learnings
         if learning.id not in changed and 0 < learning.updated <= before
     ]
-    entries += _merged_learnings(census, old, leaders, by, wording)
+    entries += _merged_learnings(census, old, by)
     made, amended = (
         sum(entry.kind == kind for entry in entries)
         for kind in (LEARNING_KIND, "amend")
@@ -284,20 +277,22 @@ def is_consolidation_due(
     return count >= least or (count > 0 and now - max(oldest, last) >= days * DAY)
 
 
-def most_of_one_goal(census: Census, leaders: Leaders) -> int:
+def most_of_one_goal(census: Census) -> int:
     """Return the number of new traces of the goal that has most of them."""
-    groups = _goal_groups(made_learnings(census), unlearned_traces(census), leaders)
+    groups = _goal_groups(made_learnings(census), unlearned_traces(census))
     return max((len(new) for _, new in groups), default=0)
 
 
 def _goal_groups(
-    learnings: Sequence[Memory], new: Sequence[Memory], leaders: Leaders
+    learnings: Sequence[Memory], new: Sequence[Memory]
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:
     """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
     room = [
         learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES
     ]
-    leads = leaders([goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE)
+    leads = group_leaders(
+        [goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE
+    )
     members: dict[int, list[Memory]] = {}
     for place, trace in enumerate(new, len(room)):
         members.setdefault(leads[place], []).append(trace)
@@ -309,7 +304,7 @@ def _goal_groups(
             yield None, traces[start : start + MAX_SOURCES]
 
 
-def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
+def _new_learning(traces: Sequence[Memory], by: str) -> Entry:
     runs = [run_of(trace) for trace in traces]
     failed = [run.id for run in runs if not run.succeeded]
     chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
@@ -329,7 +324,7 @@ def _new_learning(traces: Sequence[Memory], by: str, wording: Wording) -> Entry:
         tags=(LEARNING_KIND,),
         source=CONSOLIDATED,
         by=by,
-        body=wording(learned),
+        body=learning_text(learned),
         extra={"goal": runs[0].goal, FAILED_KEY: [*failed]},
     )
     return plan_derived(entry, traces).entries[0]
@@ -341,7 +336,6 @@ def _amended_learning(
     new: Sequence[Memory],
     others: Sequence[Memory],
     by: str,
-    wording: Wording,
 ) -> Entry:
     """Return the amendment that rewrites a learning from its own traces, new traces and those of other learnings."""
     whole = (learning, *others)
@@ -361,7 +355,7 @@ def _amended_learning(
     change = Entry(
         kind="amend",
         by=by,
-        body=wording(learned),
+        body=learning_text(learned),
         when=tuple(conditions)[:MAX_CONDITIONS],
         given=("whenToUse",),
         extra={FAILED_KEY: [*failed]},
@@ -369,13 +363,11 @@ def _amended_learning(
     return entry_about(learning, with_sources(change, ids))
 
 
-def _merged_learnings(
-    census: Census, old: Sequence[Memory], leaders: Leaders, by: str, wording: Wording
-) -> list[Entry]:
+def _merged_learnings(census: Census, old: Sequence[Memory], by: str) -> list[Entry]:
     """Return entries that merge old learnings with similar goals. The first one supersedes the others."""
     groups: dict[int, list[Memory]] = {}
     for place, lead in enumerate(
-        leaders([goal_of(learning) for learning in old], MIN_OLD_GOAL_COSINE)
+        group_leaders([goal_of(learning) for learning in old], MIN_OLD_GOAL_COSINE)
     ):
         groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
@@ -384,7 +376,7 @@ def _merged_learnings(
             others
             and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES
         ):
-            entries.append(_amended_learning(census, first, (), others, by, wording))
+            entries.append(_amended_learning(census, first, (), others, by))
             entries += [
                 superseding(other, first.id, f"consolidated into {first.id}", by)
                 for other in others

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 
-from ..embed.static import StaticEmbedder
+from ..embed.embedder import bundled_embedder
 from ..model.entries import (
     CORRECTION,
     DECISION,
@@ -149,7 +148,7 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
         one.body if one.title in one.body else f"{one.title}\n{one.body}"
         for one in memories
     ]
-    whole, key, *vectors = _embedder().embed([draft.text, draft.title, *texts])
+    whole, key, *vectors = bundled_embedder().embed([draft.text, draft.title, *texts])
     said, key_numbers = statement_of(draft.text), statement_of(draft.title).numbers
     close = []
     for memory, text, vector in zip(memories, texts, vectors, strict=True):
@@ -166,11 +165,6 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
         if is_close and not is_other_number and not _contradicts(draft, memory):
             close.append((cosine, memory))
     return [memory for _, memory in sorted(close, key=lambda pair: -pair[0])]
-
-
-@cache
-def _embedder() -> StaticEmbedder:
-    return StaticEmbedder()
 
 
 def _contradicts(draft: Draft, memory: Memory) -> bool:

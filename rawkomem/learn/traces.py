@@ -19,7 +19,7 @@ from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
 from ..text.clean import one_line
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
-from .turns import TOOL, USER, Turn
+from .turns import TOOL, USER, Run, Turn
 
 # Plan new traces and log entries, with the keys, headings and file names of LLMos.
 
@@ -290,15 +290,6 @@ SUCCESS, FAILURE, PARTIAL, RECOVERED = (
 
 
 @record
-class SessionFacts:
-    """The agent, the id and the project folder of a session."""
-
-    agent: str = ""
-    id: str = ""
-    project: str = ""  # folder; paths are stored relative to it
-
-
-@record
 class Act:
     """A command that was run or a file that was written; `place` is the index of its turn."""
 
@@ -308,8 +299,11 @@ class Act:
     failed: bool | None = None
 
 
-def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
-    """Return the trace of a session; None if it has no goal, or nothing was written or run."""
+def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | None:
+    """Return the trace of a session; None if it has no goal, or nothing was written or run.
+
+    Paths are stored relative to the folder `project`.
+    """
     read = {
         place: read_prompt(turn.text)
         for place, turn in enumerate(turns)
@@ -317,7 +311,7 @@ def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
     }
     typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
     asks = {place: ask for place, ask in typed.items() if ask}
-    acts = _acts(turns, run.project)
+    acts = _acts(turns, project)
     goal = _goal(turns, asks)
     if not goal or not acts:
         return None
@@ -342,7 +336,7 @@ def trace_of(turns: Sequence[Turn], run: SessionFacts) -> ToldTrace | None:
         error=error,
         steps=_steps([_step(act) for act in acts]),
         results=why,
-        session=run.id,
+        session=run.session,
         at=max((turn.at for turn in turns), default=0),
     )
 
@@ -383,7 +377,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
     acts: list[Act] = []
     for place, turn in enumerate(turns):
         did = turn.did
-        if did is None or not (did.command or did.file):
+        if did is None or not (did.command or did.written is not None):
             continue
         result = results.get(did.id, turn)
         failed = result.did.failed if result.did else None
@@ -396,7 +390,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
                     failed=command_failed(did.command, failed, result.text),
                 )
             )
-        elif did.file and (
+        elif did.written is not None and (
             file := one_line(path_below(did.file, project), MAX_PATH_CHARS)
         ):
             acts.append(Act(place, file=file, failed=failed))

@@ -27,6 +27,12 @@ from ..text.safe import (
     INJECTED_HEADING,
     JSON_KEYS,
 )
+from .chat_logs import (
+    is_history,
+    session_of_history,
+    turns_of_history,
+    turns_of_log,
+)
 from .turns import (
     ASSISTANT,
     NOBODY,
@@ -39,13 +45,9 @@ from .turns import (
     Run,
     Turn,
     host_of,
-    is_history,
     is_subagents,
     opens_subagent,
     session_of,
-    session_of_history,
-    turns_of_history,
-    turns_of_log,
     turns_of_record,
 )
 
@@ -282,7 +284,6 @@ class Transcript:
         self._ahead: list[bytes] = []
         self._hosts: Counter[str] = Counter()
         self.session = ""
-        self.line = b""  # the record that was read last; empty if records are not lines
         # broken, unknown, too long, injected, sub-agent
         self.counts: Counter[str] = Counter()
         self.warnings: list[str] = []
@@ -366,7 +367,6 @@ class Transcript:
 
     def _records(self) -> Iterator[Record]:
         for line in self._lines():
-            self.line = line
             if not line.strip():
                 continue
             record = _read_record(line)
@@ -407,7 +407,6 @@ class Transcript:
                 yield value
                 return
             self.session = self.session or session_of(value)
-            self.line = b""
             value = within
         for item in value:
             if isinstance(item, dict):

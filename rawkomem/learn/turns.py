@@ -1,19 +1,20 @@
-"""A session as turns, the same for all hosts: the records of each host, and Markdown logs that name
-speakers.
+"""A session as turns, the same for all hosts, from the records that each host writes.
+
+The prompt hook loads this module, so it imports little.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from ..model.values import read_time, record, replace
-from ..text.chunks import fence_after
+from ..model.values import TYPE_CHECKING, read_time, record, replace
 
-Record = dict[str, Any]
+if TYPE_CHECKING:
+    from typing import Any
+
+    Record = dict[str, Any]
 
 
 # Define a turn of a session in a form that is the same for all hosts.
@@ -35,8 +36,8 @@ class Did:
 
     id: str = ""  # the same for a call and its result
     command: str = ""  # shell command
-    file: str = ""  # that the tool writes
-    written: str = ""  # the text that is new in that file
+    file: str = ""  # that the tool writes, reads or deletes
+    written: str | None = None  # the text that is new in that file; only in writes
     failed: bool | None = None  # only in results
 
 
@@ -85,7 +86,8 @@ OLD_KEYS = ("old_string", "oldString", "old_str")
 PATCH_KEYS = ("input", "patch", "patchText")
 SHELL_FLAGS = ("-c", "-lc", "-ic", "-Command")  # the next word is the command
 PATCH_START = "*** Begin Patch"
-PATCHED_FILES = ("*** Add File: ", "*** Update File: ", "*** Move to: ")
+PATCH_SECTION = "\n*** "
+PATCHED_FILES = ("Add File", "Update File", "Delete File", "Move to")
 EXIT_CODE = re.compile(
     r"(?im)^(?:exit|process exited with|<exited with exit) code:? (\d{1,3})>?[ \t]*$"
 )
@@ -137,12 +139,14 @@ def exit_failed(output: str) -> bool | None:
 
 
 def _edit_of(id: str, input: dict[str, Any]) -> Did:
-    file, edits = _first_value(input, FILE_KEYS), input.get("edits")
+    file, edits = _text(_first_value(input, FILE_KEYS)), input.get("edits")
     parts = _parts(edits) if isinstance(edits, list) else [input]
     written = [_added(part) for part in parts if any(key in part for key in NEW_KEYS)]
-    if not written or not isinstance(file, str):
-        return Did(id)
-    return Did(id, file=file, written="\n".join(written))
+    if file and written:
+        return Did(id, file=file, written="\n".join(written))
+    # search tools have a `path`, too, which is mostly a folder
+    is_folder = file == input.get("path") and "." not in re.split(r"[/\\]", file)[-1]
+    return Did(id, file="" if is_folder else file)
 
 
 def _added(part: dict[str, Any]) -> str:
@@ -154,24 +158,14 @@ def _added(part: dict[str, Any]) -> str:
 
 def _patched_files(id: str, patch: str) -> Iterator[Did]:
     """Yield each file of an apply_patch patch, with the lines that the patch adds to it."""
-    file, added = "", list[str]()
-    for line in [*patch.partition(PATCH_START)[2].split("\n"), PATCHED_FILES[0]]:
-        name = next(
-            (
-                line.removeprefix(mark)
-                for mark in PATCHED_FILES
-                if line.startswith(mark)
-            ),
-            None,
-        )
-        if name is not None and (added or not line.startswith(PATCHED_FILES[2])):
-            if file:
-                yield Did(id, file=file, written="\n".join(added).strip("\n"))
-            added = []
-        if name is not None:
-            file = name.strip()
-        elif line.startswith("+"):
-            added.append(line[1:])
+    for section in patch.partition(PATCH_START)[2].split(PATCH_SECTION):
+        head, _, body = section.partition("\n")
+        what, _, file = head.partition(": ")
+        added = [line[1:] for line in body.split("\n") if line.startswith("+")]
+        is_moved = what == "Update File" and not body  # "Move to" follows
+        if what in PATCHED_FILES and not is_moved:
+            written = None if what == "Delete File" else "\n".join(added).strip("\n")
+            yield Did(id, file=file.strip(), written=written)
 
 
 def _first_value(values: dict[str, Any], keys: tuple[str, ...]) -> Any:
@@ -250,20 +244,13 @@ def is_subagents(record: Record) -> bool:
 
 def opens_subagent(record: Record) -> bool:
     """Return whether a record says that the whole transcript is a sub-agent's (Codex, Gemini, OpenCode)."""
-    if record.get("type") == "session_meta" and _holds(record, payload=dict):
-        payload = record["payload"]
-        source = payload.get("source")
-        spawned = isinstance(source, dict) and not {"subagent", "subAgent"}.isdisjoint(
-            source
-        )
-        return bool(
-            spawned
-            or payload.get("agent_role")
-            or payload.get("thread_source") == "subagent"
-        )
-    if "messages" in record and _holds(record, info=dict):
-        # in a message's info, it is another message
-        return bool(record["info"].get("parentID"))
+    if record.get("type") == "session_meta":
+        meta = record.get("payload")
+        is_spawned = _within(meta, "thread_source") == "subagent"
+        sources = [_within(meta, "source", key) for key in ("subagent", "subAgent")]
+        return bool(is_spawned or _within(meta, "agent_role") or any(sources))
+    if "messages" in record and _within(record, "info", "parentID"):
+        return True  # in a message's info, it is another message
     return record.get("kind") == "subagent" and "projectHash" in record
 
 
@@ -485,6 +472,8 @@ def _generic(record: Record) -> Iterator[Turn]:
     """Yield the turn of a record with role and content, as most programs write it."""
     said = next(record[key] for key in ("content", "text", "value") if key in record)
     yield Turn(_role(record.get("role", record.get("from"))), _joined(said))
+    for part in _parts(said):
+        yield from _part_calls(part)
 
 
 # name → (test whether a record is of this host, reader of its turns); the first test that passes decides
@@ -576,155 +565,3 @@ def time_of(value: object) -> int:
     ):
         return 0
     return int(value if value > MAX_SECONDS else value * 1000)
-
-
-# Read chat logs in Markdown or plain text, in which lines name the speaker. A text without such
-# lines is one turn.
-
-BRACKETED_TIME = re.compile(
-    r"\s*[(\[]([^()\[\]]{0,80})[)\]]"
-)  # in brackets, next to a speaker's name
-CLOCK_TIME = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d"
-)
-EMPHASIS = ("**", "_**", "*__", "__")
-MAX_SPEAKER_CHARS = 200  # of a line that are searched for a speaker
-# of a speaker's name with its markup; longer text is a sentence with a colon in it
-MAX_NAME_CHARS = 30
-
-
-def turns_of_log(lines: Iterable[str]) -> Iterator[Turn]:
-    """Yield the turns of a log, read line by line."""
-    role, at, said, fence = NOBODY, 0, list[str](), ""
-    for line in lines:
-        before, fence = fence, fence_after(fence, line)
-        speaker = None if before or fence else _named_speaker(line)
-        if speaker:
-            yield Turn(role, "\n".join(said).strip("\n"), at)
-            (role, at, line), said = speaker, []
-        said.append(line)
-    yield Turn(role, "\n".join(said).strip("\n"), at)
-
-
-def _named_speaker(line: str) -> tuple[str, int, str] | None:
-    """Return (role, time, rest of the line) if a line names a speaker; else None. These forms are recognized:
-
-    `## User`, `**User:** …`, `User (10:31): …`, `**User** (2026-01-23 14:20)`, `**[10:31] Claude:** …`
-    """
-    if line[:1] in (" ", "\t", ">", "-", "|", ""):
-        return None
-    start = line[:MAX_SPEAKER_CHARS]
-    beside = BRACKETED_TIME.search(start, 0, MAX_NAME_CHARS * 2)
-    clock = CLOCK_TIME.search(beside[1]) if beside else None
-    bare = line[: beside.start()] + line[beside.end() :] if beside else line
-    name, colon, rest = bare.lstrip("# ").partition(":")
-    role = (
-        ROLES.get(name.strip(" *_[]").lower(), "")
-        if len(name) <= MAX_NAME_CHARS
-        else ""
-    )
-    is_named = colon or line.startswith("#") or (clock and line.startswith(EMPHASIS))
-    return (
-        (role, time_of(clock[0]) if clock else 0, rest.lstrip(" *_"))
-        if role and is_named
-        else None
-    )
-
-
-# Read SpecStory's Markdown histories of sessions with any agent.
-#
-# A history escapes nothing, so a tool may print a line that looks like a speaker line. Such a line
-# is ignored inside a tool's block, and when its time is older than that of the message before it.
-
-SPECSTORY_MARK = "<!-- Generated by SpecStory"
-SPECSTORY_SPEAKER = re.compile(
-    r"_\*\*(User|Agent|Assistant)( - sidechain)?(?: \(([^()]{1,200})\))?\*\*_[ \t]*$"
-)
-SESSION_COMMENT = re.compile(r"<!-- .{1,60} Session (\S{1,100}) \([^()]{1,60}\) -->")
-STAMPED_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?$")
-TOOL_NAME = re.compile(r'data-tool-name="([^"]{0,200})"')
-TOOL_START, TOOL_END = "<tool-use ", "</tool-use>"
-DETAILS = "<details>"  # start of a tool's block in older histories of Cursor
-BLOCK_ENDS = {
-    TOOL_START: TOOL_END,
-    "<think>": "</think>",
-    DETAILS: "</details>",
-}  # start of a block → its end
-MESSAGE_COMMENT = "<!-- message-id:"
-SPEAKER_SEPARATOR = "\n---"  # between two speakers
-CODE_FENCE = "```"
-# a queued message may be this much older than the message before it
-MAX_LATE_MILLISECONDS = 120_000
-
-
-def is_history(lines: Iterable[str]) -> bool:
-    """Return whether a text that starts with these lines is a SpecStory history."""
-    return any(
-        line.startswith(SPECSTORY_MARK) or SPECSTORY_SPEAKER.match(line)
-        for line in lines
-    )
-
-
-def session_of_history(lines: Iterable[str]) -> str:
-    """Return the session that the head of a history names; empty if it names none."""
-    head = takewhile(lambda line: not SPECSTORY_SPEAKER.match(line), lines)
-    return next((named[1] for named in map(SESSION_COMMENT.match, head) if named), "")
-
-
-def turns_of_history(lines: Iterable[str]) -> Iterator[Turn]:
-    """Yield the turns of a history: what somebody said, then the text of each tool block in it. Thoughts are dropped."""
-    role, at = "", 0
-    words, blocks = list[str](), list[list[str]]()
-    # the end of the open block, its open code fence, and the line above
-    ends = fence = above = ""
-    for line in lines:
-        speaker = None if ends else _opened_message(line, at)
-        if speaker:
-            yield from _message_turns(role, at, words, blocks, speaker[0])
-            (role, at), words, blocks = speaker, [], []
-            continue
-        if not role:
-            dated = STAMPED_TIME.search(line.rstrip(" )"))
-            at = time_of(dated[0]) if dated and line.startswith("#") else at
-            continue
-        opens = next((start for start in BLOCK_ENDS if line.startswith(start)), "")
-        if opens and not ends:
-            ends, fence, above = BLOCK_ENDS[opens], "", ""
-            blocks.append([])
-        if ends:
-            blocks[-1].append(line)
-            fence = fence_after(fence, line)
-            if line.rstrip().endswith(ends) and (
-                not fence or above.startswith(CODE_FENCE)
-            ):
-                ends = ""
-            above = line
-        elif not line.startswith(MESSAGE_COMMENT):
-            words.append(line)
-    yield from _message_turns(role, at, words, blocks, role)
-
-
-def _opened_message(line: str, before: int) -> tuple[str, int] | None:
-    """Return role and time of the speaker that a line names; None for other lines and for those older than `before`."""
-    found = SPECSTORY_SPEAKER.match(line)
-    if not found:
-        return None
-    time = STAMPED_TIME.search(found[3] or "")
-    at = time_of(time[0]) if time else 0
-    if at and at < before - MAX_LATE_MILLISECONDS:
-        return None
-    role = SUBAGENT if found[2] else USER if found[1] == "User" else ASSISTANT
-    return role, max(at, before) if role == SUBAGENT else at or before
-
-
-def _message_turns(
-    role: str, at: int, words: list[str], blocks: list[list[str]], following: str
-) -> Iterator[Turn]:
-    text = "\n".join(words).rstrip()
-    if role:
-        said = text if following == role else text.removesuffix(SPEAKER_SEPARATOR)
-        yield Turn(role, said.strip(), at)
-    for block in blocks if role != SUBAGENT else ():
-        name = TOOL_NAME.search(block[0])
-        if block[0].startswith((TOOL_START, DETAILS)):
-            yield Turn(TOOL, "\n".join(block), at, name[1] if name else "")

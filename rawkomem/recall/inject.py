@@ -404,7 +404,8 @@ def inject(
     page = Page(form, question, first.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
+    ordered, saved = mark_outdated(best_first(gated, chosen), newer), 0
+    wanted = [item if item.out else page.shown(item) for item in ordered]
     if any(received_key(item) in first.told for item in wanted if not item.out):
         whole = pack(wanted, limits, page.cost).items
         saved = sum(

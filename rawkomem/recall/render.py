@@ -245,21 +245,25 @@ def _shown_body(item: Scored) -> str:
 
 
 def render(
-    items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False, nonce: str = "",
-    pointers: Sequence[Scored] = (),
-) -> str:  # fmt: skip
+    items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False
+) -> str:
     """Return the redacted text for a prompt; empty without items. `vouched`: whether people vouch for memories here."""
-    parts = [part_of(item, vouched) for item in items]
-    return _written(form, parts, asked, nonce or new_nonce(NONCE_BYTES), pointers)
+    return _written(form, items, asked, vouched, new_nonce(NONCE_BYTES))
 
 
 def _written(
-    form: str, parts: Sequence[Part], asked: str, nonce: str, pointers: Sequence[Scored]
+    form: str,
+    items: Sequence[Scored],
+    asked: str,
+    vouched: bool,
+    nonce: str,
+    pointers: Sequence[Scored] = (),
 ) -> str:
     """Return items and pointers in a format; formats that a design document fixes have no pointers."""
     write = _writer(form)
     lines = [pointer_line(item) for item in pointers] if form in POINTING else []
     pointed = "\n".join([POINTER_LEAD, *lines, ""]) if lines else ""
+    parts = [part_of(item, vouched) for item in items]
     return write(parts, asked, nonce, pointed) if parts or lines else ""
 
 
@@ -317,30 +321,18 @@ class Page:
         self.nonce = new_nonce(NONCE_BYTES)
         frame = _writer(form)((), question.text, self.nonce, "")
         self.frame = count_tokens(frame)  # tokens without items
-        self._shown: dict[str, Scored] = {}
-        # memory, text, overruled
-        self._parts: dict[tuple[str, str | None, bool], Part] = {}
 
     def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
         """Return the items and pointers as text for the prompt."""
-        parts = [self._part(item) for item in items]
-        return _written(self.form, parts, self.question.text, self.nonce, pointers)
-
-    def _part(self, item: Scored) -> Part:
-        key = item.memory.id, item.text, item.signals.overruled
-        if key not in self._parts:
-            self._parts[key] = part_of(item, self.vouched)
-        return self._parts[key]
+        asked = self.question.text
+        return _written(self.form, items, asked, self.vouched, self.nonce, pointers)
 
     def shown(self, item: Scored) -> Scored:
         """Return the item with the part of its body that is shown."""
         if item.text is not None:
             return item
-        if item.memory.id not in self._shown:
-            is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
-            most = MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS
-            self._shown[item.memory.id] = self._cut(item, most)
-        return self._shown[item.memory.id]
+        is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
+        return self._cut(item, MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS)
 
     def cost(self, item: Scored) -> int:
         """Return the tokens that an item adds, rounded up, so that a page costs at most its frame plus its items."""

@@ -8,7 +8,7 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
-from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit
+from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit, best_hits
 from ..model.entries import Task
 from ..model.filters import Filter, read_filter
 from ..model.values import IMPORTANCE, TYPE_CHECKING, record, replace, unchecked
@@ -107,7 +107,6 @@ class Question:
     title_stems: frozenset[str] = (
         frozenset()
     )  # stems of the task that may name a title; empty for a long task
-    is_long: bool = False
     situation: Situation | None = None  # the text that conditions are matched against
     agent: str = ""
     session: str = ""
@@ -145,12 +144,12 @@ def question_of_task(task: Task, at: int) -> Question:
     said = clean(read.ask)
     plan = clean(task.plan[:MAX_QUESTION_CHARS]) if task.plan else ""
     text = " ".join(part for part in (without_paths(said), plan) if part)
-    is_long = len(said.split()) > LONG_TASK_WORDS
     matched = " ".join(part for part in (said, task.agent, plan) if part)
     situation = situation_of(matched[:MAX_QUESTION_CHARS])
     spoken = situation_of(without_paths(matched)[:MAX_QUESTION_CHARS], situation.engine)
     pasted = situation_of(clean(read.paste)) if read.paste else None
-    stems = frozenset() if is_long else frozenset(language().stems(said))
+    is_long = len(said.split()) > LONG_TASK_WORDS
+    stems = frozenset(() if is_long else language().stems(said))
     content = tuple(
         word
         for word in dict.fromkeys(language().content_terms(text))
@@ -159,7 +158,7 @@ def question_of_task(task: Task, at: int) -> Question:
     recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
     parts = tuple(dict.fromkeys((text, *sentences_of(text)))) if text.strip() else ()
     return Question(
-        text, query_words(text), said, stems, is_long, situation, task.agent, task.session,
+        text, query_words(text), said, stems, situation, task.agent, task.session,
         content, parts, spoken, pasted, recent, at,
     )  # fmt: skip
 
@@ -340,9 +339,7 @@ def nearest_passages(
             for only in filters:
                 hits = next(places)
                 hits += store.nearest(vector, MAX_NEAREST, only, tier)
-                if len(tiers) > 1:
-                    hits.sort(key=lambda hit: (-hit.score, hit.id, hit.passage))
-                    del hits[MAX_NEAREST:]
+                hits[:] = best_hits(hits, MAX_NEAREST)
     return found
 
 

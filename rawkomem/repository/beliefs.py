@@ -119,10 +119,6 @@ class Beliefs(Wing):
         """Return an object that computes standing and trust of many memories."""
         return self._core.read(lambda: self._core.view(None).believed)
 
-    def weak_sources(self, memory: Memory) -> tuple[Weak, ...]:
-        """Return the sources of a memory that were withdrawn, superseded or disputed, or are no longer valid."""
-        return self.all().weak_sources(memory)
-
     def weakened(self) -> Sequence[tuple[Memory, tuple[Weak, ...]]]:
         """Return the memories in use that have weak sources, with these sources."""
         weak_sources = self.all().weak_sources
@@ -194,7 +190,7 @@ class Beliefs(Wing):
                 again = quarantining(
                     memory, before.reason or reason, by, before.conflicts_with
                 )
-                return Plan((again,), f"hold {memory.id} for its review again")
+                return Plan((again,))
             rivals = self._rivals(memory)
             review = self._to_review(memory, rivals, settle, reason, by)
             return plan_restore(review, by_hand and memory.status == "quarantined")
@@ -224,12 +220,10 @@ class Beliefs(Wing):
 
     def is_vouched(self, name: str) -> bool:
         """Return whether a person vouches for a memory; False if it does not exist or nobody vouches for any memory."""
-        core = self._core
         try:
-            memory = self._repo.get(name)
+            return self._repo.get(name).vouched and self._core.is_vouching()
         except NotFound:
             return False
-        return memory.vouched and core.read(core.vouching) is not None
 
     def proposal(self, name: str) -> Proposal:
         """Return a memory with the changes that wait for a review."""
@@ -350,8 +344,7 @@ class Beliefs(Wing):
                 if one.status == "quarantined":
                     review = self._to_review(one, (), settle, reason, by)
                     entries += plan_review(review, action).entries
-            why = f"{action} {len(ids)} memories"
-            return Plan(in_one_change_file(entries), why)
+            return Plan(in_one_change_file(entries))
 
         with as_one_change(self._core):
             for ids in batches(plain, REVIEWS_AT_ONCE):
@@ -385,7 +378,7 @@ class Beliefs(Wing):
     def explain(self, name: str) -> Explained:
         """Return a memory's standing, trust, connections, conflicts, weak sources and history."""
         memory = self._repo.get(name)
-        weak = self.weak_sources(memory)
+        weak = self.all().weak_sources(memory)
         return Explained(
             memory,
             why_not_in_use(memory, now(), weak),
@@ -489,8 +482,8 @@ class Undoing(Wing):
             if not dry_run:
                 self._repo.drafts.store.reopen(change.ids)
                 note_drop(self._layout, change.memories[0], change.name)
-            steps, plan = _steps_of_change(change, {}), Plan((), "reopen")
-            return Undone(change, steps, plan, reopened=change.memories)
+            steps = _steps_of_change(change, {})
+            return Undone(change, steps, Plan(()), reopened=change.memories)
         if dry_run:
             return self._decide(change, everything, by)
         undone: Undone

@@ -121,47 +121,59 @@ class Edits(Wing):
             return Amended(())
         changed = [one for edit in edits for one in (edit.old, edit.new) if one]
         paths = sorted({entry.path for entry in changed if entry.path})
-        _refuse_unstaged(staged, core.layout.root, paths)
         committed = staged.texts(
             [path for path in paths if path in staged.head], staged.head
         )
         edited = staged.texts([path for path in paths if path in staged.now])
+        mine = {path: self._unchanged(staged, path, edited.get(path)) for path in paths}
         files = {
             path: restored_file(path, data, edited.get(path))
             for path, data in committed.items()
         }
         wanted = staged.texts(filter(is_memory, staged.now))
-        before, after = (
-            entries_by_memory({**wanted, **files}),
-            entries_by_memory(wanted),
-        )
-        plan = plan_amendments(edits, before, after, by)
+        before = entries_by_memory({**wanted, **files})
+        plan = plan_amendments(edits, before, entries_by_memory(wanted), by)
         # also where git's index lost the file, changes of committed files get their own
         entries = [
             replace(one, path=change_path(one)) if one.path in committed else one
             for one in plan.entries
         ]
         plan = replace(plan, entries=tuple(entries))
-        mine = {
-            path: read_bytes(core.layout.path(path)) for path in edited if path in files
-        }
-        files = {
-            path: _checked_out(data, mine.get(path), edited.get(path))
-            for path, data in files.items()
-        }
+        for path, data in files.items():
+            if mine[path] != edited.get(
+                path
+            ):  # git checks it out with Windows line ends
+                files[path] = data.replace(b"\n", b"\r\n")
         staging = dict(files)
-        copies = keep_edited(core.layout, mine)
+        known = {path: own for path in files if (own := mine[path]) is not None}
+        copies = keep_edited(core.layout, known)
         self._replace(files)
         try:
             written = core.write(plan) if plan.entries else ()
         except BaseException:
-            self._replace({path: mine.get(path) for path in files})
+            self._replace({path: mine[path] for path in files})
             raise
         for item in written:
             for path in with_gitkeep(core.layout, item.entry.path):
                 staging[path] = read_bytes(core.layout.path(path))
         staged.stage(staging)
         return Amended(tuple(edits), tuple(written), copies)
+
+    def _unchanged(self, staged: Staged, path: str, text: bytes | None) -> bytes | None:
+        """Return the bytes of a file, None if it does not exist; raise Refused if it has unstaged changes.
+
+        Restoring it would destroy them. Line ends do not count.
+        """
+        try:
+            mine: bytes | None = read_bytes(self._layout.path(path))
+        except FileNotFoundError:
+            mine = None
+        if mine != text and (mine is None or mine.replace(b"\r\n", b"\n") != text):
+            name = staged.name(path)
+            raise Refused(
+                f"{name} has unstaged changes", f"stage it first: git add {name}"
+            )
+        return mine
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
         """Replace the files together under one lock; None removes a file."""
@@ -218,8 +230,7 @@ class Edits(Wing):
                 entries[memory.id] = superseding(memory, other.id, why, by)
         if not entries:
             return ()
-        why = f"supersede {len(entries)} staged duplicates"
-        written = self._core.write(Plan(tuple(entries.values()), why))
+        written = self._core.write(Plan(tuple(entries.values())))
         self._core.follow()
         return written
 
@@ -242,37 +253,6 @@ class Edits(Wing):
     def _known(self, ids: Collection[str]) -> dict[str, KnownMemory]:
         core = self._core
         return core.read(lambda: {id: (core.find(id), core.entries(id)) for id in ids})
-
-
-def _checked_out(data: bytes, mine: bytes | None, staged: bytes | None) -> bytes:
-    """Return committed bytes as git checks them out: with Windows line ends if the edited file has them."""
-    if (
-        mine is None
-        or staged is None
-        or b"\r" in staged
-        or mine == staged
-        or mine.replace(b"\r\n", b"\n") != staged
-    ):
-        return data
-    return data.replace(b"\n", b"\r\n")
-
-
-def _refuse_unstaged(staged: Staged, root: str, paths: Sequence[str]) -> None:
-    """Raise Refused if a file has unstaged changes, which restoring it would destroy. Line ends do not count."""
-    texts = staged.texts(path for path in paths if path in staged.now)
-    for path in paths:
-        try:
-            mine = read_bytes(f"{root}/{path}")
-        except FileNotFoundError:
-            mine = None
-        text = texts.get(path)
-        if mine != text and (
-            mine is None or text is None or mine.replace(b"\r\n", b"\n") != text
-        ):
-            name = staged.name(path)
-            raise Refused(
-                f"{name} has unstaged changes", f"stage it first: git add {name}"
-            )
 
 
 def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:

@@ -10,7 +10,6 @@ from ..files.append import Written
 from ..format.body import read_citation
 from ..git import citations
 from ..git.citations import Cited
-from ..index.catalogue import memory_of
 from ..index.summaries import load_graph, named_entities
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, NotFound, Refused
@@ -161,8 +160,7 @@ class Episodes(Wing):
 
     def list(self) -> Sequence[Episode]:
         """Return all episodes, latest first."""
-        found = decide.episodes_in(self._repo.graph.load(statuses=()))
-        return [episode for episode in found if episode.memory.status in READABLE]
+        return [one for one in self._all() if one.memory.status in READABLE]
 
     def get(self, name: str) -> Episode:
         """Return one episode, by its id, a part of the id, its file stem or its title."""
@@ -176,19 +174,18 @@ class Episodes(Wing):
             raise Refused(
                 f"{memory.id} is deleted", "run 'rawkomem trace episode list'"
             )
-        found = decide.episodes_in(self._repo.graph.load(statuses=()))
-        return next(episode for episode in found if episode.memory.id == memory.id)
+        return next(one for one in self._all() if one.memory.id == memory.id)
+
+    def _all(self) -> Sequence[Episode]:
+        return decide.episodes_in(self._repo.graph.load(statuses=()))
 
     def search(
         self, name: str, question: str, limit: int = DEFAULT_RESULTS
     ) -> Sequence[Found]:
         """Return the members of an episode that match a question best."""
         ids = tuple(memory.id for memory in self.get(name).members)
-        return (
-            self._repo.search(question, limit, Filter(ids=ids, statuses=READABLE))
-            if ids
-            else []
-        )
+        only = Filter(ids=ids, statuses=READABLE)
+        return self._repo.search(question, limit, only) if ids else []
 
     def summarize(self, name: str, max_words: int = decide.SUMMARY_WORDS) -> str:
         """Return a summary made of sentences of the episode's active members."""
@@ -200,9 +197,8 @@ class Episodes(Wing):
             raise BadInput(
                 "there is nothing to keep: no member has any text", "add members first"
             )
-        return self._core.write(
-            plan_amend(self.get(name).memory, Entry(kind="amend", body=summary, by=by))
-        )[0]
+        text = Entry(kind="amend", body=summary, by=by)
+        return self._core.append(plan_amend, self.get(name).memory.id, text)
 
     def compress(
         self, name: str, title: str = "", archive: bool = False, by: str = ""
@@ -242,7 +238,7 @@ class Citations(Wing):
     def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
         """Append an entry with citations of these places in their current state."""
         found = [self.now(place).citation for place in places]
-        return self._core.write(plan_cite(self._repo.get(name), found, by))[0]
+        return self._core.append(plan_cite, name, found, by)
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
@@ -254,14 +250,6 @@ class Citations(Wing):
 
     def all(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
         """Return every memory in use that cites code, and for each place whether it changed."""
-        core = self._core
-        rows = core.rows()
-        docs = core.read(
-            lambda: [
-                doc
-                for row in rows
-                if '"cites"' in (doc := core.index.catalogue.doc(row.id))
-            ]
-        )
-        found = [(memory, self.of(memory)) for memory in map(memory_of, docs)]
-        return [(memory, cited) for memory, cited in found if cited]
+        cited = self._core.citing()
+        found = [(memory, cited(memory)) for memory in self._core.inside(None)]
+        return [(memory, places) for memory, places in found if places]

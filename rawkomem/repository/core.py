@@ -8,8 +8,7 @@ import os
 import sys
 from functools import cached_property
 
-from ..embed.embedder import AUTO_PROVIDER
-from ..embed.providers import open_deep_embedder, open_embedder
+from ..embed.embedder import AUTO_PROVIDER, open_deep_embedder, open_embedder
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
 from ..git.head import find_git
@@ -48,8 +47,8 @@ if TYPE_CHECKING:
     from ..files.append import Written
     from ..files.session_records import Access
     from ..git.citations import Citations, Cited
+    from ..index.ingest import Past
     from ..index.neighbors import Neighbors
-    from ..index.readings import Past
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
@@ -414,8 +413,12 @@ class Core:
 
         return vouching_of(self.layout, self.index.catalogue.db, strict)
 
+    def is_vouching(self) -> bool:
+        """Return whether a person vouches for any memory."""
+        return self.read(self.vouching) is not None
+
     def _past(self, at: int = 0) -> Past:
-        from ..index.readings import Past
+        from ..index.ingest import Past
 
         return Past(self.layout, self.index.catalogue, at, self.vouching())
 

@@ -30,7 +30,6 @@ from ..learn.lessons import (
 )
 from ..learn.traces import (
     SESSION_KEY,
-    SessionFacts,
     ToldExperience,
     ToldTrace,
     continued_trace,
@@ -39,7 +38,7 @@ from ..learn.traces import (
     trace_change,
     trace_of,
 )
-from ..learn.turns import Turn
+from ..learn.turns import Run, Turn
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
@@ -124,7 +123,7 @@ class Traces(Wing):
         id = one_line(session, MAX_SESSION_CHARS)
         if not id:
             return None
-        told = trace_of(turns, SessionFacts(host, id, self._layout.project))
+        told = trace_of(turns, Run(host, session=id), self._layout.project)
         if told is None:
             return None
         known = self._of_session(TRACE, id)

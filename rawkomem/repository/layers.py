@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from ..embed.embedder import Embedder
-from ..embed.providers import open_deep_embedder
+from ..embed.embedder import Embedder, open_deep_embedder
 from ..files.layout import (
     FOLDER,
     PERSONAL,

@@ -24,7 +24,6 @@ from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
     MAX_DRAFTS,
-    MIN_DRAFT_SCORE,
     QUOTE_KEY,
     choose_drafts,
     entry_of_draft,
@@ -254,13 +253,12 @@ class Learning(Wing):
         dry_run: bool = False,
         agent: str = "",
         task: str = "",
-        least: float = MIN_DRAFT_SCORE,
         by_host: bool = False,
     ) -> Learned:
         """Learn from a session's transcript, a text or a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` describe the session. `least` is the minimum score of a draft. If an agent
-        passes the transcript, requests in it count as written by the agent, unless the host wrote it (`by_host`).
+        Without a `run`, `agent` and `task` describe the session. If an agent passes the transcript, requests in it
+        count as written by the agent, unless the host wrote it (`by_host`).
         """
         stream = (
             io.BytesIO(said.encode("utf-8", "replace"))
@@ -268,7 +266,7 @@ class Learning(Wing):
             else said
         )
         heard = read_session(stream, run or Run(agent, task))
-        found = choose_drafts(heard.turns, heard.run, least)
+        found = choose_drafts(heard.turns, heard.run)
         return self.take(heard, found, dry_run, by_host)
 
     def take(

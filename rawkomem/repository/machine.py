@@ -19,8 +19,7 @@ from importlib.util import find_spec
 
 import apsw
 
-from ..embed.embedder import AUTO_PROVIDER
-from ..embed.providers import BUNDLED_PROVIDER
+from ..embed.embedder import AUTO_PROVIDER, BUNDLED_PROVIDER
 from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system

@@ -29,7 +29,6 @@ from ..files.archive import (
 from ..files.private import lock
 from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
-from ..index.neighbors import group_leaders
 from ..learn.learnings import (
     FAILED_KEY,
     is_consolidation_due,
@@ -304,7 +303,7 @@ class Lifecycle(Wing):
                 }
                 return self.recallable(seen, plan, successors, staying)
 
-            learn = partial(plan_learnings, leaders=group_leaders, by=by)
+            learn = partial(plan_learnings, by=by)
             return plan_consolidate(census, [checked, *others, learn], progress)
 
         done = self._run(decide, dry_run, progress)
@@ -350,19 +349,17 @@ class Lifecycle(Wing):
 
     def learn_traces(self, dry_run: bool = False, by: str = "") -> Done:
         """Turn traces into learnings; do nothing else."""
-        return self._run(
-            lambda census, _: plan_learnings(census, group_leaders, by), dry_run
-        )
+        return self._run(lambda census, _: plan_learnings(census, by), dry_run)
 
-    def learn_when_due(self, by: str = "") -> Done | None:
+    def learn_when_due(self) -> Done | None:
         """Turn traces into learnings if this is due, or if one goal has several new traces; archive no trace."""
         census = self.census()
         due = self._due(census)
         if due.new > MAX_TRACES_BEHIND or not (
-            due.is_due or most_of_one_goal(census, group_leaders) >= DUE_OF_ONE_GOAL
+            due.is_due or most_of_one_goal(census) >= DUE_OF_ONE_GOAL
         ):
             return None
-        done = self.learn_traces(by=by)
+        done = self.learn_traces()
         self._note_run()
         return done
 
@@ -411,7 +408,7 @@ class Lifecycle(Wing):
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""
         memories = {memory.id: memory for memory in self._core.all()}
         believed = self._repo.beliefs.all()
-        vouches = self._core.read(self._core.vouching) is not None
+        vouches = self._core.is_vouching()
         vouched = frozenset(
             id for id, memory in memories.items() if vouches and memory.vouched
         )
@@ -619,8 +616,8 @@ def plan_moves(census: Census, keep_days: int) -> list[Move]:
     """Return the moves of idle traces with a learning, and of other traces that are idle for `keep_days`."""
 
     def is_idle(memory: Memory, least: int) -> bool:
-        touched = memory.updated  # 0: unknown
-        return touched > 0 and census.now - touched >= least
+        # 0: unknown
+        return memory.updated > 0 and census.now - memory.updated >= least
 
     moves = learned_moves(census, lambda memory: is_idle(memory, IDLE_MS))
     if keep_days:

@@ -52,31 +52,33 @@ class Published:
 def publish_all(core: Core) -> Published:
     """Fill the three tables completely; return the number of rows."""
     core.index.refresh()
-    blocks = block_rows(last_blocks(core.layout))
-    made = skill_rows(core)
-    known = _entries(core, core.inside(Filter()))
-    home = StoreHome(core.layout, core.settings.store)
-    filled = store_plugin(core.settings.store.name).publish(
-        home, core.index.embedder.dims, known, blocks, made
-    )
-    return Published(filled, len(blocks), len(made))
+    skills = skill_rows(core)
+    filled = _publish(core, core.inside(Filter()), skills, whole=True)
+    return Published(filled, count_blocks(core.layout), len(skills))
 
 
 def publish_new(core: Core, ids: Sequence[str]) -> None:
     """Add new ledger blocks and the rows of these memories; if one of them is a skill, update the skills, too."""
     core.index.refresh()
     memories = core.inside(Filter(ids=tuple(ids))) if ids else []
-    skills = (
-        skill_rows(core)
-        if any(memory.kind == SKILL_KIND for memory in memories)
-        else None
+    is_skill = any(memory.kind == SKILL_KIND for memory in memories)
+    _publish(core, memories, skill_rows(core) if is_skill else None, whole=False)
+
+
+def _publish(
+    core: Core,
+    memories: Sequence[Memory],
+    skills: list[dict[str, Any]] | None,
+    whole: bool,
+) -> int:
+    return store_plugin(core.settings.store.name).publish(
+        StoreHome(core.layout, core.settings.store),
+        core.index.embedder.dims,
+        _entries(core, memories),
+        lambda held: _blocks_after(core, held),
+        skills,
+        whole,
     )
-    home, known = StoreHome(core.layout, core.settings.store), _entries(core, memories)
-    store, dims = store_plugin(core.settings.store.name), core.index.embedder.dims
-    if not store.publish_new(
-        home, dims, known, lambda held: _missing(core, held), skills
-    ):
-        publish_all(core)
 
 
 def has_tables(core: Core) -> bool:
@@ -85,11 +87,11 @@ def has_tables(core: Core) -> bool:
     return name not in (SQLITE, MEMORY) and store_plugin(name).rfc_tables
 
 
-def _missing(core: Core, held: int) -> tuple[str, list[dict[str, Any]]] | None:
-    """Return the last block of a table of `held` blocks, and the rows after it; None if the table has too many."""
+def _blocks_after(core: Core, held: int) -> tuple[str, list[dict[str, Any]]]:
+    """Return the last block of a table of `held` blocks, and the rows after it; no block if the table has too many."""
     blocks = count_blocks(core.layout)
     if blocks < held:
-        return None
+        return "", []
     rows = last_blocks(core.layout, blocks - held + (held > 0))
     before = rows.pop(0) if held and rows else None
     return before.id if before else "", block_rows(rows, before)
@@ -207,7 +209,7 @@ def export_yamo(
         row = skill_row(skill)
         row["metadata"] |= own_fields(skill.memory)
         skills.append({**row, "vector": []})
-    embedder = core.index.open_deep() if core.index.open_deep else None
+    embedder = core.index.open_deep()
     if embedder is None:
         embedder = core.index.embedder
         core.warn(

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from ..embed.embedder import AUTO_PROVIDER
-from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
+from ..embed.embedder import AUTO_PROVIDER, BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
 from ..format.fields import Unreadable

@@ -153,8 +153,8 @@ class Exchange(Wing):
         """Import from several files and folders; store a memory once even if several of them contain it."""
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
-            is_vouching = self._core.read(self._core.vouching) is not None
-            decided = decide_imports(read, MemoriesHere(self._core.all(), is_vouching))
+            here = MemoriesHere(self._core.all(), self._core.is_vouching())
+            decided = decide_imports(read, here)
             everything = [item for items in decided for item in items]
             entries = self._core.entries
             plans = self._core.read(
@@ -332,10 +332,9 @@ class Exchange(Wing):
             for entry in held.entries
             if entry.id not in known
         )
-        why = f"import {len(new)} memories of LLMos"
         with as_one_change(self._core):
             for some in batches(() if dry_run else new, ENTRIES_AT_ONCE):
-                self._core.write(Plan(tuple(some), why), VIA_IMPORT)
+                self._core.write(Plan(tuple(some)), VIA_IMPORT)
         deleted = tuple(
             id for id, memory in known.items() if memory.status == "deleted"
         )

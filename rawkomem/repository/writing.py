@@ -428,8 +428,7 @@ def add_many(
             plans.extend(
                 plan_claims(entries, beliefs.claiming, registry, trust, on_conflict)
             )
-        written = tuple(entry for plan in plans for entry in plan.entries)
-        return Plan(written, plans[0].why if plans else "nothing")
+        return Plan(tuple(entry for plan in plans for entry in plan.entries))
 
     rest = list(repo.core.write(decide, via, {one.id for one in entries if one.id}))
     stored: list[Stored] = []

@@ -349,14 +349,14 @@ def confirming(memory: Memory, witness: Memory) -> Entry:
 
 def _reduce_corroborate(fields: Fields, entry: Entry) -> Fields:
     """Count each other source once, because repeating a statement adds no trust. Link a witness (`with`)."""
-    source, known = _said_by(entry.by, entry.extra), fields.get("confirmed_by", ())
+    source, known = source_of(entry.by, entry.extra), fields.get("confirmed_by", ())
     links = fields.get("links", ())
     witnesses = tuple((CORROBORATED, id) for id in ids_in(entry, "with"))
     again = bool(witnesses) and all(link in links for link in witnesses)
     counts = (
         not again
         and source not in known
-        and not (source and source == _said_by(fields["by"], fields["extra"]))
+        and not (source and source == source_of(fields["by"], fields["extra"]))
     )
     times = [at for at in (fields["first_observed"], entry.at) if at]  # 0: unknown time
     return {
@@ -369,8 +369,8 @@ def _reduce_corroborate(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-def _said_by(by: str, extra: Mapping[str, Value]) -> str:
-    """Return the author's name, else the session."""
+def source_of(by: str, extra: Mapping[str, Value]) -> str:
+    """Return the author's name, else the session: two memories with the same source do not confirm each other."""
     return by.strip().lower() or str(said_under(extra, "session"))
 
 

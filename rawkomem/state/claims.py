@@ -398,24 +398,16 @@ def stored_outcome(entries: Sequence[Entry]) -> Outcome:
     first, *rest = entries
     if first.kind == "corroborate":
         return Outcome("corroborated", first.about)
-    for entry in rest:
-        if entry.kind == "quarantine":
-            return Outcome(
-                "quarantined",
-                first.id,
-                ids_in(entry, "conflictsWith"),
-                str(entry.extra["reason"]),
-            )
-        if entry.kind == "link":
-            return Outcome("kept_both", first.id, ids_in(entry, "to"))
-    if rest:
-        return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
-    open_with = ids_in(first, "conflictsWith")
-    return (
-        Outcome("conflict", first.id, open_with)
-        if open_with
-        else Outcome("stored", first.id)
-    )
+    if not rest:
+        open_with = ids_in(first, "conflictsWith")
+        return Outcome("conflict" if open_with else "stored", first.id, open_with)
+    second = rest[0]
+    if second.kind == "quarantine":
+        rivals, reason = ids_in(second, "conflictsWith"), str(second.extra["reason"])
+        return Outcome("quarantined", first.id, rivals, reason)
+    if second.kind == "link":
+        return Outcome("kept_both", first.id, ids_in(second, "to"))
+    return Outcome("superseded", first.id, tuple(entry.about for entry in rest))
 
 
 # Evolve: find the memory that a new text updates, and plan to supersede or confirm it. Pure.

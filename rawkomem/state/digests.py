@@ -197,26 +197,18 @@ class Episode:
 
 def episodes_in(graph: Graph) -> list[Episode]:
     """Return all episodes of a graph of all memories, latest first."""
-    members: dict[str, list[Memory]] = {
-        id: [] for id, memory in graph.memories.items() if memory.kind in GROUPS
-    }
-    missing: dict[str, list[str]] = {id: [] for id in members}
-    for edge in graph.edges:
-        if edge.type == MEMBER and edge.source in members:
-            members[edge.source].append(graph.memories[edge.target])
+    missing: dict[str, list[str]] = {}
     for broken in graph.broken:
-        if broken.type == MEMBER and broken.memory.id in members:
-            missing[broken.memory.id].append(broken.name)
-    found = [
-        Episode(graph.memories[id], by_time(members[id]), tuple(missing[id]))
-        for id in members
-    ]
+        if broken.type == MEMBER:
+            missing.setdefault(broken.memory.id, []).append(broken.name)
+    episodes = []
+    for id, memory in graph.memories.items():
+        if memory.kind in GROUPS:
+            ties = [edge for edge in graph.around[id] if edge.type == MEMBER]
+            members = by_time(graph.memories[e.target] for e in ties if e.source == id)
+            episodes.append(Episode(memory, members, tuple(missing.get(id, ()))))
     return sorted(
-        found,
-        key=lambda episode: (
-            -(episode.end or episode.memory.created),
-            episode.memory.id,
-        ),
+        episodes, key=lambda one: (-(one.end or one.memory.created), one.memory.id)
     )
 
 

@@ -45,6 +45,7 @@ from .plans import (
     Trust,
     change_entry,
     check_by,
+    check_in_use,
     claimed_time,
     ids_in,
     names_or_nothing,
@@ -115,12 +116,12 @@ def split_changes(
         changes = _without_copies(changes, vouches)
     own = {entry.id for entry in changes if vouches is None or vouches(entry)}
     reviews = [entry for entry in changes if entry.kind == "review"]
-    decided = Decided(review for review in reviews if review.id in own)
-    taken_back = Decided(review for review in reviews if review.id not in own).undone
+    accepted, refused, reverted = decisions(
+        review for review in reviews if review.id in own
+    )
+    *_, taken_back = decisions(review for review in reviews if review.id not in own)
     is_vouched = (
-        vouches is None
-        or vouches(creating)
-        or reviewed_name(creating) in decided.accepted
+        vouches is None or vouches(creating) or reviewed_name(creating) in accepted
     )
     counting: list[Entry] = []
     others: list[Entry] = []
@@ -129,11 +130,11 @@ def split_changes(
     undone: list[Entry] = []
     for entry in changes:
         name = reviewed_name(entry)
-        if name in decided.undone:
+        if name in reverted:
             undone.append(entry)
-        elif entry.id in own or name in decided.accepted:
+        elif entry.id in own or name in accepted:
             counting.append(entry)
-        elif name in decided.declined:
+        elif name in refused:
             declined.append(entry)
         elif name in taken_back:
             undone.append(entry)
@@ -147,20 +148,17 @@ def split_changes(
     )
 
 
-class Decided:
-    """The names of the entries that reviews accepted, declined and undid. A review that is undone has no effect."""
-
-    def __init__(self, reviews: Iterable[Entry]):
-        self.accepted: set[str] = set()
-        self.declined: set[str] = set()
-        self.undone: set[str] = set()
-        for review in sorted(
-            reviews, key=lambda entry: order_key(entry.at, entry.id), reverse=True
-        ):
-            if reviewed_name(review) not in self.undone:
-                self.accepted.update(ids_in(review, ACCEPTS))
-                self.declined.update(ids_in(review, DECLINES))
-                self.undone.update(ids_in(review, UNDOES))
+def decisions(reviews: Iterable[Entry]) -> tuple[set[str], set[str], set[str]]:
+    """Return the names of the entries that reviews accepted, declined and undid. An undone review has no effect."""
+    accepted, declined, undone = set[str](), set[str](), set[str]()
+    for review in sorted(
+        reviews, key=lambda entry: order_key(entry.at, entry.id), reverse=True
+    ):
+        if reviewed_name(review) not in undone:
+            accepted.update(ids_in(review, ACCEPTS))
+            declined.update(ids_in(review, DECLINES))
+            undone.update(ids_in(review, UNDOES))
+    return accepted, declined, undone
 
 
 def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
@@ -322,7 +320,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
         for entry in entries
         if vouches and entry.kind == "review" and vouches(entry)
     ]
-    accepted = Decided(reviews).accepted
+    accepted, *_ = decisions(reviews)
     kept: dict[str, Entry] = {}
     for entry in entries:
         other = kept.get(entry.id)
@@ -373,7 +371,7 @@ def _created_fields(entry: Entry) -> Fields:
         "conflicts_with": ids_in(entry, "conflictsWith"),
         "superseded_by": newer,
         "superseded_at": entry.at if newer else 0,
-        "repeated": _times_observed(entry) - 1,
+        "repeated": max(0, _count_in(extra_value(entry.extra, "timesObserved")) - 1),
         "first_observed": time_of(extra_value(entry.extra, "firstObservedAt"))
         or entry.at,
         "last_observed": time_of(extra_value(entry.extra, "lastObservedAt"))
@@ -385,14 +383,11 @@ def _created_fields(entry: Entry) -> Fields:
     }
 
 
-def _times_observed(entry: Entry) -> int:
-    """Return the entry's `timesObserved`, at least 1."""
-    given = str(extra_value(entry.extra, "timesObserved"))
-    return (
-        max(1, int(given))
-        if given.isdecimal() and len(given) <= MAX_COUNT_DIGITS
-        else 1
-    )
+def _count_in(value: object) -> int:
+    """Return the number that a value of a frontmatter is; 0 for any other value."""
+    digits = str(value)
+    is_count = digits.isdecimal() and len(digits) <= MAX_COUNT_DIGITS
+    return int(digits) if is_count else 0
 
 
 # dispute: somebody doubts the memory. Low trust or several disputes make it `disputed`;
@@ -519,23 +514,6 @@ def imported_state(memory: Memory) -> Mapping[str, Value]:
     return state if first and isinstance(state, dict) else {}
 
 
-def imported_status(memory: Memory) -> str:
-    """Return the status in the other system, which the first review restores; `active` if it is unknown."""
-    return str(imported_state(memory).get("status") or ACTIVE)
-
-
-def settled_where_imported(memory: Memory, rivals: Iterable[Memory]) -> list[Memory]:
-    """Return the rivals from the same system. They were in use there together, so a review does not settle them."""
-    kind = _import_kind(memory)
-    return [
-        one
-        for one in rivals
-        if imported_state(memory)
-        and IMPORTED_STATE in one.extra
-        and _import_kind(one) == kind
-    ]
-
-
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
     named = state.get("conflictsWith") if isinstance(state, dict) else None
@@ -547,10 +525,7 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
     state = imported_state(memory)
     entries: list[Entry] = []
     for key, kind in VOTES.items():
-        value = state.get(key)
-        if not isinstance(value, str) or not value.isascii() or not value.isdecimal():
-            continue
-        for _ in range(min(int(value), MAX_VOTES)):
+        for _ in range(min(_count_in(state.get(key)), MAX_VOTES)):
             extra = {"reason": IMPORT_REASON}
             entries.append(change_entry(after(memory, entries), kind, by, extra))
     links = state.get("links")
@@ -600,22 +575,18 @@ def plan_decide(
     memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
 ) -> Plan:
     """Plan to accept or decline proposed changes of a memory."""
-    extra: Fields = {
-        "action": DECIDE,
-        ACCEPTS if accept else DECLINES: [*map(reviewed_name, changes)],
-        "reason": reason,
-    }
-    return plan_change(memory, "review", by, extra)
+    check_in_use(memory)
+    verdict = ACCEPTS if accept else DECLINES
+    return Plan((deciding(memory, verdict, changes, reason, by),))
 
 
-def undoing(memory: Memory, changes: Sequence[Entry], reason: str, by: str) -> Entry:
-    """Return the review that undoes changes of a memory: the fold then leaves them out."""
-    extra: Fields = {
-        "action": DECIDE,
-        UNDOES: [*map(reviewed_name, changes)],
-        "reason": reason,
-    }
+def deciding(
+    memory: Memory, verdict: str, changes: Sequence[Entry], reason: str, by: str
+) -> Entry:
+    """Return the review that accepts, declines or undoes changes of a memory; the fold leaves undone ones out."""
     check_by(by)
+    names = [*map(reviewed_name, changes)]
+    extra: Fields = {"action": DECIDE, verdict: names, "reason": reason}
     return change_entry(memory, "review", by, extra)
 
 
@@ -673,14 +644,20 @@ def plan_restore(review: Review, quarantined_by_hand: bool = False) -> Plan:
 
 def _plan_active(review: Review) -> Plan:
     memory, settle, by = review.memory, review.settle, review.by
+    state = imported_state(memory) if settle == BY_TRUST else {}
     entries = imported_votes_and_links(memory, by)
-    if settle == BY_TRUST and imported_status(memory) != ACTIVE:
-        entries += _letting_pass(review, after(memory, entries), ())
-        entries += imported_status_entries(
-            after(memory, entries), imported_state(memory), by
-        )
+    if (state.get("status") or ACTIVE) != ACTIVE:
+        entries.append(_letting_pass(review, after(memory, entries), ()))
+        entries += imported_status_entries(after(memory, entries), state, by)
         return Plan(tuple(entries))
-    others = settled_where_imported(memory, review.rivals) if settle == BY_TRUST else []
+    # from the same system, where both were in use: a review does not settle them
+    others = [
+        one
+        for one in review.rivals
+        if state
+        and IMPORTED_STATE in one.extra
+        and _import_kind(one) == _import_kind(memory)
+    ]
     beside = {one.id for one in others}
     # with an open conflict in the other system; either memory may record it
     waiting = [
@@ -695,11 +672,11 @@ def _plan_active(review: Review) -> Plan:
     names = [rival.id for rival in rivals]
     if memory.status != ACTIVE or not memory.vouched:
         left = waiting if wins or settle == KEEP_BOTH else [*names, *waiting]
-        entries += _letting_pass(review, after(memory, entries), left)
+        entries.append(_letting_pass(review, after(memory, entries), left))
     both = names if settle == KEEP_BOTH else sorted(beside - {*waiting})
     if both:
         entries.append(linking(after(memory, entries), both, KEPT_BOTH, by))
-    if wins and settle != KEEP_BOTH:
+    if wins:
         entries += [
             superseding(rival, memory.id, review.reason or "activated in a review", by)
             for rival in rivals
@@ -712,9 +689,7 @@ def _plan_active(review: Review) -> Plan:
     return Plan(tuple(entries))
 
 
-def _letting_pass(
-    review: Review, memory: Memory, left: Sequence[str]
-) -> tuple[Entry, ...]:
+def _letting_pass(review: Review, memory: Memory, left: Sequence[str]) -> Entry:
     """Return the entry with which a reviewer vouches for a memory's text; `left` are conflicts that stay open."""
     extra: Fields = {
         "action": ACTIVATE, "reason": review.reason, "conflictsWith": [*left],
@@ -722,7 +697,7 @@ def _letting_pass(
     }  # fmt: skip
     check_by(review.by)
     # also for a deleted memory
-    return (change_entry(memory, "review", review.by, extra),)
+    return change_entry(memory, "review", review.by, extra)
 
 
 def _reduce_review(fields: Fields, entry: Entry) -> Fields:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..model.entries import Memory
-from ..model.values import GROUPS, record, replace
+from ..model.values import GROUPS, record
 from ..text.clean import one_line
 from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
@@ -249,12 +249,16 @@ PLAIN = " ,-/'()"  # kept besides letters and digits; other ASCII signs become a
 
 @record
 class Picture:
-    """The part of a graph that is drawn, and the number of memories and edges that are not."""
+    """The part of a graph that is drawn, and the number of memories that are not."""
 
     memories: tuple[Memory, ...]
     edges: tuple[Edge, ...]
-    left_out: int = 0  # memories
-    edges_left_out: int = 0
+    left_out: int
+
+    @property
+    def edges_left_out(self) -> int:
+        """Return how many edges mermaid cannot draw."""
+        return max(0, len(self.edges) - MERMAID_EDGES)
 
 
 def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
@@ -273,24 +277,19 @@ def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
     )
 
 
-def for_mermaid(picture: Picture) -> Picture:
-    """Return the picture with at most MERMAID_EDGES edges; edges by similarity are dropped first."""
-    ranked = sorted(
-        picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight)
-    )
-    kept = tuple(ranked[:MERMAID_EDGES])
-    return replace(picture, edges=kept, edges_left_out=len(ranked) - len(kept))
-
-
 def as_mermaid(picture: Picture) -> str:
-    """Return a mermaid flowchart, which GitHub, GitLab and many editors show."""
+    """Return a mermaid flowchart, which GitHub, GitLab and many editors show.
+
+    It has at most MERMAID_EDGES edges; edges by similarity are dropped first.
+    """
     names = {memory.id: f"n{number}" for number, memory in enumerate(picture.memories)}
     lines = ["flowchart LR"]
     for memory in picture.memories:
         label = _for_mermaid(memory.title, memory.id, "(no title)")
         shape = f"([{label}])" if memory.kind in GROUPS else f"[{label}]"
         lines.append(f"  {names[memory.id]}{shape}")
-    for edge in picture.edges:
+    edges = sorted(picture.edges, key=lambda edge: (edge.type == SIMILAR, -edge.weight))
+    for edge in edges[:MERMAID_EDGES]:
         is_similar = edge.type == SIMILAR
         arrow = "-.-" if is_similar else "-->"
         label = _for_mermaid(

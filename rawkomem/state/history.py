@@ -24,12 +24,13 @@ from .changes import (
 )
 from .fold import (
     REGISTRY,
+    UNDOES,
     Vouches,
     after,
+    deciding,
     fold,
     in_fold_order,
     split_changes,
-    undoing,
 )
 from .graph import Edge
 from .plans import Fields, entry_about
@@ -54,17 +55,12 @@ def changed_keys(
     old: Entry | Memory, new: Entry | Memory
 ) -> tuple[tuple[str, object, object], ...]:
     """Return (key, old value, new value) of the frontmatter keys that differ."""
-    fields = [
-        (key, getattr(old, field, ""), getattr(new, field, ""))
-        for field, key in ENTRY_KEYS.items()
-    ]
-    names = dict.fromkeys((*old.extra, *new.extra))
-    fields += [
-        (name, old.extra.get(name, ""), new.extra.get(name, "")) for name in names
-    ]
-    return tuple(
-        (key, before, after) for key, before, after in fields if before != after
+    before, after = (
+        {**{k: getattr(one, field, "") for field, k in ENTRY_KEYS.items()}, **one.extra}
+        for one in (old, new)
     )
+    pairs = ((key, before.get(key, ""), after.get(key, "")) for key in before | after)
+    return tuple(pair for pair in pairs if pair[1] != pair[2])
 
 
 def word_difference(old: str, new: str) -> str:
@@ -319,7 +315,7 @@ def plan_undo(
                 f"the change of {id} waits for a person's review",
                 f"ask a person to run 'rawkomem review {id}'",
             )
-        review = undoing(now, undone, UNDO_REASON, by)
+        review = deciding(now, UNDOES, undone, UNDO_REASON, by)
         then = fold([*about[id], review], _also(vouches, review if is_person else None))
         if then and (differences(now, then) or now.proposed != then.proposed):
             entries.append(review)

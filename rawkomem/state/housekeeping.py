@@ -37,6 +37,7 @@ from .changes import (
     kept_both,
     linking,
     outweighs,
+    source_of,
     superseding,
 )
 from .claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, Registry, claim_of, rivals_of
@@ -198,7 +199,7 @@ def _confirm(memories: dict[str, Memory], id: str, other: str) -> list[Entry]:
     witness was confirmed by the memory itself.
     """
     memory, witness = memories[id], memories[other]
-    own, source = _witness_source(memory), _witness_source(witness)
+    own, source = (source_of(one.by, one.extra) for one in (memory, witness))
     if (
         memory.corroborations >= MAX_CORROBORATIONS
         or not own
@@ -243,11 +244,6 @@ def same_facts(one: Memory, other: Memory) -> bool:
 def _has_stems(memory: Memory, stems: Sequence[str]) -> bool:
     missing = set(stems) - set(specific_stems(memory.title))
     return not missing or missing <= set(specific_stems(memory.body))
-
-
-def _witness_source(memory: Memory) -> str:
-    """Return the author's name, else the session."""
-    return memory.by.strip().lower() or session_of(memory)
 
 
 def _comparable(census: Census) -> list[list[Memory]]:

@@ -430,8 +430,8 @@ def _read_regex(text: str) -> Condition:
 class Engine:
     """RE2 with a budget for one task, so that the regexes of a hostile repository cannot slow it down."""
 
-    def __init__(self, work: int = MAX_ENGINE_WORK):
-        self.left = work
+    def __init__(self) -> None:
+        self.left = MAX_ENGINE_WORK
         self.skipped = 0  # conditions that were not tested
         self._apart: Engine | None = None
 

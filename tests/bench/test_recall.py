@@ -4,7 +4,7 @@ import json
 import lzma
 
 import pytest
-from rawkomem.bench.recall import injected_of, measure_recall, replay_here, transcript_before
+from rawkomem.bench.recall import injected_of, measure_recall, replay_here, turns_before
 from rawkomem.bench.scale import measure_stores
 from rawkomem.faces.cli import run
 from rawkomem.files.session_records import uses
@@ -68,11 +68,11 @@ def test_prompts_and_sessions_are_asked_through_the_hook(files):
 
 def test_what_came_before_a_prompt_is_found_by_number_and_by_text(files):
     pasts = recorded_pasts([files[1]])
-    before = transcript_before(pasts, "01.1", "install left-pad with npm")
-    assert b"What next?" in before and b"left-pad" not in before
-    assert transcript_before(pasts, "01.7", "install left-pad with npm ") == before
-    assert transcript_before(pasts, "02.1", "install left-pad with npm") == b""
-    assert transcript_before(pasts, "01.1", "other words") == b""
+    before = turns_before(pasts, "01.1", "install left-pad with npm")
+    assert before[-1].text.endswith("What next?") and "left-pad" not in before[-1].text
+    assert turns_before(pasts, "01.7", "install left-pad with npm ") == before
+    assert turns_before(pasts, "02.1", "install left-pad with npm") == ()
+    assert turns_before(pasts, "01.1", "other words") == ()
 
 
 def test_a_repository_is_replayed_in_a_copy(files, repository, memories):

@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from rawkomem.embed.embedder import EmbedderSettings
+from rawkomem.embed.embedder import EmbedderSettings, open_embedder
 from rawkomem.embed.endpoint import MODELS
-from rawkomem.embed.providers import open_embedder
 from rawkomem.repository import Repository
 
 from tests.embed.server import Answer, Server

@@ -3,8 +3,7 @@
 import importlib.util
 
 import pytest
-from rawkomem.embed.embedder import EmbedderSettings
-from rawkomem.embed.providers import PROVIDERS, open_embedder
+from rawkomem.embed.embedder import PROVIDERS, EmbedderSettings, open_embedder
 from rawkomem.model.errors import BadInput
 
 from tests.embed.server import Server

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rawkomem.embed.embedder import EmbedderSettings
-from rawkomem.embed.providers import open_embedder
+from rawkomem.embed.embedder import EmbedderSettings, open_embedder
 from rawkomem.embed.transformer import model_label
 
 

@@ -8,9 +8,8 @@ import pytest
 import rawkomem
 from rawkomem.files.layout import Layout
 from rawkomem.format.body import Citation, citations_in, read_citation, why_path_refused, with_citations
-from rawkomem.git import symbols
-from rawkomem.git.citations import Citations, blob_id
-from rawkomem.git.symbols import TooLong, mentions_symbol, symbol_text
+from rawkomem.git import citations
+from rawkomem.git.citations import Citations, TooLong, blob_id, mentions_symbol, symbol_text
 
 from tests.commands import cases
 
@@ -278,7 +277,7 @@ def test_no_file_keeps_a_hook_waiting(tmp_path, source, path):
 
 @pytest.mark.parametrize("limit", ["MAX_TEXT_LENGTH", "MAX_OCCURRENCES"])
 def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(symbols, limit, 400)
+    monkeypatch.setattr(citations, limit, 400)
     (tmp_path / "a.py").write_text("def x\n" * 500)
     cited = Citations(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
     assert cited.citation.blob == blob_id(b"def x\n" * 500)[:12] and cited.note

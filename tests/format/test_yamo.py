@@ -38,7 +38,18 @@ ARGUMENTS = {
     "recall": ("query", "limit", "filter", "found", "score", "confidence"),
     "reflect": ("id", "topic", "sources", "preview", "confidence"),
     "synthesize": ("id", "name", "sources", "preview"),
-    "lesson": ("id", "pattern", "situation", "oversight", "fix", "rule", "severity", "scope", "inverse", "confidence"),
+    "lesson": (
+        "id",
+        "pattern",
+        "situation",
+        "oversight",
+        "fix",
+        "preventative_rule",
+        "severity",
+        "applicable_scope",
+        "inverse_lesson",
+        "confidence",
+    ),
     "delete": ("id", "reason"),
 }
 RETAIN = """\
@@ -110,10 +121,10 @@ LINES = st.sampled_from([*RETAIN.split("\n"), *GRAMMAR.split("\n"), "agent:", "m
 
 @given(ANY | st.lists(LINES | ANY, max_size=30).map("\n".join))
 def test_nothing_raises(text):
-    reading = read_yamo_blocks(text)
-    assert all(problem.line >= 1 and problem.message for problem in reading.problems)
-    for block in reading.blocks:
-        assert read_yamo_blocks(emit_yamo(block)).blocks
+    blocks, problems = read_yamo_blocks(text)
+    assert all(problem.line >= 1 and problem.message for problem in problems)
+    for block in blocks:
+        assert read_yamo_blocks(emit_yamo(block))[0]
 
 
 def test_the_form_of_the_examples():
@@ -166,8 +177,8 @@ def test_what_is_wrong_is_told_with_its_line(change, line, message):
 
 def test_one_bad_block_does_not_take_the_others_with_it():
     bad = RETAIN.replace("priority: medium", "priority: urgent")
-    reading = read_yamo_blocks(RETAIN + bad + GRAMMAR)
-    assert len(reading.blocks) == 2 and [problem.line for problem in reading.problems] == [19 + 10]
+    blocks, problems = read_yamo_blocks(RETAIN + bad + GRAMMAR)
+    assert len(blocks) == 2 and [problem.line for problem in problems] == [19 + 10]
 
 
 def test_odd_names_are_told_and_mended():

@@ -14,6 +14,7 @@ from rawkomem.format.body import Citation
 from rawkomem.git.citations import Cited
 from rawkomem.hosts.hooks import answer
 from rawkomem.hosts.known_hosts import HOSTS, PROMPT, REWRITTEN, START, Call
+from rawkomem.model.errors import BadInput
 from rawkomem.model.values import iso, replace
 from rawkomem.recall.earlier_tasks import write_brief
 from rawkomem.recall.render import FORMS, finish, held, render
@@ -200,6 +201,12 @@ def test_every_item_carries_title_date_provenance_importance(form):
     for part in ("Why apsw", "2027-01-15", "planner", "memories/why.md:3"):
         assert part in text
     assert "high" in text.lower()
+
+
+def test_an_unknown_format_names_the_known_ones():
+    with pytest.raises(BadInput) as failure:
+        render([], "html")
+    assert "rawko, mesh, xml, json, plain" in failure.value.hint
 
 
 HOSTILE = [

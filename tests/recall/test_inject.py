@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from rawkomem.model.entries import Task
+from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.recall.excerpt import MAX_WHOLE_CHARS, excerpt
 from rawkomem.recall.inject import pack
 from rawkomem.recall.render import FORMS, Page, render
@@ -59,6 +60,14 @@ def test_a_fired_condition_brings_its_memory_and_what_it_names(filled):
     assert injection.tokens > 50
 
 
+def test_only_so_many_so_important_so_long(filled):
+    task = Task("fix the login page")
+    assert len(filled.inject(task, limit=1).items) == 1
+    assert titles(filled.inject(task, min_importance="critical")) == []
+    tight = filled.inject(task, budget=10)
+    assert not tight.items and tight.left_out[-1].out.code == "over-budget"
+
+
 def test_deleted_and_draft_memories_are_never_injected(filled, memories):
     filled.delete("auth")
     (memories / "draft.md").write_text("login login login\n")
@@ -71,6 +80,21 @@ def test_the_plan_and_the_agent_count_as_task(filled, memories):
     )
     assert "For testers" in titles(filled.inject(Task("anything at all", agent="tester")))
     assert "Cake for birthdays" in titles(filled.inject(Task("go on", plan="then order the cake")))
+
+
+def test_mistakes_name_the_valid_words(filled):
+    for wrong, says in (
+        ({"profile": "best"}, "fit, rawko, mesh"),
+        ({"form": "html"}, "rawko, mesh, xml"),
+        ({"min_importance": "urgent"}, "low, medium"),
+    ):
+        with pytest.raises(BadInput) as failure:
+            filled.inject(Task("x"), **wrong)
+        assert says in failure.value.hint
+    with pytest.raises(BadInput, match="unknown agent"):
+        filled.inject(Task("x", agent="butler"))
+    with pytest.raises(NotFound):
+        filled.explain("nope", Task("x"))
 
 
 def test_twins_are_dropped_and_the_best_is_never_dropped_in_silence():
@@ -135,7 +159,7 @@ def test_what_leaves_for_a_prompt_is_redacted_once_more(repository, memories, mo
     """A secret that slipped into the index, past the rules of the day it was read."""
     secret = "ghp_" + "R4nd0mT0kenV4lueF0rTh1sTestOnly12345"[:36]
     (memories / "a.md").write_text(f"---\ntitle: Release token\nwhenToUse: [release]\n---\n\nUse {secret} to push.\n")
-    monkeypatch.setattr("rawkomem.index.readings.redact_entry", lambda entry: entry)
+    monkeypatch.setattr("rawkomem.index.ingest.redact_entry", lambda entry: entry)
     repository.sync()
     assert secret in repository.get("a").body
     for form in ("rawko", "mesh", "xml", "json", "plain"):

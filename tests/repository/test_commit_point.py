@@ -28,7 +28,7 @@ def no_space(*arguments: object, **named: object) -> None:
     [
         (sync, "open_database", full),
         (sync, "hash_of_file", no_space),
-        (sync.Reconcile, "run", full),
+        (sync, "_update", full),
         (ledger, "append_blocks", no_space),
         (replace, "sync_folder", no_space),
         (core.Core, "authors", no_space),

@@ -637,5 +637,5 @@ def test_the_overview_counts_files_that_are_not_committed(git, memories, rawkome
 
 
 def test_paths_that_are_not_local_are_left_alone(tmp_path):
-    assert guard(str(tmp_path / "x")) is False
+    assert guard(str(tmp_path / "x")) == (False, "")
     assert Layout(str(tmp_path / ".rawko")).local.endswith(".rawko/local")

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rawkomem.embed.providers import bundled_embedder
+from rawkomem.embed.embedder import bundled_embedder
 from rawkomem.files.layout import hash_of_file, is_text_path, stamps_in, sweep
 from rawkomem.git.head import git_stamp
 from rawkomem.index import catalogue

@@ -41,7 +41,7 @@ from .options import expanded, parse_plain, run_of
 from .terminal import complain, say_written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from typing import NoReturn
 
 
@@ -84,9 +84,8 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
-            code = _paged(
-                command, lambda: run_of(command)(folder, arguments, **values) or 0
-            )
+            with _output_of(command):
+                code = run_of(command)(folder, arguments, **values) or 0
         else:
             from .commands import (
                 run_click,  # importing click takes as long as three bare Python starts
@@ -94,7 +93,8 @@ def run(argv: list[str]) -> int:
 
             # because some of these commands are servers
             gc.set_threshold(*USUAL_THRESHOLDS)
-            code = _paged(_command_in(argv), lambda: run_click(argv))
+            with _output_of(_command_in(argv)):
+                code = run_click(argv)
         sys.stdout.flush()
         return code
     except WrittenUnseen as failure:
@@ -114,14 +114,21 @@ def run(argv: list[str]) -> int:
         return complain(_system_error(failure))
 
 
-def _paged(command: str, work: Callable[[], int]) -> int:
-    """Do the work of a command; send stdout to a pager if the command is in PAGED and stdout is a terminal."""
+class _Unpaged:
+    """A context manager that does nothing: most output needs no pager, and contextlib takes time to import."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def _output_of(command: str) -> AbstractContextManager[None]:
+    """Return a context that sends stdout to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
-        return work()
+        return _Unpaged()
     from .pager import paged
 
-    with paged():
-        return work()
+    return paged()
 
 
 def _command_in(argv: list[str]) -> str:

@@ -192,7 +192,7 @@ def host_command(name: str) -> Command:
             "--mcp",
             is_flag=True,
             help="Also set up the MCP server.",
-            hidden=not (host.mcp and host.has_hooks),
+            hidden=not host.has_hooks,
         ),
         *((PLUGIN,) if host.marketplace else ()),
         CONNECTED,

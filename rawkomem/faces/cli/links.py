@@ -16,7 +16,6 @@ from ...state.graph import (
     WalkStep,
     as_mermaid,
     clusters,
-    for_mermaid,
     orphans,
     picture_of,
     shortest_path,
@@ -119,10 +118,10 @@ CLUSTER = Fields(
 )
 PICTURE = Fields(
     "nodes=memories edges left_out",
-    lambda picture: as_mermaid(for_mermaid(picture)).rstrip("\n"),
+    lambda picture: as_mermaid(picture).rstrip("\n"),
     remarks="{left_out:?% more memories are not drawn: --limit 0 draws all, --id draws the neighbors of one}\n"
     f"{{edges_left_out:?some edges are not drawn: mermaid allows {MERMAID_EDGES}; --json has all}}",
-    edges_left_out=lambda picture: for_mermaid(picture).edges_left_out,
+    edges_left_out=lambda picture: picture.edges_left_out,
     nodes=[NODE],
     edges=[EDGE],
 )

@@ -21,7 +21,7 @@ from ...bench.recall import measure_recall, replay_here
 from ...bench.scale import measure_stores
 from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corpus
 from ...bench.speed import measure_speed
-from ...embed.providers import open_embedder
+from ...embed.embedder import open_embedder
 from ...files.layout import find_layout, read_stdin
 from ...model.errors import BadInput, NotFound
 from ...model.installed import how_to_add, how_to_install, how_to_reach, installer

@@ -226,6 +226,8 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     folder = ""
     if len(argv) > 2 and argv[0] == "-C":
         folder, argv = argv[1], argv[2:]
+    if argv[:2] == ["index", "sync"]:
+        argv = argv[1:]
     if not argv or argv[0] not in FREQUENT:
         return None
     hot = FREQUENT[argv[0]]

@@ -44,7 +44,8 @@ def run_search(
     text = read_stdin(strict=False) if arguments == ["-"] else " ".join(arguments)
     repository = Repository.open(folder, layers=True)
     only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
-    found = repository.search(text, limit, only, profile, least)
+    (answer,) = repository.search_many([text], limit, only, profile, least)
+    found = answer.found
     repository.core.deepen_in_background()
     if as_json:
         (EXPLAINED if explain else RESULT).say(found, True)

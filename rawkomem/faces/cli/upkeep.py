@@ -280,7 +280,7 @@ def store_rollback(repository: Repository, place: str, anyway: bool) -> Any:
 
 SINK = Fields(
     of=SinkStatus,
-    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped (.rawko/local/sinks/dead.jsonl)}",
+    line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped}",
     remarks="{problem:?{name}: %}",
     nothing="no sinks are set up ('rawkomem docs sinks' explains how)",
 )

@@ -25,7 +25,7 @@ from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from importlib.metadata import EntryPoint
     from typing import Any
 
@@ -145,6 +145,11 @@ def check_database(path: str, make: bool) -> None:
             open_private(path, "a").close()
     except OSError as failure:
         raise apsw.CantOpenError(f"{path}: {failure.strerror}") from None
+
+
+def marks(values: Collection[object]) -> str:
+    """Return a placeholder for each value of a list, in brackets."""
+    return f"({', '.join('?' * len(values))})"
 
 
 def rows(

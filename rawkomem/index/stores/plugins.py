@@ -10,8 +10,8 @@ from typing import Any, cast
 from ...model.errors import BadInput, IndexBroken
 from .database import StoreHome
 from .protocol import (
+    BlocksAfter,
     Migrated,
-    Missing,
     OneLineErrors,
     OutsideStore,
     Row,
@@ -50,28 +50,15 @@ class LancePlugin(StorePlugin):
         home: StoreHome,
         dims: int,
         memories: Mapping[str, Row],
-        blocks: Sequence[Row],
-        skills: Sequence[Row],
+        blocks_after: BlocksAfter,
+        skills: Sequence[Row] | None,
+        whole: bool,
     ) -> int:
         """Fill the tables of RFC-0011 with the data that the search store does not hold."""
         from .lance.tables import publish
 
         with lance_errors(self.place(home)) as place:
-            return publish(place, dims, memories, blocks, skills)
-
-    def publish_new(
-        self,
-        home: StoreHome,
-        dims: int,
-        memories: Mapping[str, Row],
-        missing: Missing,
-        skills: Sequence[Row] | None,
-    ) -> bool:
-        """Add new rows to the tables of RFC-0011; StorePlugin documents the parameters."""
-        from .lance.tables import publish_new
-
-        with lance_errors(self.place(home)) as place:
-            return publish_new(place, dims, memories, missing, skills)
+            return publish(place, dims, memories, blocks_after, skills, whole)
 
     def migrate(self, place: str) -> Migrated:
         """Migrate memory_entries from V1 to V2."""
@@ -129,15 +116,13 @@ class PostgresPlugin(StorePlugin):
 def open_postgres(url: str, repository: str, clone: str, dims: int) -> OutsideStore:
     """Open the store of one clone of a repository in the database of a URL, for vectors of `dims` dimensions."""
     try:
-        from .postgres.server import Connections, configure_session, prepare_database
+        from .postgres.server import Connections
         from .postgres.store import PostgresStore
     except ImportError:
         raise BadInput(
             "the postgres store needs psycopg", f"run: {POSTGRES.how_to_install()}"
         ) from None
-    return PostgresStore(
-        Connections(url, prepare_database, configure_session), repository, clone, dims
-    )
+    return PostgresStore(Connections(url), repository, clone, dims)
 
 
 POSTGRES = PostgresPlugin()

@@ -15,7 +15,7 @@ from ...model.errors import IndexBroken
 from ...model.filters import Filter, asked
 from ...model.installed import how_to_add
 from ...model.values import record
-from .database import StoreHome, rows
+from .database import StoreHome, marks, rows
 from .sqlite import DEEP, FIRST, REST, Compared, Document, Hit, SqliteStore, filter_sql
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # what a search asks: with vectors inside, or outside (SplitStore)
 SearchStore = SqliteStore
 Row = dict[str, Any]
-Missing = Callable[[int], tuple[str, list[Row]] | None]
+BlocksAfter = Callable[[int], tuple[str, list[Row]]]
 
 
 class OutsideStore(Protocol):
@@ -90,6 +90,49 @@ class BaseStore(OutsideStore):
         return 0
 
 
+class CollectingStore(BaseStore):
+    """Collects changes; `commit` calls `_write`, which a subclass implements, for all of them."""
+
+    def __init__(self) -> None:
+        self._discard()
+
+    def _discard(self) -> None:
+        self._changed: dict[str, Document | None] = {}  # None: dropped
+        self._deep: dict[str, Sequence[bytes]] = {}
+        self._is_erased = self._is_flat = False
+
+    def put(self, documents: Sequence[Document]) -> None:
+        self._changed |= {document.id: document for document in documents}
+
+    def drop(self, ids: Sequence[str]) -> None:
+        self._changed |= dict.fromkeys(ids)
+
+    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
+        self._deep |= vectors
+
+    def flatten(self) -> None:
+        self._deep, self._is_flat = {}, True
+
+    def erase(self) -> None:
+        self._discard()
+        self._is_erased = True
+
+    def commit(self) -> None:
+        if self._changed or self._deep or self._is_erased or self._is_flat:
+            documents = [document for document in self._changed.values() if document]
+            try:
+                self._write(documents)
+            finally:
+                self._discard()
+
+    def _write(self, documents: Sequence[Document]) -> None:
+        """Make the collected changes; `documents` are those that were put."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self._discard()
+
+
 class SplitStore(SqliteStore):
     """Keeps documents and words in the index's database, and vectors in a store outside."""
 
@@ -139,7 +182,7 @@ class SplitStore(SqliteStore):
         places = {
             (id, number): (field, bool(alone))
             for id, number, field, alone in rows(
-                self.db, f"{sql} WHERE d.id IN ({', '.join('?' * len(ids))})", ids
+                self.db, f"{sql} WHERE d.id IN {marks(ids)}", ids
             )
         }
         return [
@@ -200,26 +243,16 @@ class StorePlugin:
         home: StoreHome,
         dims: int,
         memories: Mapping[str, Row],
-        blocks: Sequence[Row],
-        skills: Sequence[Row],
-    ) -> int:
-        """Fill the tables of RFC-0011; `memories` are columns by id. Return how many memories have a row."""
-        raise NotImplementedError
-
-    def publish_new(
-        self,
-        home: StoreHome,
-        dims: int,
-        memories: Mapping[str, Row],
-        missing: Missing,
+        blocks_after: BlocksAfter,
         skills: Sequence[Row] | None,
-    ) -> bool:
-        """Add new data: columns of these memories, missing blocks, and skills unless None.
+        whole: bool,
+    ) -> int:
+        """Add to the tables of RFC-0011: columns of memories by id, missing blocks, and skills unless None.
 
-        `missing` takes the number of blocks in the table, and returns the id of the last of them and the rows after
-        it, or None. Return False if the table does not have that block: then the caller calls `publish`.
+        With `whole`, fill the tables again. Return how many memories have a row. `blocks_after` takes the number of
+        blocks in the table, and returns the id of the last of them, if there is one, and the rows after it.
         """
-        return False
+        raise NotImplementedError
 
     def migrate(self, place: str) -> Migrated:
         """Migrate the tables at a folder or url from RFC-0011's schema V1 to V2."""

@@ -36,7 +36,7 @@ from ...model.filters import (
 from ...model.values import TYPE_CHECKING, record, unchecked
 from ...text.clean import late_regex
 from ...text.language import hump_parts
-from .database import first, rows
+from .database import first, marks, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -108,6 +108,11 @@ class Hit:
     score: float
     field: str = BODY
     alone: bool = True  # whether the passage has no surroundings
+
+
+def best_hits(hits: Iterable[Hit], limit: int) -> list[Hit]:
+    """Return the hits with the highest scores; ties go to the smaller id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
 
 
 # The store.
@@ -205,7 +210,7 @@ class SqliteStore:
 
     def _put_document(self, document: Document) -> int:
         columns = comparable(document.facets)
-        sql = f"INSERT INTO documents ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        sql = f"INSERT INTO documents ({', '.join(columns)}) VALUES {marks(columns)}"
         self.db.execute(sql, tuple(columns.values()))
         owner = self.db.last_insert_rowid()
         self.db.execute("INSERT INTO shallow VALUES (?)", (owner,))
@@ -320,10 +325,7 @@ class SqliteStore:
         sql = f"SELECT n, {distance} AS d FROM {prefix}fine WHERE true {inside} ORDER BY d LIMIT ?"
         found = with_ties(lambda most: rows(self.db, sql, (fine, *values, most)), limit)
         return self._hits(
-            (
-                (n, 1 - distance * distance / (2 * SCALE * SCALE))
-                for n, distance in found
-            ),
+            ((n, cosine_of(distance * distance)) for n, distance in found),
             limit,
         )
 
@@ -487,7 +489,7 @@ class SqliteStore:
         ids = dict(
             rows(
                 self.db,
-                f"SELECT n, id FROM documents WHERE id IN ({', '.join('?' * len(among))})",
+                f"SELECT n, id FROM documents WHERE id IN {marks(among)}",
                 among,
             )
         )
@@ -509,13 +511,13 @@ class SqliteStore:
         fine = "deep_fine" if tier == DEEP else "fine"
         sql = (
             f"SELECT d.id, p.number, p.field, {measured} FROM documents d JOIN passages p ON p.document = d.n"
-            f" JOIN {fine} f ON f.n = p.n WHERE d.id IN ({', '.join('?' * len(ids))}) LIMIT {most}"
+            f" JOIN {fine} f ON f.n = p.n WHERE d.id IN {marks(ids)} LIMIT {most}"
         )
         found = rows(self.db, sql, (*asked, *ids))
         if not found:
             return [[] for _ in vectors]
         id, number, field, *distances = zip(*found, strict=True)
-        cosines = ([1 - d * d / (2 * SCALE * SCALE) for d in own] for own in distances)
+        cosines = ([cosine_of(d * d) for d in own] for own in distances)
         hits = (zip(id, number, field, own, strict=True) for own in cosines)
         return [
             list(own) if is_known else []
@@ -564,7 +566,7 @@ class SqliteStore:
             )
             for n, id, number, field, alone in places
         ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+        return best_hits(hits, limit)
 
 
 def head_of(document: Document, passage: Passage) -> str:
@@ -644,7 +646,7 @@ def filter_sql(only: Filter) -> tuple[str, list[str | int | bytes]]:
     for field, wanted in asked(only):
         column = f"d.{field.column}"
         if field.compare == ANY_OF:
-            where.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+            where.append(f"{column} IN {marks(wanted)}")
             values.extend(wanted)
         elif field.compare == ALL_OF:
             where.extend([f"instr({column}, ?) > 0"] * len(wanted))
@@ -653,6 +655,11 @@ def filter_sql(only: Filter) -> tuple[str, list[str | int | bytes]]:
             where.append(f"{column} {'>=' if field.compare == AT_LEAST else '<'} ?")
             values.append(wanted)
     return " AND ".join(where), values
+
+
+def cosine_of(squared: float) -> float:
+    """Return the cosine of two vectors, from the squared distance between them as whole numbers."""
+    return 1 - squared / (2 * SCALE * SCALE)
 
 
 def pack_all(vectors: Sequence[bytes]) -> list[tuple[bytes, bytes]]:

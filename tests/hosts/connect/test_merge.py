@@ -133,6 +133,17 @@ def test_what_only_looks_like_ours_is_not(command):
     assert remove(text) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["hello", "{", '{"a": 1', '{"a" 1}', "{'a': 1}", '{"a": 1} x', "[]", "5", '{"hooks": []}', '{"hooks": 5}',
+     '{"hooks": {"SessionStart": {}}}', '{"hooks": null}', "{/*", '{"a": "b}', '{"a": 1,, "b": 2}', "[" * 100_000, '{"a": NaN1}',
+     '{"a": 1, "a": 2}'],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused(text):
+    with pytest.raises(ValueError):
+        connect(text, "claude")
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

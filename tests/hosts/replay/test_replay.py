@@ -122,10 +122,10 @@ def test_each_prompt_sees_what_came_before_it_and_no_more(write, tmp_path):
     file.write_bytes(write(TALK))
     (past,) = read_past(str(file))
     assert [moment.prompt for moment in past.moments] == [text for role, text in TALK if role == "user"]
-    first, second, third = (past.before(moment) for moment in past.moments)
-    assert b"left-pad" not in first
-    assert b"package-lock.json" in second and b"No, use pnpm" not in second
-    assert b"Done with pnpm" in third and b"release notes" not in third
+    first, second, third = (str(past.before(moment)) for moment in past.moments)
+    assert "left-pad" not in first
+    assert "package-lock.json" in second and "No, use pnpm" not in second
+    assert "Done with pnpm" in third and "release notes" not in third
 
 
 def test_the_sessions_of_a_project_are_found(repository, project, no_hosts):

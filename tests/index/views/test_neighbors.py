@@ -5,9 +5,14 @@ from array import array
 
 import numpy as np
 from rawkomem.index import neighbors
-from rawkomem.index.neighbors import BLOCK_ROWS, MAX_LINKS, VECTOR_LENGTH, similar_pairs
+from rawkomem.index.neighbors import BLOCK_ROWS, MAX_LINKS, VECTOR_LENGTH, Neighbors
 
 from tests.index.stores.store_contract import mixed, numbers, vector
+
+
+def similar_pairs(vectors, least, of=""):
+    near = Neighbors(vectors)
+    return near.pairs(near.ids, least, of)
 
 
 def int8(given: bytes) -> bytes:

@@ -173,7 +173,7 @@ def test_every_host_tells_what_failed_what_was_written_and_what_passed(sample):
     turns = tools(sample.read_bytes())
     asked = [turn.did for turn in turns if not turn.text and turn.did.failed is None]
     assert [did.command for did in asked if did.command.startswith("make")] == ["make test", "make test"]
-    assert [(did.file, did.written) for did in asked if did.file] == [("/x/CLAUDE.md", RULE)]
+    assert [(did.file, did.written) for did in asked if did.written] == [("/x/CLAUDE.md", RULE)]
     results = [turn for turn in turns if turn.did.failed is not None]
     if sample.stem == SILENT:
         assert not results and len(asked) == 4
@@ -199,9 +199,10 @@ def test_what_people_say_beside_tools_stays(sample):
     [
         ({"command": ["bash", "-lc", "ls -l"]}, [Did("i", "ls -l")]),
         ({"command": ["ls", "-l"]}, [Did("i", "ls -l")]),
-        ({"command": "view", "path": "a.md"}, [Did("i")]),
+        ({"command": "view", "path": "a.md"}, [Did("i", file="a.md")]),
+        ({"path": "src/shop", "pattern": "x"}, [Did("i")]),
         ({"command": "create", "path": "a.md", "file_text": "x"}, [Did("i", file="a.md", written="x")]),
-        ({"file_path": "a.md", "content": ""}, [Did("i", file="a.md")]),
+        ({"file_path": "a.md", "content": ""}, [Did("i", file="a.md", written="")]),
         ({"notebook_path": "a.ipynb", "new_source": "x = 1"}, [Did("i", file="a.ipynb", written="x = 1")]),
         (
             {
@@ -219,7 +220,7 @@ def test_what_people_say_beside_tools_stays(sample):
         ),
         (
             "*** Begin Patch\n*** Update File: a\n*** Move to: b\n+x\n*** Delete File: c\n*** End Patch",
-            [Did("i", file="b", written="x")],
+            [Did("i", file="b", written="x"), Did("i", file="c")],
         ),
         ({"text": "hello"}, [Did("i")]),
         (None, [Did("i")]),

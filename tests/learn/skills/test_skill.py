@@ -7,14 +7,12 @@ from rawkomem.learn.skills import (
     KEYWORD_SHARE,
     MEANING_SHARE,
     plan_skill,
-    plan_skill_prune,
     rank_skills,
     read_skill,
     reliability_after,
     skill_of,
 )
 from rawkomem.model.entries import Entry, Memory
-from rawkomem.model.errors import BadInput
 from rawkomem.state.fold import fold
 
 
@@ -111,14 +109,3 @@ def test_a_changed_text_amends_the_active_skill_of_that_name():
     assert (entry.kind, entry.about, entry.body) == ("amend", old.id, "# deploy\n\nNew.")
     (entry,) = ingest("# deploy\n\nNew.", [memory("# Deploy", status="archived")]).entries
     assert entry.kind == "skill" and entry.id.startswith("skill_")
-
-
-def test_prune_archives_what_is_below_the_threshold():
-    skills = [skill("a", "a", votes="--"), skill("b", "b", votes="-"), skill("c", "c")]
-    plan = plan_skill_prune(skills, 0.3, "me")
-    assert [(entry.kind, entry.about) for entry in plan.entries] == [("archive", "a")]
-    assert plan.entries[0].extra["reason"] == "pruned: reliability 0.1 is below 0.3"
-    assert [entry.about for entry in plan_skill_prune(skills, 0.5, "").entries] == ["a", "b"]
-    for wrong in (-0.1, 1.1):
-        with pytest.raises(BadInput, match="is no reliability"):
-            plan_skill_prune(skills, wrong, "")

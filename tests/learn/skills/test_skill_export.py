@@ -1,6 +1,5 @@
 """Portable skill folders: what is in them, and what is never overwritten."""
 
-import os
 import re
 
 import pytest
@@ -50,15 +49,6 @@ def test_a_description_fits_and_is_never_empty():
 def test_yamo_text_comes_in_a_fence():
     body = split_front(portable_text(memory("name: Legacy;\nintent: x;\n"), "legacy"))[1]
     assert body == "# Legacy\n\n```yamo\nname: Legacy;\nintent: x;\n```"
-
-
-def test_written_twice_is_unchanged_and_a_new_text_replaces_our_own(tmp_path):
-    first = export_skill(memory("# Deploy\n\nOld."), str(tmp_path), "/elsewhere")
-    assert first.changed and first.path == str(tmp_path / "deploy" / "SKILL.md")
-    assert not export_skill(memory("# Deploy\n\nOld."), str(tmp_path), "/elsewhere").changed
-    assert export_skill(memory("# Deploy\n\nNew."), str(tmp_path), "/elsewhere").changed
-    assert "New." in (tmp_path / "deploy" / "SKILL.md").read_text()
-    assert os.listdir(tmp_path / "deploy") == ["SKILL.md"]
 
 
 def test_what_others_wrote_is_never_overwritten(tmp_path):

@@ -24,7 +24,7 @@ BLOG = [run("t3", "Write blog article", days=3)]
 
 
 def learned(census):
-    plan = plan_learnings(census, group_leaders)
+    plan = plan_learnings(census)
     return plan, census.after(plan)
 
 
@@ -40,7 +40,7 @@ def test_alike_goals_become_one_learning_and_one_alone_stays():
     assert "Observed in 2 executions\n- Success rate: 50%" in entry.body
     assert entry.when == ("When the task is to create fft plot from audio data",)
     assert [trace.id for trace in unlearned_traces(after)] == ["t3"]
-    assert plan_learnings(after, group_leaders).entries == ()
+    assert plan_learnings(after).entries == ()
 
 
 def test_sources_that_are_gone_still_count_and_speak():
@@ -62,7 +62,7 @@ def test_old_learnings_that_resemble_each_other_become_one():
     plan, after = learned(census_of(*old))
     assert [(entry.kind, entry.target) for entry in plan.entries] == [("amend", "l1"), ("supersede", "l2")]
     assert derived_from(after.memories["l1"]) == ("t1", "t2") and after.memories["l2"].superseded_by == "l1"
-    assert plan_learnings(after, group_leaders).entries == ()
+    assert plan_learnings(after).entries == ()
 
 
 @pytest.mark.parametrize("status", ["quarantine", "dispute", "archive", "delete"])
@@ -82,7 +82,7 @@ def test_a_thousand_of_one_goal_make_several_learnings():
     many = [run(f"t{n:04}", "Deploy", days=2_000 - n) for n in range(1_003)]
     _, after = learned(census_of(*many))
     assert sorted(len(derived_from(one)) for one in made_learnings(after)) == [3, 1_000]
-    assert plan_learnings(after, group_leaders).entries == ()
+    assert plan_learnings(after).entries == ()
 
 
 @by_case("llmos", "consolidateMemory")

@@ -60,6 +60,13 @@ def test_a_session_is_recorded_once(repository, project):
     assert len(list((project / ".rawko" / "traces").rglob("*.md"))) == 1
 
 
+def test_what_cannot_be_recognized_again_is_not_recorded(repository):
+    turns = [Turn(turn.role, turn.text, did=turn.did) for turn in said(wrote("a.py"))]
+    assert repository.traces.record_session(turns, "chat", "") is None
+    assert repository.traces.record_session(said("what is this?"), "claude", "s-1") is None
+    assert not repository.traces.list() and not repository.traces.experiences()
+
+
 def test_secrets_are_redacted(repository, project, personal):
     turns = asked(f"deploy with {SECRET} now", ran(f"deploy --token {SECRET}", True))
     assert repository.traces.record_session(turns, "claude", "s-1").redacted

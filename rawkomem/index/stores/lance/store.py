@@ -10,7 +10,7 @@ digests and writes the memory again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any
@@ -22,17 +22,18 @@ import pyarrow.compute as pc
 from lancedb.index import Bitmap, BTree, IvfRq
 
 from ....model.filters import Filter
-from ..protocol import BaseStore, is_url, lance_errors
+from ..protocol import CollectingStore, is_url, lance_errors
 from ..sqlite import (
     BATCH_FILES,
     BODY,
     COLUMNS,
     DEEP,
     FIRST,
-    SCALE,
     Document,
     Hit,
+    best_hits,
     comparable,
+    cosine_of,
     pack,
     pack_all,
     with_ties,
@@ -85,7 +86,7 @@ GENERATION = b"generation"  # key in the metadata of the table's schema
 DEEP_VECTOR, VECTOR = "deep", "vector"  # columns
 
 
-class LanceStore(BaseStore):
+class LanceStore(CollectingStore):
     """Implements OutsideStore, which documents the methods. `place`: a folder, or the url of an object store."""
 
     columns = COLUMNS
@@ -93,7 +94,7 @@ class LanceStore(BaseStore):
     def __init__(self, place: str, dims: int):
         self.place = place
         self.dims = dims
-        self._discard()
+        super().__init__()
         self._counts: dict[str, int] = {}  # condition → number of passages
         with lance_errors(place):
             self._db = lancedb.connect(place)
@@ -127,71 +128,38 @@ class LanceStore(BaseStore):
             self._counts.clear()
         return f"lancedb {self._table.schema.metadata[GENERATION].decode()}"
 
-    # Writing: changes are collected until `commit`.
-
-    def _discard(self) -> None:
-        self._changed: dict[str, Document | None] = {}  # None: dropped
-        self._deep: dict[str, Sequence[bytes]] = {}
-        self._is_erased = self._is_flat = False
-
-    def put(self, documents: Sequence[Document]) -> None:
-        self._changed |= {document.id: document for document in documents}
-
-    def drop(self, ids: Sequence[str]) -> None:
-        self._changed |= dict.fromkeys(ids)
-
-    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        self._deep |= vectors
-
-    def flatten(self) -> None:
-        self._deep, self._is_flat = {}, True
-
     def erase(self) -> None:
         """Delete all our rows; rows of other programs in memory_entries stay."""
         check_lengths(self._entries, self.dims)
-        self._discard()
-        self._is_erased = True
+        super().erase()
 
-    def close(self) -> None:
-        """Discard changes that were not committed."""
-        self._discard()
-
-    def commit(self) -> None:
-        if not (self._changed or self._deep or self._is_erased or self._is_flat):
-            return
-        try:
-            with writing(self.place):
-                self._write()
-        finally:
-            self._discard()
-            self._counts.clear()
-
-    def _write(self) -> None:
-        self._entries = open_tables(self._db, self.dims)
-        self._table.checkout_latest()
-        remove_old_backup(self._db, datetime.now(UTC))
-        version = self._table.version
-        if self._is_erased:
-            self._table = self._create()
-            erase_tables(self._db, self.dims)
+    def _write(self, documents: Sequence[Document]) -> None:
+        self._counts.clear()
+        with writing(self.place):
             self._entries = open_tables(self._db, self.dims)
-        if self._is_flat:
-            self._table.update(values_sql={DEEP_VECTOR: "NULL"})
-        if self._changed:
-            self._replace(list(self._changed), self._rows())
-            write_entries(self._entries, self._changed, self.dims)
-        if self._deep:
-            self._add_deep()
-        is_due = (
-            version // COMPACTED_VERSIONS < self._table.version // COMPACTED_VERSIONS
-        )
-        if len(self._changed) < BATCH_FILES:
-            is_due = self._make_indexes() or is_due
-        if is_due or self._is_erased:
-            self._tidy()
+            self._table.checkout_latest()
+            remove_old_backup(self._db, datetime.now(UTC))
+            version = self._table.version
+            if self._is_erased:
+                self._table = self._create()
+                erase_tables(self._db, self.dims)
+                self._entries = open_tables(self._db, self.dims)
+            if self._is_flat:
+                self._table.update(values_sql={DEEP_VECTOR: "NULL"})
+            if self._changed:
+                ids = list(self._changed)
+                self._replace(ids, self._rows(documents))
+                write_entries(self._entries, ids, documents, self.dims)
+            if self._deep:
+                self._add_deep()
+            newer = self._table.version
+            is_due = version // COMPACTED_VERSIONS < newer // COMPACTED_VERSIONS
+            if len(self._changed) < BATCH_FILES:
+                is_due = self._make_indexes() or is_due
+            if is_due or self._is_erased:
+                self._tidy()
 
-    def _rows(self) -> pa.Table:
-        documents = [document for document in self._changed.values() if document]
+    def _rows(self, documents: Sequence[Document]) -> pa.Table:
         rows: list[dict[str, Any]] = []
         for document in documents:
             facets = comparable(document.facets).items()
@@ -326,11 +294,13 @@ class LanceStore(BaseStore):
                 (row for row in near if row[1] is not None), key=lambda row: row[1]
             )
 
-        hits = [
-            Hit(id, number, 1 - distance * UNIT * UNIT / (2 * SCALE * SCALE))
-            for (id, number), distance in with_ties(ask, limit)
-        ]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id, hit.passage))[:limit]
+        return best_hits(
+            [
+                Hit(id, number, cosine_of(distance * UNIT * UNIT))
+                for (id, number), distance in with_ties(ask, limit)
+            ],
+            limit,
+        )
 
     def _count(self, where: str) -> int:
         """Return how many passages match a condition."""

@@ -24,7 +24,7 @@ from ....model.errors import NotFound, Refused
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, Filter, asked
 from ....model.values import IMPORTANCE
 from ....state.strength import entry_row
-from ..protocol import Migrated, Missing, is_url
+from ..protocol import BlocksAfter, Migrated, is_url
 from ..sqlite import BODY, Document, lined
 
 if TYPE_CHECKING:
@@ -233,11 +233,10 @@ def delete_rows(table: Any, ids: Sequence[str]) -> None:
 
 
 def write_entries(
-    table: Any, changed: Mapping[str, Document | None], dims: int
+    table: Any, ids: Sequence[str], documents: Sequence[Document], dims: int
 ) -> None:
-    """Replace our rows of memories in memory_entries; None: the memory is gone."""
-    delete_rows(table, [*changed])
-    documents = [document for document in changed.values() if document]
+    """Replace our rows of these memories in memory_entries by those of the documents."""
+    delete_rows(table, ids)
     if documents:
         rows = [
             {**_entry_row(document), "vector": _memory_vector(document, dims)}
@@ -361,45 +360,30 @@ def publish(
     place: str,
     dims: int,
     known: Mapping[str, Row],
-    ledger: Sequence[Row],
-    made: Sequence[Row],
-) -> int:
-    """Fill the tables, each in one commit; rows of other programs stay. Return how many memories have a row."""
-    db = lancedb.connect(place)
-    entries = open_tables(db, dims)
-    with writing(place):
-        filled = _fill_entries(entries, known)
-        _replace_ours(db, BLOCKS, blocks_schema(), ledger)
-        _replace_ours(db, SKILLS, skills_schema(dims), made)
-    return filled
-
-
-def publish_new(
-    place: str,
-    dims: int,
-    known: Mapping[str, Row],
-    missing: Missing,
+    blocks_after: BlocksAfter,
     made: Sequence[Row] | None,
-) -> bool:
-    """Add new rows; return False and write nothing if the new blocks do not continue the table."""
+    whole: bool,
+) -> int:
+    """Add new rows, or with `whole` fill the tables; rows of other programs stay. Return how many memories were filled."""
     db = lancedb.connect(place)
     entries = open_tables(db, dims)
     with writing(place):
         table = db.open_table(BLOCKS)
-        news = missing(table.count_rows(OURS))
-        if news is None or (news[0] and not table.count_rows(among("id", [news[0]]))):
-            return False
-        if news[1]:
-            rows = [marked_row(row) for row in news[1]]
-            table.add(pa.Table.from_pylist(rows, schema=blocks_schema()))
-        if known:
-            _fill_entries(entries, known, among("id", [*known]))
+        held = 0 if whole else table.count_rows(OURS)
+        last, rows = blocks_after(held)
+        if held and not (last and table.count_rows(among("id", [last]))):
+            held, (_, rows) = 0, blocks_after(0)  # they do not continue the table
+        if not held:
+            _replace_ours(db, BLOCKS, blocks_schema(), rows)
+        elif rows:
+            marked = [marked_row(row) for row in rows]
+            table.add(pa.Table.from_pylist(marked, schema=blocks_schema()))
         if made is not None:
             _replace_ours(db, SKILLS, skills_schema(dims), made)
-    return True
+        return _fill_entries(entries, known, "true" if whole else among("id", known))
 
 
-def _fill_entries(entries: Any, known: Mapping[str, Row], where: str = "true") -> int:
+def _fill_entries(entries: Any, known: Mapping[str, Row], where: str) -> int:
     """Update the columns of our rows from `known`; return how many rows these are."""
     table = entries.search().where(f"{OURS} AND {where}").limit(None).to_arrow()
     rows = table.to_pylist()

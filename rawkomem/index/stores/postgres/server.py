@@ -9,33 +9,27 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.resources import files
-from struct import pack as packed
-from struct import unpack
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection, errors, sql
-from psycopg.adapt import Buffer, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import Format
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ....model.errors import BadInput, Busy, RawkoError, Unwritable
 from ..sqlite import Document, pack_all
 
 AnyConnection = psycopg.Connection[Any]
-Work = Callable[[AnyConnection], Any]
 
 
 # Connections to PostgreSQL: a pool, retries after a lost connection, and errors that say what to
 # do.
-#
-# The driver's messages are not shown if they could quote the URL, because libpq may take a part of
-# a password for a host.
 
 T = TypeVar("T")
 
@@ -68,12 +62,11 @@ class StoreFailed(RawkoError):
 
 
 class Connections:
-    """The connections to one database. `prepare` makes the database usable; `configure` sets up a session."""
+    """The connections to one database."""
 
-    def __init__(self, url: str, prepare: Work, configure: Work):
+    def __init__(self, url: str):
         self.url = url
         self.place = database_place(url)
-        self._prepare = prepare
         self._options: dict[str, Any] = {
             "autocommit": True,
             "prepare_threshold": None,  # a plan for one filter does not suit the next
@@ -87,7 +80,7 @@ class Connections:
             min_size=0,
             max_size=MAX_CONNECTIONS,
             open=False,
-            configure=configure,
+            configure=configure_session,
             num_workers=1,
         )
         self.probe()
@@ -95,7 +88,11 @@ class Connections:
 
     def probe(self) -> None:
         """Connect and make the database usable; raise an error with the reason if that fails."""
-        self.alone(self._prepare)
+        try:
+            with psycopg.connect(self.url, **self._options) as connection:
+                prepare_database(connection)
+        except psycopg.Error as failure:
+            raise store_error(failure, self.place) from None
 
     def run(self, work: Callable[[AnyConnection], T]) -> T:
         """Return what `work` returns on a connection of the pool; retry after a pause if the connection is lost."""
@@ -116,14 +113,6 @@ class Connections:
                 if pause == RETRY_PAUSES_S[-1]:
                     raise
         raise AssertionError("the last pause is None")
-
-    def alone(self, work: Callable[[AnyConnection], T]) -> T:
-        """Return what `work` returns on a connection of its own, outside the pool."""
-        try:
-            with psycopg.connect(self.url, **self._options) as connection:
-                return work(connection)
-        except psycopg.Error as failure:
-            raise store_error(failure, self.place) from None
 
     def close(self) -> None:
         """Close all connections."""
@@ -166,59 +155,75 @@ def _is_lost(failure: Exception) -> bool:
     )
 
 
+FAILURES: tuple[tuple[str, str, type[RawkoError], str, str], ...] = (
+    # SQL states; in libpq's message, if there was no connection; error; what failed; what to do
+    (
+        "28P01 28000",
+        "authentication failed|no password supplied",
+        StoreFailed,
+        " refuses this user or password",
+        "check both in the URL",
+    ),
+    (
+        "3D000",
+        "database .*does not exist",
+        StoreFailed,
+        ": there is no such database",
+        "create it, or name another in the URL",
+    ),
+    (
+        "",
+        "SSL|certificate",
+        StoreFailed,
+        ": no secure connection",
+        "check sslmode and sslrootcert in the URL",
+    ),
+    (
+        "55P03 57014 53300 40001 40P01",
+        "",
+        Busy,
+        " is busy: it did not answer in time",
+        "try again in a moment",
+    ),
+    (
+        "42501",
+        "",
+        StoreFailed,
+        ": this user lacks rights",
+        "let the owner of the schema rawkomem connect first, and grant this user membership in that role",
+    ),
+    (
+        "53100 53200",
+        "",
+        Unwritable,
+        ": the server is out of space or memory",
+        f"free some there; {FILES_ARE_FINE}",
+    ),
+)
+
+
 def store_error(failure: Exception, place: str) -> RawkoError:
     """Return an error with one line and a hint for an error of the driver."""
-    state = getattr(failure, "sqlstate", None) or ""
-    # libpq's message, if there was no connection
-    said = str(failure) if not state else ""
+    state = getattr(failure, "sqlstate", None)
     database = f"PostgreSQL ({place})"
-    if (
-        state in ("28P01", "28000")
-        or "authentication failed" in said
-        or "no password supplied" in said
-    ):
-        return StoreFailed(
-            f"{database} refuses this user or password", "check both in the URL"
+    for states, pattern, error, what, hint in FAILURES:
+        is_this = (
+            state in states.split()
+            if state
+            else pattern and re.search(pattern, str(failure))
         )
-    if state == "3D000" or ("database" in said and "does not exist" in said):
-        return StoreFailed(
-            f"{database}: there is no such database",
-            "create it, or name another in the URL",
-        )
-    if "SSL" in said or "certificate" in said:
-        return StoreFailed(
-            f"no secure connection to {database}",
-            "check sslmode and sslrootcert in the URL",
-        )
-    if state in ("55P03", "57014", "53300", "40001", "40P01"):
-        return Busy(
-            f"{database} is busy: it did not answer in time", "try again in a moment"
-        )
+        if is_this:
+            return error(database + what, hint)
     if _is_lost(failure):
         return StoreFailed(
             f"cannot reach {database}",
             f"start it, or check host and port; {FILES_ARE_FINE}",
-        )
-    if state == "42501":
-        hint = "let the owner of the schema rawkomem connect first, and grant this user membership in that role"
-        return StoreFailed(f"{database}: this user lacks rights", hint)
-    if state in ("53100", "53200"):
-        return Unwritable(
-            f"{database}: the server is out of space or memory",
-            f"free some there; {FILES_ARE_FINE}",
         )
     why = failure.diag.message_primary if isinstance(failure, psycopg.Error) else ""
     return StoreFailed(f"{database}: {why or type(failure).__name__}", FILES_ARE_FINE)
 
 
 # Turns documents into the rows that PostgreSQL keeps: hashes, vectors as whole numbers.
-
-VARBIT, JSONB = 1562, 3802  # oids
-HALVES = [
-    packed(">e", number) for number in (*range(128), *range(-128, 0))
-]  # by the byte of an int8
-HIGH, LOW = (bytes(half[at] for half in HALVES) for at in (0, 1))
-
 
 # The facets that the table `versions` has (sql/0001_index.sql): a filter on another facet is passed as ids.
 COLUMNS = (
@@ -238,63 +243,25 @@ COLUMNS = (
 RENAMED = {"by": "agent"}  # facet → its column, if that has another name
 
 
-class Vector(bytes):
-    """Whole numbers from -127 to 127, a byte for each dimension, as the SQLite store packs them; and their bits."""
-
-    bits: BitString
-
-
-class BitString(bytes):
-    """One bit for each dimension."""
+def vector_text(packed: bytes) -> str:
+    """Return a packed vector as pgvector writes it."""
+    return f"[{','.join(map(str, array('b', packed)))}]"
 
 
-def packed_vector(fine: bytes, bits: bytes) -> Vector:
-    """Return a vector with its bits."""
-    vector = Vector(fine)
-    vector.bits = BitString(bits)
-    return vector
+def vector_bytes(text: str) -> bytes:
+    """Return the packed vector of `vector_text`."""
+    return array("b", map(int, text[1:-1].split(","))).tobytes()
 
 
-class JsonText(bytes):
-    """JSON in the server's encoding."""
-
-
-def _sent_vector(vector: Vector) -> bytes:
-    halves = bytearray(2 * len(vector))
-    halves[0::2], halves[1::2] = vector.translate(HIGH), vector.translate(LOW)
-    return packed(">hh", len(vector), 0) + halves
-
-
-def _dumper(oid: int, dump: Callable[[Any], Buffer]) -> type[Dumper]:
-    """Return a class that sends values of one type in the server's binary format."""
-    own = {"format": Format.BINARY, "oid": oid, "dump": lambda self, value: dump(value)}
-    return type("BinaryDumper", (Dumper,), own)
-
-
-class _VectorLoader(Loader):
-    format = Format.BINARY
-
-    def load(self, data: Buffer) -> bytes:
-        numbers = unpack(f">{(len(data) - 4) // 2}e", bytes(data)[4:])
-        return packed(f"{len(numbers)}b", *map(int, numbers))
-
-
-def speak_vectors(connection: Connection[Any], oid: int) -> None:
-    """Make a connection send and read our types. The oid of `halfvec` differs between databases."""
-    dumpers: list[tuple[type, int, Callable[[Any], Buffer]]] = [
-        (Vector, oid, _sent_vector),
-        (BitString, VARBIT, lambda bits: packed(">i", 8 * len(bits)) + bits),
-        (JsonText, JSONB, lambda text: b"\x01" + text),
-    ]
-    for kind, own_oid, dump in dumpers:
-        connection.adapters.register_dumper(kind, _dumper(own_oid, dump))
-    connection.adapters.register_loader(oid, _VectorLoader)
+def bits_text(bits: bytes) -> str:
+    """Return bits as PostgreSQL writes them."""
+    return f"{int.from_bytes(bits, 'big'):0{8 * len(bits)}b}"
 
 
 class Version:
-    """One version of a memory."""
+    """One version of a memory, with its packed vectors."""
 
-    def __init__(self, document: Document, vectors: Sequence[Vector]):
+    def __init__(self, document: Document, vectors: Sequence[bytes]):
         self.document = document
         self.vectors = vectors
         passages = [(p.text, p.field, p.heading, p.line) for p in document.passages]
@@ -303,59 +270,41 @@ class Version:
 
     def columns(self) -> tuple[object, ...]:
         """Return the row of `versions`, without number and repository."""
-        d = self.document.facets
-        plain = (
+        d, told = self.document.facets, self.document.told or "{}"
+        return (
+            storable(d.id),
+            self.hash,
             d.kind,
             d.status,
             storable(self.document.title),
             d.importance,
             d.created,
-        )
-        lower = (
-            *lower_names([d.by]),
-            lower_names(d.tags),
-            *lower_names([d.type, d.category]),
-            lower_names(d.entities),
+            storable(d.by.lower()),
+            [storable(tag.lower()) for tag in d.tags],
+            storable(d.type.lower()),
+            storable(d.category.lower()),
+            [storable(name.lower()) for name in d.entities],
             storable(d.session),
-        )
-        said = (storable(d.by), [storable(tag) for tag in d.tags], storable(d.category))
-        told = JsonText(
-            (self.document.told or "{}").replace("\\u0000", "\\ufffd").encode()
-        )
-        count = len(self.document.passages)
-        return (
-            storable(d.id),
-            self.hash,
-            *plain,
-            *lower,
-            *said,
-            count,
+            storable(d.by),
+            [storable(tag) for tag in d.tags],
+            storable(d.category),
+            len(self.document.passages),
             d.vouched,
-            told,
+            told.replace("\\u0000", "\\ufffd"),
         )
 
 
 def versions_of(documents: Sequence[Document]) -> list[Version]:
     """Return documents as versions; all vectors are packed in one call."""
-    fine = iter(
+    packed = iter(
         pack_all(
             [passage.vector for document in documents for passage in document.passages]
         )
     )
     return [
-        Version(document, [packed_vector(*next(fine)) for _ in document.passages])
+        Version(document, [next(packed)[0] for _ in document.passages])
         for document in documents
     ]
-
-
-def hash_of_vectors(vectors: Sequence[Vector]) -> bytes:
-    """Return a hash of a set of vectors."""
-    return sha256(b"".join(vectors)).digest()
-
-
-def lower_names(given: Sequence[str]) -> list[str]:
-    """Return names in the form that filters compare: lower case."""
-    return [storable(name.lower()) for name in given]
 
 
 def storable(text: str) -> str:
@@ -466,15 +415,16 @@ def _extension(connection: Connection[Any]) -> str:
 
 
 def configure_session(connection: Connection[Any]) -> None:
-    """Configure a session: the search path, timeouts, and the type of vectors."""
-    found = "SELECT n.nspname, t.oid::int FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
-    where, oid = _one_row(connection, found + " WHERE t.typname = 'halfvec'")
+    """Configure a session: the search path and timeouts."""
+    found = (
+        "SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
+    )
+    (where,) = _one_row(connection, found + " WHERE t.typname = 'halfvec'")
     settings = {**SETTINGS, "search_path": _search_path(where)}
     calls = sql.SQL(", ").join(
         sql.SQL("set_config({}, {}, false)").format(*pair) for pair in settings.items()
     )
     connection.execute(sql.SQL("SELECT {}").format(calls))
-    speak_vectors(connection, oid)
 
 
 def _search_path(where: str) -> str:

@@ -10,34 +10,33 @@ order. After a lost connection the changes are written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, BEFORE, Filter, asked
 from ....model.values import record
-from ..protocol import BaseStore
+from ..protocol import CollectingStore
 from ..sqlite import (
     BATCH_FILES,
     BODY,
     DEEP,
     FIRST,
-    SCALE,
     Document,
     Hit,
+    cosine_of,
     pack,
     pack_all,
 )
 from .server import (
     COLUMNS,
     RENAMED,
-    BitString,
     Connections,
-    Vector,
-    Version,
-    hash_of_vectors,
-    packed_vector,
+    bits_text,
     storable,
+    vector_bytes,
+    vector_text,
     versions_of,
 )
 
@@ -47,10 +46,9 @@ if TYPE_CHECKING:
 
     from ..bits import PostgresBits
 
-    Kept = dict[str, PostgresBits | None]
     AnyConnection = psycopg.Connection[Any]
-    Change = Callable[[AnyConnection, "Clone"], object]
 
+T = TypeVar("T")
 Row = tuple[object, ...]
 Values = dict[str, object]
 
@@ -65,17 +63,6 @@ Values = dict[str, object]
 STALE_AFTER = "90 days"
 # for one statement: erasing a million memories takes minutes
 WRITE_TIMEOUT_MS = 600_000
-COPIED_COLUMNS = {
-    "versions": "n int8, repository int4, id text, hash bytea, kind text, status text, title text, importance int2,"
-    " created int8, agent text, tags text[], type text, category text, entities text[], session text, said_by text,"
-    " said_tags text[], said_category text, passages int4, vouched int2, told jsonb",
-    "passages": "version int8, number int4, field text, heading text, line int4, text text",
-    "vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
-    "deep_vectors": "owner int8, number int4, repository int4, dims int4, vector halfvec",
-    "bits": "repository int4, dims int4, owner int8, number int4, bits varbit",
-    "deep_bits": "repository int4, dims int4, owner int8, number int4, bits varbit",
-    "depths": "n int8, version int8, hash bytea",
-}
 
 
 @record
@@ -135,19 +122,25 @@ def put_versions(
     connection: Connection[Any], us: Clone, documents: Sequence[Document]
 ) -> None:
     """Make the clone hold these memories, and add their versions that the database lacks."""
-    latest = {document.id: document for document in documents}
-    versions = versions_of(list(latest.values()))
+    versions = versions_of(documents)
     sql = "SELECT hash, n FROM versions WHERE repository = %s AND hash = ANY(%s)"
     known = dict(
         connection.execute(
             sql, (us.repository, [version.hash for version in versions])
         ).fetchall()
     )
-    fresh = [version for version in versions if version.hash not in known]
-    numbered = list(
-        zip(_new_numbers(connection, "versions", len(fresh)), fresh, strict=True)
+    numbered = _numbered(
+        connection, "versions", [one for one in versions if one.hash not in known]
     )
-    _add_versions(connection, us, numbered)
+    rows = [(n, us.repository, *version.columns()) for n, version in numbered]
+    _copy_rows(connection, "versions", rows)
+    passages = [
+        (n, number, p.field, storable(p.heading), p.line, storable(p.text))
+        for n, version in numbered
+        for number, p in enumerate(version.document.passages)
+    ]
+    _copy_rows(connection, "passages", passages)
+    _add_vectors(connection, us, {n: version.vectors for n, version in numbered})
     known |= {version.hash: n for n, version in numbered}
     held = [
         (storable(v.document.id), known[v.hash], v.document.digest) for v in versions
@@ -160,63 +153,40 @@ def put_versions(
     )
 
 
-def _new_numbers(connection: Connection[Any], table: str, count: int) -> list[int]:
-    """Return `count` new row numbers."""
+def _numbered(
+    connection: Connection[Any], table: str, items: Sequence[T]
+) -> list[tuple[int, T]]:
+    """Return the items, each with a new row number of a table."""
     sql = "SELECT nextval(pg_get_serial_sequence(%s, 'n')) FROM generate_series(1, %s)"
-    return [n for (n,) in connection.execute(sql, (table, count)).fetchall()]
+    numbers = connection.execute(sql, (table, len(items))).fetchall()
+    return [(n, item) for (n,), item in zip(numbers, items, strict=True)]
 
 
-def _add_versions(
-    connection: Connection[Any], us: Clone, numbered: Sequence[tuple[int, Version]]
+def _add_vectors(
+    connection: Connection[Any],
+    us: Clone,
+    owners: Mapping[int, Sequence[bytes]],
+    prefix: str = "",
 ) -> None:
-    rows: dict[str, list[Row]] = {
-        "versions": [],
-        "passages": [],
-        "vectors": [],
-        "bits": [],
-    }
-    for n, version in numbered:
-        rows["versions"].append((n, us.repository, *version.columns()))
-        for number, passage in enumerate(version.document.passages):
-            heading, text = storable(passage.heading), storable(passage.text)
-            rows["passages"].append(
-                (n, number, passage.field, heading, passage.line, text)
-            )
-        rows["vectors"] += _vector_rows(us, n, version.vectors)
-        rows["bits"] += _bit_rows(us, n, version.vectors)
-    for table, own_rows in rows.items():
-        _copy_rows(connection, table, own_rows)
-
-
-def _vector_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
-    """Return a row for each vector, without vectors of zeros, which are close to nothing."""
-    numbered = enumerate(vectors)
-    return (
-        (owner, number, us.repository, len(vector), vector)
-        for number, vector in numbered
+    """Add packed vectors and their bits, without vectors of zeros, which are close to nothing."""
+    rows = [
+        (owner, number, us.repository, len(vector), vector_text(vector))
+        for owner, vectors in owners.items()
+        for number, vector in enumerate(vectors)
         if any(vector)
+    ]
+    _copy_rows(connection, f"{prefix}vectors", rows)
+    sql = (
+        f"INSERT INTO {prefix}bits SELECT repository, dims, owner, number, binary_quantize(vector)"
+        f" FROM {prefix}vectors WHERE owner = ANY(%s)"
     )
-
-
-def _bit_rows(us: Clone, owner: int, vectors: Sequence[Vector]) -> Iterable[Row]:
-    """Return a row of bits for each vector, without vectors of zeros."""
-    numbered = enumerate(vectors)
-    return (
-        (us.repository, len(v), owner, number, v.bits)
-        for number, v in numbered
-        if any(v)
-    )
+    connection.execute(sql.encode(), (list(owners),))
 
 
 def _copy_rows(connection: Connection[Any], table: str, rows: Iterable[Row]) -> None:
-    columns = [column.rsplit(" ", 1) for column in COPIED_COLUMNS[table].split(", ")]
-    names = ", ".join(name for name, _ in columns)
-    sql = f"COPY {table} ({names}) FROM STDIN (FORMAT BINARY)"
+    """Add whole rows of a table."""
+    sql = f"COPY {table} FROM STDIN"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
-        vector_oid = connection.adapters.get_dumper(Vector, "b").oid  # type: ignore[arg-type]
-        copy.set_types(
-            [vector_oid if name == "halfvec" else name for _, name in columns]
-        )
         for row in rows:
             copy.write_row(row)
 
@@ -231,55 +201,30 @@ def put_deep_vectors(
     )
     sql += " WHERE h.clone = %s AND v.passages = given.passages"
     ids = {storable(id): own for id, own in vectors.items()}
-    found = connection.execute(
+    held = connection.execute(
         sql.encode(), (list(ids), [len(own) for own in ids.values()], us.clone)
     ).fetchall()
-    fine = iter(pack_all([vector for id, _ in found for vector in ids[id]]))
-    sets = {
-        (id, version): [packed_vector(*next(fine)) for _ in ids[id]]
-        for id, version in found
-    }
-    hashes = {version: hash_of_vectors(own) for (_, version), own in sets.items()}
-    known = _known_depths(connection, hashes)
-    fresh = [
-        (version, own) for (_, version), own in sets.items() if version not in known
-    ]
-    numbered = list(
-        zip(_new_numbers(connection, "depths", len(fresh)), fresh, strict=True)
+    packed = iter(pack_all([vector for id, _ in held for vector in ids[id]]))
+    sets = {version: [next(packed)[0] for _ in ids[id]] for id, version in held}
+    hashes = {version: sha256(b"".join(own)).digest() for version, own in sets.items()}
+    sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
+    depths = dict(
+        connection.execute(
+            f"{sql} USING (version, hash)".encode(),
+            (list(hashes), list(hashes.values())),
+        ).fetchall()
     )
-    _copy_rows(
-        connection,
-        "depths",
-        ((n, version, hashes[version]) for n, (version, _) in numbered),
+    numbered = _numbered(
+        connection, "depths", [version for version in sets if version not in depths]
     )
-    _copy_rows(
-        connection,
-        "deep_vectors",
-        (row for n, (_, own) in numbered for row in _vector_rows(us, n, own)),
-    )
-    _copy_rows(
-        connection,
-        "deep_bits",
-        (row for n, (_, own) in numbered for row in _bit_rows(us, n, own)),
-    )
-    known |= {version: n for n, (version, _) in numbered}
+    rows = [(n, version, hashes[version]) for n, version in numbered]
+    _copy_rows(connection, "depths", rows)
+    _add_vectors(connection, us, {n: sets[version] for n, version in numbered}, "deep_")
+    depths |= {version: n for n, version in numbered}
     connection.execute(
         "UPDATE holdings h SET deep = given.deep FROM unnest(%s::int8[], %s::int8[]) AS given (version, deep)"
         " WHERE h.clone = %s AND h.version = given.version",
-        (list(known), list(known.values()), us.clone),
-    )
-
-
-def _known_depths(
-    connection: Connection[Any], hashes: Mapping[int, bytes]
-) -> dict[int, int]:
-    """Return version → number of the sets of vectors that exist."""
-    sql = "SELECT version, n FROM depths JOIN unnest(%s::int8[], %s::bytea[]) AS given (version, hash)"
-    sql += " USING (version, hash)"
-    return dict(
-        connection.execute(
-            sql.encode(), (list(hashes), list(hashes.values()))
-        ).fetchall()
+        (list(depths), list(depths.values()), us.clone),
     )
 
 
@@ -302,38 +247,6 @@ COMPARED = {
 HELD_VERSIONS = "holdings h JOIN versions v ON v.n = h.version"
 
 
-def nearest_passages(
-    connection: Connection[Any],
-    us: Clone,
-    vector: bytes,
-    limit: int,
-    only: Filter,
-    tier: str,
-    exact: bool,
-    kept: Kept,
-) -> list[Hit]:
-    """Return the passages closest to a vector of this tier, best first.
-
-    With `exact`, compare all passages, else those with the closest bits.
-    """
-    fine, bits = pack(vector)
-    if not any(fine):
-        return []
-    where, values = filter_sql(only)
-    values |= {"clone": us.clone, "asked": Vector(fine), "limit": limit}
-    vectors, held = ("deep_vectors", "deep") if tier == DEEP else ("vectors", "version")
-    close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
-    while not exact and close <= MAX_CANDIDATES:
-        sql, more = _candidates_by_bits(connection, us, tier, bits, fine, close, kept)
-        found, looked_at = _by_distance(
-            connection, _among(sql, vectors, held, where), {**values, **more}
-        )
-        if len(found) == limit and looked_at <= 2 * limit + SPARE_LOOKS:
-            return found
-        close *= MORE_CANDIDATES  # few pass the filter, or most belong to other clones
-    return _by_distance(connection, _exactly(vectors, held, where), values)[0]
-
-
 def _by_distance(
     connection: Connection[Any], best: str, values: Values
 ) -> tuple[list[Hit], int]:
@@ -343,7 +256,7 @@ def _by_distance(
     )
     rows = connection.execute(sql.encode(), values).fetchall()
     hits = [
-        Hit(id, number, 1 - distance * distance / (2 * SCALE * SCALE))
+        Hit(id, number, cosine_of(distance * distance))
         for id, number, distance, _ in rows
     ]
     return hits, max((place for *_, place in rows), default=0)
@@ -352,7 +265,7 @@ def _by_distance(
 def _exactly(vectors: str, held: str, where: str) -> str:
     inside = f"SELECT h.id, h.{held} AS owner FROM {HELD_VERSIONS} WHERE h.clone = %(clone)s {where}"
     return (
-        f"SELECT i.id, x.number, x.vector <-> %(asked)b AS distance, 0 AS place FROM ({inside}) i"
+        f"SELECT i.id, x.number, x.vector <-> %(asked)s::halfvec AS distance, 0 AS place FROM ({inside}) i"
         f" JOIN {vectors} x ON x.owner = i.owner ORDER BY distance, i.id, x.number LIMIT %(limit)s"
     )
 
@@ -360,7 +273,7 @@ def _exactly(vectors: str, held: str, where: str) -> str:
 def _among(candidates: str, vectors: str, held: str, where: str) -> str:
     """Return a query that compares the candidates, then keeps those that the clone holds, from the best on."""
     compared = (
-        f"SELECT x.owner, x.number, x.vector <-> %(asked)b AS distance FROM ({candidates}) c"
+        f"SELECT x.owner, x.number, x.vector <-> %(asked)s::halfvec AS distance FROM ({candidates}) c"
         f" JOIN {vectors} x ON x.owner = c.owner AND x.number = c.number"
     )
     return (
@@ -371,55 +284,9 @@ def _among(candidates: str, vectors: str, held: str, where: str) -> str:
     )
 
 
-def _candidates_by_bits(
-    connection: Connection[Any],
-    us: Clone,
-    tier: str,
-    bits: bytes,
-    fine: bytes,
-    close: int,
-    kept: Kept,
-) -> tuple[str, Values]:
-    """Return a query for the vectors with the closest bits. From its second question on, a process caches all bits."""
-    table, dims = "deep_bits" if tier == DEEP else "bits", len(fine)
-    if table not in kept:
-        kept[table] = None
-        where = f"repository = {us.repository} AND dims = {dims}"
-        sql = f"SELECT owner, number FROM {table} WHERE {where} ORDER BY bit_count(bits # %(bits)b) LIMIT {close}"
-        return sql, {"bits": BitString(bits)}
-    # loads numpy, which pays only in a long-running process
-    from ..bits import PostgresBits
-
-    known = kept[table]
-    if known is None or (known.of.repository, known.of.generation) != (
-        us.repository,
-        us.generation,
-    ):
-        known = kept[table] = PostgresBits(us, table, dims)
-    known.refresh(connection)
-    owners, numbers = known.closest(bits, fine, close)
-    sql = "SELECT * FROM unnest(%(owners)s::int8[], %(numbers)s::int4[]) AS u (owner, number)"
-    return sql, {"owners": _array_text(owners), "numbers": _array_text(numbers)}
-
-
 def _array_text(numbers: list[int]) -> str:
     """Return an array as text: the driver takes longer to convert a list than the server to answer."""
     return "{" + ",".join(map(str, numbers)) + "}"
-
-
-def body_vectors(
-    connection: Connection[Any], us: Clone, only: Filter
-) -> list[tuple[str, bytes]]:
-    """Return (id, vector) of every body passage inside the filter, sorted by id and number."""
-    where, values = filter_sql(only)
-    sql = (
-        f"SELECT h.id, x.vector FROM {HELD_VERSIONS} JOIN vectors x ON x.owner = h.version"
-        " JOIN passages p ON p.version = x.owner AND p.number = x.number"
-        f" WHERE h.clone = %(clone)s AND p.field = '{BODY}' {where} ORDER BY h.id, x.number"
-    )
-    return connection.execute(
-        sql.encode(), {**values, "clone": us.clone}, binary=True
-    ).fetchall()
 
 
 def filter_sql(only: Filter) -> tuple[str, Values]:
@@ -441,8 +308,6 @@ def filter_sql(only: Filter) -> tuple[str, Values]:
 
 # The PostgreSQL store: one index for a team, fed from many clones of many repositories.
 
-T = TypeVar("T")
-
 # up to this many passages are all compared: some 20 ms, and exact
 MAX_EXACT_PASSAGES = 10_000
 # changed memories after which the planner's statistics are updated
@@ -452,7 +317,7 @@ ANALYZED_TABLES = (
 )
 
 
-class PostgresStore(BaseStore):
+class PostgresStore(CollectingStore):
     """Implements OutsideStore, which documents the methods, for one clone of a repository."""
 
     columns = COLUMNS
@@ -464,14 +329,13 @@ class PostgresStore(BaseStore):
         self.dims = dims
         self._connections = connections
         self._names = repository, clone
-        self._changes: list[Change] = []  # since the last commit
-        self._put = self._unsettled = (
-            0  # memories put since the last commit; since the last ANALYZE
-        )
+        super().__init__()
+        self._unsettled = 0  # memories put since the last ANALYZE
         self._small: dict[
             tuple[Filter, str], bool
         ] = {}  # (filter, tier) → whether all inside are compared
-        self._kept: Kept = {}
+        # table of bits → its copy in memory; None: one question has been asked
+        self._bits: dict[str, PostgresBits | None] = {}
         try:
             self._us = connections.run(self._join)
         except BaseException:
@@ -486,79 +350,48 @@ class PostgresStore(BaseStore):
         with connection.transaction():
             return lock_clone(connection, *self._names)
 
-    # Writing: changes are collected until `commit`.
-
-    def put(self, documents: Sequence[Document]) -> None:
-        if documents:
-            self._put += len(documents)
-            self._changes.append(
-                lambda connection, us: put_versions(connection, us, documents)
-            )
-
-    def drop(self, ids: Sequence[str]) -> None:
-        if ids:
-            sql = (
-                "DELETE FROM holdings WHERE clone = %(clone)s AND id = ANY(%(values)s)"
-            )
-            self._change(sql, [storable(id) for id in ids])
-
-    def deepen(self, vectors: Mapping[str, Sequence[bytes]]) -> None:
-        if vectors:
-            self._put += len(vectors)
-            self._changes.append(
-                lambda connection, us: put_deep_vectors(connection, us, vectors)
-            )
-
-    def flatten(self) -> None:
-        self._change(
-            "UPDATE holdings SET deep = NULL WHERE clone = %(clone)s AND deep IS NOT NULL"
-        )
-
-    def erase(self) -> None:
-        """Remove everything that this clone holds, and change its generation."""
-        self._changes.clear()
-        self._put = 0
-        self._change("DELETE FROM holdings WHERE clone = %(clone)s")
-        self._change(
-            "UPDATE clones SET generation = %(values)s WHERE n = %(clone)s",
-            token_hex(8),
-        )
-
-    def _change(self, sql: str, values: object = None) -> None:
-        """Collect a statement, which names this clone as `%(clone)s`, and perhaps `%(values)s`."""
-        self._changes.append(
-            lambda connection, us: connection.execute(
-                sql.encode(), {"clone": us.clone, "values": values}
-            )
-        )
-
-    def commit(self) -> None:
-        if not self._changes:
-            return
-        put, self._put = self._put, 0
-        try:
-            self._connections.run(self._write)
-        finally:
-            self._changes.clear()
-            self._small.clear()
-        self._unsettled += put
-        if put < BATCH_FILES and self._unsettled >= ANALYZE_AFTER_CHANGES:
+    def _write(self, documents: Sequence[Document]) -> None:
+        count = len(documents) + len(self._deep)
+        self._small.clear()
+        self._connections.run(lambda connection: self._write_all(connection, documents))
+        self._unsettled += count
+        if count < BATCH_FILES and self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled = 0
             self._connections.run(
                 lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}")
             )
 
-    def _write(self, connection: AnyConnection) -> None:
+    def _write_all(
+        self, connection: AnyConnection, documents: Sequence[Document]
+    ) -> None:
         """Make all changes in one transaction that holds the repository's lock."""
         with connection.transaction():
-            connection.execute(f"SET LOCAL statement_timeout = {WRITE_TIMEOUT_MS}")
-            self._us = lock_clone(connection, *self._names)
-            for change in self._changes:
-                change(connection, self._us)
+            run = connection.execute
+            run(f"SET LOCAL statement_timeout = {WRITE_TIMEOUT_MS}")
+            us = self._us = lock_clone(connection, *self._names)
+            if self._is_erased:
+                run("DELETE FROM holdings WHERE clone = %s", (us.clone,))
+                run(
+                    "UPDATE clones SET generation = %s WHERE n = %s",
+                    (token_hex(8), us.clone),
+                )
+            if self._is_flat:
+                flat = "UPDATE holdings SET deep = NULL WHERE clone = %s AND deep IS NOT NULL"
+                run(flat, (us.clone,))
+            dropped = [storable(id) for id, put in self._changed.items() if not put]
+            if dropped:
+                run(
+                    "DELETE FROM holdings WHERE clone = %s AND id = ANY(%s)",
+                    (us.clone, dropped),
+                )
+            if documents:
+                put_versions(connection, us, documents)
+            if self._deep:
+                put_deep_vectors(connection, us, self._deep)
 
     def close(self) -> None:
         """Close all connections; discard changes that were not committed."""
-        self._changes.clear()
+        super().close()
         self._connections.close()
 
     # Asking
@@ -582,10 +415,69 @@ class PostgresStore(BaseStore):
             return []
         exact = self._compares_all(only, tier)
         return self._connections.run(
-            lambda connection: nearest_passages(
-                connection, self._us, vector, limit, only, tier, exact, self._kept
+            lambda connection: self._nearest(
+                connection, vector, limit, only, tier, exact
             )
         )
+
+    def _nearest(
+        self,
+        connection: AnyConnection,
+        vector: bytes,
+        limit: int,
+        only: Filter,
+        tier: str,
+        exact: bool,
+    ) -> list[Hit]:
+        """Compare all passages inside the filter, if `exact`, else those with the closest bits."""
+        fine, bits = pack(vector)
+        if not any(fine):
+            return []
+        where, values = filter_sql(only)
+        values |= {"clone": self._us.clone, "asked": vector_text(fine), "limit": limit}
+        prefix, held = ("deep_", "deep") if tier == DEEP else ("", "version")
+        vectors = f"{prefix}vectors"
+        close = max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
+        while not exact and close <= MAX_CANDIDATES:
+            sql, more = self._candidates(connection, f"{prefix}bits", bits, fine, close)
+            hits, looked_at = _by_distance(
+                connection, _among(sql, vectors, held, where), {**values, **more}
+            )
+            if len(hits) == limit and looked_at <= 2 * limit + SPARE_LOOKS:
+                return hits
+            # few pass the filter, or most belong to other clones
+            close *= MORE_CANDIDATES
+        return _by_distance(connection, _exactly(vectors, held, where), values)[0]
+
+    def _candidates(
+        self,
+        connection: AnyConnection,
+        table: str,
+        bits: bytes,
+        fine: bytes,
+        close: int,
+    ) -> tuple[str, Values]:
+        """Return a query for the vectors with the closest bits. From its second question on, a process caches all bits."""
+        us, dims = self._us, len(fine)
+        if table not in self._bits:
+            self._bits[table] = None
+            where = f"repository = {us.repository} AND dims = {dims}"
+            order = "bit_count(bits # %(bits)s::varbit)"
+            sql = f"SELECT owner, number FROM {table} WHERE {where} ORDER BY {order} LIMIT {close}"
+            return sql, {"bits": bits_text(bits)}
+        # loads numpy, which pays only in a long-running process
+        from ..bits import PostgresBits
+
+        copy = self._bits[table]
+        if copy is None or (copy.of.repository, copy.of.generation) != (
+            us.repository,
+            us.generation,
+        ):
+            copy = self._bits[table] = PostgresBits(us, table, dims)
+        copy.refresh(connection)
+        owners, numbers = copy.closest(bits, fine, close)
+        sql = "SELECT * FROM unnest(%(owners)s::int8[], %(numbers)s::int4[]) AS u (owner, number)"
+        return sql, {"owners": _array_text(owners), "numbers": _array_text(numbers)}
 
     def _compares_all(self, only: Filter, tier: str) -> bool:
         """Tell whether so few passages are inside the filter that all of them are compared."""
@@ -600,9 +492,13 @@ class PostgresStore(BaseStore):
         return self._small[only, tier]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
-        return self._connections.run(
-            lambda connection: body_vectors(connection, self._us, only)
+        where, values = filter_sql(only)
+        sql = (
+            f"SELECT h.id, x.vector::text FROM {HELD_VERSIONS} JOIN vectors x ON x.owner = h.version"
+            " JOIN passages p ON p.version = x.owner AND p.number = x.number"
+            f" WHERE h.clone = %(clone)s AND p.field = '{BODY}' {where} ORDER BY h.id, x.number"
         )
+        return [(id, vector_bytes(text)) for id, text in self._rows(sql, **values)]
 
     def held(self) -> dict[str, str]:
         return dict(
