@@ -41,7 +41,7 @@ def waiting(repository) -> list[Draft]:
     """Two drafts of two sessions."""
     for session, words in (("s-1", LODASH), ("other-2", TOOLKIT)):
         repository.drafts.take(
-            choose_drafts(talk("do the first task", DONE, words, session=session), Run("claude-code"))
+            choose_drafts(talk("do the first task", DONE, words), Run("claude-code", session=session))
         )
     return repository.drafts.all()
 
