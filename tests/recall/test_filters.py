@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rawkomem.faces.cli.options import FILTERS
+from rawkomem.faces.cli.options import FILTERS, read_option
 from rawkomem.model.entries import Task
 from rawkomem.model.filters import FILTER_FIELDS, Facets, Filter
 from rawkomem.model.values import DAY, now, read_moment, read_time
@@ -226,4 +226,4 @@ def test_table_and_class_are_in_step():
     assert tuple(field.name for field in FILTER_FIELDS) == Filter.__fields__
     columns = {field.column for field in FILTER_FIELDS if field.column}
     assert columns <= {*Facets.__fields__} and len({field.name for field in FILTER_FIELDS}) == len(FILTER_FIELDS)
-    assert [option.key for option in FILTERS] == [field.word for field in FILTER_FIELDS if field.help]
+    assert [read_option(line).key for line in FILTERS] == [field.word for field in FILTER_FIELDS if field.help]
