@@ -15,10 +15,10 @@ import pytest
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.exchange.formats import read_format
 from rawkomem.exchange.instructions import cut_sections as cut_headings
-from rawkomem.exchange.memory_page import escaped_line as plain_line
-from rawkomem.exchange.memory_page import without_links
 from rawkomem.exchange.notes import MAX_NOTE_WORDS
 from rawkomem.exchange.sources import Source
+from rawkomem.exchange.written_files import escaped_line as plain_line
+from rawkomem.exchange.written_files import without_links
 from rawkomem.faces.lsp.positions import conditions_in, fronts, lines_of, names_in
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
@@ -28,6 +28,7 @@ from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
+from rawkomem.git.connection import cut_block, put_block
 from rawkomem.git.merge import merge_entries
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
@@ -59,7 +60,6 @@ from rawkomem.text.conditions import (
 from rawkomem.text.entities import entities_in, normalize_currency
 from rawkomem.text.expression import parse_expression
 from rawkomem.text.language import is_copy, is_identical, language, numbers_and_negations, statement_of
-from rawkomem.text.marked import cut_block, put_block
 from rawkomem.text.paths import fits_glob, fits_wildcards, is_file_glob, paths_in, spell_out_glob
 from rawkomem.text.prompts import without_markup
 from rawkomem.text.prose import (

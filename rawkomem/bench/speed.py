@@ -23,9 +23,13 @@ from typing import Any
 from ..embed.minilm import MINILM_NAME
 from ..files.layout import FOLDER, Layout
 from ..index.catalogue import Catalogue
-from ..index.stores.database import index_path, open_database
+from ..index.stores.database import MEMORY, index_path, open_database
+from ..model.filters import Filter
 from ..model.values import record
+from ..repository import Repository
+from ..repository.machine import store_size
 from .corpus import Prose, make_repository
+from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -246,3 +250,88 @@ def _saved(project: str, number: int) -> float:
         time.sleep(0.002)
     database.close()
     return (time.perf_counter() - begun) * 1000
+
+
+# `bench scale`: compares search stores on the same memories: time to fill, time of warm searches,
+# size.
+
+SHOWN_FILES = 5_000  # a fill shows its progress after as many files
+
+
+@record
+class Scale:
+    """The figures of one store."""
+
+    store: str
+    memories: int
+    passages: int
+    fill_s: float
+    fill_cpu_s: float  # of this process and its children, not of a server
+    p50_ms: float
+    p95_ms: float
+    cpu_ms: float  # CPU time of a search, of the same processes
+    mb: float
+    # of the machine in the last minute, when searches were measured: 1 for each busy core
+    load: float
+
+
+def measure_stores(
+    memories: int, stores: Sequence[str], say: Callable[[str], None]
+) -> list[Scale]:
+    """Measure all stores on one made-up repository."""
+    with (
+        tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project,
+        embedder("static"),
+    ):
+        say(f"writing {memories} memories of 1 to 4 kB")
+        make_repository(project, memories)
+        return [_measure_store(project, memories, store, say) for store in stores]
+
+
+def _measure_store(
+    project: str, memories: int, name: str, say: Callable[[str], None]
+) -> Scale:
+    repository = Repository.open(project, warn=lambda message: None, store=name)
+    try:
+        index = repository.core.index
+        # opened first: loading packages is not part of indexing
+        outside = index.outside()
+        began, before = time.monotonic(), _cpu_s()
+        index.sync(
+            lambda done, total: (
+                None if done % SHOWN_FILES else say(f"{name}: {done} of {total} files")
+            )
+        )
+        fill_s, fill_cpu_s = time.monotonic() - began, _cpu_s() - before
+        say(f"{name}: filled in {fill_s:.1f} s, {fill_cpu_s:.1f} s of CPU time")
+        before = _cpu_s()
+        p50_ms, p95_ms = call_times(repository.search, queries())
+        cpu_ms = (_cpu_s() - before) * 1000 / (WARM_UP_CALLS + TIMED_CALLS)
+        stored = store_size(repository.layout, name) + (
+            outside.served() if outside else 0
+        )
+        row = Scale(
+            store=name,
+            memories=memories,
+            passages=len(index.store.vectors(Filter())),
+            fill_s=fill_s,
+            fill_cpu_s=fill_cpu_s,
+            p50_ms=p50_ms,
+            p95_ms=p95_ms,
+            cpu_ms=cpu_ms,
+            mb=0.0 if name == MEMORY else stored / 1e6,
+            load=os.getloadavg()[0],
+        )
+        if outside:  # on a server; other data is deleted with the folder
+            outside.erase()
+            outside.commit()
+    finally:
+        repository.close()
+    say(f"{name}: p50 {row.p50_ms:.0f} ms, p95 {row.p95_ms:.0f} ms, {row.mb:.0f} MB")
+    return row
+
+
+def _cpu_s() -> float:
+    """Return the CPU time so far of this process and its children."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system

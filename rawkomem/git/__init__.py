@@ -6,6 +6,6 @@
 `staged`: the checks of a commit, edits as amendments, duplicates
 `branch`: the changes of a branch to memories
 `merge`: the merge driver
-`connection`: hooks and settings of a clone
+`connection`: hooks and settings of a clone; our lines in a file of somebody else
 `citations`: whether cited code changed; the text of a symbol in a source file
 """

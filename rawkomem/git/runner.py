@@ -21,7 +21,7 @@ from ..files.layout import Layout
 from ..files.records import fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
-from ..redaction.anonymize import Person, person
+from ..redaction.entries import Person, person
 from .head import find_git
 
 # Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.

@@ -5,9 +5,8 @@
 `hook_prompt`: the memories for a prompt: the end of the transcript, what the session has already, the injection.
 `hook_calls`: what hooks note: calls, duplicates, failures, slow calls, and the line for the person.
 `hook_sessions`: the start of a session, and learning from turns and sessions in the background.
-`connect`: plan and write the changes that connect a host.
+`connect`: plan and write the changes that connect a host; whether the hooks of connected hosts run.
 `our_entries`: our hooks and our MCP server in the text of a settings file.
-`health`: whether the hooks of connected hosts run.
 `person`: whether a person or an agent runs a command.
 `replay`: past sessions, and what each prompt would get now.
 """

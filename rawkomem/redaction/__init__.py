@@ -4,7 +4,6 @@
 `values`: whether a value looks like a secret, and checksums of personal data.
 `assigned`: secrets that a key, a table heading or a place gives away, in many languages.
 `find`: finds and redacts secrets in a text; private keys of several lines.
-`entries`: redacts and anonymizes whole entries, field by field.
-`anonymize`: replaces names of people with ids.
+`entries`: redacts and anonymizes whole entries, field by field; names of people become ids.
 `scrubber`: the six stages of RFC-0011 that prepare a text for embedding.
 """

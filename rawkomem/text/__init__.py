@@ -11,5 +11,4 @@
 `prose`: sentences, summaries, topics, text that reads like instructions.
 `entities`: entities and sums of money in a text.
 `expression`: the conditions of `--filter`.
-`marked`: our lines in a file of somebody else.
 """

@@ -5,7 +5,7 @@ import lzma
 
 import pytest
 from rawkomem.bench.recall import injected_of, measure_recall, replay_here, turns_before
-from rawkomem.bench.scale import measure_stores
+from rawkomem.bench.speed import measure_stores
 from rawkomem.faces.cli import run
 from rawkomem.files.session_records import uses
 from rawkomem.hosts.replay import recorded_pasts

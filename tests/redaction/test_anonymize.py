@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.model.entries import Entry
-from rawkomem.redaction.anonymize import anonymize, person, user_id
-from rawkomem.redaction.entries import anonymize_entry
+from rawkomem.redaction.entries import anonymize, anonymize_entry, person, user_id
 
 ADA = person(["ada@engine.example", "Ada Lovelace", "ada"])
 BOB = person(["bob.builder"])

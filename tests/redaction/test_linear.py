@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import inf
 
 import pytest
-from rawkomem.redaction.anonymize import Person, anonymize
 from rawkomem.redaction.assigned import find_in_tables
+from rawkomem.redaction.entries import Person, anonymize
 from rawkomem.redaction.find import find_kubernetes, find_private_keys, redact
 from rawkomem.redaction.scrubber import scrub
 from rawkomem.redaction.values import is_placeholder, is_random, is_strong

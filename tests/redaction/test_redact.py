@@ -16,7 +16,7 @@ from rawkomem.bench.secrets import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.values import replace
-from rawkomem.redaction.anonymize import user_id
+from rawkomem.redaction.entries import user_id
 from rawkomem.redaction.find import engine, find_secrets, redact
 from rawkomem.redaction.rules import PREFIX_RULES, RULES
 from rawkomem.redaction.values import iban_in, is_card

@@ -16,7 +16,7 @@ from ...files.ledger import Verdict
 from ...files.machine_records import changed_rule_files, note_of_changed_rules
 from ...files.watch import Watch
 from ...format.yamo import YAMO_OPERATIONS, BlocksVerdict, read_yamo_block, text_hash
-from ...hosts.health import examine_hosts
+from ...hosts.connect import examine_hosts
 from ...index.status import Status
 from ...index.stores.protocol import Migrated
 from ...model.errors import NotFound
