@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 
-from ..embed.embedder import bundled_embedder
+from ..embed.providers import bundled_embedder
 from ..model.entries import (
     CORRECTION,
     DECISION,
