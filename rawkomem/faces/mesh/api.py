@@ -119,10 +119,11 @@ MAX_ANSWERS = 500  # RFC-0011; when full, the least recently used answer is drop
 
 
 class AnswerCache:
-    """An LRU cache with an absolute time to live."""
+    """An LRU cache with an absolute time to live. It is emptied when the index changes."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
+        self._made_from: object = None
         self._kept: dict[Hashable, tuple[float, object]] = {}
 
     def __len__(self) -> int:
@@ -132,8 +133,11 @@ class AnswerCache:
         """Remove every answer."""
         self._kept.clear()
 
-    def get(self, key: Hashable) -> Any:
-        """Return the cached answer; None if there is none or it is too old."""
+    def get(self, key: Hashable, made_from: object = None) -> Any:
+        """Return the cached answer; None if there is none or it is too old. A new `made_from` empties the cache."""
+        if made_from != self._made_from:
+            self.clear()
+            self._made_from = made_from
         made, answer = self._kept.pop(key, (0.0, None))
         if answer is None or self.clock() - made >= TIME_TO_LIVE_S:
             return None
@@ -397,8 +401,8 @@ class SyncMemoryMesh:
         only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
         core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
         version = core.read(lambda: core.index.catalogue.meta().get("listing"))
-        question = (query, candidates, only, version)
-        found = self._answers.get(question) if asked.use_cache else None
+        question = (query, candidates, only)
+        found = self._answers.get(question, version) if asked.use_cache else None
         if found is None:
             found = core.look([query], candidates, only)[0].found
             self._answers.put(question, found)

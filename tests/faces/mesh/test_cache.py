@@ -28,11 +28,13 @@ def test_it_ends_five_minutes_after_it_was_made_however_often_it_is_used():
 def test_it_holds_five_hundred_and_drops_the_least_recently_used():
     cache = AnswerCache(Clock())
     for number in range(MAX_ANSWERS):
+        cache.get(number, "state")
         cache.put(number, f"answer {number}")
-    assert cache.get(0) == "answer 0"
+    assert cache.get(0, "state") == "answer 0"
     cache.put("new", "answer")
     assert len(cache) == MAX_ANSWERS
-    assert cache.get(0) == "answer 0" and cache.get(1) is None
+    assert cache.get(0, "state") == "answer 0" and cache.get(1, "state") is None
+    assert cache.get(0, "another state") is None and len(cache) == 0
 
 
 def test_a_file_edited_by_hand_drops_it(mesh):
