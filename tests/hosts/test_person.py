@@ -10,7 +10,7 @@ import sys
 import pytest
 from rawkomem.files.layout import find_layout
 from rawkomem.files.records import note
-from rawkomem.hosts import health, hook_calls
+from rawkomem.hosts import connect, hook_calls
 from rawkomem.hosts.connect import carry_out, plan_connect
 from rawkomem.hosts.known_hosts import AGENT_VARIABLES
 from rawkomem.hosts.person import Process, agent_among
@@ -202,12 +202,12 @@ def test_keys_typed_before_a_question_do_not_answer_it(project, terminal):
 def connected(project, home, monkeypatch):  # noqa: F811
     """A project that claude is connected in, with rawkomem on the PATH."""
     carry_out(plan_connect("claude", str(project)), str(project))
-    monkeypatch.setattr(health.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(connect.shutil, "which", lambda name: f"/usr/bin/{name}")
     return find_layout(str(project))
 
 
 def found(layout):
-    (one,) = health.examine_hosts(layout)
+    (one,) = connect.examine_hosts(layout)
     assert one.name == "claude"
     return one
 
@@ -229,7 +229,7 @@ def test_a_host_that_never_called(connected):
 
 def test_a_host_that_is_not_installed_is_no_failure(connected, monkeypatch):
     """Its settings are committed; a colleague may use another host."""
-    monkeypatch.setattr(health.shutil, "which", lambda name: "/usr/bin/rawkomem" if name == "rawkomem" else None)
+    monkeypatch.setattr(connect.shutil, "which", lambda name: "/usr/bin/rawkomem" if name == "rawkomem" else None)
     assert found(connected).ok and "no session of it" in found(connected).text
 
 
