@@ -33,11 +33,11 @@ from rawkomem.git.merge import merge_entries
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history
-from rawkomem.learn.cues import propose_conditions
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.exchanges import typed_in
 from rawkomem.learn.lessons import read_wire
 from rawkomem.learn.llm import json_objects
+from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, Run, Turn

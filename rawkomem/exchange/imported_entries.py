@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
-from ..learn.cues import propose_conditions
+from ..learn.proposed_conditions import propose_conditions
 from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from textwrap import shorten
 
-from ..learn.cues import MAX_SHARED_CONDITION, without_shared_conditions
+from ..learn.proposed_conditions import MAX_SHARED_CONDITION, without_shared_conditions
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record

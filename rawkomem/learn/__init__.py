@@ -4,8 +4,8 @@
 `chat_logs`: Chat logs as turns: Markdown or plain text in which lines name the speaker, and SpecStory's histories.
 `transcripts`: Find transcripts and read a whole session from one: a stream of turns without injected text, repeats
     and sub-agents.
-`cues`: The `whenToUse` conditions that a text suggests.
-`cues_en`: English cues. No pattern has nested repetition, and all are applied to texts of limited length only.
+`proposed_conditions`: The `whenToUse` conditions that a text suggests.
+`cues`: English cues. No pattern has nested repetition, and all are applied to texts of limited length only.
 `exchanges`: What a person typed, agreed to and can be quoted with. Pasted text, tool output and the host's own text
     do not count.
 `drafts`: Drafts of memories from a session: statements that a person made or agreed to, failures that were fixed, and

@@ -1,179 +1,438 @@
-"""Propose the `whenToUse` conditions that a text suggests."""
+"""English cues. No pattern has nested repetition, and all are applied to texts of limited length only."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
 
-from ..model.entries import Entry
-from ..model.values import replace
-from ..text.conditions import LANGUAGE, everyday_hits, read_condition, specific_stems
-from ..text.language import language, word_set
-from ..text.prose import subjects_of
-from . import cues_en as cues
+from ..model.entries import CORRECTION, DECISION, PREFERENCE, RULE
+from ..model.values import record
+from ..text.language import word_set
 
-# Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is
-# a few words.
 
-MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
-# memories of one import or session with the same condition; a more common one is useless
-MAX_SHARED_CONDITION = 3
-# of a request that becomes the condition of its correction
-MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14
-# specific words of a text that make a condition; a text with more has no clear subject
-MAX_SUBJECT_WORDS = 4
-CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
-CODE_SPAN = re.compile(r"`([^`]{2,40})`")
-PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
-MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
-PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
-# Addresses, and words in capitals that somebody shouts: they hold no names.
-NAMELESS_RUN = re.compile(r"https?://\S+|\b[A-Z]{2,}(?: [A-Z']{2,}){1,9}\b", re.ASCII)
-# CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
-WRITTEN_NAME = re.compile(
-    r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
-    r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
-    re.ASCII,
+@record
+class Cue:
+    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
+
+    name: str
+    weight: float
+    pattern: re.Pattern[str]
+    kind: str = ""  # empty: any kind
+
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    """Return one pattern that matches any of the patterns, in upper or lower case."""
+    return re.compile(
+        "|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE | re.MULTILINE
+    )
+
+
+# Not after these words: "it never shows up", "I don't have it" and "they always fail" tell something, and rule nothing.
+# A question, also without its mark; and one that states an opinion: "Shouldn't we use jest?", "one is enough, right?"
+ASKS = re.compile(
+    r"\?\W*$|^(?:\W|(?:so|and|but|ok(?:ay)?|also|now)\b)*(?:how|what|why|where|who|which|can|could|should|do|does|did|is|are) "
+    r"(?:should|shoud?l|can|could|did|do|does|is|are|would|will|about|we|you|i|it|this|that|the|there)\b",
+    re.IGNORECASE,
 )
-# Names that occur in very many tasks, so they select nothing.
-COMMON_NAMES = word_set(
+OPINION = r"\bwhat are you doing\b|\bshould(?:n't|nt| not) (?:we|you|it|this|that|they)\b|\b(?:right|correct|ok|no)\W*\?$"
+TELLERS = "i it they he she that this which who will would has have was were"
+NOT_TOLD = "".join(rf"(?<!\b{word} )" for word in TELLERS.split())
+CUES = (
+    Cue(
+        "never or always",
+        1.2,
+        any_of(
+            # "the canvas never appears" and "is always visible" describe something
+            rf"{NOT_TOLD}(?<!\bis )(?<!\bare )(?<!\bnot )(?<!\bus )\b(?:never|always)\b(?! \w*[^s\W](?:s|ed)\b)",
+            rf"{NOT_TOLD}\b(?:must(?: not|n't)|avoid)\b",
+            rf"{NOT_TOLD}\bdo(?:n't|nt| not)\b(?! (?:know|understand|see|remember|care|think|have|need|forget|you|we|worry))",
+        ),
+        RULE,
+    ),
+    Cue(
+        "for the future",
+        1.3,
+        any_of(
+            r"(?:^|[.!?;,(—-] ?)(?:please |and |so |but )*(?:remember|recall)(?: that\b|,)",
+            r"\b(?:note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
+            r"\bwe (?:no longer\b|do(?:n't| not) [^.?!\n]{2,60}\bany ?more\b)",
+            r"^(?:\W|(?:please|also|then|and)\b)*make sure (?:you|to|that|we|it)\b",
+            r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
+        ),
+        RULE,
+    ),
+    Cue(
+        "prefers",
+        1.0,
+        any_of(
+            r"\b(?:pref+er+e?|rather|instead|should be(?! (?:able|ready|fine|good|working|done)\b)|supposed to|should (?:only|just)|belongs? (?:in|to|under))\b"
+        ),
+        PREFERENCE,
+    ),
+    Cue(
+        "decides",
+        1.0,
+        any_of(
+            r"\blet'?s (?:just |only |also |then )?(?:use|keep(?! (?:moving|going|working)\b)|not|disallow|allow|remove|drop|rename|switch|stick|combine"
+            r"|always|never|avoid|stop)\b",
+            r"\b(?:we'll|we will|i'll|we are going to) (?:use|keep|go with|stick)\b",
+            r"\b(?:go|going|stick) with\b(?! (?:option|your|the (?:first|second|third|last)|it|that|this|whatever)\b)",
+            r"\bdecided\b",
+        ),
+        DECISION,
+    ),
+    Cue(
+        "corrects",
+        1.3,
+        any_of(
+            r"(?<!let )\byou (?:forgot|missed|broke|should have|keep|still)\b",
+            r"\bi (?:did|do)(?:n't|nt| not) (?:ask|want|mean|say)\b|\bi (?:said|told you|meant)\b|\bnot what i\b",
+            r"(?:^|[.!?,;:] |please |just |you (?:should|must|need to) )(?:stop|quit) \w+ing\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "objects",
+        1.0,
+        any_of(
+            r"(?<!i'm )(?<!am i )\b(?:wrong|incorrect|not (?:true|right|correct))\b",
+            r"\bshould(?:n't|nt| not) (?:we|you|it|this|that)\b",
+            r"^(?:no\b(?=[,.!–—-]| (?:use|do|don'?t|never|always|put|keep|just|please|only|leave|make|run|remove|add)\b)"
+            r"|(?:nope|nah|stop|wait)\b)[,.!\s–—-]+(?!(?:i|i'?m|i'?ve|we|it|it's|that|that's|this|the|you|they|there|sorry|problem"
+            r"|worries|idea|need|rush|let'?s|but|so|not|these|those|my|our|what|why|how|a|an"
+            r"|again|actually|yes|ok|okay|and)\b)[\w`]",
+            r"\bdo(?:n't|es ?n't| not) (?:think|believe) \w+ (?:need|should|is|are)\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "names what you did",
+        1.0,
+        any_of(
+            r"(?<!when )(?<!while )(?<!if )(?<!what )\byou(?:'re|(?<!^you) are|'ve been| were) (?:still |again |always |just |now )?(?!going|being|asking|wondering|looking"
+            r"|thinking|talking|saying|proposing|suggesting|right)\w+ing\b",
+            r"\byou (?:just |also |still |again )*(?:(?:did|have|had|were|are|do|would)(?:n't|nt| not)|skipped|ignored|overlooked|ran)\b",
+            r"\byou (?:just |also |again )*(?:\w+ed|made|put|wrote|left|took|went|gave|built|cut) [^.?!\n]{2,80}"
+            r"(?:, not|\bnot in|\binstead of|\brather than|\bagain|\bwithout|\beven though)\b",
+            r"\bwhat are you doing\b|\bwho (?:asked|told) you\b|\bi never (?:asked|said|told)\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "dislikes",
+        1.2,
+        any_of(
+            r"\bi (?:really |just |also )?(?:hate|dislike|resent|do(?:n't|nt| not) (?:like|love|appreciate))\b",
+            r"\b(?:bothers|annoys) me\b|\b(?:tired|sick) (?:of|by)\b",
+        ),
+        CORRECTION,
+    ),
+    Cue(
+        "wants it written down",
+        0.8,
+        any_of(
+            r"\b(?:note|add|put|document|record|write|mention)\b[^.?!\n]{0,60}\b(?:claude|agents|gemini)\.md\b",
+            r"\b(?:make|take|add) a (?:note|rule)\b",
+        ),
+        RULE,
+    ),
+    Cue(
+        "directs",
+        1.0,
+        any_of(
+            r"\byou (?:should(?:n't|nt| not)?|must|need to|have to|are(?: not)? to|can always|may (?:not|only))\b",
+            r"\bask (?:me )?(?:first|before)\b|\bunless\b|\bwithout (?:my|asking|me)\b",
+        ),
+        RULE,
+    ),
+    Cue(
+        "we",
+        0.9,
+        any_of(r"\bwe (?:use|never|keep|always|do(?:n't| not)|must|want)\b"),
+        DECISION,
+    ),
+    Cue("we should", 0.6, any_of(r"\bwe (?:need|should|have to|can)\b"), DECISION),
+    Cue(
+        "wants",
+        0.8,
+        any_of(r"(?<!what )\bi(?:'d| would)? (?:want|expect|need)\b(?! you to)"),
+        PREFERENCE,
+    ),
+    Cue(
+        "gives a reason",
+        0.6,
+        any_of(r"\b(?:because|'?cause|cuz|so that|otherwise|since|the reason)\b"),
+    ),
+    Cue(
+        "contrasts",
+        1.2,
+        any_of(
+            r"\buse \S+(?: \w+){0,3},? not \S",
+            r"\bnot (?:in|on|with|from|at|to) \S+\W*$",
+        ),
+        RULE,
+    ),
+    Cue(
+        "restricts",
+        0.4,
+        any_of(
+            r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"
+        ),
+    ),
+    Cue(
+        "shouts",
+        0.4,
+        re.compile(
+            r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"
+        ),
+    ),
+    Cue("asks", -1.5, any_of(rf"^(?!.*(?:{OPINION})).*(?:{ASKS.pattern})")),
+    Cue("asks for an opinion", -0.4, any_of(rf"(?:{OPINION}).*\?\W*$|(?:{OPINION})")),
+    Cue(
+        "is short",
+        -0.8,
+        any_of(r"^(?!.*\b(?:prefer|use|avoid|never|always)\b)\W*(?:\S+\s+){0,2}\S*$"),
+    ),
+    Cue(
+        "names nothing",
+        -1.0,
+        any_of(
+            r"^(?:\W|\b(?:that|this|it|is|are|s|was|actually|still|just|not|all|right|wrong|correct|true|no|so|but|what|i|meant)\b)+$"
+        ),
+    ),
+    Cue(
+        "hesitates",
+        -0.5,
+        any_of(
+            r"\b(?:maybe|perhaps|probably|not sure|wondering|what do you think|i do(?:n't| not) (?:understand|know)|confused"
+            r"|am i|correct me|how come|i (?:thought|understood|wonder|suspect|guess)|if i'?m not mistaken|its? possible)\b"
+        ),
+    ),
+    Cue(
+        "holds for this moment",
+        -1.0,
+        any_of(
+            r"\byet(?=\W*$|[.,;!?)])|(?<!from )\bnow\b(?! on)|\b(?:for now|at (?:this|the) (?:time|moment|point)|today|tonight|this (?:once|time|session|commit)"
+            r"|in the meantime|later|until (?:we|i|you)|first,? let|(?:do not|don'?t) forget)\b|\bphase\b"
+            r"|\b(?:do not|don'?t) (?:write (?:any )?code|run any|change any|move past|start|implement|take (?:any )?action|do any)"
+        ),
+    ),
+    Cue(
+        "is about one case",
+        -0.4,
+        any_of(
+            r"\bthat (?:file|change|one|commit|part|thing|line|case|step|name|version|idea|update|bug|issue|error|test)\b",
+            r"\b(?:this|these|those) (?!is|was|are|were|way|kind|type|sort|means?|would|should|will|does|do|has|have|can"
+            r"|could|in|on|to|for|if|when|we|you|i|it|they|the|a|an|there)(?-i:[a-z]+)\b(?![(_.])",
+            r"\b(?:do|did|done|fix|fixed|reproduce) (?:it|that|this|them)\b",
+            r"\b(?:it|them|this|that)\W*$|^(?:it|this|that|they|those|these) ",
+        ),
+    ),
+    Cue(
+        "is a task",
+        -0.8,
+        any_of(
+            r"^(?:\W|(?:no|nope|nah|wait|ok|okay|yes|and|so|now|then|also|please|plz|just|let'?s|you can)\b)*(?:review|check|look|think|run|commit"
+            r"|proceed|continue|finish|explain|show|tell|fix|go (?:on|ahead)|try|find|do(?!:)|prepare|take|see|create|implement"
+            r"|address|update|add|start|break|dive|walk|work|revisit|figure|debug|dig|give|write|get|keep (?:moving|going|working)|reflect|analy[sz]e|read|push|apply|correct|improve|clean|move|consider|propose|note|document)\b(?!n't| not)"
+        ),
+    ),
+    Cue(
+        "tells a story",
+        -0.8,
+        any_of(
+            r"^(?:\W|(?:ok|and|so|but|now|also|well|actually|oh|ah)\b)*(?:i(?:'ve|'m| have| am| was| had| did| can| asked| agree"
+            r"| understood| thought| see| saw| got| read| guess| recall| tried| like| went| just)\b|(?:it|this|that|one thing) (?:looks|seems|sounds|helps|might|may|was|we learned))"
+        ),
+    ),
+)
+
+# A request to remember something: "Remember that …". "Remember to push" is only a task of this session.
+REMEMBER = (
+    r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
+)
+REQUEST = re.compile(
+    r"(?:^|(?<=[.!?;] ))(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
+    rf"{REMEMBER}(?: that |: (?:that )?|, that | (?=to (?:always|never)\b))(\S.{{11,}})",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+AGREES = re.compile(
+    r"^(?:ok(?:ay)?\W+)?(?:yes|yep|yup|yeah|agreed|exactly|good (?:idea|call|point)|sounds (?:good|great|right)"
+    r"|makes sense"
+    r"|that'?s (?:right|fine|good|it|correct)|do (?:it|that|so)|go (?:ahead|for it|with)|ship it|lgtm|please do"
+    r"|love it|i agree"
+    r"|you'?re right|implement (?:it|that|this|option)|option \w\b|the (?:first|second|third|latter|former)\b)",
+    re.IGNORECASE,
+)
+NODS = re.compile(  # an agreement, unless a word after it starts the next request
+    r"^(?:ok(?:ay)?|sure|fine|great|perfect|right|correct|good|cool|nice)\b(?!\W+(?:now|let|next|so|then|what|can)\b)",
+    re.IGNORECASE,
+)
+OBJECTS = re.compile(
+    r"^(?:no|nope|nah|wait|stop|hmm|hold on|wrong|actually|but|not (?:quite|really|that|yet)|don'?t|that'?s (?:not"
+    r"|wrong)"
+    r"|why|isn'?t|shouldn'?t|are you sure|really\?)\b|\b(?:disagree|that'?s wrong|undo|revert|don'?t think)\b",
+    re.IGNORECASE,
+)
+QUALIFIES = re.compile(  # restricts or takes back an agreement
+    r"\b(?:no(?! (?:problem|worries|need|rush))|nope|not|but|stop|wait|except|never|don'?t|isn'?t|won'?t|doesn'?t)\b",
+    re.IGNORECASE,
+)
+SENTENCE_END = re.compile(r"[.!?]\s|\n")
+REASON = re.compile(
+    r",? (?:because|'?cause|cuz|since|so that)\b", re.IGNORECASE
+)  # a quote may end before it
+ASSENT = re.compile(  # words of an answer that name no action of their own
+    r"\b(?:ok(?:ay)?|yes|yep|yup|yeah|sure|fine|great|perfect|right|correct|good|cool|nice|agreed|exactly|idea|call|point"
+    r"|sounds|makes? sense|that'?s|it|ship|lgtm|please|love|agree|you'?re|implement|option|first|second|third|latter"
+    r"|former|go|ahead|do|so|way|both|all|approach|plan|suggestion|recommendation|proceed|thanks?|thank you|absolutely"
+    r"|definitely|of course|now|let'?s|like|apply|make)\b",
+    re.IGNORECASE,
+)
+# An agent's statement that becomes a draft if the person agrees to it.
+PROPOSES = re.compile(
+    r"\b(?:recommend\w*|propos\w*|suggest\w*|option|approach|should|instead|rather|because|always|never|only|so that"
+    r"|fix"
+    r"|cause|window|default|prefer\w*|convention|alongside|would)\b",
+    re.IGNORECASE,
+)
+OFFERS = re.compile(
+    r"\b(?:want me to|shall (?:i|we)|should i|would you like|do you want|let me|say the word"
+    r"|if you'?d (?:like|rather)|does that (?:sound|work)|ready to|i can|i'?ll|i will|i'?m going to|happy to)\b",
+    re.IGNORECASE,
+)
+OFFER_WORDS = word_set("want would like know say word ready")
+# An offer to act on the statement before it: "Shall I do that?". "… for this task" names something else.
+REFERS = re.compile(
+    r"\b(?!for|in|on|to|with|of|at|about|from|into)\w+ (?:it|this|that|these|those|them|so|option|ahead)\b|\bproceed\b"
+    r"|\bthat (?:sound|work|way|shape)|#\d",
+    re.IGNORECASE,
+)
+CONTINUES = re.compile(
+    r"(?:that|this|it|so|these|those|they|otherwise)\b", re.IGNORECASE
+)
+EXPLAINS = re.compile(
+    r"\b(?:because|caused by|root cause|the (?:issue|problem|cause|bug|culprit|fix|reason) (?:is|was)|due to"
+    r"|turns? out"
+    r"|turned out|came from|stems? from|which is why)\b",
+    re.IGNORECASE,
+)
+# A line before somebody else's words: "The README says:".
+LEADS_IN = re.compile(
+    r"\b(?:says?|said|suggest(?:s|ed)?|wr(?:ites?|ote)|report(?:s|ed)?|prints?|printed|returns?|complains?|shows?"
+    r"|told me|sent"
+    r"|got|get|getting|see|seeing|output|log|error|trace|readme|vendor|documentation|ticket|e-?mail|slack|article"
+    r"|page"
+    r"|comments?|reviewer|review|copilot|coderabbit|reply|replied|message|transcript|summari[sz]e|translate"
+    r"|proofread|explain"
+    r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$"
+    r"|\b(?:(?:text|content|copy|details|message|mail|log|output|transcript|notes|page|ticket|issue) (?:follows|below)"
+    r"|(?:see|pasted|copied) below)\W*$",
+    re.IGNORECASE,
+)
+# A rule that a person states as a quotation: "Follow this rule:" and a line "> Never use grep."
+QUOTED_RULE = re.compile(
+    r"^([^>\n]{0,200}\b(?:rule|convention|guideline|from now on)\b[^:>\n]{0,40}:) *\n+> ?([^\n]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Words before somebody else's, in the same line: "translate to German: …", "the vendor said: …".
+TELLS = re.compile(
+    r"\b(?:translate|summari[sz]e|proofread|rephrase|reword|(?:review |commit )?(?:comment|message)|reply|e-?mail|snippet"
+    r"|(?<!i )(?<!we )(?<!you )(?:says?|said|wrote|writes|replied|told me|reads))\b[^:.!?]{0,60}: (?=\S)",
+    re.IGNORECASE,
+)
+# A line that starts a paste: a name with a time, a heading, a page's navigation, an element, a forwarded message.
+OPENS = any_of(
+    r"^\W?[\w.@][\w.@ -]{0,40}[ ,]+[\[(]?(?:(?:today|yesterday)(?: at)? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?:?$",
+    r"^\[?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?\]?[ -]+<?[\w.@ -]{1,30}>?:",
+    r"^<[\w.@-]+> |^<[A-Za-z][^<>]*>$|^#{1,6} \S|^(?://|/\*|<!--|\"\"\")",
+    r"^on .{4,80} wrote:$|^-* ?(?:begin )?(?:original|forwarded) message",
+    r"^home [>›»/] |^(?:[\w.-]+(?: [\w.-]+)? [>›»] ){2}|^[^|.!?`]{3,80} [|·] [^|.!?`]{2,40}$",
+    r"^(?:skip to (?:main )?content|table of contents|last (?:updated|modified|edited)|published on|posted (?:on|by)"
+    r"|\d+ min(?:utes?)? read|edit this page|on this page|all rights reserved|©)",
+    r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
+    r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
+    # an agent's thoughts or its answer
+    r"\byou'?re (?:absolutely |completely )?right to\b|^your (?:comment|question|point|concern)\b.{0,80}\bsuggests\b",
+    r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"
+    r"|you(?:'ve)? (?:raised?|made?) an? |let me (?:analy[sz]e|examine|reflect|think (?:through|more|about (?:what|how))))\b",
+)
+# Lines of which two show a paste: headers of e-mails, tickets and notes, greetings, farewells.
+SIGNS_OFF = re.compile(
+    r"^(?:thanks|thank you|cheers|best|regards|(?:best|kind|warm) (?:regards|wishes)|sincerely|yours)(?:,|, [\w .-]{2,30}|!? ?[–—-] ?\w+)?$"
+    r"|^--$",
+    re.IGNORECASE,
+)
+SIGNS = re.compile(
+    r"^\W{0,4}(?:from|to|cc|sent|date|subject|title|reporter|reported by|author|assignee|assigned to|owner|labels|milestone"
+    r"|body|description|status|priority|severity|component|environment|affects|version|type|project|created|updated"
+    r"|attendees|participants|present|agenda|topic|minutes|notes|summary|decisions?|action items|next steps"
+    r"|steps to reproduce|(?:expected|actual)(?: behaviou?r| results?)?|acceptance criteria|comments?|resolution|due)\W{0,2}:"
+    rf"|^(?:hi|hello|hey|dear|good (?:morning|afternoon))(?: \w+){{0,3}}[,!]$|^\[?[A-Z]{{2,10}}-\d+\b|{SIGNS_OFF.pattern}",
+    re.IGNORECASE,
+)
+# The start of a paragraph by which a person replies to a paste.
+REPLIES = re.compile(
+    r"(?:so|ok(?:ay)?|no|nope|yes|hmm|anyway|ignore|(?:the )?above|can you|could you|is (?:this|that|it)|are (?:these|those)"
+    r"|what (?:does|do|is|should)|why (?:does|do|is)|does (?:this|that|he|she|it)|in our case|for us|given (?:this|that)"
+    r"|based on (?:this|that)|that'?s what)\b",
+    re.IGNORECASE,
+)
+# Lead-ins of a sentence, which are left out of a title.
+MARKERS = re.compile(
+    r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
+    r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
+    r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
+    rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    re.IGNORECASE,
+)
+
+CHOOSING = re.compile(
+    r"^(?:we|i|the team)(?:'ve| have)? (?:finally |all )?(?:decided|agreed|opted)(?: to| on| for| that)? |^let's (?!not)"
+    r"|^i (?:meant|think|guess|feel like|feel that)(?: that)? (?=we|you|it|the|this|there)",
+    re.I,
+)
+REASONS = re.compile(
+    r" because | since | so that |, so |, which |; | [-–—] "
+)  # a title ends before these
+CLAUSES = re.compile(
+    r"(?:[,;:]|\.\.+| -+| [–—]|\?!?|!) (?![^`]*`[^`]*(?:`[^`]*`[^`]*)*$)| \((?=\w)|\) "
+    r"| (?=but |and (?:then|also|we|you|i|it|never|always)\b)",
+    re.IGNORECASE,
+)
+DEPENDS = re.compile(  # a clause that says nothing without another one
+    r"(?:even|since|because|if|when|while|although|though|unless|until|as|that|which|who|where|otherwise|just to"
+    r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b",
+    re.IGNORECASE,
+)
+JOINTS = re.compile(
+    r" (?:because|when|if|so|that|which|to|for|with|without|in|on|of|at|from|after|before|and|or|but|as|unless|until)\b"
+)
+
+# Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
+PAIR = re.compile(
+    r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
+    r"| an?)? ([\w.@-]{2,30})"
+)
+
+# The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".
+WORK = re.compile(
+    r"(?!(?:use|prefer|avoid|never|always|do|don't|no|not|we|our|the|a|an|this|all|every|each|keep)\b)"
+    r"([a-z]+(?: (?!(?:is|are|was|were|has|have|must|should|will|can)\b)[\w-]+){2,4}?)(?=,| (?:with|using|in|on|by|via|from|before|after|only|never|not|instead|through|as)\b)",
+    re.IGNORECASE,
+)
+
+# Words that introduce a statement and do not name its subject.
+ANNOUNCING = word_set(
     """
-    api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
-    gb kb ms test tests null none true false ascii utf readme github index main init mod lib util utils server
-    src standard american british chinese dutch english french german italian japanese spanish monday tuesday wednesday
-    thursday friday saturday sunday january february april june july august september october november december
+    actually agreed always bug called cause caused chose chosen decide decided decision defined fixed holds live
+    lives never nope opted picked prefer preference promised rather reason registered repo settled settles
+    solved standardised standardized team told turned turns undo wrong
     """
 )
-# Words of headings that very many pages have.
-HEADING_WORDS = word_set(
-    """
-    about agent agents architecture background basics changelog claude command commands concept concepts consideration
-    considerations contributing convention conventions development docs documentation features folder folders getting
-    guide guideline guidelines install installation instruction instructions introduction key layout license notes
-    overview pitfall pitfalls practice practices principle principles quick quickstart reference repository rule rules
-    setup standards started strategy structure style summary testing tips usage workflow
-    """
-)
-NAMELESS = COMMON_NAMES | HEADING_WORDS
-
-
-def propose_conditions(text: str) -> tuple[str, ...]:
-    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
-    text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
-    names = list(_names_in(text))[:MAX_NAMES]
-    vague = NAMELESS | cues.ANNOUNCING
-    about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
-    more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
-        " ".join(names).split()
-    )
-    if len(names) > 1:
-        names = [", ".join(names[:-1]), names[-1]]
-    conditions = (
-        f"{cues.WORKING_WITH} {f' {language().alternative} '.join(names)}"
-        if names
-        else "",
-        f"{cues.WORKING_ON} {' '.join(about)}" if more else "",
-    )
-    return tuple(
-        condition for condition in conditions if condition and _is_usable(condition)
-    )
-
-
-def with_condition(entry: Entry) -> Entry:
-    """Return a new memory with a condition: its own, or usable ones from the names, the subject and the work of its title.
-
-    "Run the tests with pnpm" is wanted by who is asked to run the tests.
-    """
-    if entry.when or not entry.title:
-        return entry
-    work = cues.WORK.match(entry.title)
-    asked = propose_asked_condition(work[1].lower()) if work else ()
-    usable = filter(_is_usable, conditions_of_title(entry.title))
-    return replace(entry, when=tuple(dict.fromkeys((*usable, *asked))))
-
-
-def conditions_of_title(title: str, text: str = "") -> tuple[str, ...]:
-    """Return the conditions that the names or the subject of a title suggest, or else those of the text after it."""
-    words = subjects_of(CONTRACTION.sub(" ", title))
-    about = [word for word in words if word not in NAMELESS | cues.ANNOUNCING]
-    subject = " ".join(dict.fromkeys(about[:MAX_SUBJECT_WORDS]))
-    lead = cues.WORKING_ON if len(about) > 1 else cues.WORKING_WITH
-    named = propose_conditions(title) or ((f"{lead} {subject}",) if about else ())
-    return named or propose_conditions(text) or (f"{cues.ASKED} {title}",)
-
-
-def propose_asked_condition(ask: str) -> tuple[str, ...]:
-    """Return a condition that fires when somebody repeats the request that was corrected; none for a long request.
-
-    It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
-    """
-    words = ask.split()
-    condition = f"{cues.ASKED} {' '.join(words).rstrip('.!?')}"
-    short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
-    read = read_condition(condition) if short else None
-    return (
-        (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
-    )
-
-
-def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without the plain-language conditions that more than MAX_SHARED texts have."""
-    times = Counter(
-        condition
-        for _, condition in {
-            (entry.body, one) for entry in entries for one in entry.when
-        }
-    )
-    common = {
-        condition
-        for condition, count in times.items()
-        if count > MAX_SHARED_CONDITION and read_condition(condition).form == LANGUAGE
-    }
-    return [
-        replace(entry, when=tuple(one for one in entry.when if one not in common))
-        for entry in entries
-    ]
-
-
-def _names_in(text: str) -> Iterator[str]:
-    """Yield each name in a text once, as words; of a path, the file name."""
-    seen: set[str] = set()
-    for found in _written_names(text):
-        name = " ".join(language().words(found))
-        known = set(specific_stems(name))
-        if (
-            known
-            and not seen & known
-            and name not in NAMELESS
-            and not language().is_stop(name)
-            and not name.isdecimal()
-        ):
-            seen |= known
-            yield name
-
-
-def _written_names(text: str) -> Iterator[str]:
-    """Yield names as they are written: pairs like "pnpm, not npm", then code spans, other names, and paths."""
-    plain = PATH_RUN.sub(
-        lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text
-    )
-    for pair in cues.PAIR.finditer(plain):
-        if not language().stop_words.intersection(map(str.lower, pair.groups())):
-            yield from pair.groups()
-    for span in CODE_SPAN.findall(text):
-        if " " not in span and "/" not in span:
-            yield span
-    yield from WRITTEN_NAME.findall(plain)
-    for run in filter(_may_be_path, PATH_RUN.findall(text)):
-        for path in PATH.findall(run):
-            yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
-
-
-def _may_be_path(run: str) -> bool:
-    return "/" in run and len(run) <= MAX_RUN_CHARS
-
-
-def _is_usable(condition: str) -> bool:
-    read = read_condition(condition)
-    return read.form == LANGUAGE and not everyday_hits(read)
+WORKING_WITH, WORKING_ON, ASKED = (
+    "When working with",
+    "When working on",
+    "When asked:",
+)  # start of conditions

@@ -30,10 +30,14 @@ from ..redaction.find import redact
 from ..text.clean import one_line
 from ..text.language import statement_of
 from ..text.prose import sentences, split_sentences
-from . import cues_en as cues
-from .cues import conditions_of_title, propose_asked_condition, propose_conditions
-from .cues_en import Cue
+from . import cues
+from .cues import Cue
 from .exchanges import OBJECTS, Exchange, answer_to_agent, exchanges
+from .proposed_conditions import (
+    conditions_of_title,
+    propose_asked_condition,
+    propose_conditions,
+)
 from .repetitions import means_same
 from .turns import ASSISTANT, TOOL, Run, Turn
 

@@ -20,7 +20,7 @@ from ..text.prompts import (
 )
 from ..text.prose import prose_lines, sentences
 from ..text.scripts import terms_of
-from . import cues_en as cues
+from . import cues
 from .turns import ASSISTANT, TOOL, USER, Turn
 
 # Split a session into exchanges: what a person typed, and what the agent said before it.

@@ -24,7 +24,6 @@ from ..text.clean import clean, one_line
 from ..text.conditions import REFUSED, read_condition
 from ..text.language import NEAR_DUPLICATE, says_same, statement_of
 from ..text.prompts import read_prompt
-from .cues import propose_conditions
 from .exchanges import (
     agreed_quote,
     find_quote,
@@ -34,6 +33,7 @@ from .exchanges import (
     whole_sentence,
 )
 from .llm import SCHEMAS, Llm, ask_for_json
+from .proposed_conditions import propose_conditions
 from .repetitions import PROMOTED_KINDS
 from .turns import ASSISTANT, USER, Run, Turn
 

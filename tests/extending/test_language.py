@@ -4,7 +4,7 @@ The cues that find what is worth remembering in a session are English. The toy i
 """
 
 import pytest
-from rawkomem.learn.cues import propose_conditions
+from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.model.entries import Entry, Task
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import match_condition

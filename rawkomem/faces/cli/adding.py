@@ -30,7 +30,7 @@ from ...format.entries import (
     entry_from_text,
 )
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
-from ...learn.cues import with_condition
+from ...learn.proposed_conditions import with_condition
 from ...model.entries import Entry, Memory, Value
 from ...model.errors import BadInput, NotFound, RawkoError, WrittenUnseen
 from ...model.ids import file_stem

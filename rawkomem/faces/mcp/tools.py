@@ -12,7 +12,7 @@ from typing import Any
 
 from ...files.layout import PERSONAL
 from ...format.entries import compose_entry
-from ...learn.cues import with_condition
+from ...learn.proposed_conditions import with_condition
 from ...model.entries import Entry, Task
 from ...model.errors import BadInput, NotFound
 from ...model.filters import FILTER_FIELDS

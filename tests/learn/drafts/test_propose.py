@@ -3,8 +3,13 @@
 import json
 
 import pytest
-from rawkomem.learn.cues import propose_asked_condition, propose_conditions, with_condition, without_shared_conditions
 from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.proposed_conditions import (
+    propose_asked_condition,
+    propose_conditions,
+    with_condition,
+    without_shared_conditions,
+)
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Entry
 from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, match_condition, read_condition

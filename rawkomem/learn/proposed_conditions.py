@@ -1,0 +1,179 @@
+"""Propose the `whenToUse` conditions that a text suggests."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..model.entries import Entry
+from ..model.values import replace
+from ..text.conditions import LANGUAGE, everyday_hits, read_condition, specific_stems
+from ..text.language import language, word_set
+from ..text.prose import subjects_of
+from . import cues
+
+# Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is
+# a few words.
+
+MAX_NAMES = 5  # per condition: with more, it would fire on unrelated tasks
+# memories of one import or session with the same condition; a more common one is useless
+MAX_SHARED_CONDITION = 3
+# of a request that becomes the condition of its correction
+MIN_ASK_WORDS, MAX_ASK_WORDS = 3, 14
+# specific words of a text that make a condition; a text with more has no clear subject
+MAX_SUBJECT_WORDS = 4
+CONTRACTION = re.compile(r"\b\w+['’]\w+\b")
+CODE_SPAN = re.compile(r"`([^`]{2,40})`")
+PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
+MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
+PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
+# Addresses, and words in capitals that somebody shouts: they hold no names.
+NAMELESS_RUN = re.compile(r"https?://\S+|\b[A-Z]{2,}(?: [A-Z']{2,}){1,9}\b", re.ASCII)
+# CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
+WRITTEN_NAME = re.compile(
+    r"\b[A-Za-z]+[a-z0-9][A-Z]\w*|\b[A-Za-z]\w*_\w+|\b[A-Z]{2,}[0-9]*\b|\b[A-Za-z]+[0-9]\w*"
+    r"|(?<=[a-z,;:] )[A-Z][a-z]+\w*",
+    re.ASCII,
+)
+# Names that occur in very many tasks, so they select nothing.
+COMMON_NAMES = word_set(
+    """
+    api apis app apps http https json yaml xml html css sql url urls cli ci cd git id ids ui ux db pr prs todo ok utc mb
+    gb kb ms test tests null none true false ascii utf readme github index main init mod lib util utils server
+    src standard american british chinese dutch english french german italian japanese spanish monday tuesday wednesday
+    thursday friday saturday sunday january february april june july august september october november december
+    """
+)
+# Words of headings that very many pages have.
+HEADING_WORDS = word_set(
+    """
+    about agent agents architecture background basics changelog claude command commands concept concepts consideration
+    considerations contributing convention conventions development docs documentation features folder folders getting
+    guide guideline guidelines install installation instruction instructions introduction key layout license notes
+    overview pitfall pitfalls practice practices principle principles quick quickstart reference repository rule rules
+    setup standards started strategy structure style summary testing tips usage workflow
+    """
+)
+NAMELESS = COMMON_NAMES | HEADING_WORDS
+
+
+def propose_conditions(text: str) -> tuple[str, ...]:
+    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
+    text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
+    names = list(_names_in(text))[:MAX_NAMES]
+    vague = NAMELESS | cues.ANNOUNCING
+    about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
+    more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
+        " ".join(names).split()
+    )
+    if len(names) > 1:
+        names = [", ".join(names[:-1]), names[-1]]
+    conditions = (
+        f"{cues.WORKING_WITH} {f' {language().alternative} '.join(names)}"
+        if names
+        else "",
+        f"{cues.WORKING_ON} {' '.join(about)}" if more else "",
+    )
+    return tuple(
+        condition for condition in conditions if condition and _is_usable(condition)
+    )
+
+
+def with_condition(entry: Entry) -> Entry:
+    """Return a new memory with a condition: its own, or usable ones from the names, the subject and the work of its title.
+
+    "Run the tests with pnpm" is wanted by who is asked to run the tests.
+    """
+    if entry.when or not entry.title:
+        return entry
+    work = cues.WORK.match(entry.title)
+    asked = propose_asked_condition(work[1].lower()) if work else ()
+    usable = filter(_is_usable, conditions_of_title(entry.title))
+    return replace(entry, when=tuple(dict.fromkeys((*usable, *asked))))
+
+
+def conditions_of_title(title: str, text: str = "") -> tuple[str, ...]:
+    """Return the conditions that the names or the subject of a title suggest, or else those of the text after it."""
+    words = subjects_of(CONTRACTION.sub(" ", title))
+    about = [word for word in words if word not in NAMELESS | cues.ANNOUNCING]
+    subject = " ".join(dict.fromkeys(about[:MAX_SUBJECT_WORDS]))
+    lead = cues.WORKING_ON if len(about) > 1 else cues.WORKING_WITH
+    named = propose_conditions(title) or ((f"{lead} {subject}",) if about else ())
+    return named or propose_conditions(text) or (f"{cues.ASKED} {title}",)
+
+
+def propose_asked_condition(ask: str) -> tuple[str, ...]:
+    """Return a condition that fires when somebody repeats the request that was corrected; none for a long request.
+
+    It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
+    """
+    words = ask.split()
+    condition = f"{cues.ASKED} {' '.join(words).rstrip('.!?')}"
+    short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
+    read = read_condition(condition) if short else None
+    return (
+        (condition,) if read and read.form == LANGUAGE and specific_stems(ask) else ()
+    )
+
+
+def without_shared_conditions(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without the plain-language conditions that more than MAX_SHARED texts have."""
+    times = Counter(
+        condition
+        for _, condition in {
+            (entry.body, one) for entry in entries for one in entry.when
+        }
+    )
+    common = {
+        condition
+        for condition, count in times.items()
+        if count > MAX_SHARED_CONDITION and read_condition(condition).form == LANGUAGE
+    }
+    return [
+        replace(entry, when=tuple(one for one in entry.when if one not in common))
+        for entry in entries
+    ]
+
+
+def _names_in(text: str) -> Iterator[str]:
+    """Yield each name in a text once, as words; of a path, the file name."""
+    seen: set[str] = set()
+    for found in _written_names(text):
+        name = " ".join(language().words(found))
+        known = set(specific_stems(name))
+        if (
+            known
+            and not seen & known
+            and name not in NAMELESS
+            and not language().is_stop(name)
+            and not name.isdecimal()
+        ):
+            seen |= known
+            yield name
+
+
+def _written_names(text: str) -> Iterator[str]:
+    """Yield names as they are written: pairs like "pnpm, not npm", then code spans, other names, and paths."""
+    plain = PATH_RUN.sub(
+        lambda run: PATH.sub(" ", run[0]) if _may_be_path(run[0]) else run[0], text
+    )
+    for pair in cues.PAIR.finditer(plain):
+        if not language().stop_words.intersection(map(str.lower, pair.groups())):
+            yield from pair.groups()
+    for span in CODE_SPAN.findall(text):
+        if " " not in span and "/" not in span:
+            yield span
+    yield from WRITTEN_NAME.findall(plain)
+    for run in filter(_may_be_path, PATH_RUN.findall(text)):
+        for path in PATH.findall(run):
+            yield path.rstrip("/").rpartition("/")[2].partition(".")[0]
+
+
+def _may_be_path(run: str) -> bool:
+    return "/" in run and len(run) <= MAX_RUN_CHARS
+
+
+def _is_usable(condition: str) -> bool:
+    read = read_condition(condition)
+    return read.form == LANGUAGE and not everyday_hits(read)
