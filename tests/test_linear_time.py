@@ -15,10 +15,10 @@ import pytest
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.exchange.formats import read_format
 from rawkomem.exchange.instructions import cut_sections as cut_headings
+from rawkomem.exchange.memory_page import escaped_line as plain_line
+from rawkomem.exchange.memory_page import without_links
 from rawkomem.exchange.notes import MAX_NOTE_WORDS
 from rawkomem.exchange.sources import Source
-from rawkomem.exchange.written_files import escaped_line as plain_line
-from rawkomem.exchange.written_files import without_links
 from rawkomem.faces.lsp.positions import conditions_in, fronts, lines_of, names_in
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from ..exchange.memory_page import memory_page_text
 from ..exchange.sinks import tell_sinks
-from ..exchange.written_files import memory_page_text
 from ..files.append import RETRY_MS, Written, write_locked
 from ..files.installation import read_templates
 from ..files.ledger import note_written

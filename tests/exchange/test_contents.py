@@ -4,7 +4,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from rawkomem.exchange.written_files import memory_page_text
+from rawkomem.exchange.memory_page import memory_page_text
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
-from rawkomem.exchange.written_files import memory_page_text
+from rawkomem.exchange.memory_page import memory_page_text
 from rawkomem.faces.cli.commands import cli
 from rawkomem.format.entries import read_entries
 from rawkomem.model.entries import Entry
