@@ -124,8 +124,11 @@ class Watch:
 
     def _stop_observing(self) -> None:
         if self.observer is not None and self.observer.is_alive():
-            self.observer.stop()
-            self.observer.join(timeout=2)
+            try:
+                self.observer.stop()
+                self.observer.join(timeout=2)
+            except KeyError:
+                pass  # watchdog 7 may lose a folder that was moved twice; its threads are daemons
         self.observer = None
         self.watched = []
 

@@ -291,6 +291,20 @@ def test_without_events_the_watcher_looks_for_itself(layout, memories, monkeypat
     assert "Traceback" not in capfd.readouterr().err
 
 
+def test_an_observer_that_lost_a_folder_is_stopped_all_the_same(layout, monkeypatch, capfd):
+    """watchdog 7 raises a KeyError in `stop` after some moves of folders."""
+
+    class Lost(watching.Observer):
+        def stop(self):
+            super().stop()
+            raise KeyError("moved")
+
+    monkeypatch.setattr(watching, "Observer", Lost)
+    with watch_in_a_thread(layout, lambda: None, []) as watch:
+        wait_for(lambda: watch.observer and watch.observer.is_alive(), QUIET, "it does not watch")
+    assert watch.observer is None and "Traceback" not in capfd.readouterr().err
+
+
 def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, monkeypatch):
     """It was there when we looked and gone when we watched: try again, rather than poll for ever."""
     failures = iter([FileNotFoundError(2, "No such file or directory")])
