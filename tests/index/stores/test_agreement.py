@@ -173,5 +173,5 @@ def test_postgres_misses_next_to_nothing(database, real, monkeypatch):
     store.put([document("last", "x", vectors=(bytes(4 * store.dims),))])
     store.commit()
     check_found(store, real)
-    assert store._kept["bits"]
+    assert store._bits["bits"]
     store.close()
