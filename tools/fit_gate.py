@@ -123,7 +123,7 @@ def before(query: Row, sessions: list[Past]) -> Row:
     files = [turn.did.file for turn in turns if turn.did]
     folders = [os.path.dirname(file) for file in files if os.path.isabs(file)]
     folder = os.path.commonpath(folders) if folders else ""
-    found = lately_in(turns[::-1], turns[::-1], folder, query["q"])
+    found = lately_in(turns[::-1], turns[::-1], turns[::-1], folder, query["q"])
     return {"lately": found.exchange, "touched": found.touched}
 
 

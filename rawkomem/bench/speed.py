@@ -168,7 +168,7 @@ def _prompts(project: str) -> list[str]:
         "role": "user",
         "content": "we looked at the deployment and at its retries",
     }
-    line = json.dumps({"type": "user", "message": message}) + "\n"
+    line = json.dumps({"type": "user", "sessionId": "s", "message": message}) + "\n"
     with open(transcript, "w", encoding="utf-8") as stream:
         stream.write(line * (TRANSCRIPT_BYTES // len(line)))
     call = {

@@ -47,6 +47,7 @@ MAX_TAIL_BYTES = 256 * 1024
 MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
+MAX_UNKNOWN = 100  # records of no known host, after which a transcript is not read on
 MAX_PATH_CHARS = 300
 # every line in which a tool is called with a file has one of these
 CALL_MARKS = (
@@ -56,6 +57,8 @@ CALL_MARKS = (
     b'"toolCalls"',
     b'"tool.execution_start"',
 )
+# every line of an agent has one of these
+AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent')
 HOSTS_OWN = (
     "<",
     "[Request interrupted",
@@ -83,31 +86,48 @@ def lately(transcript: str, project: str, prompt: str = "") -> Lately:
 
     `prompt` is the present one. It is skipped if the transcript already holds it.
     """
-    lines = transcript_tail(transcript).split(b"\n")[::-1]
-    calls = (line for line in lines if any(mark in line for mark in CALL_MARKS))
-    return lately_in(_turns_of_lines(lines), _turns_of_lines(calls), project, prompt)
+    end = transcript_tail(transcript)
+    lines = end.split(b"\n")[::-1]
+    agents, calls = (
+        _turns_of_lines(_lines_with([mark for mark in marks if mark in end], lines))
+        for marks in (AGENT_MARKS, CALL_MARKS)
+    )
+    return lately_in(_turns_of_lines(lines), agents, calls, project, prompt)
+
+
+def _lines_with(marks: Sequence[bytes], lines: Iterable[bytes]) -> Iterable[bytes]:
+    """Return the lines with one of the marks; parsing the others would take ten times as long."""
+    return (line for line in lines if any(map(line.__contains__, marks)) if marks)
 
 
 def lately_in(
-    turns: Iterable[Turn], calls: Iterable[Turn], project: str, prompt: str
+    people: Iterable[Turn],
+    agents: Iterable[Turn],
+    calls: Iterable[Turn],
+    project: str,
+    prompt: str,
 ) -> Lately:
-    """Return the last exchange of turns and the files of tool calls, both with the latest first."""
-    said = asked = ""
-    for turn in turns:
-        text = turn.text.strip()
-        if turn.role == ASSISTANT:
-            said = said or text
-        elif turn.role == USER and not asked and text != prompt.strip():
-            asked = "" if text.startswith(HOSTS_OWN) else text
-        if said and asked:
-            break
+    """Return the last exchange, and the files of tool calls, from turns with the latest first."""
+    said = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
+    last_said = next(filter(None, said), "")
+    asked = (turn.text.strip() for turn in people if turn.role == USER)
+    last_asked = next(
+        (
+            text
+            for text in asked
+            if text and text != prompt.strip() and not text.startswith(HOSTS_OWN)
+        ),
+        "",
+    )
     files = (_in_project(turn.did.file, project) for turn in calls if turn.did)
     touched: dict[str, None] = {}
     for file in filter(None, files):
         touched[file] = None
         if len(touched) >= MAX_TOUCHED:
             break
-    return Lately(said[-MAX_SAID_CHARS:], asked[:MAX_ASKED_CHARS], tuple(touched))
+    return Lately(
+        last_said[-MAX_SAID_CHARS:], last_asked[:MAX_ASKED_CHARS], tuple(touched)
+    )
 
 
 def transcript_tail(transcript: str, start: int = 0) -> bytes:
@@ -124,12 +144,16 @@ def transcript_tail(transcript: str, start: int = 0) -> bytes:
 
 def _turns_of_lines(lines: Iterable[bytes]) -> Iterator[Turn]:
     """Yield the turns of lines, the latest first, without lines that are incomplete or not records of the session."""
+    unknown = 0
     for line in lines:
         try:
             record = json.loads(line.decode("utf-8", "replace"), strict=False)
         except (ValueError, RecursionError):
             continue
         host = host_of(record) if isinstance(record, dict) else ""
+        unknown += not host
+        if unknown > MAX_UNKNOWN:
+            return
         if host and not is_subagents(record):
             yield from [*turns_of_record(record, host)][::-1]
 
@@ -223,7 +247,8 @@ def rehearsed(
     """Return the injection for a prompt that follows some turns. Records nothing."""
     from ..repository.injecting import rehearse  # only replays need it
 
-    then = lately_in(before[::-1], before[::-1], repository.layout.project, prompt)
+    turns = before[::-1]
+    then = lately_in(turns, turns, turns, repository.layout.project, prompt)
     task = Task(prompt, lately=then.exchange, touched=then.touched)
     return _fitting(rehearse(repository, task, told, FORM), room)
 

@@ -404,8 +404,7 @@ def inject(
     page = Page(form, question, first.doubting)
     budget = limits.budget
     limits = replace(limits, budget=budget - page.frame)
-    ordered, saved = mark_outdated(best_first(gated, chosen), newer), 0
-    wanted = [item if item.out else page.shown(item) for item in ordered]
+    wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
     if any(received_key(item) in first.told for item in wanted if not item.out):
         whole = pack(wanted, limits, page.cost).items
         saved = sum(

@@ -321,6 +321,7 @@ class Page:
         self.nonce = new_nonce(NONCE_BYTES)
         frame = _writer(form)((), question.text, self.nonce, "")
         self.frame = count_tokens(frame)  # tokens without items
+        self._shown: dict[str, Scored] = {}
 
     def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
         """Return the items and pointers as text for the prompt."""
@@ -331,8 +332,11 @@ class Page:
         """Return the item with the part of its body that is shown."""
         if item.text is not None:
             return item
-        is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
-        return self._cut(item, MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS)
+        if item.memory.id not in self._shown:
+            is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
+            most = MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS
+            self._shown[item.memory.id] = self._cut(item, most)
+        return self._shown[item.memory.id]
 
     def cost(self, item: Scored) -> int:
         """Return the tokens that an item adds, rounded up, so that a page costs at most its frame plus its items."""
