@@ -47,7 +47,7 @@ MAX_TAIL_BYTES = 256 * 1024
 MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_TOUCHED = 12
-MAX_UNKNOWN = 100  # records of no known host, after which a transcript is not read on
+MAX_UNKNOWN = 30  # records of no known host, after which a transcript is not read on
 MAX_PATH_CHARS = 300
 # every line in which a tool is called with a file has one of these
 CALL_MARKS = (
@@ -97,7 +97,9 @@ def lately(transcript: str, project: str, prompt: str = "") -> Lately:
 
 def _lines_with(marks: Sequence[bytes], lines: Iterable[bytes]) -> Iterable[bytes]:
     """Return the lines with one of the marks; parsing the others would take ten times as long."""
-    return (line for line in lines if any(map(line.__contains__, marks)) if marks)
+    return (
+        (line for line in lines if any(map(line.__contains__, marks))) if marks else ()
+    )
 
 
 def lately_in(

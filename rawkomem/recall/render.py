@@ -248,14 +248,14 @@ def render(
     items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False
 ) -> str:
     """Return the redacted text for a prompt; empty without items. `vouched`: whether people vouch for memories here."""
-    return _written(form, items, asked, vouched, new_nonce(NONCE_BYTES))
+    parts = [part_of(item, vouched) for item in items]
+    return _written(form, parts, asked, new_nonce(NONCE_BYTES))
 
 
 def _written(
     form: str,
-    items: Sequence[Scored],
+    parts: Sequence[Part],
     asked: str,
-    vouched: bool,
     nonce: str,
     pointers: Sequence[Scored] = (),
 ) -> str:
@@ -263,7 +263,6 @@ def _written(
     write = _writer(form)
     lines = [pointer_line(item) for item in pointers] if form in POINTING else []
     pointed = "\n".join([POINTER_LEAD, *lines, ""]) if lines else ""
-    parts = [part_of(item, vouched) for item in items]
     return write(parts, asked, nonce, pointed) if parts or lines else ""
 
 
@@ -322,11 +321,18 @@ class Page:
         frame = _writer(form)((), question.text, self.nonce, "")
         self.frame = count_tokens(frame)  # tokens without items
         self._shown: dict[str, Scored] = {}
+        # memory, text, overruled → its part; a text is written to count its tokens, then again
+        self._parts: dict[tuple[str, str | None, bool], Part] = {}
 
     def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
         """Return the items and pointers as text for the prompt."""
-        asked = self.question.text
-        return _written(self.form, items, asked, self.vouched, self.nonce, pointers)
+        parts = []
+        for item in items:
+            key = item.memory.id, item.text, item.signals.overruled
+            if key not in self._parts:
+                self._parts[key] = part_of(item, self.vouched)
+            parts.append(self._parts[key])
+        return _written(self.form, parts, self.question.text, self.nonce, pointers)
 
     def shown(self, item: Scored) -> Scored:
         """Return the item with the part of its body that is shown."""

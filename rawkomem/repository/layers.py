@@ -31,8 +31,9 @@ from ..model.values import record, replace
 from ..recall.candidates import Sources
 from ..recall.excerpt import Labels, layer_label
 from ..recall.inject import Injection
+from ..recall.layered import PROJECT, layer_results, merged_results
 from ..recall.render import labels_by_id, standing_label
-from ..recall.search import PROJECT, Answer, Found, layer_results, merged_results
+from ..recall.search import Answer, Found
 from ..text.chunks import counted
 from . import Repository
 from .core import Core
