@@ -34,6 +34,7 @@ from .layout import (
     read_bytes,
     stamps_in,
     sweep,
+    walk,
 )
 from .private import lock
 from .reading import QUARANTINE, Reading, implicit_id, read_data, read_texts
@@ -201,7 +202,7 @@ def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str
 
 def bundles(layout: Layout) -> Iterator[str]:
     """Yield the paths of all bundles, by name."""
-    for place, folders, names in os.walk(layout.path(ARCHIVE)):
+    for place, folders, names in walk(layout.path(ARCHIVE)):
         folders.sort()
         for name in sorted(names):
             file = os.path.join(place, name)
@@ -403,7 +404,7 @@ def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) ->
 def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
     """Yield the path of every log file in some folders."""
     for folder in folders:
-        for place, _, names in os.walk(layout.path(folder)):
+        for place, _, names in walk(layout.path(folder)):
             for name in sorted(names):
                 file = os.path.join(place, name)
                 if is_memory_name(name) and is_plain_file(file):
@@ -481,7 +482,14 @@ def purge_files(layout: Layout, id: str) -> list[str]:
 
 def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
     """Yield the files that may hold entries about a memory: those that contain its id or are named like it."""
-    for path in filter(is_text_path, stamps_in(sweep(layout).listing)):
+    seen = sweep(layout)
+    for folder in seen.unreadable:
+        if not os.path.islink(layout.path(folder)):
+            raise Refused(
+                f"{folder} cannot be read, and may contain the text",
+                "check its permissions and the disk",
+            )
+    for path in filter(is_text_path, stamps_in(seen.listing)):
         data = files.read(layout.path(path)) or b""
         if may_speak_of(data, path, id):
             yield FoundFile(data, read_data(data, path, advice=False))

@@ -13,7 +13,7 @@ from ..model.errors import BadInput, NotFound, RawkoError
 from ..model.ids import file_stem, numbered_names
 from ..model.values import DAY, iso, now
 from .archive import may_speak_of
-from .layout import EDITS, Layout, check_own_file, explained, read_bytes
+from .layout import EDITS, Layout, check_own_file, explained, read_bytes, walk
 from .private import local_path, open_private, replace_local, replace_private, write_all
 
 # Keep each text that a person writes in an editor as a file in `.rawko/local/unsaved`, until it is
@@ -171,7 +171,7 @@ def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
     """Remove each copy that may hold a purged memory or shares a line with its texts; return the removed paths."""
     kept = local_path(layout, EDITS)
     gone = []
-    for folder, _, names in os.walk(kept):
+    for folder, _, names in walk(kept):
         for name in names:
             path = os.path.join(folder, name)
             with open_private(path, "r") as stream:

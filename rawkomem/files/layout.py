@@ -14,6 +14,7 @@ from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
 from ..model.values import TYPE_CHECKING, Problem, error, record, warning
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import IO
 
 
@@ -370,6 +371,16 @@ def read_bytes(file: str) -> bytes:
             return stream.read(MAX_FILE_BYTES + 1)
     finally:
         os.close(descriptor)
+
+
+def walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk a folder like os.walk, but raise OSError if one of its folders cannot be listed."""
+
+    def stop(failure: OSError) -> None:
+        if not isinstance(failure, FileNotFoundError):
+            raise failure
+
+    return os.walk(folder, onerror=stop)
 
 
 def hash_of_file(file: str) -> str:

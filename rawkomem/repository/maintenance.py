@@ -26,6 +26,7 @@ from ..files.archive import (
     to_archive,
     unpack_folder,
 )
+from ..files.layout import walk
 from ..files.private import lock
 from ..files.records import fact, set_fact
 from ..files.session_records import Access, accesses
@@ -558,7 +559,7 @@ class Retention(Wing):
         """Return the content of the archive: folder → number of files, bundle → 0; sorted by name."""
         layout = self._layout
         counts = dict.fromkeys(bundles(layout), 0)
-        for place, _, _ in os.walk(layout.path(ARCHIVE)):
+        for place, _, _ in walk(layout.path(ARCHIVE)):
             folder = layout.relative(place)
             count = len(markdown_in(layout, folder))
             if count:

@@ -124,3 +124,26 @@ def test_what_a_killed_writer_left_must_go_too(leaked, rawkomem, monkeypatch):
 def test_files_that_were_set_aside_are_named(leaked, rawkomem):
     (leaked / ".rawko/local/local-0.db.aside-1").write_text(SECRET)
     assert "local-0.db.aside-1 is not used and may contain the text" in rawkomem("purge", VICTIM, "--yes").stderr
+
+
+@pytest.mark.parametrize("folder", ["memories", "archive"])
+def test_a_folder_that_cannot_be_listed_ends_no_purge(leaked, rawkomem, monkeypatch, folder):
+    scandir, purge_files = os.scandir, purging.purge_files
+    closed = os.path.join(str(leaked), ".rawko", folder)
+
+    def fails(path: object) -> object:
+        if path == closed:
+            raise OSError(5, os.strerror(5))
+        return scandir(path)
+
+    def purge_when_it_fails(*arguments: object) -> object:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "scandir", fails)
+            return purge_files(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(purging, "purge_files", purge_when_it_fails)
+        failed = rawkomem("purge", VICTIM, "--yes", check=1).stderr
+    assert f"not finished: {folder} cannot be read" in failed
+    assert "finished removing" in rawkomem("search", "other more").stderr
+    assert holding(leaked) == []
