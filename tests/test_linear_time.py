@@ -24,7 +24,6 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import append_holds, cut_pieces, split_blocks
 from rawkomem.format.body import list_items, read_citation, sections_of, wikilinks_in
 from rawkomem.format.entries import first_heading, read_log
-from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import emit_fields, read_frontmatter
 from rawkomem.format.yamo import read_yamo_blocks
 from rawkomem.git.citations import TooLong, mentions_symbol, symbol_text
@@ -41,7 +40,7 @@ from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
 from rawkomem.learn.turns import USER, Run, Turn
-from rawkomem.model.entries import Task
+from rawkomem.model.entries import Task, Unreadable
 from rawkomem.model.errors import RawkoError
 from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.signals import question_of, question_of_task

@@ -21,7 +21,7 @@ from itertools import accumulate, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rawkomem.bench.corpus import SEED, Prose
+from rawkomem.bench.speed import SEED, Prose
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.files.layout import FOLDER, Layout
 from rawkomem.index.stores.database import StoreSettings, open_store

@@ -7,8 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from ..format.fields import Unreadable
-from ..model.entries import Value
+from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, Refused
 from ..model.values import record
 from ..text.chunks import counted

@@ -1,6 +1,5 @@
 """Read and write the file format: frontmatter, entries and wire blocks.
 
-`fields`: values with their lines.
 `yaml_mapping`: a strict YAML reader that keeps every scalar as text.
 `frontmatter`: keys and values; reads and writes frontmatter and whole entries as text.
 `blocks`: splits a file into blocks, and joins entries to a file.

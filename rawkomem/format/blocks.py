@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
+from ..model.entries import Field, Unreadable
 from ..model.values import Problem, error, record, warning
-from .fields import Field, Unreadable
 from .frontmatter import (
     LLMOS_MARKS,
     MAX_FRONTMATTER_BYTES,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from ..model.entries import Entry, Value
+from ..model.entries import Entry, Field, Value
 from ..model.errors import BadInput
 from ..model.ids import ID_LENGTH, is_id, placed_id, safe_id
 from ..model.values import (
@@ -47,7 +47,6 @@ from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
 from .blocks import Block, digest_of, split_blocks
-from .fields import Field
 from .frontmatter import (
     CONFLICT_MARKER,
     SHORT_KEYS,

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from ..model.entries import Entry, Value
+from ..model.entries import NULLS, Entry, Field, Unreadable, Value
 from ..model.values import (
     DEFAULT_IMPORTANCE,
     Problem,
@@ -18,7 +18,6 @@ from ..model.values import (
     replace,
     warning,
 )
-from .fields import NULLS, Field, Unreadable
 
 # Map the keys of LLMos traces and experiences to ours, where ours are missing.
 

@@ -19,9 +19,8 @@ from yaml import (
     SequenceStartEvent,
 )
 
-from ..model.entries import Value
+from ..model.entries import MAX_VALUES, Field, Unreadable, Value
 from ..model.values import Problem, error, warning
-from .fields import MAX_VALUES, Field, Unreadable
 
 # the C parser is missing on some platforms
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -11,10 +11,9 @@ from hashlib import sha256
 
 from ..files.replace import refuse_exit, replace_whole
 from ..format.entries import read_entries
-from ..format.fields import Unreadable
 from ..format.frontmatter import emit_fields, read_frontmatter
 from ..index.ingest import searchable_title
-from ..model.entries import EMPTY_EXTRA, Entry, Memory, Plan, Value
+from ..model.entries import EMPTY_EXTRA, Entry, Memory, Plan, Unreadable, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.ids import kebab, slug
 from ..model.values import ACTIVE, record, replace

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from .writing import Stored
 
     class Changes(TypedDict, total=False):
-        """The keyword arguments of `amend`; fields.py maps each to a field or a frontmatter key."""
+        """The keyword arguments of `amend`; writing.py maps each to a field or a frontmatter key."""
 
         title: str
         body: str

@@ -25,7 +25,6 @@ from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, git_files, read_text_file, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ..files.replace import replace_whole
-from ..format.fields import Unreadable
 from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
@@ -49,7 +48,7 @@ from ..index.stores.database import (
     vec_library,
 )
 from ..index.stores.protocol import Migrated, StorePlugin
-from ..model.entries import Value
+from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.installed import how_to_install
 from ..model.values import record, replace

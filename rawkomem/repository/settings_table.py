@@ -12,9 +12,9 @@ from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import read_bytes, user_config
-from ..format.fields import Unreadable
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
+from ..model.entries import Unreadable
 from ..model.errors import BadInput
 from ..model.user_settings import SINK_EVENTS
 from ..model.values import IMPORTANCE, record

@@ -4,9 +4,9 @@ import frontmatter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rawkomem.format.fields import Unreadable
 from rawkomem.format.frontmatter import read_frontmatter
 from rawkomem.format.handler import RawkoHandler
+from rawkomem.model.entries import Unreadable
 
 
 def values(text: str) -> dict[str, object]:

@@ -12,8 +12,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from rawkomem.bench.corpus import Prose, memory_text
 from rawkomem.bench.recall import write_repository
+from rawkomem.bench.speed import Prose, memory_text
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry, Task

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rawkomem.bench.secrets import measure_secrets, read_corpus
+from rawkomem.bench.gold import measure_secrets, read_corpus
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Entry, Plan, Task
 from rawkomem.model.values import replace

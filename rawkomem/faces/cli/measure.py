@@ -16,9 +16,15 @@ from typing import Any
 from click import Path, UsageError, argument, option
 
 from ... import __version__
-from ...bench.gold import measure_learning, measure_replay
+from ...bench.gold import (
+    DEFAULT_CORPUS,
+    Figures,
+    measure_learning,
+    measure_replay,
+    measure_secrets,
+    read_corpus,
+)
 from ...bench.recall import measure_recall, replay_here
-from ...bench.secrets import DEFAULT_CORPUS, Figures, measure_secrets, read_corpus
 from ...bench.speed import measure_speed, measure_stores
 from ...embed.providers import open_embedder
 from ...files.layout import find_layout, read_stdin

@@ -7,9 +7,8 @@ import json
 
 import numpy as np
 import pytest
-from rawkomem.bench.corpus import make_repository
 from rawkomem.bench.recall import write_repository
-from rawkomem.bench.speed import queries
+from rawkomem.bench.speed import make_repository, queries
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.index.stores.database import open_database

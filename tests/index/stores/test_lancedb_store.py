@@ -13,8 +13,7 @@ import pytest
 
 pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 
-from rawkomem.bench.corpus import make_repository
-from rawkomem.bench.speed import queries
+from rawkomem.bench.speed import make_repository, queries
 from rawkomem.index.stores import sqlite as sqlite_store
 from rawkomem.index.stores.lance import store as lance_store
 from rawkomem.index.stores.lance.store import LanceStore
