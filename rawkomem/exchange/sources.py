@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from ..files.layout import MAX_FILE_BYTES, read_bytes
+from ..files.layout import MAX_FILE_BYTES, read_bytes, walk
 from ..files.reading import decode_file
 from ..files.replace import leads_out
 from ..model.entries import Value
@@ -144,7 +144,7 @@ class Source:
 
 
 def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    for root, folders, names in os.walk(folder):
+    for root, folders, names in walk(folder):
         folders[:] = [
             name
             for name in folders

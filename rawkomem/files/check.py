@@ -32,7 +32,7 @@ from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
 from ..text.chunks import counted
 from .append import is_change_file
-from .layout import Layout, is_text_path, stamps_in, sweep
+from .layout import Layout, is_text_path, stamps_in, sweep, walk
 from .reading import Reading, read_data, read_file
 from .replace import PAGE, is_generated, read_page
 
@@ -196,7 +196,7 @@ def _markdown_in(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
     found = []
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in walk(path):
         folders[:] = sorted(
             name for name in folders if name != "local" and not name.startswith(".")
         )

@@ -374,11 +374,14 @@ def read_bytes(file: str) -> bytes:
 
 
 def walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Walk a folder like os.walk, but raise OSError if one of its folders cannot be listed."""
+    """Walk a folder like os.walk, but raise Refused if a folder cannot be listed: its files would be missed."""
 
     def stop(failure: OSError) -> None:
         if not isinstance(failure, FileNotFoundError):
-            raise failure
+            raise Refused(
+                f"{failure.filename} cannot be read: {failure.strerror}",
+                "check its permissions and the disk",
+            )
 
     return os.walk(folder, onerror=stop)
 

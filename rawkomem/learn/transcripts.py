@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import IO, Any
 
+from ..files.layout import walk
 from ..model.errors import BadInput, RawkoError
 from ..model.values import record, replace
 from ..redaction.find import redact
@@ -534,7 +535,7 @@ def _transcript_files(path: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
-    for folder, names, files in os.walk(path):
+    for folder, names, files in walk(path):
         names[:] = [name for name in names if not name.startswith(".")]
         for name in files:
             file = os.path.join(folder, name)

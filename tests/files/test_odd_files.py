@@ -408,3 +408,16 @@ def test_temporary_files_of_editors_are_ignored(good, repository):
     for name in ("4913", "x.md.tmp", ".goutputstream-ABC", "x.md.swp", ".x.md.swp", "x.md~", "#x.md#", ".#x.md"):
         (good / name).write_text(text(name), "utf-8")
     assert ids(repository) == ["good"] and problems(repository) == {}
+
+
+@pytest.mark.parametrize("command", [("check",), ("import", "--from", "markdown"), ("learn",)])
+def test_a_folder_that_cannot_be_listed_is_not_left_out(project, tmp_path, command):
+    """A check that skips a folder reports no problems, and an import that skips one looks whole."""
+    closed = tmp_path / "notes" / "closed"
+    closed.mkdir(parents=True)
+    (closed / "a.md").write_text("# Deploys\n\nWe deploy on Fridays.\n", "utf-8")
+    closed.chmod(0)
+    code = "import sys; from rawkomem.faces.cli import main; sys.argv[:] = ['rawkomem', *sys.argv[1:]]; main()"
+    done = run_plain(code, "-C", project, *command, tmp_path / "notes")
+    closed.chmod(0o700)
+    assert done.returncode != 0 and f"{closed} cannot be read: Permission denied" in done.stderr, done

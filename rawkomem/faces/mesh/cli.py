@@ -25,6 +25,7 @@ from click import (
     pass_obj,
 )
 
+from ...files.layout import walk
 from ...model.errors import BadInput, NotFound, RawkoError
 from ..cli.declarations import parameter
 from ..cli.options import LIMIT
@@ -171,7 +172,7 @@ def ingest_dir(
 
 
 def _files(path: str, extension: str, recursive: bool) -> Iterator[str]:
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in walk(path):
         folders[:] = sorted(
             name for name in folders if recursive and not name.startswith(".")
         )
