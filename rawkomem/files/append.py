@@ -20,7 +20,7 @@ from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
 from ..model.ids import file_stem, folded_name, is_id, numbered_names, order_key
-from ..model.values import CREATES, DRAFT_STATUS, ERROR, iso, record, replace
+from ..model.values import AFTER, CREATES, DRAFT_STATUS, ERROR, iso, record, replace
 from ..redaction.entries import redact_entry, was_redacted
 from .layout import (
     CHANGED,
@@ -261,7 +261,8 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
 
 def _said(entry: Entry) -> Entry:
     """Return an entry without the fields that differ between two copies, for a comparison."""
-    return replace(entry, body=entry.body.strip("\n"), **OWN_FIELDS)
+    extra = {key: entry.extra[key] for key in entry.extra if key != AFTER}
+    return replace(entry, body=entry.body.strip("\n"), extra=extra, **OWN_FIELDS)
 
 
 def _steps(entries: Sequence[tuple[Entry, str]]) -> list[Step]:

@@ -421,10 +421,9 @@ UNCOMMITTED_FILES = (
     "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 )
 VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
-# With vouching, copies of an entry count once: these memories change when it is switched on or off.
-COPIED_ENTRIES = (
-    "SELECT target FROM entries GROUP BY target, digest HAVING count(*) > 1"
-)
+# Memories that change when vouching is switched on or off: those with copied entries, which then count once, and
+# those with several changes, because two branches may each have set a text.
+FOLDED_OTHERWISE = "SELECT target FROM entries GROUP BY target HAVING count(*) > 2 OR count(DISTINCT digest) < count(*)"
 SWITCHED_OFF = "switched off"
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
 CANNOT_WRITE = (
@@ -547,7 +546,7 @@ class Authors:
             if (not was_on or digest in before) != (not is_on or digest in after)
         }
         if was_on != is_on:
-            targets |= {target for (target,) in db.execute(COPIED_ENTRIES)}
+            targets |= {target for (target,) in db.execute(FOLDED_OTHERWISE)}
         if targets:
             self.index.fold_again(db, targets)
 

@@ -263,6 +263,8 @@ DEFAULT_IMPORTANCE = "medium"
 
 # link type: the two memories contradict each other, and both are kept
 KEPT_BOTH = "keptBoth"
+# of an amend with a text: the last amend before it, or the memory, and the changes that waited for a review
+AFTER = "after"
 ACTIVE = "active"
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (

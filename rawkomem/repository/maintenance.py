@@ -432,6 +432,12 @@ class Lifecycle(Wing):
         with lock(core.layout, "lifecycle") if not dry_run else nullcontext():
             census = self.census()
             plan = decide(census, staying)
+            waiting = {one.id for one in census.memories.values() if one.proposed}
+            for entry in plan.entries:
+                if entry.about in waiting:
+                    staying[entry.about] = "a change of it waits for 'rawkomem review'"
+            free = [entry for entry in plan.entries if entry.about not in waiting]
+            plan = replace(plan, entries=tuple(free))
             if plan.entries and not dry_run:
                 self._write_parts(plan, progress)
         reasons = tuple(staying.items())

@@ -20,6 +20,7 @@ from ..model.errors import BadInput, NotFound, Refused
 from ..model.ids import file_stem, slug
 from ..model.values import (
     ACTIVE,
+    AFTER,
     KEPT_BOTH,
     iso,
     names_of_key,
@@ -214,6 +215,9 @@ def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
         )
     check_entry(entry)
     entry = _one_by_one(memory, entry) if one_by_one else entry
+    if entry.body:
+        known = [(memory.id, *memory.amended_in)[-1], *memory.proposed]
+        entry = replace(entry, extra={**entry.extra, AFTER: known})
     return Plan((entry_about(memory, replace(entry, kind="amend")),))
 
 
@@ -263,7 +267,7 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
         if key in FIXED_KEYS or key not in removed
     }
     for key in entry.extra:
-        if key not in (*FIXED_KEYS, REMOVES, *LIST_CHANGES):
+        if key not in (*FIXED_KEYS, REMOVES, AFTER, *LIST_CHANGES):
             extra[key] = entry.extra[key]
     if named:  # not for a citation
         named["amended"] = max(fields.get("amended", 0), entry.at)
@@ -273,7 +277,7 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
 
 def _tell_amend(entry: Entry) -> str:
     named = tuple(key for key in entry.given if key in AMENDABLE)
-    known = (*FIXED_KEYS, REMOVES, *LIST_CHANGES, *named)
+    known = (*FIXED_KEYS, REMOVES, AFTER, *LIST_CHANGES, *named)
     extra = tuple(key for key in entry.extra if key not in known)
     removed = tuple("text" if key == BODY else key for key in ids_in(entry, REMOVES))
     changed = (*named, *extra, *(("text",) if entry.body else ()))

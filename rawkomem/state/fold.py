@@ -12,6 +12,7 @@ from ..model.errors import BadInput, Refused
 from ..model.ids import order_key
 from ..model.values import (
     ACTIVE,
+    AFTER,
     CHANGES,
     DRAFT_STATUS,
     KEPT_BOTH,
@@ -45,7 +46,6 @@ from .plans import (
     Trust,
     change_entry,
     check_by,
-    check_in_use,
     claimed_time,
     ids_in,
     names_or_nothing,
@@ -110,6 +110,8 @@ def split_changes(
     If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
     of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
     other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
+
+    If two branches set a new text, the earlier one counts, and the later one waits for a review.
     """
     changes = [entry for entry in ordered if entry.kind in CHANGES and not entry.draft]
     if vouches:
@@ -128,18 +130,26 @@ def split_changes(
     proposed: list[Entry] = []
     declined: list[Entry] = []
     undone: list[Entry] = []
+    text = creating.id  # the entry that set the text
+    text_at = {text: text}  # change → the entry that had set the text then
     for entry in changes:
         name = reviewed_name(entry)
+        known = {text_at[id] for id in ids_in(entry, AFTER) if id in text_at}
+        is_other_branch = vouches and known and text not in known
         if name in reverted:
             undone.append(entry)
-        elif entry.id in own or name in accepted:
+        elif name in accepted or (entry.id in own and not is_other_branch):
             counting.append(entry)
+            text = entry.id if entry.kind == "amend" and entry.body else text
+            text_at[entry.id] = text
         elif name in refused:
             declined.append(entry)
         elif name in taken_back:
             undone.append(entry)
         else:
             others.append(entry)
+            if is_other_branch:
+                text_at[entry.id] = entry.id
             if (is_vouched or counting) and is_deciding(entry):
                 proposed.append(entry)
     everything = counting if is_vouched else [*others, *counting]
@@ -574,8 +584,7 @@ HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")
 def plan_decide(
     memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
 ) -> Plan:
-    """Plan to accept or decline proposed changes of a memory."""
-    check_in_use(memory)
+    """Plan to accept or decline proposed changes of a memory, which may restore it."""
     verdict = ACCEPTS if accept else DECLINES
     return Plan((deciding(memory, verdict, changes, reason, by),))
 

@@ -228,6 +228,57 @@ def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_
     assert "Push to main." in rawkomem("search", "deploy").stdout
 
 
+@pytest.fixture
+def diverged(shared, git):
+    """Two branches with a new text each, merged: the text of the branch was written first."""
+    git("checkout", "-qb", "other")
+    shared.feedback("mem_1_a", "helpful")
+    shared.amend("mem_1_a", tags=("deploys",))
+    shared.amend("mem_1_a", body="Push a tag.")
+    git.commit()
+    git("checkout", "-q", "main")
+    later = shared.amend("mem_1_a", body="Ask Ada.").entry
+    git.commit()
+    git("merge", "-q", "--no-edit", "other")
+    return later
+
+
+def test_of_two_texts_of_two_branches_the_later_one_waits_for_a_review(shared, diverged, rawkomem):
+    memory = shared.get("mem_1_a")
+    assert (memory.body, memory.tags, memory.proposed) == ("Push a tag.", ("deploys",), (diverged.id,))
+    assert diverged.id in rawkomem("review", "--list", "--json").stdout
+    shared.beliefs.decide("mem_1_a", accept=True)
+    assert (shared.get("mem_1_a").body, shared.get("mem_1_a").proposed) == ("Ask Ada.", ())
+    shared.amend("mem_1_a", body="Ask Ada, then push a tag.")
+    assert (shared.get("mem_1_a").body, shared.get("mem_1_a").proposed) == ("Ask Ada, then push a tag.", ())
+
+
+def test_a_declined_text_of_a_branch_stays_declined(shared, diverged, git):
+    shared.beliefs.decide("mem_1_a", accept=False)
+    shared.amend("mem_1_a", body="Push a signed tag.")
+    git.commit()
+    assert (shared.get("mem_1_a").body, shared.get("mem_1_a").proposed) == ("Push a signed tag.", ())
+
+
+def test_texts_after_one_another_do_not_wait(shared, git):
+    for text in ("Push a tag.", "Ask Ada.", "Push a tag again."):
+        shared.amend("mem_1_a", body=text)
+        shared.amend("mem_1_a", tags=(text,))
+        assert (shared.get("mem_1_a").body, shared.get("mem_1_a").proposed) == (text, ())
+    git.commit()
+    assert shared.get("mem_1_a").body == "Push a tag again." and not shared.get("mem_1_a").proposed
+
+
+def test_a_text_that_a_person_writes_over_a_proposed_one_wins_when_both_are_committed(shared, project, git):
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("mem_1_a", body="Push a tag.", by="claude")
+    assert shared.get("mem_1_a").proposed
+    shared.amend("mem_1_a", body="Ask Ada.")
+    assert shared.get("mem_1_a").body == "Ask Ada."
+    git.commit()
+    assert (shared.get("mem_1_a").body, shared.get("mem_1_a").proposed) == ("Ask Ada.", ())
+
+
 def test_a_retry_of_an_amendment_is_known_again(shared, project):
     first = shared.amend("mem_1_a", body="Push a tag.")
     assert shared.amend("mem_1_a", body="Push a tag.").again

@@ -103,6 +103,27 @@ def test_accepting_and_declining(vouched, agent, person):
         person.beliefs.decide("two", True)
 
 
+def test_a_proposed_restore_can_be_accepted(vouched, agent, person, git):
+    person.delete("one")
+    git.commit()
+    agent.beliefs.restore("one")
+    assert vouched.get("one").status == "deleted"
+    person.beliefs.decide("one", accept=True)
+    assert vouched.get("one").status == "active" and not vouched.get("one").proposed
+
+
+def test_consolidation_proposes_a_change_of_a_vouched_memory_once(git, memories, agent, rawkomem):
+    copies = {f"copy-{n}": text("Staging", "The staging database is reset every night at two.") for n in (1, 2)}
+    write(memories, **copies)
+    git.commit()
+    first = rawkomem("tidy", "consolidate", "--apply")
+    assert "'rawkomem review': 1 change" in first.stderr, first
+    second = rawkomem("tidy", "consolidate", "--apply", "--json")
+    assert '"entries": []' in second.stdout and "waits for" in second.stdout, second
+    (waiting,) = agent.beliefs.proposals()
+    assert [entry.kind for entry in waiting.changes] == ["supersede"]
+
+
 def test_what_was_accepted_cannot_be_edited_afterwards(vouched, agent, person):
     file = file_of(vouched, agent.amend("one", Entry(body="Better text.")))
     person.beliefs.decide("one", True)

@@ -55,6 +55,8 @@ PLAN = Fields(
         if not item["entries"] and not item["done"].moves
         else f"{counted(len(item['entries']), 'entry')} would be appended; nothing was written (--apply writes them)"
         if item["dry_run"]
+        else f"waiting for 'rawkomem review': {counted(item['waits'], 'change')} of vouched memories"
+        if item["waits"]
         else ""
     ),
     entries=[ENTRY],
@@ -230,10 +232,13 @@ def _answer_plan(
         entries.append(
             {"entry": entry, "title": title, "used": access and access.count}
         )
+    changed = {entry.about for entry in done.plan.entries if done.written} - {""}
+    proposed = {id for name in changed for id in repository.get(name).proposed}
     return answer(
         {
             "done": done,
             "dry_run": not done.written,
+            "waits": sum(entry.id in proposed for entry in done.plan.entries),
             "counts": counts or {},
             "entries": entries,
         }
