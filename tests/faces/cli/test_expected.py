@@ -225,6 +225,14 @@ def test_an_empty_repository_says_how_to_start(rawkomem, command):
     assert result.stdout == "" and "no memories yet: 'rawkomem add' stores the first one" in result.stderr
 
 
+@pytest.mark.parametrize("command", [["search", "pnpm"], ["list"], ["inject", "pnpm", "--explain"], ["stats"]])
+def test_imported_memories_that_all_wait_are_counted(rawkomem, project, command):
+    (project / "CLAUDE.md").write_text("## Tests\n\nRun them with pnpm.\n\n## Deploys\n\nOn Mondays.\n")
+    rawkomem("import", "CLAUDE.md")
+    result = rawkomem(*command)
+    assert result.stdout == "" and "1 memory waits for a review ('rawkomem review')" in result.stderr
+
+
 def test_inject_into_a_prompt_is_silent_about_it(rawkomem):
     result = rawkomem("inject", "x")
     assert (result.stdout, result.stderr) == ("", "")
