@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from ...files.layout import sweep
 from ...model.entries import Memory
 from ...model.errors import RawkoError
 from ...model.filters import Filter
@@ -129,6 +130,8 @@ def tell_nothing(repository: Repository, otherwise: str) -> None:
     if waiting and ACTIVE not in statuses:
         wait = f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'}"
         otherwise = f"no memory is in use yet: {wait} for a review ('rawkomem review')"
+    elif not statuses and (closed := sweep(repository.layout).unreadable):
+        otherwise = f".rawko/{closed[0]} cannot be read: 'rawkomem check' says why"
     elif not statuses:
         otherwise = "no memories yet: 'rawkomem add' stores the first one, 'rawkomem check' lists files that cannot be used"
     note(otherwise)
