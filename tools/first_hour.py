@@ -101,8 +101,8 @@ def steps() -> list[Step]:
             machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
             machine of this recording has a `~/.claude` folder, as Claude Code makes it.
 
-            In a script, `rawkomem init --yes` does the same without questions, except for the review: only a person
-            can vouch for memories.
+            In a script, `rawkomem init --yes` asks nothing, and the memories wait for a review. An agent can activate
+            them, but only a person can vouch for them.
             """,
             [
                 Command("rawkomem init", keys=("\n",) * 4, max_lines=MAX_PLAN_LINES),
