@@ -29,6 +29,7 @@ from ...format.entries import (
     entry_from_note,
     entry_from_text,
 )
+from ...git.runner import may_hold
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
 from ...learn.proposed_conditions import with_condition
 from ...model.entries import Entry, Memory, Value
@@ -540,7 +541,7 @@ def delete_command(
 PURGED = Fields(
     "id rewritten removed",
     "{rewritten:?rewritten  %}\n{removed:?removed  %}",
-    remarks="git history still holds the text: change the secret, too\n{0.sinks:?sinks may have copied the text before:"
+    remarks="{0.in_git:?git history still holds the text: change the secret, too}\n{0.sinks:?sinks may have copied the text before:"
     " check the daily log and the receiver of the webhook}",
 )
 
@@ -571,8 +572,13 @@ def purge_command(repository: Repository, id: str, yes: bool) -> Any:
     }
     kept = [path for path, file in files.items() if os.path.exists(file)]
     removed = [path for path in files if path not in kept]
-    sinks = repository.settings.sinks.any
-    return {"id": id, "rewritten": kept, "removed": removed, "sinks": sinks}
+    return {
+        "id": id,
+        "rewritten": kept,
+        "removed": removed,
+        "sinks": repository.settings.sinks.any,
+        "in_git": may_hold(repository.layout, files),
+    }
 
 
 def _check_named(repository: Repository, name: str) -> None:
