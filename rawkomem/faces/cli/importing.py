@@ -13,7 +13,7 @@ from click import Path, argument
 
 from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
-from ...exchange.instructions import NESTED_NAMES
+from ...exchange.instructions import NESTED_NAMES, OURS_BEGIN
 from ...exchange.sources import ALSO_IN, place_of
 from ...hosts.person import confirmed
 from ...model.errors import BadInput, Refused
@@ -216,12 +216,16 @@ def _shorten(
         note(
             f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
         )
+    for page in pages if not shorter else ():
+        why = f"run 'rawkomem import {shlex.quote(page.place)}' and activate the memories first"
+        if OURS_BEGIN in page.before:
+            why = "it is short already, and no section left is a memory in use"
+        elif not page.after.startswith(page.before.rstrip("\n")):
+            why = f"with the paragraph that names the memories, it would have {page.tokens[1]:,} tokens instead of {page.tokens[0]:,}"
+        note(f"nothing to shorten in {page.place}: {why}")
     if not shorter:
-        names = shlex.join(sources)
-        note(
-            f"nothing to shorten: run 'rawkomem import {names}' and activate the memories first"
-        )
-    elif dry_run:
+        return
+    if dry_run:
         note("nothing was written")
     elif not (yes or confirmed("Write this?")):
         raise Refused("nothing was written", "answer y, or add --yes")
