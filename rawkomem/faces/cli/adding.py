@@ -163,7 +163,7 @@ OPTIONS = (  # they describe an entry
     "--in TEXT >found_in: The task in which it was discovered.",
     "--source TEXT: The source: a link, a file, or a class such as user_explicit.",
     "--related -r TEXT...: The id of a related memory; may be repeated.",
-    "--body -b TEXT: The text; '-' reads it from standard input.",
+    option("--body", "-b", help="The text; '-' reads it from standard input."),
     option("--file", "-f", "file", type=File("rb"), help="Read the text from a file."),
     "--edit -e: Write the text in $EDITOR.",
     RESUME,
@@ -345,9 +345,10 @@ def amend_command(
       rawkomem amend ID --valid-until 2027-01-01
       rawkomem amend ID --edit
     """
-    has_fields = bool(
-        any(_fields_given(given).values()) or given["body"] or given["file"]
-    )
+    text = _text_given(given)
+    if text is not None and not text.strip():
+        raise BadInput("the new text is empty", "pass a text, or no --body and --file")
+    has_fields = any(_fields_given(given).values()) or text is not None
     if valid_from or valid_until:
         window = repository.beliefs.validity(id, valid_from, valid_until, "", by)
         if not has_fields:
@@ -369,7 +370,7 @@ def amend_command(
         body = "" if given["resume"] else repository.get(id).body + "\n"
         written = write_in_editor(repository, what, body, store, again, given["resume"])
     else:
-        written = store(_text_given(given) or "")
+        written = store(text or "")
     return _answer_written(repository, written, "amended")
 
 
@@ -391,7 +392,7 @@ def _text_given(given: dict[str, Any]) -> str | None:
         return read_stream(given["file"], given["file"].name)
     if given["body"] == "-":
         return read_stdin()
-    return given["body"] or None
+    return None if given["body"] is None else str(given["body"])
 
 
 def _undoubted(

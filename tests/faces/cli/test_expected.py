@@ -345,6 +345,7 @@ def test_pages_that_messages_name_are_there():
     ("command", "code", "says"),
     [
         (["list", "--tga", "x"], 2, "No such option '--tga'. Did you mean '--tag'? (try 'rawkomem list --help')"),
+        (["amend", "apple", "--body", ""], 2, "the new text is empty"),
         (["show", ""], 1, "no memory '' (run 'rawkomem list' to see all memories)"),
         (["feedback", "apple", "good"], 2, "run 'rawkomem feedback apple helpful'"),
         (["check", "--format", "github"], 2, "--format needs --diff"),
@@ -362,6 +363,12 @@ def test_an_error_names_a_next_step_that_works(rawkomem, memories, git, command,
     assert says in rawkomem(*command, check=code).stderr
 
 
+@pytest.mark.parametrize("command", [["diff", "main...x"], ["check", "--diff", "main...x"]])
+def test_a_branch_without_git_is_no_missing_commit(rawkomem, command):
+    told = rawkomem(*command, check=1).stderr
+    assert "not a git repository" in told and "in this clone" not in told
+
+
 def test_no_help_of_a_subcommand_is_cut(rawkomem):
     for group in ("connect", "drafts", "skill", "tidy", "bench"):
         listed = rawkomem(group, "--help").stdout.partition("Commands:")[2]
@@ -374,6 +381,8 @@ def test_a_wrong_config_file(rawkomem, memories):
     assert (
         "must be a mapping of keys to values: the file is ignored; write 'key: value' lines" in rawkomem("list").stderr
     )
+    config.write_text("agents: [\n")
+    assert "close the bracket" in rawkomem("list").stderr
     config.write_text("agents: {x: {limit: 3}}\n")
     assert "agents.x.limit is not a setting; 'rawkomem docs settings' lists them" in rawkomem("list").stderr
 
