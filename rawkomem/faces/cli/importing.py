@@ -80,7 +80,7 @@ IMPORTED = Fields(
     "path kind memories=decided skipped summary",
     "{memories_lines:text}\n{skipped_lines:text}",
     remarks=f"""\
-{{short}} ({{kind}}): {{summary.read}} read, {{0.news:count}} {{would:?% }}added, {{known}} known, {{summary.skipped}} skipped
+{{short}} ({{kind}}): {{summary.read}} read, {{summary.added}} {{would:?% }}added, {{summary.changed:?% {{would:?% }}changed, }}{{summary.known}} known, {{summary.skipped}} skipped
 {{summary.deleted:?{DELETED_HERE}}}
 {{held:text}}
 {{0.kept_fields:?fields that were kept but are not used: %}}
@@ -92,7 +92,6 @@ IMPORTED = Fields(
     skipped=[SKIPPED],
     summary=_summary,
     short=lambda done: shown_path(done.path),
-    known=lambda done: len(done.decided) - len(done.news),
     held=lambda done: "\n".join(
         f"{number} held back: {HELD_WHY[code]}"
         for code, number in done.held.items()

@@ -316,6 +316,15 @@ def test_check_counts_what_is_only_short(rawkomem):
     assert "1 file, no problems" in rawkomem("check", "-q").stderr
 
 
+def test_a_title_is_stored_as_one_line_and_problems_are_counted(rawkomem, memories):
+    rawkomem("add", "--title", "line 1\nline 2", "--body", "Text.")
+    assert "title: line 1 line 2\n" in (memories / "line-1-line-2.md").read_text()
+    for name in "ab":
+        (memories / f"{name}.md").write_text("No frontmatter.\n")
+    told = rawkomem("check", check=1)
+    assert "warning" not in told.stdout and "3 files, 2 errors, 1 remark on length" in told.stderr
+
+
 def test_why_not_says_what_to_do(rawkomem):
     id = rawkomem("add", "--title", "Cake", "--when", "cake|tart", "--body", "Bake it at 180.").stdout.split()[1]
     told = rawkomem("why", id, "compile the kernel", check=1)
