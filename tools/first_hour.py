@@ -26,11 +26,10 @@ from tests.terminals import STARTER, scrubbed, shell_named  # noqa: E402
 
 PAGE = ROOT / "docs" / "first-hour.md"
 COMMAND_LIMIT_S = 300
-MAX_LINES, MAX_PLAN_LINES = 26, 60  # a longer output is shown without its middle
-MAX_INJECTED_LINES = 16  # lines of an output that is a prompt for an agent
+MAX_LINES, MAX_PLAN_LINES = 16, 60  # a longer output is shown without its middle
 MAX_COLUMNS = 120
 NO_INDEX_EXIT_CODE = 3
-ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>])")
 QUESTION = r"\[(Y/n|y/N)(/s)?\] $"
 RELEASE = "3.9.0"
 PROJECT = f"prefect-{RELEASE}"
@@ -101,8 +100,8 @@ def steps() -> list[Step]:
             machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
             machine of this recording has a `~/.claude` folder, as Claude Code makes it.
 
-            In a script, `rawkomem init --yes` does the same without questions, except for the review: only a person
-            can vouch for memories.
+            In a script, `rawkomem init --yes` asks nothing, and the memories wait for a review. An agent can activate
+            them, but only a person can vouch for them.
             """,
             [
                 Command("rawkomem init", keys=("\n",) * 4, max_lines=MAX_PLAN_LINES),
@@ -115,12 +114,16 @@ def steps() -> list[Step]:
             `search` finds memories by words and by meaning. `inject` prints what an agent gets for a task: the text of
             the surest memories, and the files of others that may apply. It prints nothing if no memory fits. Claude
             Code now asks for the same at each prompt.
+
+            A session that writes a file or runs a command leaves a trace in `.rawko/traces` and a line in
+            `.rawko/log/memory_log.md`, which you commit with the memories. No setting turns this off; to keep them
+            out of git, add both folders to `.gitignore`.
             """,
             [
                 Command(
                     "rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"
                 ),
-                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+                Command(f"rawkomem inject '{MIGRATION}'"),
                 Command("rawkomem inject 'what is the weather in Paris today'"),
             ],
         ),
@@ -149,7 +152,7 @@ def steps() -> list[Step]:
                     f"rawkomem add --title '{USUAL}' --when migration --importance high "
                     "--body 'Run `prefect server database revision`. Do not call alembic_revision() by hand.'"
                 ),
-                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+                Command(f"rawkomem inject '{MIGRATION}'"),
             ],
         ),
         Step(
@@ -166,7 +169,7 @@ def steps() -> list[Step]:
                 Command(
                     "rawkomem supersede create-migrations-with-the-cli create-migrations-with-the-cli-and-a-name"
                 ),
-                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_INJECTED_LINES),
+                Command(f"rawkomem inject '{MIGRATION}'"),
                 Command(
                     "git add . && git commit --quiet -m 'Remember how migrations are made'"
                 ),
@@ -317,7 +320,7 @@ def page(done: list[Step]) -> str:
         "Install rawkomem, start it in a project, recall, correct an agent, merge with a colleague, and review. Paste "
         "the command after each `$`; the text before it is the folder to run it in.",
         "`tools/first_hour.py` recorded this page: it ran each command at a terminal and wrote down the real output. "
-        f"Outputs of more than {MAX_LINES} lines (prompts for agents: {MAX_INJECTED_LINES}, the plan: {MAX_PLAN_LINES}) are shown without their "
+        f"Outputs of more than {MAX_LINES} lines (the plan: {MAX_PLAN_LINES}) are shown without their "
         f"middle, lines of more than {MAX_COLUMNS} characters without their end. The commands took {_seconds(total)} "
         "on two busy processor cores.",
     ]

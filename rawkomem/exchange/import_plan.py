@@ -160,7 +160,7 @@ HELD_SUPERSEDED, HELD_ARCHIVED = "superseded", "archived"
 # code → why the memory is not in use
 HELD_WHY = {
     HELD_REVIEW: "for your review",
-    HELD_PROPOSED: "as changes to memories in use: 'rawkomem review' shows them, and your commit accepts them",
+    HELD_PROPOSED: "a change to a memory in use waits for 'rawkomem review' or your commit",
     HELD_SUPERSEDED: "superseded by another memory there",
     HELD_ARCHIVED: "archived, because it was no longer used there",
 }

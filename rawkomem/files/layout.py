@@ -11,7 +11,15 @@ import sys
 from stat import S_ISDIR, S_ISREG
 
 from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
-from ..model.values import TYPE_CHECKING, Problem, error, record, warning
+from ..model.values import (
+    TYPE_CHECKING,
+    WARNING,
+    Problem,
+    error,
+    record,
+    replace,
+    warning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -438,12 +446,13 @@ def sweep(layout: Layout) -> Sweep:
             continue
         except OSError as failure:
             unreadable.append(relative)
-            message = f"folder cannot be read: {failure.strerror}"
-            problems.append(
-                warning(
-                    "unreadable-folder", message, "check its permissions", path=relative
-                )
+            told = (
+                f"folder cannot be read: {failure.strerror}",
+                "check its permissions",
             )
+            problem = error("unreadable-folder", *told, path=relative)
+            is_link = os.path.islink(folder)
+            problems.append(replace(problem, level=WARNING) if is_link else problem)
     return Sweep(
         SEPARATOR.join(lines).encode("utf-8", "surrogateescape"),
         tuple(problems),

@@ -228,7 +228,7 @@ def _fields_of(entry: Entry) -> dict[str, Value]:
         "id": entry.id,
         "kind": "" if entry.kind == "memory" else entry.kind,
         "about": entry.about,
-        "title": entry.title,
+        "title": " ".join(entry.title.split()),
         "whenToUse": list(entry.when),
         "tags": list(entry.tags),
         "importance": _importance(entry),

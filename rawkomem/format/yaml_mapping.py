@@ -75,7 +75,7 @@ HINTS = {  # part of the parser's message → hint
     "document start": "write one mapping between two --- lines, without '...' inside",
     "simple key": "write a key on one line, with at most 1,024 characters",
     "end of stream": "close the quote or the bracket",
-    "node content": "remove a comma that no item follows",
+    "node content": "close the bracket, or remove the bracket or comma",
 }
 
 

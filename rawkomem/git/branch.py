@@ -126,6 +126,7 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
     # `.rawko` is no repository
     is_bare = not found and FOLDER not in here.split(os.sep)
     git = Git(here, given={"GIT_DIR": here}) if is_bare else own_tree(here).git
+    git.run("rev-parse", "--git-dir")  # fails if `here` is not a git repository
     ends = [_commit_of(git, name) for name in (base, head)]
     left_at = ends[0]
     if dots == "..." or dots not in text:

@@ -254,6 +254,27 @@ def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     return _listed(layout, ("ls-files", "-z"), asked) & {*paths}
 
 
+def may_hold(layout: Layout, paths: Collection[str]) -> bool:
+    """Return whether git tracks or committed one of the paths, or may know its text by the path of a missing file.
+
+    Return True if git fails, and False without git.
+    """
+    if find_git(layout.project) is None:
+        return False
+    try:
+        tree = own_tree(layout.project)
+        files = ["--", *(tree.path(layout.path(path)) for path in paths)]
+        return bool(
+            tree.git.names("ls-files", "-z", *files)
+            or tree.git.names("ls-files", "-z", "--deleted", tree.path(layout.root))
+            or tree.git.line(
+                "log", "--all", "--full-history", "-1", "--format=%H", *files
+            )
+        )
+    except GitFailed:
+        return True
+
+
 def committed_files(layout: Layout, area: str) -> set[str] | None:
     """Return the paths of an area in HEAD; None without git, empty if git fails."""
     if find_git(layout.project) is None:

@@ -22,7 +22,7 @@ import apsw
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
 from ..files.journal import is_background, steps_aside
-from ..files.layout import Layout, git_files, read_text_file, user_repository_config
+from ..files.layout import Layout, read_text_file, sweep, user_repository_config
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ..files.replace import replace_whole
 from ..format.frontmatter import read_frontmatter
@@ -51,7 +51,7 @@ from ..index.stores.protocol import Migrated, StorePlugin
 from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.installed import how_to_install
-from ..model.values import record, replace
+from ..model.values import ERROR, record, replace
 from ..redaction.find import engine
 from ..text.chunks import counted
 from . import Repository
@@ -134,8 +134,9 @@ def _patterns() -> Result:
 
 def _folder(repository: Repository) -> Result:
     root = repository.layout.root
-    for problem in git_files(root):
-        return False, problem.message, problem.hint
+    for problem in sweep(repository.layout).problems:
+        if problem.level == ERROR:
+            return False, f"{problem.path}: {problem.message}", problem.hint
     ok = os.access(root, os.R_OK | os.W_OK | os.X_OK)
     return _if_wrong(ok, root, "not writable: memories can be read but not stored")
 

@@ -173,6 +173,7 @@ TOO_LONG = Note(
     "long-condition", f"is longer than {MAX_PATTERN_CHARS} characters: it is not used"
 )
 EMPTY_PART = Note("empty-alternative", "has an empty alternative, which is ignored")
+NO_WORD = Note("no-word", "has only a sign in place of a word: it is not used")
 TOO_WIDE = Note("wide-condition", "matches everything: it is not used")
 BACKSPACE = Note(
     "backspace",
@@ -346,7 +347,7 @@ def _read_pieces(
         if len(signs) > 1 or signs.isalnum() or signs > SYMBOLS:
             kept.append(pieces)
         elif pieces or GAP in alternative:
-            return _refused_condition(text, TOO_WIDE)
+            return _refused_condition(text, NO_WORD if pieces else TOO_WIDE)
         elif EMPTY_PART not in notes:
             notes = (*notes, EMPTY_PART)
     return Condition(text, form, PIECES, tuple(kept), notes=notes)

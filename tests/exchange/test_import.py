@@ -205,10 +205,15 @@ def test_the_command(project, rawkomem, samples):
     assert rawkomem("search", "postgres migrations").stdout == ""
     held = rawkomem("review", "--all-from", "CLAUDE.md").stdout
     assert held.count("imported from CLAUDE.md") == 2
-    assert rawkomem("review", "--all-from", "CLAUDE.md", "--activate").stdout.count("activated") == 2
+    done = rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
+    assert done.stdout.count("activated") == 2 and "no person vouches for it until a person" in done.stderr
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
     assert "--activate needs the ID of a memory" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr
+    page = project / "CLAUDE.md"
+    page.write_text(page.read_text().replace("Postgres", "SQLite").replace("postgres", "sqlite"))
+    assert "0 would be added, 1 would be changed, 1 known" in rawkomem("import", "CLAUDE.md", "--dry-run").stderr
+    assert "0 added, 1 changed, 1 known" in rawkomem("import", "CLAUDE.md").stderr
 
 
 def test_what_an_import_says_lets_in_just_that_import(project, rawkomem, samples):

@@ -328,14 +328,25 @@ def test_moved_sections_are_removed_and_come_back(page, rawkomem):
     assert "rawkomem search" in short and "rules  " not in rawkomem("status").stdout
     again = json.loads(rawkomem("import", "CLAUDE.md", "--json").stdout)
     assert again["sources"][0]["summary"]["read"] == 0, "the paragraph about the memories is no rule"
-    assert "nothing to shorten" in rawkomem("import", "--shorten", "CLAUDE.md").stderr
+    assert "it is short already" in rawkomem("import", "--shorten", "CLAUDE.md").stderr
     rawkomem("import", "--unshorten", "CLAUDE.md")
     assert page.read_text() == CLAUDE and "rules  " not in rawkomem("status").stdout
     assert "was not shortened" in rawkomem("import", "--unshorten", "CLAUDE.md", check=1).stderr
 
 
+def test_a_file_that_is_too_small_to_gain_is_not_to_be_imported_again(page, rawkomem):
+    page.write_text(
+        "# Shop\n\n## Colors\n\nUse a token of `theme.css` for every color of the shop, never a hex code.\n"
+    )
+    rawkomem("import", "CLAUDE.md")
+    activate(rawkomem)
+    told = rawkomem("import", "--shorten", "CLAUDE.md").stderr
+    assert "tokens instead of" in told and "activate the memories" not in told
+
+
 def test_nothing_is_written_without_consent(page, rawkomem):
-    assert "nothing to shorten" in rawkomem("import", "--shorten", "CLAUDE.md", "--yes").stderr, "nobody reviewed it"
+    done = rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    assert "and activate the memories first" in done.stderr, "nobody reviewed it"
     activate(rawkomem)
     for words in (["--dry-run"], []):
         done = rawkomem("import", "--shorten", "CLAUDE.md", *words, check=None)

@@ -318,6 +318,7 @@ def test_an_unreadable_file_is_told_and_what_it_said_stays(good, repository):
     assert ids(repository) == ["good", "never", "new", "no"] and repository.store.status().stale == ()
 
 
+COMMAND = "import sys; from rawkomem.faces.cli import main; sys.argv[:] = ['rawkomem', *sys.argv[1:]]; main()"
 UNREADABLE = """
 import json, sys
 from rawkomem.files.check import check_repository
@@ -343,6 +344,19 @@ def test_an_unreadable_folder_does_not_look_deleted(good, repository):
     result = run_plain(code, good)
     (good / "lessons").chmod(0o755)
     assert (result.returncode, result.stdout.split()) == (0, ["good", "lessons/one", "new"]), result.stderr
+
+
+def test_an_unreadable_folder_is_an_error_and_does_not_look_empty(good, project):
+    good.chmod(0)
+    check, listed, doctor = (run_plain(COMMAND, "-C", project, *words) for words in (["check"], ["list"], ["doctor"]))
+    good.chmod(0o755)
+    assert check.returncode == 1 and "memories:1: error " in check.stdout, check
+    assert listed.returncode == 0 and "memories cannot be read" in listed.stderr, listed
+    assert "no memories yet" not in listed.stderr
+    assert doctor.returncode == 1 and "memories: folder cannot be read: Permission denied" in doctor.stdout, doctor
+    (good.parent / "traces").symlink_to(good)
+    linked = run_plain(COMMAND, "-C", project, "check")
+    assert linked.returncode == 0 and "traces:1: warning" in linked.stdout, linked
 
 
 def test_names_that_differ_in_case_clash_elsewhere(good, repository):
@@ -417,7 +431,6 @@ def test_a_folder_that_cannot_be_listed_is_not_left_out(project, tmp_path, comma
     closed.mkdir(parents=True)
     (closed / "a.md").write_text("# Deploys\n\nWe deploy on Fridays.\n", "utf-8")
     closed.chmod(0)
-    code = "import sys; from rawkomem.faces.cli import main; sys.argv[:] = ['rawkomem', *sys.argv[1:]]; main()"
-    done = run_plain(code, "-C", project, *command, tmp_path / "notes")
+    done = run_plain(COMMAND, "-C", project, *command, tmp_path / "notes")
     closed.chmod(0o700)
     assert done.returncode != 0 and f"{closed} cannot be read: Permission denied" in done.stderr, done

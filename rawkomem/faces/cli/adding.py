@@ -29,6 +29,7 @@ from ...format.entries import (
     entry_from_note,
     entry_from_text,
 )
+from ...git.runner import may_hold
 from ...hosts.person import PERSON, confirmed, is_piped_by_person
 from ...learn.proposed_conditions import with_condition
 from ...model.entries import Entry, Memory, Value
@@ -162,7 +163,7 @@ OPTIONS = (  # they describe an entry
     "--in TEXT >found_in: The task in which it was discovered.",
     "--source TEXT: The source: a link, a file, or a class such as user_explicit.",
     "--related -r TEXT...: The id of a related memory; may be repeated.",
-    "--body -b TEXT: The text; '-' reads it from standard input.",
+    option("--body", "-b", help="The text; '-' reads it from standard input."),
     option("--file", "-f", "file", type=File("rb"), help="Read the text from a file."),
     "--edit -e: Write the text in $EDITOR.",
     RESUME,
@@ -344,9 +345,10 @@ def amend_command(
       rawkomem amend ID --valid-until 2027-01-01
       rawkomem amend ID --edit
     """
-    has_fields = bool(
-        any(_fields_given(given).values()) or given["body"] or given["file"]
-    )
+    text = _text_given(given)
+    if text is not None and not text.strip():
+        raise BadInput("the new text is empty", "pass a text, or no --body and --file")
+    has_fields = any(_fields_given(given).values()) or text is not None
     if valid_from or valid_until:
         window = repository.beliefs.validity(id, valid_from, valid_until, "", by)
         if not has_fields:
@@ -368,7 +370,7 @@ def amend_command(
         body = "" if given["resume"] else repository.get(id).body + "\n"
         written = write_in_editor(repository, what, body, store, again, given["resume"])
     else:
-        written = store(_text_given(given) or "")
+        written = store(text or "")
     return _answer_written(repository, written, "amended")
 
 
@@ -390,7 +392,7 @@ def _text_given(given: dict[str, Any]) -> str | None:
         return read_stream(given["file"], given["file"].name)
     if given["body"] == "-":
         return read_stdin()
-    return given["body"] or None
+    return None if given["body"] is None else str(given["body"])
 
 
 def _undoubted(
@@ -540,7 +542,7 @@ def delete_command(
 PURGED = Fields(
     "id rewritten removed",
     "{rewritten:?rewritten  %}\n{removed:?removed  %}",
-    remarks="git history still holds the text: change the secret, too\n{0.sinks:?sinks may have copied the text before:"
+    remarks="{0.in_git:?git history still holds the text: change the secret, too}\n{0.sinks:?sinks may have copied the text before:"
     " check the daily log and the receiver of the webhook}",
 )
 
@@ -571,8 +573,13 @@ def purge_command(repository: Repository, id: str, yes: bool) -> Any:
     }
     kept = [path for path, file in files.items() if os.path.exists(file)]
     removed = [path for path in files if path not in kept]
-    sinks = repository.settings.sinks.any
-    return {"id": id, "rewritten": kept, "removed": removed, "sinks": sinks}
+    return {
+        "id": id,
+        "rewritten": kept,
+        "removed": removed,
+        "sinks": repository.settings.sinks.any,
+        "in_git": may_hold(repository.layout, files),
+    }
 
 
 def _check_named(repository: Repository, name: str) -> None:

@@ -542,6 +542,10 @@ def _print_checked(checked: Sequence[Checked], style: bool, quiet: bool) -> None
     shown = [pair for pair in problems if style or pair[1].code != NOT_IDEAL]
     FILE_PROBLEM.say(shown, False)
     counts = Counter(problem.level for _, problem in shown)
-    counts["remark on length (--style shows them)"] = len(problems) - len(shown)
-    parts = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
-    note(f"{counted(len(checked), 'file')}, {parts or 'no problems'}")
+    parts = [
+        counted(number, f"{what} remark" if what == STYLE else what)
+        for what, number in counts.items()
+    ]
+    if unshown := len(problems) - len(shown):
+        parts += [f"{counted(unshown, 'remark')} on length (--style shows them)"]
+    note(f"{counted(len(checked), 'file')}, {', '.join(parts) or 'no problems'}")

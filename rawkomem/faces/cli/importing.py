@@ -13,7 +13,7 @@ from click import Path, argument
 
 from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
-from ...exchange.instructions import NESTED_NAMES
+from ...exchange.instructions import NESTED_NAMES, OURS_BEGIN
 from ...exchange.sources import ALSO_IN, place_of
 from ...hosts.person import confirmed
 from ...model.errors import BadInput, Refused
@@ -80,7 +80,7 @@ IMPORTED = Fields(
     "path kind memories=decided skipped summary",
     "{memories_lines:text}\n{skipped_lines:text}",
     remarks=f"""\
-{{short}} ({{kind}}): {{summary.read}} read, {{0.news:count}} {{would:?% }}added, {{known}} known, {{summary.skipped}} skipped
+{{short}} ({{kind}}): {{summary.read}} read, {{summary.added}} {{would:?% }}added, {{summary.changed:?% {{would:?% }}changed, }}{{summary.known}} known, {{summary.skipped}} skipped
 {{summary.deleted:?{DELETED_HERE}}}
 {{held:text}}
 {{0.kept_fields:?fields that were kept but are not used: %}}
@@ -92,7 +92,6 @@ IMPORTED = Fields(
     skipped=[SKIPPED],
     summary=_summary,
     short=lambda done: shown_path(done.path),
-    known=lambda done: len(done.decided) - len(done.news),
     held=lambda done: "\n".join(
         f"{number} held back: {HELD_WHY[code]}"
         for code, number in done.held.items()
@@ -216,12 +215,16 @@ def _shorten(
         note(
             f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
         )
+    for page in pages if not shorter else ():
+        why = f"run 'rawkomem import {shlex.quote(page.place)}' and activate the memories first"
+        if OURS_BEGIN in page.before:
+            why = "it is short already, and no section left is a memory in use"
+        elif not page.after.startswith(page.before.rstrip("\n")):
+            why = f"with the paragraph that names the memories, it would have {page.tokens[1]:,} tokens instead of {page.tokens[0]:,}"
+        note(f"nothing to shorten in {page.place}: {why}")
     if not shorter:
-        names = shlex.join(sources)
-        note(
-            f"nothing to shorten: run 'rawkomem import {names}' and activate the memories first"
-        )
-    elif dry_run:
+        return
+    if dry_run:
         note("nothing was written")
     elif not (yes or confirmed("Write this?")):
         raise Refused("nothing was written", "answer y, or add --yes")

@@ -4,7 +4,6 @@ decide: one item a screen at a terminal, or by options.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -174,7 +173,7 @@ def review_command(
 
     If a person vouches for a memory, agents can only propose changes to it: --accept applies the changes, --decline
     discards them. --activate and --reject decide on a memory in quarantine (held back until a person reviews it) or
-    on one side of a conflict. An
+    on one side of a conflict. A person vouches for what they activate; nobody vouches for what an agent activates. An
     activated claim supersedes the claim that it contradicts if it is trusted as much or if you add --supersede.
     With --keep-both, both memories stay in use. Otherwise the conflict stays open.
 
@@ -223,9 +222,10 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
         _list_items(repository, _items(repository, id, place, ()), id)
         if not confirmed("Vouch for this?"):
             raise Abort
-    if repository.core.via != PERSON and os.isatty(1):
+    if repository.core.via != PERSON:
         note(
-            "this counts as an agent's decision; to vouch for the memory yourself, commit it"
+            "this counts as an agent's decision: an activated memory is in use, but no person vouches for it until a person"
+            " reviews or commits it"
         )
 
 

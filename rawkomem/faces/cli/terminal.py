@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from ...files.layout import sweep
 from ...model.entries import Memory
 from ...model.errors import RawkoError
 from ...model.filters import Filter
-from ...model.values import TYPE_CHECKING, as_dict, iso
+from ...model.values import ACTIVE, TYPE_CHECKING, as_dict, iso
+from ...text.chunks import counted
 from ...text.clean import clean, one_line
 
 if TYPE_CHECKING:
@@ -122,9 +124,17 @@ def note(text: str) -> None:
 
 
 def tell_nothing(repository: Repository, otherwise: str) -> None:
-    """Print a remark about an empty result; if the repository is empty, print how to start."""
-    start = "no memories yet: 'rawkomem add' stores the first one, 'rawkomem check' lists files that cannot be used"
-    note(otherwise if repository.list(Filter()) else start)
+    """Print a remark about an empty result; if no memory is in use, print why and what to do."""
+    statuses = [row.status for row in repository.list(Filter())]
+    waiting = statuses.count("quarantined")
+    if waiting and ACTIVE not in statuses:
+        wait = f"{counted(waiting, 'memory')} {'waits' if waiting == 1 else 'wait'}"
+        otherwise = f"no memory is in use yet: {wait} for a review ('rawkomem review')"
+    elif not statuses and (closed := sweep(repository.layout).unreadable):
+        otherwise = f".rawko/{closed[0]} cannot be read: 'rawkomem check' says why"
+    elif not statuses:
+        otherwise = "no memories yet: 'rawkomem add' stores the first one, 'rawkomem check' lists files that cannot be used"
+    note(otherwise)
 
 
 def wide() -> int:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from rawkomem.files.layout import Layout
+from rawkomem.git.runner import may_hold
 
 MEMORY = """---
 title: Why apsw
@@ -63,6 +65,26 @@ def test_purge_asks_and_then_removes_for_good(rawkomem, memories):
     rawkomem("purge", id, "--yes")
     assert not (memories / "why-apsw.md").exists()
     assert "no memory" in rawkomem("show", id, check=1).stderr
+
+
+def test_purge_speaks_of_git_history_only_if_git_may_hold_the_text(rawkomem, project, git):
+    def told(*titles: str) -> list[bool]:
+        return ["git history" in rawkomem("purge", title, "--yes").stderr for title in titles]
+
+    for title in ("kept", "past", "staged", "fresh", "moved"):
+        rawkomem("add", "--title", title, "--body", f"{title} text.")
+    assert told("fresh") == [False]
+    git("add", ".rawko/memories/kept.md", ".rawko/memories/past.md")
+    git("commit", "-qm", "a")
+    git("rm", "-q", "--cached", ".rawko/memories/past.md")
+    git("commit", "-qm", "b")
+    layout = Layout(str(project / ".rawko"))
+    assert [may_hold(layout, [f"memories/{name}.md"]) for name in ("kept", "past", "new")] == [True, True, False]
+    git("add", ".rawko/memories/staged.md")
+    assert told("staged", "moved") == [True, True], "the second may be the text of the file that is gone now"
+    (project / ".git").rename(project / "no-git")
+    rawkomem("add", "--title", "alone", "--body", "Alone.")
+    assert told("alone") == [False]
 
 
 def test_add_from_flags_file_and_editor(rawkomem, memories, project):

@@ -163,6 +163,7 @@ def test_a_purge_removes_unsaved_texts_with_words_of_the_memory(repository):
     [
         (("--title", "New", "--when", "the|schema"), "fires on nearly every task"),
         (("--title", "New", "--when", ".+"), "matches everything"),
+        (("--title", "New", "--when", "("), "has only a sign in place of a word"),
         (("--title", "New", "--when", "[x|y"), "is no regex"),
         (("--title", " POOL  sizes"), "has the title"),
     ],

@@ -225,6 +225,14 @@ def test_an_empty_repository_says_how_to_start(rawkomem, command):
     assert result.stdout == "" and "no memories yet: 'rawkomem add' stores the first one" in result.stderr
 
 
+@pytest.mark.parametrize("command", [["search", "pnpm"], ["list"], ["inject", "pnpm", "--explain"], ["stats"]])
+def test_imported_memories_that_all_wait_are_counted(rawkomem, project, command):
+    (project / "CLAUDE.md").write_text("## Tests\n\nRun them with pnpm.\n\n## Deploys\n\nOn Mondays.\n")
+    rawkomem("import", "CLAUDE.md")
+    result = rawkomem(*command)
+    assert result.stdout == "" and "1 memory waits for a review ('rawkomem review')" in result.stderr
+
+
 def test_inject_into_a_prompt_is_silent_about_it(rawkomem):
     result = rawkomem("inject", "x")
     assert (result.stdout, result.stderr) == ("", "")
@@ -308,6 +316,15 @@ def test_check_counts_what_is_only_short(rawkomem):
     assert "1 file, no problems" in rawkomem("check", "-q").stderr
 
 
+def test_a_title_is_stored_as_one_line_and_problems_are_counted(rawkomem, memories):
+    rawkomem("add", "--title", "line 1\nline 2", "--body", "Text.")
+    assert "title: line 1 line 2\n" in (memories / "line-1-line-2.md").read_text()
+    for name in "ab":
+        (memories / f"{name}.md").write_text("No frontmatter.\n")
+    told = rawkomem("check", check=1)
+    assert "warning" not in told.stdout and "3 files, 2 errors, 1 remark on length" in told.stderr
+
+
 def test_why_not_says_what_to_do(rawkomem):
     id = rawkomem("add", "--title", "Cake", "--when", "cake|tart", "--body", "Bake it at 180.").stdout.split()[1]
     told = rawkomem("why", id, "compile the kernel", check=1)
@@ -337,6 +354,7 @@ def test_pages_that_messages_name_are_there():
     ("command", "code", "says"),
     [
         (["list", "--tga", "x"], 2, "No such option '--tga'. Did you mean '--tag'? (try 'rawkomem list --help')"),
+        (["amend", "apple", "--body", ""], 2, "the new text is empty"),
         (["show", ""], 1, "no memory '' (run 'rawkomem list' to see all memories)"),
         (["feedback", "apple", "good"], 2, "run 'rawkomem feedback apple helpful'"),
         (["check", "--format", "github"], 2, "--format needs --diff"),
@@ -354,6 +372,12 @@ def test_an_error_names_a_next_step_that_works(rawkomem, memories, git, command,
     assert says in rawkomem(*command, check=code).stderr
 
 
+@pytest.mark.parametrize("command", [["diff", "main...x"], ["check", "--diff", "main...x"]])
+def test_a_branch_without_git_is_no_missing_commit(rawkomem, command):
+    told = rawkomem(*command, check=1).stderr
+    assert "not a git repository" in told and "in this clone" not in told
+
+
 def test_no_help_of_a_subcommand_is_cut(rawkomem):
     for group in ("connect", "drafts", "skill", "tidy", "bench"):
         listed = rawkomem(group, "--help").stdout.partition("Commands:")[2]
@@ -366,6 +390,8 @@ def test_a_wrong_config_file(rawkomem, memories):
     assert (
         "must be a mapping of keys to values: the file is ignored; write 'key: value' lines" in rawkomem("list").stderr
     )
+    config.write_text("agents: [\n")
+    assert "close the bracket" in rawkomem("list").stderr
     config.write_text("agents: {x: {limit: 3}}\n")
     assert "agents.x.limit is not a setting; 'rawkomem docs settings' lists them" in rawkomem("list").stderr
 
