@@ -183,7 +183,7 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
         elif out:
             out += "\n" if is_cut else unit.before
         if is_cut and last < 0 and units[at - 1].path == unit.path:
-            out += f"{CUT}\n" if unit.text.startswith(CODE_INDENT) else f"{CUT} "
+            out += f"{CUT}\n" if "\n" in unit.before else f"{CUT} "
         out += unit.text
         last, path = at, unit.path
     if 0 <= last < len(units) - 1:

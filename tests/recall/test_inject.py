@@ -16,6 +16,7 @@ from rawkomem.recall.scoring import Reason
 from rawkomem.recall.signals import Limits, question_of
 from rawkomem.text.chunks import count_tokens
 from rawkomem.text.conditions import ALTERNATIVE, Fired
+from rawkomem.text.safe import safe_body
 
 from tests.commands import cases
 from tests.conftest import ROOT
@@ -210,6 +211,17 @@ def test_long_code_is_cut_by_lines_and_indented():
     assert "unlock the vault" in shown and "```" not in shown and "…" in shown
     lines = [line.removeprefix("    ") for line in shown.split("\n") if line.startswith("    step")]
     assert lines and all(line in code for line in lines)
+
+
+def test_an_excerpt_that_starts_at_a_code_block_or_a_list_item_keeps_its_markdown():
+    filler = "Nothing of interest happens here, it fills the page only. " * 8
+    code = excerpt(
+        "Web", f"{filler}\n\n```sh\nnpm run dev  # dev server\n```\n\nThen wait. {filler}", ("dev", "server")
+    )
+    assert code.startswith("…\n```sh\nnpm run dev") and safe_body(code) == code
+    assert code.count("\n```") == 2
+    item = excerpt("Web", f"{filler}\n\n- Wait.\n- Start the dev server.\n\n{filler}", ("dev", "server"))
+    assert "\n- Start the dev server." in item
 
 
 def test_several_passages_are_joined_in_order():
