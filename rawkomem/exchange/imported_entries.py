@@ -134,13 +134,19 @@ def conditions_from_description(description: str) -> list[str]:
 
 
 def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
-    """Return conditions from the innermost heading, else from all headings, else from the text; empty if none fits."""
+    """Return conditions from the innermost heading, else from all headings, else from the text; empty if none fits.
+
+    Under "Testing", the other words of a text that starts with "Run the tests" are not its subject.
+    """
     innermost, path = headings[-1:], headings
+    first = language().stems(" ".join(sentences(body, 1)))
+    subject = {*language().stems(" ".join(innermost))}.intersection(first)
     for tried in (innermost, path, (body,)):
         text = ". ".join(
             _plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried
         )
-        if found := propose_conditions(text):
+        needed = () if tried in (innermost, path) else subject
+        if found := propose_conditions(text, needed):
             return found
     return ()
 

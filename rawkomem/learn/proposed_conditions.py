@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..model.entries import Entry
 from ..model.values import replace
@@ -58,8 +58,11 @@ HEADING_WORDS = word_set(
 NAMELESS = COMMON_NAMES | HEADING_WORDS
 
 
-def propose_conditions(text: str) -> tuple[str, ...]:
-    """Return the conditions under which to recall a memory with this text; none if its words are too common."""
+def propose_conditions(text: str, subject: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the conditions under which to recall a memory with this text; none if its words are too common.
+
+    If the stems of its `subject` are known, common words without one of them make no condition.
+    """
     text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
     names = list(_names_in(text))[:MAX_NAMES]
     vague = NAMELESS | cues.ANNOUNCING
@@ -67,6 +70,8 @@ def propose_conditions(text: str) -> tuple[str, ...]:
     more = 1 < len(about) <= MAX_SUBJECT_WORDS and not set(about) <= set(
         " ".join(names).split()
     )
+    if subject and more:
+        more = not {*subject}.isdisjoint(language().stems(" ".join(about)))
     if len(names) > 1:
         names = [", ".join(names[:-1]), names[-1]]
     conditions = (

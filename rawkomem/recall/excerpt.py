@@ -79,7 +79,9 @@ def excerpt(
     if len(every) <= most:
         return every
     weights = _unit_weights(units, words)
-    core = _core_units(body, units, weights, passage)
+    named = {*language().stems(title)}
+    is_named = bool(named) and named <= {*language().stems(" ".join(words))}
+    core = _core_units(body, units, weights, passage, is_named)
     return _joined_units(units, sorted(_chosen_units(units, core, weights, most)))
 
 
@@ -88,15 +90,17 @@ def _core_units(
     units: Sequence[Unit],
     weights: Sequence[tuple[int, float]],
     passage: int | None,
+    is_named: bool,
 ) -> Sequence[int]:
-    """Return the units of the passage; all units, if it is unknown or if only others contain the words."""
+    """Return the units of the passage; all units, if it is unknown or if only others or the title contain the words."""
     start = end = 0
     for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
         start, end = end, body.find(part.text, end) + len(part.text)
     core = [at for at, unit in enumerate(units) if start <= unit.at < end]
     held = sum(weights[at][0] for at in core)
     most = max(count for count, _ in weights)
-    return core if core and (held or most < MIN_EXTRA_WORDS) else range(len(units))
+    fits = held or (most < MIN_EXTRA_WORDS and not is_named)
+    return core if core and fits else range(len(units))
 
 
 def _chosen_units(
@@ -183,7 +187,7 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
         elif out:
             out += "\n" if is_cut else unit.before
         if is_cut and last < 0 and units[at - 1].path == unit.path:
-            out += f"{CUT}\n" if unit.text.startswith(CODE_INDENT) else f"{CUT} "
+            out += f"{CUT}\n" if "\n" in unit.before else f"{CUT} "
         out += unit.text
         last, path = at, unit.path
     if 0 <= last < len(units) - 1:

@@ -420,12 +420,17 @@ def inject(
     while pointers and count_tokens(text) > budget:
         pointers = pointers[:-1]
         text = page.write(items, pointers)
+    pointed = {item.memory.id for item in pointers}
+    left_out = [
+        replace(item, is_pointed=True) if item.memory.id in pointed else item
+        for item in packed.left_out
+    ]
     untried = question.situation.engine.untried if question.situation else 0
     return Injection(
         text,
         items,
         pointers,
-        packed.left_out,
+        tuple(left_out),
         count_tokens(text),
         budget,
         chosen.name,

@@ -53,6 +53,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "over-budget": "needs {} tokens, {} are left",
     "not-in-use": "{}",
 }
+POINTED_TO = "only named as a pointer (title and file); "  # before the reason
 
 
 @record
@@ -437,11 +438,13 @@ class Scored:
     out: Reason | None = None
     is_named: bool = False  # the task contains the words of its title
     text: str | None = None  # the part of its body that is shown; None: not chosen yet
+    is_pointed: bool = False  # left out, but the prompt points to it
 
     @property
     def why_not(self) -> str:
-        """Return a sentence why it is not injected; empty if it may be."""
-        return self.out.sentence if self.out else ""
+        """Return a sentence why it is not injected, or only as a pointer; empty if it may be."""
+        said = POINTED_TO if self.is_pointed else ""
+        return said + self.out.sentence if self.out else ""
 
 
 def why_fired(item: Scored) -> str:

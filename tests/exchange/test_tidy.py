@@ -65,6 +65,16 @@ def test_a_rule_without_a_telling_heading_gets_a_condition_from_its_text(reposit
     assert conditions == ("When working with frame",)
 
 
+@pytest.mark.parametrize("rule", ["Run the tests with make suite", "Run tests with make suite"])
+def test_a_text_about_its_common_heading_has_no_condition_of_other_words(repository, project, rule):
+    page = f"# Guide\n\n## Testing\n\n{rule}. Never call bare pytest.\n\n## Money\n\nAmounts are integer cents.\n"
+    found = added(repository, *put(project, {"CLAUDE.md": page}))
+    assert found["Testing"] == () and found["Money"] == ("When working on amounts integer cents",)
+    repository.beliefs.review_all("instructions", "activate")
+    for task in ("run the tests", "please run the tests"):
+        assert [item.memory.title for item in repository.inject(task).items] == ["Testing"]
+
+
 def test_globs_get_the_heading_as_a_second_condition(repository, project):
     rule = '---\nglobs: "*.css"\n---\n\n# Thumbnail cache\n\nKeep it small; `Frame` draws it.\n'
     (conditions,) = added(repository, *put(project, {".cursor/rules/a.mdc": rule})).values()

@@ -11,6 +11,7 @@ from rawkomem.model.entries import Task
 from rawkomem.recall.inject import tokens_spent
 from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS, weighed_evidence
 from rawkomem.recall.render import POINTER_LEAD
+from rawkomem.recall.scoring import POINTED_TO
 from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS
 
 from tests.git.gitting import AGENT
@@ -213,6 +214,15 @@ def test_two_in_full_and_three_pointers(repository, memories):
             assert f"- {item.memory.title} — {item.memory.id}.md" in found.text
             assert item.memory.body.strip() not in found.text
         assert {*ids(found.pointers)} <= {*ids(found.left_out)}  # a pointer has a reason why its text is left out
+
+
+def test_why_says_that_a_prompt_points_to_a_memory(rawkomem, repository, memories):
+    write(memories, **NOTES, **OTHERS)
+    pointer = repository.inject(TASK).pointers[0]
+    told = json.loads(rawkomem("why", pointer.memory.id, TASK, "--json", check=1).stdout)
+    assert (told["injected"], told["pointed"], told["why_not_code"]) == (False, True, pointer.out.code)
+    assert told["why_not"] == f"{POINTED_TO}{pointer.out.sentence}"
+    assert not json.loads(rawkomem("why", "o0", TASK + " of kayaks", "--json", check=None).stdout)["pointed"]
 
 
 def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memories):

@@ -14,8 +14,9 @@ from rawkomem.recall.inject import pack
 from rawkomem.recall.render import FORMS, Page, render
 from rawkomem.recall.scoring import Reason
 from rawkomem.recall.signals import Limits, question_of
-from rawkomem.text.chunks import count_tokens
+from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.conditions import ALTERNATIVE, Fired
+from rawkomem.text.safe import safe_body
 
 from tests.commands import cases
 from tests.conftest import ROOT
@@ -210,6 +211,29 @@ def test_long_code_is_cut_by_lines_and_indented():
     assert "unlock the vault" in shown and "```" not in shown and "…" in shown
     lines = [line.removeprefix("    ") for line in shown.split("\n") if line.startswith("    step")]
     assert lines and all(line in code for line in lines)
+
+
+def test_an_excerpt_that_starts_at_a_code_block_or_a_list_item_keeps_its_markdown():
+    filler = "Nothing of interest happens here, it fills the page only. " * 8
+    code = excerpt(
+        "Web", f"{filler}\n\n```sh\nnpm run dev  # dev server\n```\n\nThen wait. {filler}", ("dev", "server")
+    )
+    assert code.startswith("…\n```sh\nnpm run dev") and safe_body(code) == code
+    assert code.count("\n```") == 2
+    item = excerpt("Web", f"{filler}\n\n- Wait.\n- Start the dev server.\n\n{filler}", ("dev", "server"))
+    assert "\n- Start the dev server." in item
+
+
+def test_a_task_that_names_the_title_gets_the_beginning_and_sees_where_it_ends():
+    rules = [f"- NEVER touch resource number {n} by hand, because the robot owns it" for n in range(30)]
+    body, named = "\n".join(rules), ("banned", "behaviors", "repo")
+    last = len(cut_chunks(body)) - 1
+    assert last > 0
+    shown = excerpt("Banned Behaviors", body, named, last)
+    assert shown.startswith(rules[0]) and shown.endswith("\n…") and len(shown) <= MAX_WHOLE_CHARS
+    # words of the text, or a passage that matches by meaning, decide otherwise
+    assert rules[29] in excerpt("Banned Behaviors", body, (*named, "29"), last)
+    assert rules[0] not in excerpt("Banned Behaviors", body, ("forbidden",), last)
 
 
 def test_several_passages_are_joined_in_order():

@@ -70,7 +70,7 @@ def history_command(repository: Repository, id: str, last: int) -> Any:
 
 FACTOR = Fields("name value weight why")
 WHY = Fields(
-    "id=item.memory.id layer?=item.memory.layer injected score=item.score why_not=item.why_not why_not_code"
+    "id=item.memory.id layer?=item.memory.layer injected pointed=item.is_pointed score=item.score why_not=item.why_not why_not_code"
     " relevance=item.signals.relevance fired factors=item.factors trust",
     "{label:text}{0.item.memory.title:bold}  score {score:.3f}\n{parts:text}\n"
     "  {0:=trust|<16} {0.trust.value:7.3f}       {trust_text}\n{injected:yes injected/not injected}{why_not:?: %}",
@@ -185,8 +185,8 @@ def why_command(
     """Explain why a memory is injected or trusted, or why not.
 
     With TASK, the command prints each factor of the score with its value, its weight and the reason; the exit code is
-    0 if the memory is injected for the task, else 1. Without TASK, it prints the parts of the trust, the sources, the
-    links, the contradictions and every entry of the memory.
+    0 if the memory's text is injected for the task, else 1. Without TASK, it prints the parts of the trust, the
+    sources, the links, the contradictions and every entry of the memory.
 
     Examples:
       rawkomem why ID 'make the payment retry configurable'
