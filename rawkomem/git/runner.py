@@ -267,9 +267,7 @@ def may_hold(layout: Layout, paths: Collection[str]) -> bool:
         return bool(
             tree.git.names("ls-files", "-z", *files)
             or tree.git.names("ls-files", "-z", "--deleted", tree.path(layout.root))
-            or tree.git.line(
-                "log", "--all", "--full-history", "-1", "--format=%H", *files
-            )
+            or tree.git.line("rev-list", "--all", "--full-history", "-1", *files)
         )
     except GitFailed:
         return True

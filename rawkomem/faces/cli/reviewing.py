@@ -231,6 +231,8 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
 
 def _done(memory: Memory, verdict: str) -> str:
     """Return what a review did. A memory that was not active at its source keeps its status from there."""
+    if memory.proposed and memory.status == "quarantined":
+        return "proposed"
     if verdict == "reject":
         return "rejected"
     return "activated" if memory.status == ACTIVE else f"let in as {memory.status}"
