@@ -228,9 +228,9 @@ def test_a_branch_without_memories_is_no_repository(project, git, rawkomem, tmp_
     assert "Push to main." in rawkomem("search", "deploy").stdout
 
 
-@pytest.fixture
-def diverged(shared, git):
-    """Two branches with a new text each, merged: the text of the branch was written first."""
+@pytest.fixture(params=["main", "other"])
+def diverged(request, shared, git):
+    """Two branches with a new text each, one merged into the other; the later text."""
     git("checkout", "-qb", "other")
     shared.feedback("mem_1_a", "helpful")
     shared.amend("mem_1_a", tags=("deploys",))
@@ -239,7 +239,9 @@ def diverged(shared, git):
     git("checkout", "-q", "main")
     later = shared.amend("mem_1_a", body="Ask Ada.").entry
     git.commit()
-    git("merge", "-q", "--no-edit", "other")
+    git("checkout", "-q", request.param)
+    assert not shared.get("mem_1_a").proposed
+    git("merge", "-q", "--no-edit", "other" if request.param == "main" else "main")
     return later
 
 
