@@ -38,6 +38,7 @@ from ..repository.machine import store_size
 from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
+PROMPT_PAUSE_S = 0.3  # a hook leaves work in the background, which ends before a person's next prompt
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 TRANSCRIPT_BYTES = 1_000_000  # of the session whose prompt the hook answers
 QUESTIONS = (
@@ -97,10 +98,8 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     add("no-op sync", _median([command("sync")], project))
     injections = [command("inject", query) for query in queries()]
     add("cold inject", _median(injections, project))
-    add(
-        "prompt hook",
-        _median([command("hook", "claude", "prompt")], project, _prompts(project)),
-    )
+    hook = [command("hook", "claude", "prompt")]
+    add("prompt hook", _median(hook, project, _prompts(project), PROMPT_PAUSE_S))
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")
@@ -198,13 +197,18 @@ def _settle(project: str) -> None:
 
 
 def _median(
-    commands: list[list[str]], project: str, inputs: Sequence[str] = ("",)
+    commands: list[list[str]],
+    project: str,
+    inputs: Sequence[str] = ("",),
+    pause_s: float = 0.0,
 ) -> float:
-    """Return the median time of many runs, which take the commands and the inputs in turn."""
+    """Return the median time of many runs, which take the commands and the inputs in turn, each after a pause."""
+    times = []
     pairs = zip(cycle(commands), cycle(inputs), strict=False)
-    return statistics.median(
-        _time(words, project, text) for words, text in islice(pairs, RUNS_PER_COMMAND)
-    )
+    for words, text in islice(pairs, RUNS_PER_COMMAND):
+        time.sleep(pause_s)
+        times.append(_time(words, project, text))
+    return statistics.median(times)
 
 
 def _time(words: list[str], project: str, input: str = "") -> float:

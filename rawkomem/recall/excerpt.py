@@ -79,18 +79,17 @@ def excerpt(
     if len(every) <= most:
         return every
     weights = _unit_weights(units, words)
-    named = {*language().stems(title)}
-    is_named = bool(named) and named <= {*language().stems(" ".join(words))}
-    core = _core_units(body, units, weights, passage, is_named)
+    core = _core_units(title, body, units, words, weights, passage)
     return _joined_units(units, sorted(_chosen_units(units, core, weights, most)))
 
 
 def _core_units(
+    title: str,
     body: str,
     units: Sequence[Unit],
+    words: Sequence[str],
     weights: Sequence[tuple[int, float]],
     passage: int | None,
-    is_named: bool,
 ) -> Sequence[int]:
     """Return the units of the passage; all units, if it is unknown or if only others or the title contain the words."""
     start = end = 0
@@ -99,8 +98,10 @@ def _core_units(
     core = [at for at, unit in enumerate(units) if start <= unit.at < end]
     held = sum(weights[at][0] for at in core)
     most = max(count for count, _ in weights)
-    fits = held or (most < MIN_EXTRA_WORDS and not is_named)
-    return core if core and fits else range(len(units))
+    if core and not held and most < MIN_EXTRA_WORDS:
+        named = {*language().stems(title)}
+        held = not named or not named <= {*language().stems(" ".join(words))}
+    return core if core and held else range(len(units))
 
 
 def _chosen_units(
@@ -315,6 +316,8 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for at, sign in enumerate(text):
         length = at - start
+        if sign.isalnum() and length < MAX_UNIT_CHARS:
+            continue  # inside a word
         is_end = sign.isspace() and (
             length > LONG_UNIT_CHARS or _is_end(text, start, at)
         )
