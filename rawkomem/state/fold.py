@@ -111,7 +111,7 @@ def split_changes(
     of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
     other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
 
-    If two branches set a new text, the earlier one counts, and the later one waits for a review.
+    Of two texts of two branches, the later one is in use, and the earlier one waits for a review.
     """
     changes = [entry for entry in ordered if entry.kind in CHANGES and not entry.draft]
     if vouches:
@@ -130,32 +130,55 @@ def split_changes(
     proposed: list[Entry] = []
     declined: list[Entry] = []
     undone: list[Entry] = []
-    text = creating.id  # the entry that set the text
-    text_at = {text: text}  # change → the entry that had set the text then
     for entry in changes:
         name = reviewed_name(entry)
-        known = {text_at[id] for id in ids_in(entry, AFTER) if id in text_at}
-        is_other_branch = vouches and known and text not in known
         if name in reverted:
             undone.append(entry)
-        elif name in accepted or (entry.id in own and not is_other_branch):
+        elif entry.id in own or name in accepted:
             counting.append(entry)
-            text = entry.id if entry.kind == "amend" and entry.body else text
-            text_at[entry.id] = text
         elif name in refused:
             declined.append(entry)
         elif name in taken_back:
             undone.append(entry)
         else:
             others.append(entry)
-            if is_other_branch:
-                text_at[entry.id] = entry.id
             if (is_vouched or counting) and is_deciding(entry):
                 proposed.append(entry)
+    if vouches:
+        counting, unknown = _texts_of_branches(creating, counting, own)
+        proposed += unknown
     everything = counting if is_vouched else [*others, *counting]
     return Split(
         is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
     )
+
+
+def _texts_of_branches(
+    creating: Entry, ordered: Iterable[Entry], own: Collection[str]
+) -> tuple[list[Entry], list[Entry]]:
+    """Return the changes, and the texts that a later text did not know. If a person accepts one, it counts from then on."""
+    changes: list[Entry] = []
+    unknown: dict[str, Entry] = {}  # name in a review → entry
+    text = creating  # the entry that set the text
+    text_at = {text.id: text.id}  # change → the entry that had set the text then
+    for entry in ordered:
+        changes.append(entry)
+        if entry.id in own:
+            accepted = ids_in(entry, ACCEPTS)
+            for name in (*accepted, *ids_in(entry, DECLINES)):
+                decided = unknown.pop(name, None)
+                if decided and name in accepted:
+                    changes.remove(decided)
+                    changes.append(decided)
+                    text = decided
+        if entry.kind == "amend" and entry.body:
+            known = {text_at[id] for id in ids_in(entry, AFTER) if id in text_at}
+            if known and text.id not in known:
+                unknown[reviewed_name(text)] = text
+            unknown = {key: one for key, one in unknown.items() if one.id not in known}
+            text = entry
+        text_at[entry.id] = text.id
+    return changes, list(unknown.values())
 
 
 def decisions(reviews: Iterable[Entry]) -> tuple[set[str], set[str], set[str]]:
@@ -285,9 +308,13 @@ def fold_proposed(
         return None
     parts = split_changes(creating, ordered, vouches)
     declined = {entry.id for entry in (*parts.declined, *parts.undone)}
+    wanted = [one for one in ordered if one.id not in declined and not one.creates]
+    own = {entry.id for entry in parts.counting}
+    changes, unknown = _texts_of_branches(creating, wanted, own)
+    last = {entry.id for entry in unknown}
     return _reduced(
         _created_fields(creating),
-        [entry for entry in ordered if entry.id not in declined],
+        [*(entry for entry in changes if entry.id not in last), *unknown],
     ), parts
 
 

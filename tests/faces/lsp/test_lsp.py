@@ -35,7 +35,7 @@ def test_diagnostics_come_with_each_change_and_go(stored):
 
     first, broken, mended, dangling, twice, closed = edit(stored, story)
     (link,) = [item for item in first if "no such memory" in item.message]
-    assert not mended, "a valid short memory gets no diagnostics"
+    assert not mended, "the short memory is valid now"
     assert "related link to 'nobody'" in link.message and link.source == "rawkomem"
     assert link.severity == lsp.DiagnosticSeverity.Information
     assert any(item.severity == lsp.DiagnosticSeverity.Error for item in broken)
