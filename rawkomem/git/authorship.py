@@ -1,34 +1,37 @@
 """Find the author of each committed entry: a person or an agent.
 
+An entry keeps its authors while it stays in a file, and when one commit moves it to another file. An
+entry that no parent of a commit has, in this file or in one that the commit takes it from, is by the
+author of the commit. So an agent can move a person's entry, but it cannot restore one that a person
+removed. If several authors added the same text in parallel, a person counts.
+
 Entries are identified by their content, because files are renamed and appended to. An entry is
-committed if HEAD contains it word for word. Its author is the author of the commit that added it to
-its file, or to the file that it was moved from. If one commit removes an entry and a later one adds
-it again, the author is that of the later commit, so an agent cannot restore a text that a person
-removed. If several authors added the same text in parallel, a person counts. History is read once
-for each HEAD.
+committed if HEAD contains it word for word. History is read once for each HEAD.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..files.layout import AREAS, Layout
 from ..files.reading import decode_file, implicit_id
 from ..format.blocks import digest_of, split_blocks
 from ..model.ids import placed_id
-from ..model.values import record
+from ..model.values import record, replace
 from ..state.trust import AUTHORS, HIDDEN_AUTHOR
 from .head import cut_off_at, find_git
 from .runner import FILE_MODE, Git, GitFailed, own_tree
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes
-LIST = ("rev-list", "--reverse", "--topo-order", "--full-history")
+# with `--parents`, git lists every merge, and as parents the commits of this list
+LIST = ("rev-list", "--reverse", "--topo-order", "--full-history", "--parents")
 SHOW = (
     "diff-tree",
     "--stdin",
     "--root",
     "-r",
-    "-c",
+    "-m",
     "--raw",
     "--no-abbrev",
     "--no-renames",
@@ -37,6 +40,7 @@ NAMES = "--format=commit %H %an <%ae>%x09%cn <%ce>"
 
 Digests = tuple[str, ...]
 Place = tuple[str, str]  # path of a file, digest of an entry in it
+Read = dict[str, Digests]  # version of a file (`blob path`) → digests of its entries
 
 
 @record
@@ -55,14 +59,32 @@ class History:
 
 @record
 class Change:
-    """A commit's change of a file: its versions (`blob path`) in the parents and after it; empty if it is gone."""
+    """A commit's change of a file against one parent: its version (`blob path`) there and after it; empty if none."""
 
     path: str
-    before: Digests
+    before: str
     after: str
 
 
-Commit = tuple[str, str, list[Change]]  # hash, author, changes
+@record
+class Commit:
+    """A commit that changes memory files: the nearest such commits before it, and its changes against each of them."""
+
+    id: str
+    author: str
+    parents: Sequence[str]
+    changes: list[list[Change]]
+
+
+@record
+class Origin:
+    """The commits that brought an entry to a place, with its authors, and those whose entry was removed from there."""
+
+    brought: Mapping[str, frozenset[str]]
+    ended: frozenset[str] = frozenset()
+
+
+State = dict[Place, Origin]  # of all entries that a commit and its ancestors have
 
 
 def read_history(layout: Layout, known: History | None = None) -> History:
@@ -102,99 +124,115 @@ def _read_commits(
     git: Git, root: str, base: History, head: str
 ) -> tuple[dict[str, Digests], dict[str, str]] | None:
     """Return the digests of each file in HEAD, and digest → author; None if the base is not enough to know authors."""
-    read: dict[str, Digests] = dict(base.blobs)
-    brought = Brought(base)
+    read: Read = {}
     commits = _commits(git, root, f"{base.head}..{head}" if base.head else head)
-    changed = [change for _, _, changes in commits for change in changes]
-    versions = [
-        version for change in changed for version in (*change.before, change.after)
-    ]
-    whole = _read_all(git, filter(None, versions), read)
-    for commit, author, changes in commits if whole else ():
-        brought.follow(commit, author, changes, read)
-    blobs = _blobs_in_head(git, root, head, read)
-    places = [
-        (key.partition(" ")[2], digest)
-        for key, digests in blobs.items()
-        for digest in digests
-    ]
-    if not whole:  # a partial clone: the first author is not known
-        return blobs, {digest: HIDDEN_AUTHOR for _, digest in places}
-    if base.head and any(brought.removed.get(place) for place in places):
+    changes = [one for commit in commits for diff in commit.changes for one in diff]
+    versions = [version for one in changes for version in (one.before, one.after)]
+    contents: dict[str, str] = {}
+    whole = _read_all(git, filter(None, versions), read, contents)
+    state = _follow(commits, base, read, contents) if whole else {}
+    if state is None:
         return None
-    parents: dict[str, list[str]] = {}
-    if any(brought.removed.get(place) for place in places):
-        lines = git.run("rev-list", "--parents", head).decode().splitlines()
-        parents = {commit: older for commit, *older in map(str.split, lines)}
+    blobs = _blobs_in_head(git, root, head, {**base.blobs, **read})
     found: dict[str, set[str]] = {}
-    for place in places:
-        found.setdefault(place[1], set()).update(brought.authors(place, parents))
+    for key, digests in blobs.items():
+        for digest in digests:
+            # without an origin: a partial clone, whose first author is not known
+            origin = state.get((key.partition(" ")[2], digest)) or Origin({})
+            found.setdefault(digest, set()).update(*origin.brought.values())
     return blobs, {
         digest: AUTHORS.join(sorted(authors)) or HIDDEN_AUTHOR
         for digest, authors in found.items()
     }
 
 
-class Brought:
-    """The commits that added an entry to a file, and those that removed it from there."""
+def _follow(
+    commits: Sequence[Commit],
+    base: History,
+    read: Mapping[str, Digests],
+    contents: Mapping[str, str],
+) -> State | None:
+    """Return the origins of the entries after the last commit; None if the base is not enough to know them.
 
-    def __init__(self, base: History):
-        self.brought: dict[Place, dict[str, str]] = {}  # place → commit → author
-        self.removed: dict[Place, set[str]] = {}
-        for key, digests in base.blobs.items():
-            for digest in digests:
-                author = base.authors.get(digest, HIDDEN_AUTHOR)
-                self.brought[key.partition(" ")[2], digest] = {base.head: author}
-
-    def follow(
-        self,
-        commit: str,
-        author: str,
-        changes: Sequence[Change],
-        read: Mapping[str, Digests],
-    ) -> None:
-        """Record the entries that a commit adds and removes; one that leaves a file and enters another is moved."""
-        gone: dict[str, Place] = {}
-        come: list[Place] = []
-        for change in changes:
-            before = {digest for version in change.before for digest in read[version]}
-            after = set(read[change.after]) if change.after else set()
-            gone |= {digest: (change.path, digest) for digest in before - after}
-            come += [(change.path, digest) for digest in after - before]
-        for place in come:
-            source = gone.get(place[1])
-            if source in self.brought:
-                self.brought.setdefault(place, {}).update(self.brought[source])
-                self.removed.setdefault(place, set()).update(
-                    self.removed.get(source, ())
-                )
+    `contents` is the digest of an entry → its digest in any file: an entry without an id has another one in each.
+    """
+    state: State = {}
+    places = Counter(digest for digests in base.blobs.values() for digest in digests)
+    for key, digests in base.blobs.items():
+        for digest in digests:
+            authors = frozenset(base.authors[digest].split(AUTHORS))
+            state[key.partition(" ")[2], digest] = Origin({base.head: authors})
+    states = {base.head: state} if base.head else {}
+    children = Counter(parent for commit in commits for parent in commit.parents)
+    for commit in commits:
+        # a parent that is not known is an ancestor of the base, which knows all that it knows
+        known = [parent for parent in commit.parents if parent in states]
+        if base.head and not known:
+            return None
+        state = {}
+        for parent in known:
+            children[parent] -= 1
+            other = states[parent] if children[parent] else states.pop(parent)
+            if state:
+                _join(state, other)
             else:
-                self.brought.setdefault(place, {})[commit] = author
-        for place in gone.values():
-            self.removed.setdefault(place, set()).add(commit)
-
-    def authors(self, place: Place, parents: Mapping[str, Sequence[str]]) -> set[str]:
-        """Return the authors who added an entry to its file; ignore commits before a commit that removed it."""
-        brought = self.brought.get(place, {})
-        ended = _with_ancestors(self.removed.get(place, ()), parents)
-        return {author for commit, author in brought.items() if commit not in ended}
+                state = dict(other) if children[parent] else other
+        gone = _apply(commit, state, read, contents)
+        if any(places[digest] > 1 for digest in gone):
+            return None  # the base does not know the authors of each copy
+        states[commit.id] = state
+    return state
 
 
-def _with_ancestors(
-    commits: Iterable[str], parents: Mapping[str, Sequence[str]]
+def _join(state: State, other: State) -> None:
+    """Add the origins of another parent; an entry that one parent removed is not brought by the commits it removed."""
+    for place, there in other.items():
+        here = state.get(place)
+        if here is None:
+            state[place] = there
+        elif here is not there:
+            ended = here.ended | there.ended
+            brought = {**here.brought, **there.brought}
+            left = {one: brought[one] for one in brought if one not in ended}
+            state[place] = Origin(left, ended)
+
+
+def _apply(
+    commit: Commit,
+    state: State,
+    read: Mapping[str, Digests],
+    contents: Mapping[str, str],
 ) -> set[str]:
-    """Return the commits and all their ancestors."""
-    found: set[str] = set()
-    rest = list(commits)
-    while rest:
-        commit = rest.pop()
-        if commit not in found:
-            found.add(commit)
-            rest += parents.get(commit, ())
-    return found
+    """Change the origins by what a commit adds, moves and removes; return the digests that left a file."""
+    gone: dict[str, set[Place]] = {}  # content → places
+    come: Counter[Place] = Counter()  # place → parents that do not have it
+    for change in (one for diff in commit.changes for one in diff):
+        before = set(read[change.before]) if change.before else set()
+        after = set(read[change.after]) if change.after else set()
+        for digest in before - after:
+            content = contents[digest]
+            gone.setdefault(content, set()).add((change.path, digest))
+        come.update((change.path, digest) for digest in after - before)
+    parents = len(commit.parents) or len(commit.changes)
+    new: dict[Place, frozenset[str]] = {}
+    for place, missing in come.items():
+        origin = state.get(place)
+        if missing == parents or not (origin and origin.brought):
+            content = contents[place[1]]
+            sources = [state[one] for one in gone.get(content, ()) if one in state]
+            authors = [known for one in sources for known in one.brought.values()]
+            new[place] = frozenset().union(*authors) or frozenset([commit.author])
+    left = {place for places in gone.values() for place in places}
+    for place in {*new, *left}:
+        origin = state.get(place, Origin({}))
+        brought = {commit.id: new[place]} if place in new else {}
+        state[place] = Origin(brought, origin.ended | origin.brought.keys())
+    return {digest for _, digest in left}
 
 
-def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bool:
+def _read_all(
+    git: Git, versions: Iterable[str], read: Read, contents: dict[str, str]
+) -> bool:
     """Read the digests of file versions that were not read yet; return False if git lacks one of them.
 
     The key of a version contains its path, because entries without an id depend on their path.
@@ -206,12 +244,14 @@ def _read_all(git: Git, versions: Iterable[str], read: dict[str, Digests]) -> bo
             missing.setdefault(blob, []).append(path)
     for blob, data in read_blobs(git, list(missing)):
         for path in missing.pop(blob):
-            read[f"{blob} {path}"] = digests_in(data, path)
+            placed = _placed_digests(data, path)
+            read[f"{blob} {path}"] = tuple(digest for digest, _ in placed)
+            contents.update(placed)
     return not missing
 
 
 def _commits(git: Git, root: str, span: str) -> list[Commit]:
-    """Return the commits that change memory files, parents first; for a merge, only changes that no parent has.
+    """Return the commits that change memory files, and all merges of such commits, parents first.
 
     If the committer is somebody else, the author's text contains both: an agent may amend a person's commit.
     """
@@ -221,42 +261,34 @@ def _commits(git: Git, root: str, span: str) -> list[Commit]:
     )  # a shallow clone's first commits seem to add all older files
     areas = [root + area for area in AREAS]
     listed = git.run(*LIST, span, "--", *areas)
-    log = git.run(*SHOW, NAMES, "--", *areas, given=listed).decode(
-        "utf-8", "surrogateescape"
-    )
-    commits: list[Commit] = []
-    for line in log.split("\n"):
-        if line.startswith("commit "):
-            _, commit, names = line.split(" ", 2)
+    commits = {
+        commit: Commit(commit, HIDDEN_AUTHOR, parents, [])
+        for commit, *parents in map(str.split, listed.decode().splitlines())
+    }
+    log = git.run(*SHOW, NAMES, "--", *areas, given=listed)
+    for line in log.decode("utf-8", "surrogateescape").split("\n"):
+        if line.startswith("commit "):  # once for each parent
+            _, id, names = line.split(" ", 2)
             name, _, committer = names.partition("\t")
-            commits.append(
-                (
-                    commit,
-                    HIDDEN_AUTHOR
-                    if commit in boundary
-                    else name
-                    if committer == name
-                    else names,
-                    [],
-                )
-            )
+            author = name if committer == name else names
+            if id not in boundary:
+                commits[id] = replace(commits[id], author=author)
+            commits[id].changes.append([])
         elif line.startswith(":") and line.rstrip('"').endswith(".md"):
-            commits[-1][2].append(_raw_change(line, root))
-    return commits
+            commits[id].changes[-1].append(_raw_change(line, root))
+    return list(commits.values())
 
 
 def _raw_change(line: str, root: str) -> Change:
-    """Parse a line of `git diff-tree --raw`: a colon for each parent, modes, blobs, a path; `root` is `.rawko` there."""
+    """Parse a line of `git diff-tree --raw`: modes, blobs, a path; `root` is `.rawko` there."""
     facts, _, path = line.partition("\t")
-    parents = len(facts) - len(facts.lstrip(":"))
-    path = _unquoted(path.rpartition("\t")[2]).removeprefix(root)
-    parts = facts.lstrip(":").split(" ")
-    modes, blobs = parts[: parents + 1], parts[parents + 1 : 2 * parents + 2]
-    *before, after = [
+    path = _unquoted(path).removeprefix(root)
+    modes, blobs = facts[1:].split(" ")[:2], facts.split(" ")[2:4]
+    before, after = [
         f"{blob} {path}" if mode.startswith(FILE_MODE) and blob.strip("0") else ""
         for mode, blob in zip(modes, blobs, strict=True)
     ]
-    return Change(path, tuple(filter(None, before)), after)
+    return Change(path, before, after)
 
 
 def _unquoted(path: str) -> str:
@@ -267,9 +299,7 @@ def _unquoted(path: str) -> str:
     return plain.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _blobs_in_head(
-    git: Git, root: str, head: str, read: dict[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
+def _blobs_in_head(git: Git, root: str, head: str, read: Read) -> Read:
     areas = [f"{root}{area}/" for area in AREAS]
     files = [
         line.split("\t", 1)
@@ -277,7 +307,7 @@ def _blobs_in_head(
         if line.endswith(".md") and line.startswith(FILE_MODE)
     ]
     keys = [f"{facts.split(' ')[2]} {path.removeprefix(root)}" for facts, path in files]
-    _read_all(git, keys, read)
+    _read_all(git, keys, read, {})
     return {key: read[key] for key in keys if key in read}
 
 
@@ -301,9 +331,15 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:
     """Return a digest of each entry in a file, independent of line ends; without an id, it depends on `path`."""
+    return tuple(digest for digest, _ in _placed_digests(data, path))
+
+
+def _placed_digests(data: bytes, path: str) -> list[tuple[str, str]]:
+    """Return the digest of each entry in a file, and the digest that it has in any file."""
     text, refused, _ = decode_file(data)
     blocks = [] if refused else split_blocks(text)
     stem = implicit_id(path)
-    return tuple(
-        digest_of(block, placed_id(stem, n)) for n, block in enumerate(blocks, 1)
-    )
+    return [
+        (digest_of(block, placed_id(stem, n)), digest_of(block))
+        for n, block in enumerate(blocks, 1)
+    ]

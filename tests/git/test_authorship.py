@@ -90,7 +90,7 @@ def test_nor_by_a_branch_from_before(git, memories, project, merge):
         git("checkout", "-q", "main")
     git(*merge, by=BOT)
     found = states(project)
-    assert found == ({"one": UNKNOWN} if "ours" in merge else {"one": PERSON, "two": AGENT})
+    assert found == ({"one": AGENT} if "ours" in merge else {"one": PERSON, "two": AGENT})
 
 
 def test_of_the_same_text_on_two_branches_a_person_counts(git, memories, project):
@@ -116,16 +116,92 @@ def test_files_with_odd_names_have_authors(git, memories, project):
 
 @pytest.mark.parametrize(
     ("key", "moved", "committed"),
-    [("id: mem_a\n", {"mem_a": PERSON}, {"mem_a": PERSON}), ("", {"b": UNCOMMITTED}, {"b": AGENT})],
-    ids=["with an id", "without an id it is another memory"],
+    [("id: mem_a\n", {"mem_a": PERSON}, {"mem_a": PERSON}), ("", {"b": UNCOMMITTED}, {"b": PERSON})],
+    ids=["with an id", "without an id it is another memory until the move is committed"],
 )
-def test_a_renamed_file_keeps_its_author_if_its_memory_has_an_id(git, memories, project, key, moved, committed):
+def test_a_renamed_file_keeps_its_author(git, memories, project, key, moved, committed):
     (memories / "a.md").write_text(f"---\n{key}title: A title\n---\n\nText.\n")
     git.commit()
     git("mv", ".rawko/memories/a.md", ".rawko/memories/b.md")
     assert states(project) == moved
     git.commit("rename", BOT)
     assert states(project) == committed
+
+
+def _move(git, source: str, target: str, name: str = "move") -> None:
+    git("mv", f".rawko/memories/{source}", f".rawko/memories/{target}")
+    git.commit(name, BOT)
+
+
+def _rename_and_back(git, memories):
+    _move(git, "a.md", "b.md")
+    _move(git, "b.md", "a.md")
+
+
+def _rename_reverted(git, memories):
+    _move(git, "a.md", "b.md")
+    git("revert", "--no-edit", "HEAD", by=BOT)
+
+
+def _rename_on_two_branches(git, memories):
+    for branch in ("one", "two"):
+        git("checkout", "-q", "-b", branch, "main")
+        _move(git, "a.md", "b.md", branch)
+    git("merge", "-q", "--no-edit", "one", by=BOT)
+
+
+def _rename_cherry_picked_then_merged(git, memories):
+    git("checkout", "-q", "-b", "release")
+    _move(git, "a.md", "b.md")
+    git("checkout", "-q", "main")
+    (memories.parent.parent / "code").write_text("code")
+    git.commit("code", BOT)
+    git("cherry-pick", "release", by=BOT)
+    git("merge", "-q", "--no-edit", "release", by=BOT)
+
+
+def _split_and_joined(git, memories):
+    one, two = (memories / "a.md").read_text().split("\n---\n\n---\n")
+    (memories / "a.md").write_text(one + "\n")
+    (memories / "b.md").write_text(f"---\n{two}")
+    git.commit("split", BOT)
+    (memories / "a.md").unlink()
+    append(memories / "b.md", one + "\n")
+    git.commit("join", BOT)
+
+
+def _archived_in_a_merge(git, memories):
+    (memories.parent / "archive").mkdir()
+    git("checkout", "-q", "-b", "other")
+    append(memories / "c.md", entry("late", about="one"))
+    git.commit("late")
+    git("checkout", "-q", "main")
+    git("mv", ".rawko/memories/a.md", ".rawko/archive/a.md")
+    git("mv", ".rawko/memories/c.md", ".rawko/archive/c.md")
+    git.commit("archive", BOT)
+    git("merge", "-q", "--no-edit", "other", by=BOT)
+
+
+MOVES = [
+    _rename_and_back, _rename_reverted, _rename_on_two_branches, _rename_cherry_picked_then_merged, _split_and_joined,
+    _archived_in_a_merge,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_an_entry_that_an_agent_moves_keeps_its_author(git, memories, project, move):
+    (memories / "a.md").write_text(entry("one"))
+    append(memories / "a.md", entry("two", about="one"))
+    (memories / "c.md").write_text(entry("three"))
+    (memories / "d.md").write_text("---\ntitle: By hand\n---\n\nBy hand.\n")
+    git.commit()
+    layout = Layout(str(project / ".rawko"))
+    kept = read_history(layout)
+    move(git, memories)
+    _move(git, "d.md", "e.md")
+    assert set(states(project).values()) == {PERSON}
+    assert {"one", "two", "three", "e"} <= states(project).keys()
+    assert read_history(layout, kept) == read_history(layout)
 
 
 def test_rebase_and_cherry_pick_keep_the_author(git, memories, project):
@@ -297,6 +373,16 @@ def test_reading_on_is_reading_anew(git, memories, project):
         lambda: ((memories / "b.md").unlink(), git.commit("withdrawn")),
         lambda: ((memories / "b.md").write_text(entry("three")), git.commit("again")),
         lambda: git("mv", ".rawko/memories/b.md", ".rawko/memories/c.md") or git.commit("moved", BOT),
+        lambda: ((memories / "d.md").write_text(entry("three")), git.commit("copied", BOT)),
+        lambda: ((memories / "c.md").unlink(), git.commit("one copy left", BOT)),
+        lambda: (git("checkout", "-q", "-b", "old", "HEAD~2"), _move(git, "a.md", "e.md")),
+        lambda: git("checkout", "-q", "main"),
+        lambda: git("merge", "-q", "--no-edit", "old", by=BOT),
+        lambda: (git("checkout", "-q", "-b", "code"), (project / "code").write_text("x"), git.commit("code", BOT)),
+        lambda: (git("checkout", "-q", "main"), (project / "more").write_text("x"), git.commit("more code", BOT)),
+        lambda: git("merge", "-q", "--no-edit", "code", by=BOT),
+        lambda: _move(git, "d.md", "c.md"),
+        lambda: _move(git, "e.md", "a.md"),
         lambda: ((memories / "c.md").unlink(), git.commit("gone")),
         lambda: ((memories / "a.md").unlink(), git.commit("gone")),
     ]
