@@ -15,12 +15,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import sha256
 from itertools import islice, takewhile
 
-from ..format.blocks import append_holds, join_entry, with_id
+from ..format.blocks import append_holds, join_entry, with_id, with_keys
 from ..format.frontmatter import emit_entry
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, Refused
-from ..model.ids import file_stem, folded_name, is_id, numbered_names, order_key
-from ..model.values import AFTER, CREATES, DRAFT_STATUS, ERROR, iso, record, replace
+from ..model.ids import (
+    file_stem,
+    folded_name,
+    is_id,
+    new_id,
+    numbered_names,
+    order_key,
+)
+from ..model.values import (
+    AFTER,
+    CREATES,
+    DRAFT_STATUS,
+    ERROR,
+    REPLACES,
+    iso,
+    record,
+    replace,
+)
 from ..redaction.entries import redact_entry, was_redacted
 from .layout import (
     CHANGED,
@@ -192,7 +208,10 @@ def write_locked(
         if entry.id in texts
     ]
     homes = {entry.about: entry.path for entry in new if entry.changes and entry.path}
-    shared = tracked({*homes.values()})
+    nameless = {
+        path for id, path in homes.items() if not _can_have_id(layout, path, id)
+    }
+    shared = {*tracked({*homes.values()})} - nameless
     new = [
         replace(e, path=change_path(e)) if e.changes and e.path in shared else e
         for e in new
@@ -261,7 +280,9 @@ def _entries_near(layout: Layout, entry: Entry) -> Iterator[Entry]:
 
 def _said(entry: Entry) -> Entry:
     """Return an entry without the fields that differ between two copies, for a comparison."""
-    extra = {key: entry.extra[key] for key in entry.extra if key != AFTER}
+    extra = {
+        key: entry.extra[key] for key in entry.extra if key not in (AFTER, REPLACES)
+    }
     return replace(entry, body=entry.body.strip("\n"), extra=extra, **OWN_FIELDS)
 
 
@@ -302,7 +323,11 @@ def _write_all(
         taken: dict[str, set[str]] = {}
         for id, path in homes.items():
             if id.partition("#")[0] == implicit_id(path):
-                _write_id(files, layout.path(path), path, id)
+                file = layout.path(path)
+                data = b"" if os.path.islink(file) else files.read(file) or b""
+                named = _with_id_line(data, path, id)
+                if named and named != data:
+                    files.put(file, named)
         for entries, text in todo:
             is_new = entries[0].creates and not entries[0].path
             path = (
@@ -320,24 +345,53 @@ def _write_all(
         time.sleep(0.01)
 
 
-def _write_id(files: Replacing, file: str, path: str, id: str) -> None:
-    """Stage an `id` line for a memory without one, so that its changes find it after its file is renamed.
+def _can_have_id(layout: Layout, path: str, id: str) -> bool:
+    """Return whether a memory's file states its id, or an id line can be written; else its changes stay in its file."""
+    if id.partition("#")[0] != implicit_id(path):
+        return True
+    try:
+        return bool(_with_id_line(read_bytes(layout.path(path)), path, id))
+    except OSError:
+        return True  # the append reports the error
 
-    The line changes neither ids nor digests of the file; where it would, no line is written.
+
+def _with_id_line(data: bytes, path: str, id: str) -> bytes:
+    """Return a file with an `id` line for a memory, so that only changes of this text apply to it.
+
+    The line changes neither ids nor digests of the file; return nothing where it would.
     """
-    data = b"" if os.path.islink(file) else files.read(file) or b""
     entries = read_data(data, path, advice=False).entries
-    lines = [
-        entry.line for entry in entries if entry.id == id and "id" not in entry.given
-    ]
-    if len(lines) != 1:
-        return
+    lines = [entry.line for entry in entries if entry.id == id and entry.is_nameless]
+    if not lines:
+        return data
     rows = data.decode().split("\n")
     above, below = rows[: lines[0] - 1], rows[lines[0] - 1 :]
     named = "\n".join([*above, with_id("\n".join(below), id)]).encode()
     after = read_data(named, path, advice=False).entries
-    if [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]:
-        files.put(file, named)
+    same = [(e.id, e.digest) for e in after] == [(e.id, e.digest) for e in entries]
+    return named if same and len(lines) == 1 else b""
+
+
+def with_new_id(data: bytes, path: str, old: str, new: str) -> bytes:
+    """Return a file in which a memory has a new id, and its changes there follow it; raise Refused if it has no id line."""
+    entries = read_data(data, path, advice=False).entries
+    rows = data.decode().split("\n")
+    for entry in reversed([entry for entry in entries if entry.target == old]):
+        text = "\n".join(rows[entry.line - 1 :])
+        if entry.is_nameless:
+            text = with_id(text, new)
+        else:
+            own = new if entry.creates else new_id(entry.kind)
+            text = with_keys(text, {"id": own, "about": new})
+        rows[entry.line - 1 :] = text.split("\n")
+    changed = "\n".join(rows).encode()
+    after = read_data(changed, path, advice=False).entries
+    wanted = [new if entry.target == old else entry.target for entry in entries]
+    if [entry.target for entry in after] != wanted:
+        raise Refused(
+            f"no new id can be written into {path}", f"replace {old!r} there by hand"
+        )
+    return changed
 
 
 def _create(

@@ -322,6 +322,9 @@ def _clashes(paths: Iterable[str]) -> list[Problem]:
     ]
 
 
+COPY_HINT = "if it is a copy, run 'rawkomem check --fix', which gives it a new id; else remove one of them"
+
+
 def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
     """Return a Problem for each entry whose id another entry has; copies left by a killed gather do not count."""
     gathered = {
@@ -341,7 +344,7 @@ def _ids_twice(entries: Sequence[Entry]) -> list[Problem]:
 
 
 def _id_twice(entry: Entry, where: str) -> Problem:
-    hint = "give each entry its own id"
+    hint = COPY_HINT if entry.creates else "give each entry its own id"
     return error(
         "duplicate-id",
         f"id {entry.id!r} is used {where}",
@@ -353,19 +356,24 @@ def _id_twice(entry: Entry, where: str) -> Problem:
 
 
 def _dangling(entries: Sequence[Entry], elsewhere: Iterable[str] = ()) -> list[Problem]:
-    known = {*elsewhere, *(entry.id for entry in entries if entry.creates)}
+    known = {*elsewhere, *(e.id for e in entries if e.creates and not e.is_nameless)}
+    # a change in the same file may name a memory by its file
+    named = {(entry.path, entry.id) for entry in entries if entry.creates}
     return [
         warning(
             "about-nothing",
-            f"about {entry.about!r}: no such memory",
-            f"correct the id; if the memory's file was renamed, write 'id: {entry.about}' below its first line; "
-            "if it was removed, restore it or remove this entry",
+            f"about {entry.about!r}: no memory states this id",
+            f"correct the id; if it is in a file without an id, write 'id: {entry.about}' below its first line; "
+            "if the file was removed, restore it or remove this entry",
             entry.line,
             path=entry.path,
             quote=entry.about,
         )
         for entry in entries
-        if entry.changes and entry.about and entry.about not in known
+        if entry.changes
+        and entry.about
+        and entry.about not in known
+        and (entry.path, entry.about) not in named
     ]
 
 

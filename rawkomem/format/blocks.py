@@ -134,6 +134,19 @@ def with_id(text: str, id: str) -> str:
     )
 
 
+def with_keys(text: str, keys: Mapping[str, str]) -> str:
+    """Return an entry's text with other values of some keys, which must stand on lines of their own."""
+    rows = text.split("\n")
+    for number, row in enumerate(rows[1:], 1):
+        if CLOSING.match(row + "\n"):
+            break
+        key = row.partition(":")[0].rstrip()
+        if key in keys:
+            end = "\r" if row.endswith("\r") else ""
+            rows[number] = emit_fields({key: keys[key]}).rstrip("\n") + end
+    return "\n".join(rows)
+
+
 def join_entry(text: str, entry: str) -> str:
     """Return the text with an entry appended after a separator; the text itself does not change."""
     if not text.strip():

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..files.append import appended
 from ..files.archive import bundled_files, folder_of_bundle, is_bundle
-from ..files.check import MARKERS_HINT, by_memory, marker_problems
+from ..files.check import COPY_HINT, MARKERS_HINT, by_memory, marker_problems
 from ..files.layout import AREAS, FOLDER, Layout, is_memory_name
 from ..files.reading import decode_file, read_data, read_texts
 from ..format.body import citations_in, read_citation
@@ -167,6 +167,20 @@ class Staged:
         about = self.entries(words=ids)
         folded = [fold(about[id]) for id in ids]
         return [memory for memory in folded if memory and memory.status == ACTIVE]
+
+    def has_both(self, one: Entry, other: Entry) -> bool:
+        """Return whether a parent commit has memories with the id of these two in both of their files."""
+        paths = {one.path, other.path}
+        return any(
+            paths
+            <= {
+                entry.path
+                for path, data in self.texts(paths & parent.keys(), parent).items()
+                for entry in _entries(data, path)
+                if entry.creates and entry.id == one.id
+            }
+            for parent in self.parents
+        )
 
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
@@ -335,7 +349,7 @@ AMEND_HINT = (
     "to keep the old text as history, run: rawkomem check --staged --as-amendment"
 )
 NO_EFFECT = "edit-without-effect"
-REPLACED = "an amendment replaces the edited text, so the edit has no effect"
+REPLACED = "an amendment replaces the edited text, so the edit waits for a review"
 WINS_HINT = (
     "to make your edit the newest version, run: rawkomem check --staged --as-amendment"
 )
@@ -581,6 +595,27 @@ def _frontmatter(commit: Commit) -> list[Problem]:
         reading = read_data(data, path, advice=False)
         found += [problem for problem in reading.problems if problem.level == ERROR]
         found += marker_problems(reading)
+    return [*found, *_copies(commit)]
+
+
+def _copies(commit: Commit) -> list[Problem]:
+    """Return a Problem for each memory whose id another staged memory has, unless a parent commit has both."""
+    created = [
+        entry
+        for path, data in commit.changed.items()
+        for entry in _entries(data, path)
+        if entry.creates
+    ]
+    ids = {entry.id for entry in created}
+    about = commit.staged.entries(words=ids) if ids else {}
+    found = []
+    for entry in created:
+        for other in about[entry.id]:
+            is_copy = other.creates and other.digest != entry.digest
+            if is_copy and not commit.staged.has_both(entry, other):
+                message = f"id {entry.id!r} is in {other.path}, too, so only one of these memories is in use"
+                place = entry.line, entry.path
+                found.append(error("duplicate-id", message, COPY_HINT, *place))
     return found
 
 

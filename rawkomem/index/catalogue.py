@@ -98,7 +98,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "18"
+SCHEMA_VERSION = "19"
 # stamp of a file that the next sync must read again; until then its old rows stay
 UNREAD = "unread"
 # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
@@ -278,6 +278,11 @@ class Catalogue:
         """Return the memories with changes that wait for a review, most recently changed first."""
         sql = f"SELECT {ROW_LIST} FROM memories WHERE waiting > 0 ORDER BY updated DESC, id"
         return [Row(*row) for row in self.db.execute(sql)]
+
+    def copied(self) -> list[str]:
+        """Return the ids that several memories have, of which only one is in use."""
+        sql = "SELECT id FROM entries WHERE id = target GROUP BY id HAVING count(DISTINCT digest) > 1"
+        return self._texts(sql)
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""

@@ -63,6 +63,7 @@ class Status:
     tier: str  # the embedder whose vectors answer questions
     conflicts: int  # claims that contradict each other and wait for a review
     proposals: int  # memories with changes that wait for a review
+    copies: int  # ids that several memories have
 
     @property
     def fresh(self) -> bool:
@@ -134,6 +135,7 @@ def _status_once(index: Index, has_deep: bool) -> Status:
         tier=(index.deep() or index.embedder).name,
         conflicts=len(pending_conflicts(catalogue)),
         proposals=len(catalogue.with_proposals()),
+        copies=len(catalogue.copied()),
     )
 
 

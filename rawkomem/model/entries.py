@@ -127,6 +127,11 @@ class Entry:
         return self.kind in CHANGES
 
     @property
+    def is_nameless(self) -> bool:
+        """Return whether this entry was read from a file that states no id for it."""
+        return bool(self.digest) and "id" not in self.given
+
+    @property
     def target(self) -> str:
         """Return the id of the memory this entry is about."""
         return self.id if self.creates else self.about

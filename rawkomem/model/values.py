@@ -265,6 +265,8 @@ DEFAULT_IMPORTANCE = "medium"
 KEPT_BOTH = "keptBoth"
 # of an amend with a text: the last amend before it, or the memory, and the changes that waited for a review
 AFTER = "after"
+# key of an amendment: the values that it replaces, as `field@digest`
+REPLACES = "replaces"
 ACTIVE = "active"
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (

@@ -233,7 +233,7 @@ class Beliefs(Wing):
             id = core.resolve(name)
             vouches, together = core.vouching(), core.together()
             memory = together.memory(id) or core.whole([id])[0]
-            folded = fold_proposed(together.entries(id), vouches) if vouches else None
+            folded = fold_proposed(together.entries(id), vouches)
             if not folded:
                 return Proposal(memory, memory, ())
             return Proposal(memory, folded[0], folded[1].proposed)

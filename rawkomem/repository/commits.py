@@ -14,6 +14,7 @@ from ..files.append import (
     change_path,
     gather_changes,
     with_gitkeep,
+    with_new_id,
 )
 from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
@@ -35,6 +36,7 @@ from ..git.staged import (
 )
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
+from ..model.ids import new_id
 from ..model.values import Problem, record, replace
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
@@ -73,6 +75,16 @@ class Amended:
     edits: tuple[Edit, ...]
     written: tuple[Written, ...] = ()
     copies: tuple[str, ...] = ()
+
+
+@record
+class Separated:
+    """A memory that had the id of another one, and its new id."""
+
+    path: str
+    title: str
+    old: str
+    new: str
 
 
 class Edits(Wing):
@@ -174,6 +186,28 @@ class Edits(Wing):
                 f"{name} has unstaged changes", f"stage it first: git add {name}"
             )
         return mine
+
+    def separate_copies(self) -> list[Separated]:
+        """Give each memory whose id another memory has a new id in its file; raise Refused if a file has no line for it.
+
+        The memory that is in use keeps the id. Changes below a copy in the same file follow it.
+        """
+        files: dict[str, bytes] = {}
+        separated: list[Separated] = []
+        for id in self._core.read(self._core.index.catalogue.copied):
+            kept = self._repo.get(id)
+            for entry in self._core.entries(id):
+                if not entry.creates or entry.path == kept.path:
+                    continue
+                data = files.get(entry.path) or read_bytes(
+                    self._layout.path(entry.path)
+                )
+                new = new_id(entry.kind)
+                files[entry.path] = with_new_id(data, entry.path, id, new)
+                separated.append(Separated(entry.path, entry.title, id, new))
+        self._replace(files)
+        self._core.follow()
+        return separated
 
     def _replace(self, files: Mapping[str, bytes | None]) -> None:
         """Replace the files together under one lock; None removes a file."""

@@ -24,7 +24,7 @@ from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, GROUPS, RECORDED, now, record, replace
 from ..redaction.entries import anonymize_entry
-from ..state.changes import plan_amend
+from ..state.changes import plan_amend, values_set
 from ..state.claims import (
     MAX_CANDIDATES,
     Outcome,
@@ -155,10 +155,15 @@ def as_one_change(core: Core) -> Iterator[None]:
 
 
 def _still_holds(core: Core, stored: Entry) -> bool:
-    """Return whether a memory is in use and says what the entry that created it says; True for an amendment."""
+    """Return whether a memory is in use and says what a stored entry says, or an amendment waits for a review."""
     memory = core.read(lambda: core.find(stored.target))
-    is_in_use = memory is not None and memory.status == ACTIVE
-    return stored.changes or (is_in_use and _told_in(memory) == _told_in(stored))
+    if memory is None:
+        return False
+    if stored.changes:
+        values = values_set(stored)
+        said = {field: getattr(memory, field) for field in values}
+        return stored.id in memory.proposed or said == values
+    return memory.status == ACTIVE and _told_in(memory) == _told_in(stored)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 
 from ..format.body import (
     CITES_KEY,
@@ -22,6 +23,7 @@ from ..model.values import (
     ACTIVE,
     AFTER,
     KEPT_BOTH,
+    REPLACES,
     iso,
     names_of_key,
     read_moment,
@@ -195,6 +197,10 @@ ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tag
 LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
 REMOVES, BODY = "removes", "body"
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
+NAMED_VALUES = ("title", "importance")  # besides the text: fields that `replaces` names
+NAME_SEPARATOR = "@"  # between an entry's id or a field and the start of a digest
+# of a digest: 64 bits, so that nobody finds another text with the same ones
+DIGEST_CHARS = 16
 
 
 def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
@@ -215,10 +221,37 @@ def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
         )
     check_entry(entry)
     entry = _one_by_one(memory, entry) if one_by_one else entry
-    if entry.body:
-        known = [(memory.id, *memory.amended_in)[-1], *memory.proposed]
-        entry = replace(entry, extra={**entry.extra, AFTER: known})
-    return Plan((entry_about(memory, replace(entry, kind="amend")),))
+    return Plan((amending(memory, replace(entry, kind="amend")),))
+
+
+def amending(memory: Memory, entry: Entry) -> Entry:
+    """Return an amendment that names the values it replaces, and the proposals that its author could see.
+
+    So the fold notices a value of another branch, or one that somebody edited in the file.
+    """
+    known = [value_name(field, getattr(memory, field)) for field in values_set(entry)]
+    return entry_about(memory, knowing(entry, known, memory.proposed))
+
+
+def knowing(entry: Entry, replaced: Sequence[str], proposed: Sequence[str]) -> Entry:
+    """Return a change with the names of the values and of the proposals that its author knew."""
+    named = {REPLACES: [*replaced], AFTER: [*proposed]} if replaced else {}
+    filled = {key: value for key, value in named.items() if value}
+    return replace(entry, extra={**entry.extra, **filled})
+
+
+def values_set(entry: Entry) -> dict[str, str]:
+    """Return the title, importance and text that an amendment sets, by field."""
+    values = {key: getattr(entry, key) for key in NAMED_VALUES if key in entry.given}
+    if entry.body or BODY in ids_in(entry, REMOVES):
+        values[BODY] = entry.body
+    return values
+
+
+def value_name(field: str, value: str) -> str:
+    """Return the name of a value in `replaces`: field and digest."""
+    digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{field}{NAME_SEPARATOR}{digest[:DIGEST_CHARS]}"
 
 
 def _one_by_one(memory: Memory, entry: Entry) -> Entry:
@@ -267,7 +300,7 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
         if key in FIXED_KEYS or key not in removed
     }
     for key in entry.extra:
-        if key not in (*FIXED_KEYS, REMOVES, AFTER, *LIST_CHANGES):
+        if key not in (*FIXED_KEYS, REMOVES, REPLACES, AFTER, *LIST_CHANGES):
             extra[key] = entry.extra[key]
     if named:  # not for a citation
         named["amended"] = max(fields.get("amended", 0), entry.at)
@@ -277,7 +310,7 @@ def _reduce_amend(fields: Fields, entry: Entry) -> Fields:
 
 def _tell_amend(entry: Entry) -> str:
     named = tuple(key for key in entry.given if key in AMENDABLE)
-    known = (*FIXED_KEYS, REMOVES, AFTER, *LIST_CHANGES, *named)
+    known = (*FIXED_KEYS, REMOVES, REPLACES, AFTER, *LIST_CHANGES, *named)
     extra = tuple(key for key in entry.extra if key not in known)
     removed = tuple("text" if key == BODY else key for key in ids_in(entry, REMOVES))
     changed = (*named, *extra, *(("text",) if entry.body else ()))
@@ -396,7 +429,10 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is already deleted",
             f"to remove its text, run 'rawkomem purge {memory.id}'",
         )
-    return plan_change(memory, "delete", by, {"reason": reason})
+    plan = plan_change(memory, "delete", by, {"reason": reason})
+    text = value_name(BODY, memory.body)
+    deleting = [knowing(entry, [text], memory.proposed) for entry in plan.entries]
+    return replace(plan, entries=tuple(deleting))
 
 
 DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted")

@@ -16,6 +16,7 @@ from ..model.values import (
     CHANGES,
     DRAFT_STATUS,
     KEPT_BOTH,
+    REPLACES,
     as_dict,
     extra_value,
     record,
@@ -24,11 +25,15 @@ from ..model.values import (
 from .changes import (
     AMEND_KIND,
     ARCHIVE_KIND,
+    BODY,
     CORROBORATE_KIND,
     DELETE_KIND,
+    DIGEST_CHARS,
     FEEDBACK_KIND,
     HERITAGE_KIND,
     LINK_KIND,
+    NAME_SEPARATOR,
+    NAMED_VALUES,
     REINFORCE_KIND,
     SUPERSEDE_KIND,
     VALIDITY_KIND,
@@ -38,6 +43,8 @@ from .changes import (
     outweighs,
     replacement_chain,
     superseding,
+    value_name,
+    values_set,
     without_effect,
 )
 from .plans import (
@@ -63,9 +70,6 @@ Vouches = Callable[[Entry], bool]
 
 # Keys of a review: the proposed entries that it decides on, and the entries that it undoes.
 ACCEPTS, DECLINES, UNDOES = "accepts", "declines", "undoes"
-SEPARATOR = "@"  # between an entry's id and the start of its digest in these keys
-# of a digest: 64 bits, so that nobody finds another text with the same ones
-DIGEST_CHARS = 16
 # Changes of a memory's content or visibility. Without a vouching person they wait for a review; others are ignored.
 DECIDING = (
     "amend",
@@ -92,7 +96,7 @@ class Split:
 
 def reviewed_name(entry: Entry) -> str:
     """Return the name of an entry in a review: id and digest, because the text may be edited later."""
-    return f"{entry.id}{SEPARATOR}{entry.digest[:DIGEST_CHARS]}"
+    return f"{entry.id}{NAME_SEPARATOR}{entry.digest[:DIGEST_CHARS]}"
 
 
 def is_deciding(entry: Entry) -> bool:
@@ -111,7 +115,8 @@ def split_changes(
     of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
     other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
 
-    Of two texts of two branches, the later one is in use, and the earlier one waits for a review.
+    An amendment that sets a value names the value that it replaces. If another value stands there, which another branch
+    or somebody in an editor wrote, the amendment is used, and the other value waits for a review.
     """
     changes = [entry for entry in ordered if entry.kind in CHANGES and not entry.draft]
     if vouches:
@@ -144,41 +149,83 @@ def split_changes(
             others.append(entry)
             if (is_vouched or counting) and is_deciding(entry):
                 proposed.append(entry)
-    if vouches:
-        counting, unknown = _texts_of_branches(creating, counting, own)
-        proposed += unknown
+    if is_vouched or counting:
+        counting, unknown = _with_unknown_values(creating, counting, own)
+    else:
+        others, unknown = _with_unknown_values(creating, others, own)
     everything = counting if is_vouched else [*others, *counting]
+    proposed += unknown
     return Split(
         is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
     )
 
 
-def _texts_of_branches(
+def _with_unknown_values(
     creating: Entry, ordered: Iterable[Entry], own: Collection[str]
 ) -> tuple[list[Entry], list[Entry]]:
-    """Return the changes, and the texts that a later text did not know. If a person accepts one, it counts from then on."""
+    """Return the changes, and an amendment for each entry with values that a later change did not know.
+
+    If a person accepts such an amendment, it counts from then on. A text that was written for a deleted memory, or
+    that a deletion did not know, waits, too.
+    """
     changes: list[Entry] = []
-    unknown: dict[str, Entry] = {}  # name in a review → entry
-    text = creating  # the entry that set the text
-    text_at = {text.id: text.id}  # change → the entry that had set the text then
+    setters = dict.fromkeys((*NAMED_VALUES, BODY), creating)
+    unknown: dict[str, dict[str, Entry]] = {}  # name in a review → field → its setter
+    is_deleted = False
+
+    def learn(field: str, setter: Entry) -> None:
+        unknown.setdefault(reviewed_name(setter), {})[field] = setter
+
     for entry in ordered:
         changes.append(entry)
         if entry.id in own:
             accepted = ids_in(entry, ACCEPTS)
             for name in (*accepted, *ids_in(entry, DECLINES)):
-                decided = unknown.pop(name, None)
-                if decided and name in accepted:
-                    changes.remove(decided)
-                    changes.append(decided)
-                    text = decided
-        if entry.kind == "amend" and entry.body:
-            known = {text_at[id] for id in ids_in(entry, AFTER) if id in text_at}
-            if known and text.id not in known:
-                unknown[reviewed_name(text)] = text
-            unknown = {key: one for key, one in unknown.items() if one.id not in known}
-            text = entry
-        text_at[entry.id] = text.id
-    return changes, list(unknown.values())
+                decided = unknown.pop(name, {})
+                if name in accepted and decided:
+                    changes.append(_setting(decided))
+                    setters |= decided
+        values = values_set(entry) if entry.kind == "amend" else {}
+        replaced, seen = ids_in(entry, REPLACES), ids_in(entry, AFTER)
+        for field in (*values, *([BODY] if entry.kind == "delete" else ())):
+            known = [
+                name for name in replaced if name.startswith(field + NAME_SEPARATOR)
+            ]
+            setter = setters[field]
+            if known and not _is_known(field, setter, known, seen):
+                learn(field, setter)
+            for name, fields in [*unknown.items()]:
+                if field in fields and _is_known(field, fields[field], known, seen):
+                    del fields[field]
+                if not fields:
+                    del unknown[name]
+            if field in values:
+                setters[field] = entry
+                if is_deleted:
+                    learn(field, entry)
+        if entry.kind in ("delete", "review"):
+            is_deleted = entry.kind == "delete" or (
+                is_deleted and entry.extra.get("action") != ACTIVATE
+            )
+    return changes, [*map(_setting, unknown.values())]
+
+
+def _is_known(
+    field: str, setter: Entry, replaced: Collection[str], seen: Collection[str]
+) -> bool:
+    """Return whether a change that replaces these values, after these entries, knew the value of a setter."""
+    return setter.id in seen or value_name(field, getattr(setter, field)) in replaced
+
+
+def _setting(fields: Mapping[str, Entry]) -> Entry:
+    """Return an amendment with the name of an entry that sets only some of its fields."""
+    entry = next(iter(fields.values()))
+    by = f"hand in {entry.path}" if entry.creates else entry.by
+    given = tuple(field for field in fields if field != BODY)
+    return Entry(
+        "amend", entry.id, entry.target, entry.title, importance=entry.importance, at=entry.at, by=by,
+        body=entry.body if BODY in fields else "", given=given, path=entry.path, line=entry.line, digest=entry.digest,
+    )  # fmt: skip
 
 
 def decisions(reviews: Iterable[Entry]) -> tuple[set[str], set[str], set[str]]:
@@ -228,13 +275,9 @@ def fold(entries: Iterable[Entry], vouches: Vouches | None = None) -> Memory | N
         return None
     parts = split_changes(creating, ordered, vouches)
     memory = _reduced(_created_fields(creating), parts.counting)
-    if vouches is None:
-        return memory
-    return replace(
-        memory,
-        vouched=parts.vouched,
-        proposed=tuple(entry.id for entry in parts.proposed),
-    )
+    waiting = tuple(entry.id for entry in parts.proposed)
+    vouched = memory.vouched if vouches is None else parts.vouched
+    return replace(memory, vouched=vouched, proposed=waiting)
 
 
 class FoldTogether:
@@ -300,7 +343,7 @@ def _doubtful(chain: Sequence[Memory]) -> Sequence[Memory]:
 
 
 def fold_proposed(
-    entries: Iterable[Entry], vouches: Vouches
+    entries: Iterable[Entry], vouches: Vouches | None
 ) -> tuple[Memory, Split] | None:
     """Return the memory as it would be with all proposed changes, and the split of its changes; None as `fold`."""
     ordered, creating = in_fold_order(entries, vouches)
@@ -310,21 +353,24 @@ def fold_proposed(
     declined = {entry.id for entry in (*parts.declined, *parts.undone)}
     wanted = [one for one in ordered if one.id not in declined and not one.creates]
     own = {entry.id for entry in parts.counting}
-    changes, unknown = _texts_of_branches(creating, wanted, own)
-    last = {entry.id for entry in unknown}
-    return _reduced(
-        _created_fields(creating),
-        [*(entry for entry in changes if entry.id not in last), *unknown],
-    ), parts
+    changes, unknown = _with_unknown_values(creating, wanted, own)
+    return _reduced(_created_fields(creating), [*changes, *unknown]), parts
 
 
 def in_fold_order(
     entries: Iterable[Entry], vouches: Vouches | None = None
 ) -> tuple[list[Entry], Entry | None]:
-    """Return the entries in the order of the fold, one per id, and the one that creates the memory."""
+    """Return the entries in the order of the fold, one per id, and the one that creates the memory.
+
+    A memory without an `id` line has the name of its file as its id. Changes in other files do not apply to it: they
+    were made for a file that had this name before.
+    """
     kept = _as_set(entries, vouches)
     ordered = sorted(kept, key=lambda entry: order_key(entry.at, entry.id))
-    return ordered, next((entry for entry in ordered if entry.creates), None)
+    creating = next((entry for entry in ordered if entry.creates), None)
+    if creating and creating.is_nameless:
+        ordered = [one for one in ordered if one.creates or one.path == creating.path]
+    return ordered, creating
 
 
 def new_memory(entry: Entry) -> Memory:
@@ -339,11 +385,13 @@ def after(memory: Memory, entries: Iterable[Entry]) -> Memory:
 
 
 def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
+    counted: set[str] = {fields["id"]}  # an accepted value has the id of its entry
     for entry in ordered:
         if entry.kind in CHANGES and not entry.draft:
             fields |= REGISTRY[entry.kind].reduce(fields, entry)
             fields["updated"] = max(fields["updated"], entry.at)
-            fields["entries"] += 1
+            fields["entries"] += entry.id not in counted
+            counted.add(entry.id)
             if entry.conflicted and fields["status"] == ACTIVE:
                 fields["status"] = CONFLICTED
     return Memory(**fields)
@@ -371,7 +419,7 @@ def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry
 def _rank(
     entry: Entry, vouches: Vouches | None, accepted: Collection[str]
 ) -> tuple[object, ...]:
-    """Return the sort key of copies: first those that a person vouches for, then those outside of the archive."""
+    """Return the sort key of copies: first those that a person vouches for, that state their id, outside of the archive."""
     doubted = (
         vouches is not None
         and not vouches(entry)
@@ -379,6 +427,7 @@ def _rank(
     )
     return (
         doubted,
+        entry.is_nameless,
         entry.path.startswith(ARCHIVE),
         entry.at,
         entry.path,
@@ -611,18 +660,26 @@ HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")
 def plan_decide(
     memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
 ) -> Plan:
-    """Plan to accept or decline proposed changes of a memory, which may restore it."""
+    """Plan to accept or decline proposed changes of a memory. Accepting a text of a deleted memory restores it."""
     verdict = ACCEPTS if accept else DECLINES
-    return Plan((deciding(memory, verdict, changes, reason, by),))
+    is_text = any(BODY in values_set(one) for one in changes if one.kind == "amend")
+    restores = accept and memory.status == "deleted" and is_text
+    action = ACTIVATE if restores else DECIDE
+    return Plan((deciding(memory, verdict, changes, reason, by, action),))
 
 
 def deciding(
-    memory: Memory, verdict: str, changes: Sequence[Entry], reason: str, by: str
+    memory: Memory,
+    verdict: str,
+    changes: Sequence[Entry],
+    reason: str,
+    by: str,
+    action: str = DECIDE,
 ) -> Entry:
     """Return the review that accepts, declines or undoes changes of a memory; the fold leaves undone ones out."""
     check_by(by)
     names = [*map(reviewed_name, changes)]
-    extra: Fields = {"action": DECIDE, verdict: names, "reason": reason}
+    extra: Fields = {"action": action, verdict: names, "reason": reason}
     return change_entry(memory, "review", by, extra)
 
 
@@ -759,7 +816,7 @@ def _tell_review(entry: Entry) -> str:
     )
     left = ids_in(entry, "conflictsWith")
     for word, key in DECIDED_WORDS.items() if not action else ():
-        names = [name.rpartition(SEPARATOR)[0] for name in ids_in(entry, key)]
+        names = [name.rpartition(NAME_SEPARATOR)[0] for name in ids_in(entry, key)]
         action += f", {word} {', '.join(names)}" if names else ""
     return (action.removeprefix(", ") or "reviewed without a decision") + (
         f", in conflict with {names_or_nothing(left)}" if left else ""

@@ -11,16 +11,19 @@ from itertools import pairwise
 from ..format.entries import KEY_OF_FLAG
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.values import ACTIVE, as_dict, iso, record, replace
+from ..model.values import ACTIVE, REPLACES, as_dict, iso, record, replace
 from ..text.chunks import counted
 from .changes import (
     AMENDABLE,
     BODY,
     ENDS,
     FIXED_KEYS,
+    NAME_SEPARATOR,
     OPEN_END,
     REMOVES,
+    amending,
     plan_delete,
+    value_name,
 )
 from .fold import (
     REGISTRY,
@@ -33,7 +36,7 @@ from .fold import (
     split_changes,
 )
 from .graph import Edge
-from .plans import Fields, entry_about
+from .plans import Fields, entry_about, ids_in
 from .plans import Trust as Believing
 from .trust import Trust, Weak, is_valid
 
@@ -108,6 +111,10 @@ HIDDEN_FIELDS = ("entries", "updated", "amended", "path", "line", "first_observe
                "vouched", "proposed", "retracted", "superseded_at", "amended_in", "reviewed_in", "confirmed_by")  # fmt: skip
 
 
+OTHER_VALUE = "(another value)"  # one that is no longer in any file
+EDITED = "; edited in its file after it was changed, and the edit waits for a review"
+
+
 @record
 class Step:
     """One entry, its description in a few words, and (field, before, after) for each field that it changed."""
@@ -123,20 +130,46 @@ def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[St
     """Return the steps of a memory, oldest first; entries before its creation changed nothing."""
     ordered, creating = in_fold_order(entries, vouches)
     parts = split_changes(creating, ordered, vouches) if creating else None
-    counting = {entry.id for entry in parts.counting} if parts else set()
+    counting = parts.counting if parts else ()
+    edited = {entry.id for entry in parts.proposed} if parts else set()
     undone = {entry.id for entry in parts.undone} if parts else set()
+    # change → the values that it brings back: a review accepted them
+    accepted: dict[str, list[Entry]] = {}
+    last = ""
+    for entry in counting:
+        if entry.id in accepted or (creating and entry.id == creating.id):
+            accepted[last].append(entry)
+        else:
+            accepted[entry.id], last = [], entry.id
     steps: list[Step] = []
     before: Memory | None = None
     for place, entry in enumerate(ordered):
-        if parts and entry.changes and entry.id not in counting:
+        if parts and entry.changes and entry.id not in accepted:
             word = "undone" if entry.id in undone else "proposed"
             steps.append(Step(entry, f"{word}: {_step_words(entry)}", (), counts=False))
             continue
-        now = fold(ordered[: place + 1]) if before is None else after(before, [entry])
-        changes = differences(before, now) if before and now else ()
-        steps.append(Step(entry, _step_words(entry), changes))
+        now = fold(ordered[: place + 1])
+        if before is not None:
+            now = after(before, [entry, *accepted.get(entry.id, ())])
+        changes = _known_differences(entry, before, now) if before and now else ()
+        words = _step_words(entry) + EDITED * (entry.creates and entry.id in edited)
+        steps.append(Step(entry, words, changes))
         before = now
     return steps
+
+
+def _known_differences(
+    entry: Entry, before: Memory, now: Memory
+) -> tuple[tuple[str, object, object], ...]:
+    """Return what an entry changed; a value that it did not replace, because it was written later, is not shown."""
+    replaced = ids_in(entry, REPLACES)
+    fields = {name.partition(NAME_SEPARATOR)[0] for name in replaced}
+    return tuple(
+        (name, OTHER_VALUE, new)
+        if name in fields and value_name(name, str(old)) not in replaced
+        else (name, old, new)
+        for name, old, new in differences(before, now)
+    )
 
 
 def _step_words(entry: Entry) -> str:
@@ -259,7 +292,7 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
     if given or extra or body:
         fields = {AMENDABLE[key]: new[AMENDABLE[key]] for key in given}
         amend = Entry(kind="amend", by=by, extra=extra, body=body, given=tuple(given))
-        entries.append(entry_about(now, replace(amend, **fields)))
+        entries.append(amending(now, replace(amend, **fields)))
     window: Fields = {
         key: iso(new[field]) or OPEN_END
         for key, field in ENDS.items()

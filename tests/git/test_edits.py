@@ -228,7 +228,7 @@ def test_an_edit_of_words_that_an_amendment_replaced_becomes_the_newest_version(
     git.commit()
     edit(memories, git, ("title: Cache keys", "title: Cache names"), ("owner: ada\n", ""))
     ((level, message),) = history_of(repository)
-    assert level == "error" and "has no effect" in message
+    assert level == "error" and "waits for a review" in message
     repository.edits.as_amendments()
     memory = repository.get("mem_1_a")
     assert (memory.title, "owner" in memory.extra) == ("Cache names", False)
@@ -307,3 +307,106 @@ def test_a_memory_removed_on_two_branches_merges_without_a_driver(started, git, 
     git("merge", "-q", "--no-edit", "one")
     repository.sync()
     assert repository.get("mem_1_a").status == "deleted" and repository.get("mem_1_a").entries == 4
+
+
+# A hand edit beside or after an amendment
+
+RETENTION = "---\nid: mem_1_k\ntitle: Kafka retention\nimportance: low\n---\n\nTopics keep messages for seven days.\n"
+BY_COMMAND = {"body": "Topics keep messages for nine days.", "title": "Kafka, nine days", "importance": "high"}
+BY_HAND = {"body": "Topics keep messages for thirty days.", "title": "Kafka, thirty days", "importance": "critical"}
+OLD = {"body": "Topics keep messages for seven days.", "title": "Kafka retention", "importance": "low"}
+
+
+def _edit_by_hand(memories, field: str) -> None:
+    file = memories / "kafka.md"
+    file.write_text(file.read_text().replace(OLD[field], BY_HAND[field]))
+
+
+@pytest.fixture(params=["without hooks", "with hooks"])
+def kafka(request, memories, git, rawkomem):
+    (memories / "kafka.md").write_text(RETENTION)
+    git.commit()
+    if request.param == "with hooks":
+        assert rawkomem("connect", "git").returncode == 0
+    return memories
+
+
+@pytest.mark.parametrize("field", [*OLD])
+@pytest.mark.parametrize("into", ["amended", "edited"])
+def test_an_edit_on_one_branch_waits_for_a_review_if_the_other_amends(kafka, git, repository, field, into):
+    git("checkout", "-qb", "edited")
+    _edit_by_hand(kafka, field)
+    git.commit()
+    git("checkout", "-qb", "amended", "main")
+    repository.amend("mem_1_k", **{field: BY_COMMAND[field]})
+    git.commit()
+    git("checkout", "-q", into)
+    git("merge", "-q", "--no-edit", "edited" if into == "amended" else "amended")
+    assert getattr(repository.get("mem_1_k"), field) == BY_COMMAND[field]
+    proposal = repository.beliefs.proposal("mem_1_k")
+    assert proposal.differences == ((field, BY_COMMAND[field], BY_HAND[field]),)
+    created, amended = repository.history("mem_1_k")
+    assert "edited" in created.told
+    assert (OLD[field] not in str(amended.changes)) and BY_HAND[field] not in str(amended.changes)
+    repository.beliefs.decide("mem_1_k", accept=True)
+    assert getattr(repository.get("mem_1_k"), field) == BY_HAND[field]
+    assert not repository.get("mem_1_k").proposed
+    assert (field, BY_COMMAND[field], BY_HAND[field]) in repository.history("mem_1_k")[-1].changes
+    repository.amend("mem_1_k", **{field: BY_COMMAND[field]})
+    assert getattr(repository.get("mem_1_k"), field) == BY_COMMAND[field] and not repository.get("mem_1_k").proposed
+
+
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_an_edit_after_an_amendment_without_a_hook_waits_for_a_review(memories, git, repository, is_accepted):
+    (memories / "kafka.md").write_text(RETENTION)
+    git.commit()
+    repository.amend("mem_1_k", body=BY_COMMAND["body"])
+    git.commit()
+    _edit_by_hand(memories, "body")
+    git.commit()
+    memory = repository.get("mem_1_k")
+    assert (memory.body, memory.proposed) == (BY_COMMAND["body"], ("mem_1_k",))
+    repository.beliefs.decide("mem_1_k", accept=is_accepted)
+    memory = repository.get("mem_1_k")
+    assert (memory.body, memory.proposed) == ((BY_HAND if is_accepted else BY_COMMAND)["body"], ())
+
+
+def test_an_edit_of_another_field_is_used_and_nothing_waits(memories, git, repository):
+    (memories / "kafka.md").write_text(RETENTION)
+    git.commit()
+    repository.amend("mem_1_k", body=BY_COMMAND["body"])
+    git.commit()
+    _edit_by_hand(memories, "title")
+    git.commit()
+    memory = repository.get("mem_1_k")
+    assert (memory.body, memory.title, memory.proposed) == (BY_COMMAND["body"], BY_HAND["title"], ())
+
+
+def test_without_git_an_edit_after_an_amendment_waits_for_a_review_too(memories, repository):
+    (memories / "kafka.md").write_text(RETENTION)
+    repository.amend("mem_1_k", body=BY_COMMAND["body"])
+    _edit_by_hand(memories, "body")
+    assert repository.beliefs.proposal("mem_1_k").proposed.body == BY_HAND["body"]
+    assert [proposal.memory.id for proposal in repository.beliefs.proposals()] == ["mem_1_k"]
+
+
+@pytest.mark.parametrize("first", ["delete", "amend"])
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_a_text_beside_a_deletion_waits_for_a_review(memories, git, repository, first, is_accepted):
+    (memories / "kafka.md").write_text(RETENTION)
+    git.commit()
+    for branch in ("amend", "delete") if first == "amend" else ("delete", "amend"):
+        git("checkout", "-qb", branch, "main")
+        if branch == "amend":
+            repository.amend("mem_1_k", body=BY_COMMAND["body"])
+        else:
+            repository.delete("mem_1_k")
+        git.commit()
+    git("merge", "-q", "--no-edit", first)
+    assert repository.get("mem_1_k").status == "deleted"
+    (proposal,) = repository.beliefs.proposals()
+    assert [change.body for change in proposal.changes] == [BY_COMMAND["body"]]
+    repository.beliefs.decide("mem_1_k", accept=is_accepted)
+    memory = repository.get("mem_1_k")
+    assert not memory.proposed
+    assert (memory.status, memory.body) == ("active" if is_accepted else "deleted", BY_COMMAND["body"])

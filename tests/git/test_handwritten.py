@@ -83,10 +83,53 @@ def test_whatever_the_file_looks_like_its_entries_keep_ids_and_digests(memories,
     for entry in before:
         if not entry.draft:
             repository.feedback(entry.id, "helpful")
+    can_have_id = "{" not in text and "id:\n" not in text
     after = read_data(file.read_bytes(), path).entries
-    assert [(e.id, e.digest, e.body) for e in after] == [(e.id, e.digest, e.body) for e in before]
-    if "{" not in text and "id:\n" not in text:
-        assert all("id" in entry.given for entry in after)
+    kept = after if can_have_id else after[:-1]  # a change goes to the file itself
+    assert [(e.id, e.digest, e.body) for e in kept] == [(e.id, e.digest, e.body) for e in before]
+    assert all("id" in entry.given for entry in after) == can_have_id
+    assert all(repository.get(entry.id).helpful == 1 for entry in before if not entry.draft)
+
+
+def _amended(repository):
+    repository.amend("notes", body="Deploy from the river host.")
+
+
+def _deleted(repository):
+    repository.delete("notes")
+
+
+@pytest.mark.parametrize("change", [_amended, _deleted])
+def test_a_new_file_with_the_name_of_a_removed_one_gets_none_of_its_changes(notes, git, repository, change):
+    change(repository)
+    git.commit()
+    git("rm", "-q", ".rawko/memories/notes.md")
+    git.commit()
+    notes.write_text("---\ntitle: Otters\nwhenToUse: otters\n---\n\nOtters sleep afloat.\n")
+    git.commit()
+    memory = repository.get("notes")
+    assert (memory.title, memory.body, memory.status) == ("Otters", "Otters sleep afloat.", "active")
+    assert "Otters sleep afloat." in repository.inject("feed the otters").text
+    (left,) = [problem for checked in repository.check() for problem in checked.problems if problem.level == "warning"]
+    assert left.code == "about-nothing" and left.path.startswith("changes/")
+    repository.amend("notes", body="Otters sleep in the kelp.")
+    assert repository.get("notes").body == "Otters sleep in the kelp."
+
+
+def test_a_new_file_with_the_old_name_of_a_renamed_one_is_reported_and_gets_an_id(notes, git, repository, rawkomem):
+    _amended(repository)
+    git.commit()
+    git("mv", ".rawko/memories/notes.md", ".rawko/memories/deploy-host.md")
+    git.commit()
+    notes.write_text("---\ntitle: Otters\nwhenToUse: otters\n---\n\nOtters sleep afloat.\n")
+    git("add", "-A")
+    (problem,) = repository.edits.check((), agent=False)["frontmatter"]
+    assert problem.code == "duplicate-id" and problem.path == ".rawko/memories/notes.md"
+    assert repository.get("notes").body == "Deploy from the river host."
+    assert "--fix" in rawkomem("status").stdout
+    assert rawkomem("check", "--fix").returncode == 0
+    assert {memory.title for memory in repository.list()} == {"Deploy host", "Otters"}
+    assert rawkomem("check").returncode == 0
 
 
 def test_branches_that_both_write_the_id_merge_without_a_driver(notes, git, repository):

@@ -89,7 +89,7 @@ def test_rewritten_and_dropped_entries(started, memories, git):
     assert found(started) == {
         "history": [
             ".rawko/memories/deploy.md:1: 'How we deploy' (mem_1_a) was edited: changed text"
-            "; an amendment replaces the edited text, so the edit has no effect"
+            "; an amendment replaces the edited text, so the edit waits for a review"
         ]
     }
     (memories / "deploy.md").write_text(GOOD)
@@ -300,3 +300,47 @@ def test_check_reports_that_the_memories_were_deleted_from_disk(started, memorie
     assert "git restore .rawko/memories" in told.stdout
     git("restore", ".rawko/memories")
     assert "not checked out" not in rawkomem("check").stdout
+
+
+COPY = GOOD.replace("How we deploy", "How we test").replace("Push to main.", "Run the suite.")
+
+
+def test_a_copied_id_is_refused_and_check_fix_gives_the_copy_its_own(started, memories, git, rawkomem):
+    amend = AMEND.replace("amend_1", "amend_2")
+    (memories / "test.md").write_text(COPY + amend)
+    git("add", "-A")
+    (problem,) = found(started)["frontmatter"]
+    assert problem.startswith(".rawko/memories/test.md:1: id 'mem_1_a' is in memories/deploy.md, too")
+    rawkomem("check", "--staged", check=1)
+    (fixed,) = json.loads(rawkomem("check", "--fix", "--json").stdout)
+    assert (fixed["file"], fixed["title"], fixed["old"]) == ("memories/test.md", "How we test", "mem_1_a")
+    assert (memories / "deploy.md").read_text() == GOOD
+    copy, change = read_data((memories / "test.md").read_bytes(), "memories/test.md").entries
+    assert copy.id == change.about == fixed["new"] and change.id not in ("amend_1", "amend_2")
+    git("add", "-A")
+    assert found(started) == {}
+    assert {row["title"] for row in json.loads(rawkomem("list", "--json").stdout)} == {"How we deploy", "How we test"}
+    assert json.loads(rawkomem("check", "--fix", "--json").stdout) == []
+
+
+def test_two_files_with_one_id_from_two_branches_are_refused_in_the_merge(started, memories, git):
+    for branch, name in (("one", "a.md"), ("two", "b.md")):
+        git("checkout", "-q", "-b", branch, "main")
+        (memories / name).write_text(GOOD.replace("mem_1_a", "mem_9_z").replace("main", branch))
+        git.commit()
+    git("merge", "-q", "--no-commit", "one")
+    assert len(found(started)["frontmatter"]) == 1
+    git("commit", "-q", "-m", "merged without hooks")
+    (memories / "a.md").write_text((memories / "a.md").read_text().replace("Push", "Pull"))
+    git("add", "-A")
+    assert "frontmatter" not in found(started), "a later commit is not held up by what is committed"
+
+
+@pytest.mark.parametrize("moved", ["memories/deploys.md", "archive/deploy.md"])
+def test_a_moved_or_equal_copy_is_no_copied_id(started, memories, git, moved):
+    (memories.parent / "archive").mkdir()
+    git("mv", ".rawko/memories/deploy.md", f".rawko/{moved}")
+    assert found(started) == {}
+    (memories / "deploy.md").write_text(GOOD)
+    git("add", "-A")
+    assert "frontmatter" not in found(started)

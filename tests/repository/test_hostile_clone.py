@@ -307,9 +307,9 @@ def test_an_odd_id_becomes_a_plain_one(project, memories, odd):
 
 
 def test_two_odd_ids_stay_two_and_an_entry_finds_its_memory(project, memories):
-    (memories / "Don't panic.md").write_text(MEMORY)
+    change = "---\nkind: amend\nabout: Don't panic\ntitle: Changed\n---\n"
+    (memories / "Don't panic.md").write_text(f"{MEMORY}\n---\n\n{change}")
     (memories / "Don`t panic.md").write_text(MEMORY.replace("Deploy", "Other"))
-    (memories / "change.md").write_text("---\nkind: amend\nabout: Don't panic\ntitle: Changed\n---\n")
     with Repository.open(str(project), warn=lambda text: None) as repository:
         assert sorted(row.title for row in repository.list()) == ["Changed", "Other"]
         assert repository.get("Don't panic").title == "Changed"

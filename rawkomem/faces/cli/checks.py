@@ -454,6 +454,10 @@ FILE_PROBLEM = Fields(
     "{file}:{line}: {level:<7} {message}{hint:? (%)|dim}",
     file=lambda pair: printable(pair[0]),
 )
+SEPARATED = Fields(
+    "file=path title old new",
+    "{file}: {title:80} is now {new} (it had the id of another memory, {old})",
+)
 CHECKED = Fields(
     "file verdict entries titles problems",
     file=lambda item: printable(item.file),
@@ -469,6 +473,7 @@ CHECKED = Fields(
     "--stale: Only list citations of code that changed or is gone.",
     "--diff BASE...HEAD >span: Only check the changes of a branch.",
     "--format text|github =text >form: With --diff: text, or annotations for GitHub Actions.",
+    "--fix: Give each copied memory that has the id of another memory a new id.",
     "--staged: Only check changes staged in git; exit with 1 on errors.",
     "--as-amendment: With --staged: restore committed entries that you edited, append your edits as amendments, and stage both.",
     *(
@@ -482,16 +487,18 @@ CHECKED = Fields(
     [CHECKED],
     [PROBLEM],
     [DOUBTFUL],
+    [SEPARATED],
 )
 def check_command(
-    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, staged: bool,
+    folder: str, paths: tuple[str, ...], as_json: bool, style: bool, quiet: bool, stale: bool, fix: bool, staged: bool,
     as_amendment: bool, span: str, form: str, **given: bool,
 ) -> int:  # fmt: skip
     """Report problems in memory files.
 
     Without PATHS, the command checks every file of the repository. The exit code is 1 if a file cannot be used as a
     memory. With --stale, it is 1 if a memory cites code that changed or is gone. --staged checks the staged
-    changes, for a pre-commit hook; --diff checks the changes of a branch. Both exit with 1 on errors.
+    changes, for a pre-commit hook; --diff checks the changes of a branch. Both exit with 1 on errors. With --fix, a
+    memory file that you copied together with its id line gets an id of its own.
 
     Examples:
       rawkomem check
@@ -513,8 +520,17 @@ def check_command(
             "--stale checks all memories and takes no PATHS",
             "run 'rawkomem check --stale'",
         )
+    if fix and (paths or staged or span or stale):
+        raise BadInput(
+            "--fix looks at the whole repository", "run 'rawkomem check --fix'"
+        )
     if as_amendment:
         return _amend_staged(folder)
+    if fix:
+        separated = open_repository(folder).edits.separate_copies()
+        if not separated:
+            note("no memory has the id of another one")
+        return answer(separated, SEPARATED)
     if span:
         return _check_span(folder, span, form, given)
     if staged:

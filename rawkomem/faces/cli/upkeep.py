@@ -43,6 +43,7 @@ index       {indexed:n file}, {entries:n entry}  hash {index_hash}
 memories    {memories:~none}
 {conflicts:?conflicts   % pending: 'rawkomem review' shows them|yellow}
 {proposals:?proposed    % with proposed changes: 'rawkomem review' shows them|yellow}
+{copies:?copies      % in several files, of which one is in use: 'rawkomem check --fix' gives the others new ids|yellow}
 fresh       {fresh:yes yes/NO}
 made with   {fingerprint}
 meaning     {tier}; contextual vectors: {vectors}{deep_waits:?; %}
