@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 # a failed prompt.
 
 MAX_TOLD_DAYS = 7  # after that, a session receives a memory again
+POINTER = (
+    "+pointer"  # ends the key of a memory of which the session did not receive the text
+)
 
 
 @record
 class Told:
     """The memories that a session received since its context was last empty, and its last prompt."""
 
+    # the last key of each memory, id@version; recall/inject.py makes them
     keys: frozenset[str] = frozenset()
     tokens: int = 0
     prompt: str = ""  # checksum of the last prompt, or of its start
@@ -52,12 +56,17 @@ def told_to(layout: Layout, session: str) -> Told:
     if not session:
         return Told()
     mark, oldest = checksum(session), now() - MAX_TOLD_DAYS * DAY
-    sql = "SELECT tokens, keys FROM injected WHERE session = ? AND at >= ?"
+    sql = "SELECT tokens, keys FROM injected WHERE session = ? AND at >= ? ORDER BY number"
     received = read(layout, sql, mark, oldest)
-    keys = frozenset(key for _, some in received for key in some.split())
+    latest = {
+        (key.rpartition("@")[0], key.endswith(POINTER)): key
+        for _, keys in received
+        for key in keys.split("\n")
+    }
     sql = "SELECT prompt, at, heard FROM asked WHERE session = ? ORDER BY number DESC LIMIT 1"
     last = read(layout, sql, mark) or [("", 0, -1)]
-    return Told(keys, sum(tokens for tokens, _ in received), *last[0])
+    tokens = sum(tokens for tokens, _ in received)
+    return Told(frozenset(latest.values()), tokens, *last[0])
 
 
 def prompts_since(layout: Layout, session: str, at: int) -> int:
@@ -77,9 +86,8 @@ def note_told(layout: Layout, session: str, tokens: int, keys: Iterable[str]) ->
     if session:
         sql = "SELECT max(number) FROM asked WHERE session = ?"
         asked = (read(layout, sql, checksum(session)) or [(None,)])[0][0]
-        note(
-            layout, "injected", now(), checksum(session), asked, tokens, " ".join(keys)
-        )
+        mark, lines = checksum(session), "\n".join(keys)
+        note(layout, "injected", now(), mark, asked, tokens, lines)
 
 
 def note_lost(layout: Layout, session: str) -> None:

@@ -256,13 +256,22 @@ def rehearsed(
 
 
 def _fitting(injection: Injection, room: int) -> Injection:
-    """Return an injection without its pointers and its last memories if they exceed `room` bytes."""
+    """Return an injection without its pointers, last memories and last notices if they exceed `room` bytes."""
+    items, notices = injection.items, injection.notices
     while len(injection.text.encode()) > room:
-        items = injection.items if injection.pointers else injection.items[:-1]
-        text = render(items, FORM, vouched=injection.vouched)
-        tokens = count_tokens(text)
+        if items and not injection.pointers:
+            items = items[:-1]
+        elif not injection.pointers:
+            notices = notices[:-1]
+        lines = [notice.line for notice in notices]
+        text = render(items, FORM, vouched=injection.vouched, notices=lines)
         injection = replace(
-            injection, items=items, pointers=(), text=text, tokens=tokens
+            injection,
+            items=items,
+            pointers=(),
+            notices=notices,
+            text=text,
+            tokens=count_tokens(text),
         )
     return injection
 

@@ -6,14 +6,15 @@ A prompt gets memories in two grades: the full text of the few that are surely r
 
 from __future__ import annotations
 
-from ..files.session_records import checksum
+from ..files.session_records import POINTER, checksum
 from ..index.stores.database import DatabaseError
 from ..model.entries import Memory, Task
 from ..model.values import TYPE_CHECKING, record, replace
+from ..state.trust import why_withdrawn
 from ..text.chunks import count_tokens, counted
 from ..text.conditions import LINK, Fired
 from ..text.language import is_copy
-from ..text.safe import safe_title
+from ..text.safe import safe_item_id, safe_line, safe_name, safe_title
 from .candidates import (
     Sources,
     best_first,
@@ -24,8 +25,19 @@ from .candidates import (
     may_be_injected,
     newer_by_outdated,
 )
+from .excerpt import MAX_SHOWN_CHARS, excerpt
 from .relevance import gate, stands_alone, with_evidence
-from .render import Page, finish, held, part_json, part_of, pointer_json
+from .render import (
+    MAX_POINTER_CHARS,
+    POINTING,
+    Page,
+    finish,
+    held,
+    part_json,
+    part_of,
+    pointer_json,
+    weak_label,
+)
 from .scoring import Profile, Reason, Scored, profile_of, score_candidates
 from .signals import (
     MAX_POINTERS,
@@ -232,17 +244,16 @@ SESSION_BUDGETS = 5
 
 
 def received_key(item: Scored) -> str:
-    """Return the id of a memory with a checksum of its content, so that a changed memory is injected again."""
-    memory = item.memory
-    shown = (
-        memory.kind,
-        memory.title,
-        memory.body,
-        memory.importance,
-        repr(memory.when),
-        memory.status,
-    )
-    return f"{memory.id}@{checksum(*shown, 'unverified' if item.signals.unverified else '')}"
+    """Return the id of a memory with checksums of its content, so that a changed memory is injected again."""
+    memory, unverified = item.memory, item.signals.unverified
+    shown = memory.kind, memory.importance, repr(memory.when), memory.status
+    others = checksum(*shown, "unverified" if unverified else "")
+    return f"{_text_key(memory, memory.id, memory.layer)}{others}"
+
+
+def _text_key(memory: Memory, id: str, layer: str) -> str:
+    """Return the beginning of a key: the id that is shown, a checksum of title and text, and the layer."""
+    return f"{id}@{checksum(memory.title, memory.body)}/{layer}/"
 
 
 def session_budget(budget: int, spent: int) -> int:
@@ -320,7 +331,68 @@ def point_to(
 
 def pointer_key(item: Scored) -> str:
     """Return the key of a pointer in the record of a session. A text may follow a pointer, but not the reverse."""
-    return f"{received_key(item)}+pointer"
+    return received_key(item) + POINTER
+
+
+# Write one line for each memory whose text the session received and that is no longer true or was changed.
+
+MAX_NOTICES = 5  # in one prompt; the next prompt gets the others
+
+
+@record
+class Notice:
+    """One line about a memory whose text the session received, and the key that records that the line was added."""
+
+    id: str
+    line: str  # marked for `finish`
+    key: str  # id@ if the memory is withdrawn, else the key of its new text
+
+
+def find_notices(sources: Sources) -> Iterable[Notice]:
+    """Yield a notice for each memory of a layer whose text the session received and that was withdrawn or changed."""
+    for key in () if sources.view.only.as_of else sorted(sources.told):
+        id, _, version = key.rpartition("@")
+        if version.split("/")[1:2] != [sources.layer] or key.endswith(POINTER):
+            continue
+        memory = sources.view.whole(id.removeprefix(sources.prefix))
+        if why := _why_no_longer_true(sources, memory):
+            line = f"No longer true: {_quoted(id, memory)} is {why}."
+            yield Notice(id, line, f"{id}@")
+        elif memory and not key.startswith(new := _text_key(memory, id, sources.layer)):
+            text = excerpt(memory.title, memory.body) or memory.title
+            said = f": {held(safe_line(text, MAX_SHOWN_CHARS))}"
+            if sources.unverified([memory]):
+                said = " something that is not verified."
+            line = f"Changed: {_quoted(id, memory)} now says{said}"
+            yield Notice(id, line, f"{new}line")
+
+
+def _why_no_longer_true(sources: Sources, memory: Memory | None) -> str:
+    """Return why a memory is no longer true, as the end of a sentence; empty if it is true."""
+    view = sources.view
+    if memory is None:
+        return "not in the repository"
+    if memory.status == "superseded":
+        id = memory.superseded_by
+        return f"superseded by {_quoted(id, view.whole(id))}"
+    weak = (one for one in view.believed.weak_sources(memory) if one.holds_back)
+    made = (held(weak_label(one)) for one in weak)
+    return why_withdrawn(memory, view.at) or next(made, "")
+
+
+def _quoted(id: str, memory: Memory | None) -> str:
+    """Return the title of a memory in quotation marks, which it cannot contain; its id if it has no title to show."""
+    title = memory.title if memory and memory.status != "quarantined" else ""
+    return f'"{held(safe_name(title, MAX_POINTER_CHARS) or safe_item_id(id))}"'
+
+
+def _with_new_texts(items: Iterable[Scored], notices: Iterable[Notice]) -> list[Scored]:
+    """Mark the items of which the session received an earlier text; they need no line."""
+    old = {notice.id for notice in notices}
+    return [
+        replace(item, signals=replace(item.signals, is_new_text=item.memory.id in old))
+        for item in items
+    ]
 
 
 # Choose the few memories for the prompt of a task: question → gather → score → gate → pack →
@@ -343,6 +415,7 @@ class Injection:
     untried: int = 0
     # tokens of items that were left out because the session has received them before
     saved: int = 0
+    notices: tuple[Notice, ...] = ()  # withdrawn or changed memories
 
 
 @record
@@ -390,9 +463,11 @@ def inject(
     question = question_of_task(task, first.view.at)
     gated: list[Scored] = []
     newer: dict[str, str] = {}
+    notices: list[Notice] = []
     for sources in layers:
         try:
             gated += _judged(sources, question, chosen, limits, newer)
+            notices += find_notices(sources)
         except DatabaseError as failure:
             if sources is first:
                 raise
@@ -403,7 +478,9 @@ def inject(
     gated = [_mark_copy(item, own) if item.memory.layer else item for item in gated]
     page = Page(form, question, first.doubting)
     budget = limits.budget
-    limits = replace(limits, budget=budget - page.frame)
+    most = MAX_NOTICES if form in POINTING else 0
+    reserved = sum(count_tokens(notice.line) for notice in notices[:most])
+    limits = replace(limits, budget=budget - page.frame - reserved)
     wanted, saved = mark_outdated(best_first(gated, chosen), newer), 0
     if any(received_key(item) in first.told for item in wanted if not item.out):
         whole = pack(wanted, limits, page.cost).items
@@ -413,13 +490,16 @@ def inject(
         wanted = leave_out_received(wanted, first.told)
     packed = pack(wanted, limits, page.cost, page.shorter, chosen.by_density)
     packed = add_linked(packed, {one.layer: one for one in layers}, limits, page.cost)
-    items = corrections_first([*map(page.shown, packed.items)])
+    items = corrections_first(_with_new_texts(map(page.shown, packed.items), notices))
+    ids = {item.memory.id for item in items}
+    notices = [one for one in notices if one.id not in ids][:most]
+    lines = [notice.line for notice in notices]
     points = chosen.order and limits.max_injected
     pointers = point_to(packed, question, first.told) if points else ()
-    text = page.write(items, pointers)
+    text = page.write(items, pointers, lines)
     while pointers and count_tokens(text) > budget:
         pointers = pointers[:-1]
-        text = page.write(items, pointers)
+        text = page.write(items, pointers, lines)
     pointed = {item.memory.id for item in pointers}
     left_out = [
         replace(item, is_pointed=True) if item.memory.id in pointed else item
@@ -437,6 +517,7 @@ def inject(
         page.vouched,
         untried,
         saved,
+        tuple(notices),
     )
 
 

@@ -15,7 +15,7 @@ from ..index.catalogue import Believed
 from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, iso, record, replace
-from ..state.trust import Standing, category_of, imported_from
+from ..state.trust import Standing, Weak, category_of, imported_from
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.paths import is_file_glob
@@ -245,11 +245,15 @@ def _shown_body(item: Scored) -> str:
 
 
 def render(
-    items: Sequence[Scored], form: str, asked: str = "", vouched: bool = False
+    items: Sequence[Scored],
+    form: str,
+    asked: str = "",
+    vouched: bool = False,
+    notices: Sequence[str] = (),
 ) -> str:
-    """Return the redacted text for a prompt; empty without items. `vouched`: whether people vouch for memories here."""
+    """Return the redacted text for a prompt; empty if there is none. `vouched`: whether people vouch for memories here."""
     parts = [part_of(item, vouched) for item in items]
-    return _written(form, parts, asked, new_nonce(NONCE_BYTES))
+    return _written(form, parts, asked, new_nonce(NONCE_BYTES), (), notices)
 
 
 def _written(
@@ -257,13 +261,15 @@ def _written(
     parts: Sequence[Part],
     asked: str,
     nonce: str,
-    pointers: Sequence[Scored] = (),
+    pointers: Sequence[Scored],
+    notices: Sequence[str],
 ) -> str:
-    """Return items and pointers in a format; formats that a design document fixes have no pointers."""
-    write = _writer(form)
-    lines = [pointer_line(item) for item in pointers] if form in POINTING else []
-    pointed = "\n".join([POINTER_LEAD, *lines, ""]) if lines else ""
-    return write(parts, asked, nonce, pointed) if parts or lines else ""
+    """Return items, notices and pointers in a format; formats that a design document fixes have only items."""
+    write, lines = _writer(form), [*notices]
+    if pointers:
+        lines += [POINTER_LEAD, *map(pointer_line, pointers)]
+    added = "".join(f"{line}\n" for line in lines) if form in POINTING else ""
+    return write(parts, asked, nonce, added) if parts or added else ""
 
 
 def pointer_line(item: Scored) -> str:
@@ -321,18 +327,25 @@ class Page:
         frame = _writer(form)((), question.text, self.nonce, "")
         self.frame = count_tokens(frame)  # tokens without items
         self._shown: dict[str, Scored] = {}
-        # memory, text, overruled → its part; a text is written to count its tokens, then again
-        self._parts: dict[tuple[str, str | None, bool], Part] = {}
+        # memory, text, overruled, new text → its part; a text is written to count its tokens, then again
+        self._parts: dict[tuple[str, str | None, bool, bool], Part] = {}
 
-    def write(self, items: Sequence[Scored], pointers: Sequence[Scored] = ()) -> str:
-        """Return the items and pointers as text for the prompt."""
+    def write(
+        self,
+        items: Sequence[Scored],
+        pointers: Sequence[Scored] = (),
+        notices: Sequence[str] = (),
+    ) -> str:
+        """Return the items, notices and pointers as text for the prompt."""
         parts = []
         for item in items:
-            key = item.memory.id, item.text, item.signals.overruled
+            signals = item.signals
+            key = item.memory.id, item.text, signals.overruled, signals.is_new_text
             if key not in self._parts:
                 self._parts[key] = part_of(item, self.vouched)
             parts.append(self._parts[key])
-        return _written(self.form, parts, self.question.text, self.nonce, pointers)
+        asked = self.question.text
+        return _written(self.form, parts, asked, self.nonce, pointers, notices)
 
     def shown(self, item: Scored) -> Scored:
         """Return the item with the part of its body that is shown."""
@@ -540,7 +553,7 @@ FORMS: dict[str, Callable[[Sequence[Part], str, str, str], str]] = {
     "plain": _plain,
     GROUPED: _grouped,
 }
-POINTING = ("rawko", "xml", "plain")  # formats with pointers
+POINTING = ("rawko", "xml", "plain")  # formats with pointers and notices
 
 
 # Label an item with its layer and whether a person vouches for it. Every format prints these
@@ -549,6 +562,7 @@ POINTING = ("rawko", "xml", "plain")  # formats with pointers
 PROPOSED = "a change is proposed"
 # no longer than "verified" and PROPOSED, which it replaces
 OVERRULED = "a person said otherwise"
+NEW_TEXT = "replaces its earlier text"
 MAX_NAMED_SOURCES = 3  # weak sources that are named in the labels of an item
 
 
@@ -563,11 +577,14 @@ def labels_of(memory: Memory, signals: Signals, vouched: bool) -> Labels:
     # "verified" would argue for it against the newer statement
     if signals.overruled and proposed:
         standing, proposed = (OVERRULED,), ()
-    weak = (
-        f"made from {safe_item_id(source.id)}, which is {source.why}"
-        for source in signals.weak[:MAX_NAMED_SOURCES]
-    )
-    return (*layer_label(memory.layer), *standing, *proposed, *weak)
+    weak = map(weak_label, signals.weak[:MAX_NAMED_SOURCES])
+    new = (NEW_TEXT,) if signals.is_new_text else ()
+    return (*layer_label(memory.layer), *standing, *proposed, *new, *weak)
+
+
+def weak_label(source: Weak) -> str:
+    """Return the label of a memory that was made from a withdrawn source."""
+    return f"made from {safe_item_id(source.id)}, which is {source.why}"
 
 
 def labels_by_id(believed: Believed, memories: Iterable[Memory]) -> dict[str, Labels]:

@@ -229,6 +229,8 @@ class Signals:
     weak: tuple[Weak, ...] = ()  # sources of the memory that are no longer valid
     # a person contradicted it in a session, in an item before it
     overruled: bool = False
+    # the session received an earlier text of it
+    is_new_text: bool = False
     trust: Trust | None = None  # if the profile uses it
     # time of the last injection or search hit, if the profile uses it; 0: never
     accessed: int = 0

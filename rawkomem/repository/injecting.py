@@ -137,7 +137,8 @@ def note_injection(repo: Repository, injection: Injection, session: str) -> None
     if items or injection.saved:
         ids = [item.memory.id for item in items]
         note_use(layout, at, session, injection.tokens, ids, injection.saved)
-    keys = (*map(received_key, items), *map(pointer_key, injection.pointers))
+    keys = [*map(received_key, items), *map(pointer_key, injection.pointers)]
+    keys += [notice.key for notice in injection.notices]
     if keys and session:
         note_told(layout, session, tokens_spent(injection), keys)
     if any(item.memory.layer for item in items):

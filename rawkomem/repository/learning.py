@@ -391,7 +391,8 @@ class Learning(Wing):
     def candidates(self, session: str, text: str) -> list[Memory]:
         """Return the active memories that a text may be about: those shown to the session, then the most similar."""
         shown = [
-            key.partition("@")[0] for key in sorted(told_to(self._layout, session).keys)
+            key.rpartition("@")[0]
+            for key in sorted(told_to(self._layout, session).keys)
         ]
         return self._active_near(text, [id for id in shown if self._core.holds(id)])
 

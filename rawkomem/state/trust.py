@@ -247,7 +247,7 @@ def weak_sources(memory: Memory, find: Find, at: int) -> tuple[Weak, ...]:
 
     weak: list[Weak] = []
     for source in map(find, reachable(derived_from(memory), sources_of)):
-        if source and (why := _why_weak(source, at)):
+        if source and (why := why_withdrawn(source, at)):
             firm = source.kind not in RECORDED and (
                 source.vouched or not memory.vouched
             )
@@ -269,12 +269,13 @@ def reachable(
                 waiting.append(other)
 
 
-def _why_weak(source: Memory, at: int) -> str:
-    if source.status in WITHDRAWN or source.status == "superseded":
-        return source.status
-    if source.status == "archived":
-        return "retracted" if source.retracted else ""
-    return "" if is_valid(source, at) or at < source.valid_from else "ended"
+def why_withdrawn(memory: Memory, at: int) -> str:
+    """Return why a memory was withdrawn (see `Weak.why`); empty if it was not, or if housekeeping archived it."""
+    if memory.status in WITHDRAWN or memory.status == "superseded":
+        return memory.status
+    if memory.status == "archived":
+        return "retracted" if memory.retracted else ""
+    return "" if is_valid(memory, at) or at < memory.valid_from else "ended"
 
 
 def lowest_trust(sources: Iterable[str], look: Look) -> float:

@@ -455,4 +455,23 @@ def test_a_hook_recalls_all_layers(rawkomem, project, personal, team, tmp_path_f
     assert tree(personal / ".rawko" / "memories") == before, "nothing is learned into the personal repository"
 
 
+@pytest.mark.parametrize("id", ["mine", "personal:mine"])
+def test_a_session_hears_of_a_withdrawn_memory_of_a_layer_that_is_asked(project, personal, id):
+    if id != "mine":  # the project has a memory with the same id
+        write(project, "mine", "Kayaks", "Paddle upstream.", "kayak")
+    with opened(project) as repo:
+        injection = repo.inject(TASK, session="s")
+        assert [item.memory.id for item in injection.items] == [id]
+        repo.note_use(injection, "s")
+    with Repository.open(str(personal)) as own:
+        own.delete("mine")
+    with Repository.open(str(project)) as alone:
+        assert alone.inject("who won the cup?", session="s").text == ""
+    for line in ('No longer true: "I rebase" is deleted.', ""):
+        with opened(project) as repo:
+            injection = repo.inject("who won the cup?", session="s")
+            repo.note_use(injection, "s")
+            assert line in injection.text and bool(line) == bool(injection.text)
+
+
 # MCP

@@ -50,6 +50,12 @@ def test_what_was_told_lost_and_forgotten(layout):
     assert prompts_since(layout, "s", 0) == 2
 
 
+def test_the_last_key_of_a_memory_counts_and_a_pointer_does_not_replace_a_text(layout):
+    for keys in (["a b@1", "c@x@1"], ["a b@2", "a b@2+pointer"], ["c@x@"], ["a b@3+pointer"]):
+        note_told(layout, "s", 1, keys)
+    assert told_to(layout, "s").keys == {"a b@2", "c@x@", "a b@3+pointer"}
+
+
 def test_it_expires_and_names_no_session(layout, monkeypatch):
     note_told(layout, "session-1", 30, ["a@1"])
     assert "session-1" not in str(read(layout, "SELECT * FROM injected"))
