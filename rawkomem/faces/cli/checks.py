@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from click import Path, argument, option
@@ -232,7 +232,7 @@ def _check_repository(
     brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
     if not agent and not repository.edits.is_agents_commit():
-        _note_accepted(repository, brought.staged.changed())
+        _note_accepted(repository, brought.digests)
     if DUPLICATES in skip:
         return found
     if brought.memories:
@@ -242,8 +242,8 @@ def _check_repository(
     return found
 
 
-def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
-    """Print which proposed changes a person's commit accepts."""
+def _note_accepted(repository: Repository, digests: Collection[str]) -> None:
+    """Print which proposed changes a person's commit accepts: those that it adds. A merge does not add a branch's own."""
     waiting = [
         (one.memory, entry)
         for one in repository.beliefs.proposals()
@@ -252,7 +252,7 @@ def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
     accepted = [
         f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(entry.by, 40) or 'unknown'}"
         for memory, entry in waiting
-        if entry.path in paths
+        if entry.digest in digests
     ]
     if accepted:
         changes = counted(len(accepted), "proposed change")
