@@ -263,7 +263,9 @@ def test_review_of_one_item_names_commands_that_decide_on_it(rawkomem, git, proj
     rawkomem("amend", "Tests", "--body", "Use pnpm.")
     (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
     rawkomem("import", "note.md")
-    repository.drafts.store.put([Draft("drf_0123456789ab", RULE, "Squash.", title="Squash", text="Always squash.", at=now())])
+    repository.drafts.store.put(
+        [Draft("drf_0123456789ab", RULE, "Squash.", title="Squash", text="Always squash.", at=now())]
+    )
     waiting = said(rawkomem("review", "--json"))
     ids = {kind: waiting[kind][0]["id"] for kind in ("draft", "proposal", "quarantined")}
     for kind, id in ids.items():

@@ -297,7 +297,9 @@ def test_a_deletion_that_only_waits_names_no_restore(rawkomem, memory, git):
 
 def test_the_hint_about_a_large_change_undoes_that_change(rawkomem, project, monkeypatch):
     monkeypatch.setattr(beliefs, "MAX_UNDONE", 1)
-    (project / "CLAUDE.md").write_text("# Rules\n\n## One\n\nBuild the parser twice before a release.\n\n## Two\n\nRun the slow tests three times at night.\n")
+    (project / "CLAUDE.md").write_text(
+        "# Rules\n\n## One\n\nBuild the parser twice before a release.\n\n## Two\n\nRun the slow tests three times at night.\n"
+    )
     rawkomem("import", "CLAUDE.md")
     rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
     name = rawkomem("undo", "--list").stdout.split()[0]
