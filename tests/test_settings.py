@@ -256,10 +256,10 @@ def test_a_value_of_the_repository_never_becomes_a_setting_of_the_user(project):
 
 def test_the_cache_says_who_set_a_value_and_that_is_asked_again(project):
     load(project, "contents: on\n", user="embedder: {start: serve}\n")
-    stamp, given, _ = marshal.loads(cached(project).read_bytes())
+    stamp, given, _, format = marshal.loads(cached(project).read_bytes())
     assert sorted((number, key) for number, key, *_ in given) == [(0, "embedder.start"), (1, "contents")]
     forged = [(1, "embedder.start", (), "sh"), (1, "llm.provider", (), "sh"), (1, "contents", (), True)]
-    cached(project).write_bytes(marshal.dumps((stamp, forged, [])))
+    cached(project).write_bytes(marshal.dumps((stamp, forged, [], format)))
     settings = load_settings(Layout(str(project / ".rawko")), print)
     assert settings.contents and (settings.embedder.start, settings.llm.command) == ("", "")
 

@@ -30,7 +30,7 @@ predicates:
 
 | file | use |
 |---|---|
-| `.rawko/config.yaml` | The repository's settings: committed, the same for everybody. `rawkomem init` writes one without any setting. |
+| `.rawko/config.yaml` | The repository's settings: committed, the same for everybody. `rawkomem init` writes one without any setting, only with the [version of the format](format.md#versions). |
 | `~/.config/rawkomem/config.yaml` | Your own settings for all repositories. On macOS `~/Library/Application Support/rawkomem/`, on Windows `AppData\\Roaming\\rawkomem\\`; `XDG_CONFIG_HOME` moves it. |
 | `~/.config/rawkomem/repositories/<path of .rawko>/config.yaml` | Your own settings for one repository: for `/home/ada/shop/.rawko` the file is in `repositories/home/ada/shop/.rawko/`. `rawkomem index store use` writes it. |
 

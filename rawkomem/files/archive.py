@@ -14,7 +14,7 @@ import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
@@ -441,7 +441,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
     found = list(_files_about(layout, id, Replacing(layout)))
     for one in found:
         if one.about(id):
-            _without_entries(one, id)
+            without_entries(one, lambda entry: entry.target == id)
     unread = [
         one.bundle or one.reading.path
         for one in found
@@ -462,7 +462,8 @@ def purge_files(layout: Layout, id: str) -> list[str]:
         held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
         for one in _files_about(layout, id, files):
             if one.about(id):
-                path, data = one.reading.path, _without_entries(one, id)
+                path = one.reading.path
+                data = without_entries(one, lambda entry: entry.target == id)
                 changed.add(one.bundle or path)
                 if one.bundle:
                     held.setdefault(one.bundle, read_bundle(layout, one.bundle))
@@ -511,16 +512,16 @@ def may_speak_of(data: bytes, path: str, id: str) -> bool:
     )
 
 
-def _without_entries(found: FoundFile, id: str) -> bytes:
-    """Return the file's bytes without the entries about `id`; empty if no other entry is left.
+def without_entries(found: FoundFile, gone: Callable[[Entry], bool]) -> bytes:
+    """Return the file's bytes without the entries for which `gone` is true; empty if no other entry is left.
 
     Other entries keep every byte. Raise Refused if the ids of entries without an `id:` line would change.
     """
     path, entries = found.reading.path, found.reading.entries
-    kept = [entry for entry in entries if entry.target != id]
+    kept = [entry for entry in entries if not gone(entry)]
     if not kept:
         return b""
-    new = _cut_out(found.data, entries, id)
+    new = _cut_out(found.data, entries, gone)
     after = read_data(new, path, advice=False).entries
     if [entry.id for entry in kept] != [entry.id for entry in after]:
         hint = "give each of them an 'id:' line, or edit the file by hand"
@@ -531,17 +532,17 @@ def _without_entries(found: FoundFile, id: str) -> bytes:
     return new
 
 
-def _cut_out(data: bytes, entries: Sequence[Entry], id: str) -> bytes:
+def _cut_out(
+    data: bytes, entries: Sequence[Entry], gone: Callable[[Entry], bool]
+) -> bytes:
     lines = data.splitlines(keepends=True)
     starts = [entry.line - 1 for entry in entries] + [len(lines)]
     pieces = [b"".join(lines[a:b]) for a, b in pairwise(starts)]
     text = b"".join(lines[: starts[0]])
     text += b"".join(
-        piece
-        for piece, entry in zip(pieces, entries, strict=True)
-        if entry.target != id
+        piece for piece, entry in zip(pieces, entries, strict=True) if not gone(entry)
     )
-    if entries[-1].target != id:
+    if not gone(entries[-1]):
         return text
     trimmed = SEPARATOR_AT_END.sub(b"", text)  # the separator before the removed entry
     return trimmed if trimmed.endswith(b"\n") else trimmed + b"\n"

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, Refused
-from ..model.values import record
+from ..model.values import FORMAT, record
 from ..text.chunks import counted
 from .kept_texts import unsaved_texts
 from .layout import (
@@ -27,10 +27,11 @@ from .session_records import Drafts
 
 # Write the files of a new repository.
 
-CONFIG_TEXT = """\
-# Settings of this repository; every line is optional. 'rawkomem docs settings' lists them all.
+CONFIG_TEXT = f"""\
+# Settings of this repository; 'rawkomem docs settings' lists them all.
 # Endpoints, keys and commands belong in your own config, never here.
 
+format: {FORMAT}                 # of the memory files; rawkomem writes this line
 # embedder: static        # the bundled vectors: no download, no server; minilm is better with code and much slower
 """
 

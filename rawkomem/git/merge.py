@@ -284,13 +284,18 @@ class Conflicting(Refused):
 
 
 def merge_files(
-    base: str, ours: str, theirs: str, path: str = "", marker: int = MARKER_LENGTH
+    base: str,
+    ours: str,
+    theirs: str,
+    path: str = "",
+    marker: int = MARKER_LENGTH,
+    by_lines: bool = False,
 ) -> None:
     """Merge three files into `ours`; if both sides changed the same entry, write markers and raise Conflicting."""
     name = path or ours
     versions = (_read_side(base), _read_side(ours), _read_side(theirs))
     try:
-        merged = merge_entries(*versions, name, marker)
+        merged = None if by_lines else merge_entries(*versions, name, marker)
     except Exception:
         merged = None  # on any error: lines can always be merged
     if merged is None:

@@ -246,12 +246,14 @@ MAX_NAMED = 100
 
 def tracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
     """Return the given paths (below .rawko) that are in git's index; empty without git or if git fails."""
-    if not paths:
-        return set()
-    asked = (
-        paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
-    )
-    return _listed(layout, ("ls-files", "-z"), asked) & {*paths}
+    return _listed_of(layout, ("ls-files", "-z"), paths)
+
+
+def untracked_files(layout: Layout, paths: Collection[str]) -> set[str]:
+    """Return the given paths (below .rawko) that are files outside git's index: all without git, none if git fails."""
+    if find_git(layout.project) is None:
+        return {*paths}
+    return _listed_of(layout, ("ls-files", "--others", "-z"), paths)
 
 
 def may_hold(layout: Layout, paths: Collection[str]) -> bool:
@@ -273,11 +275,23 @@ def may_hold(layout: Layout, paths: Collection[str]) -> bool:
         return True
 
 
-def committed_files(layout: Layout, area: str) -> set[str] | None:
-    """Return the paths of an area in HEAD; None without git, empty if git fails."""
+def committed_files(layout: Layout, *places: str) -> set[str] | None:
+    """Return the paths of files and folders in HEAD; None without git, empty if git fails."""
     if find_git(layout.project) is None:
         return None
-    return _listed(layout, ("ls-tree", "-r", "-z", "--name-only", "HEAD"), [f"{area}/"])
+    return _listed(layout, ("ls-tree", "-r", "-z", "--name-only", "HEAD"), places)
+
+
+def _listed_of(
+    layout: Layout, words: Sequence[str], paths: Collection[str]
+) -> set[str]:
+    """Return the given paths that a git command lists; empty if git fails."""
+    if not paths:
+        return set()
+    asked = (
+        paths if len(paths) <= MAX_NAMED else {path.partition("/")[0] for path in paths}
+    )
+    return _listed(layout, words, asked) & {*paths}
 
 
 def _listed(layout: Layout, words: Sequence[str], paths: Iterable[str]) -> set[str]:

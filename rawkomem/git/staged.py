@@ -839,6 +839,7 @@ class AddedMemories:
             for entry in _entries(data, path)
             if entry.digest not in digests
         ]
+        self.digests = {entry.digest for entry in entries}  # of the added entries
         self.created = {
             entry.id
             for entry in entries

@@ -43,6 +43,10 @@ class Unwritable(RawkoError):
     """A file could not be written: full disk, read-only folder, missing permission."""
 
 
+class NewerFormat(RawkoError):
+    """A newer rawkomem wrote the repository, so this one would misread it."""
+
+
 class IndexBroken(RawkoError):
     """The index cannot be read and could not be rebuilt."""
 

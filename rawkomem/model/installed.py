@@ -32,6 +32,13 @@ def how_to_install(*packages: str) -> str:
     return f"{python} -m pip install {named}"
 
 
+def how_to_upgrade() -> str:
+    """Return the command that upgrades this rawkomem."""
+    if installer() == PIP:
+        return how_to_install("--upgrade", "rawkomem")
+    return f"{installer()} upgrade rawkomem"
+
+
 def how_to_add(extra: str) -> str:
     """Return the command that installs the packages of a rawkomem extra."""
     return how_to_install(*packages_of(extra))

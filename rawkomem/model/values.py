@@ -26,6 +26,14 @@ else:
         return lambda function: function
 
 
+# The version of the file format. A program refuses a repository whose config.yaml names a higher one; without a number,
+# it is 1. Raise it, and name the kinds of entries, when an older program would misread what this one writes.
+
+FORMAT = 2
+# kinds of entries that a program of a lower format misreads: before it writes one, this program raises the number
+NEWER_KINDS = ("amend",)
+
+
 # Frozen records: the parts of dataclasses that we use. Importing `dataclasses` would slow down
 # every command.
 

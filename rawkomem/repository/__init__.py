@@ -455,6 +455,7 @@ class Repository:
         from ..git.staged import missing_files
         from .writing import contents
 
+        _ = self.settings  # raises NewerFormat: this program reads the files wrongly
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )

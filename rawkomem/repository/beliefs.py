@@ -4,6 +4,7 @@ their conflicts; undoing changes that this machine made; and the list of what wa
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import (
     Callable,
     Collection,
@@ -16,12 +17,13 @@ from functools import partial
 
 from ..exchange.sources import is_from, places_of
 from ..files.append import Written, in_one_change_file
+from ..files.archive import FoundFile, without_entries
 from ..files.kept_texts import keep_edited
-from ..files.layout import Layout, read_bytes
+from ..files.layout import Layout
 from ..files.machine_records import PERSON, note_change, read_changes
 from ..files.reading import read_data
 from ..files.replace import Replacing
-from ..git.runner import tracked_files
+from ..git.runner import committed_files, tracked_files, untracked_files
 from ..index.catalogue import Believed, memories_claiming, pending_conflicts
 from ..model.entries import Change, Draft, Entry, Memory, Plan
 from ..model.errors import BadInput, NotFound, Refused
@@ -50,6 +52,7 @@ from ..state.fold import (
     ACTIVATE,
     REJECT,
     Review,
+    Vouches,
     fold,
     fold_proposed,
     is_by_hand,
@@ -455,14 +458,14 @@ class Undone:
     steps: tuple[Step, ...]
     plan: Plan
     written: tuple[Written, ...] = ()
-    # memories whose files were removed, because git never had them
+    # memories whose entries of the change leave their files, because git does not have them
     removed: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()  # of these files, below .rawko
     reopened: tuple[str, ...] = ()  # dropped drafts that wait again
 
 
 class Undoing(Wing):
-    """Lists the changes that this machine made and undoes them by appending entries."""
+    """Lists the changes that this machine made, and undoes them: by appending entries, or by removing uncommitted ones."""
 
     def undo(
         self,
@@ -475,7 +478,8 @@ class Undoing(Wing):
 
         Raise Refused if the change is already undone, is a purge, or is not in the files of this branch.
 
-        A change of more than 50 memories, such as a large import, needs `everything`.
+        A change of more than 50 memories, such as a large import, needs `everything`. An agent's change that nobody
+        committed is removed from its files; a copy of each file stays in `.rawko/local/edits`.
         """
         change = _chosen_change(read_changes(self._layout), entry)
         if change.name.startswith(DROPPED):
@@ -490,7 +494,9 @@ class Undoing(Wing):
 
         def decide() -> Plan:
             nonlocal undone
-            undone = self._remove_uncommitted(self._decide(change, everything, by))
+            undone = self._decide(change, everything, by)
+            if undone.removed:
+                undone = replace(undone, copies=self._remove(undone))
             left = [
                 one for one in undone.plan.entries if one.about not in undone.removed
             ]
@@ -520,52 +526,72 @@ class Undoing(Wing):
         """Return the memories that exist; the others were purged, or are on another branch."""
         return self._core.known(ids)
 
-    def _remove_uncommitted(self, undone: Undone) -> Undone:
-        """Remove the files that the change made and git does not have; a copy stays in `.rawko/local/edits`.
+    def _uncommitted(
+        self,
+        change: Change,
+        about: Mapping[str, Sequence[Entry]],
+        vouches: Vouches | None,
+    ) -> set[str]:
+        """Return the memories whose entries of a change can be removed from their files, because git does not have them.
 
-        A program does not remove what a person vouches for: there, the deletion is a proposal.
+        What a person vouches for is not removed, except that a person may remove a memory that they added. A memory
+        with later changes is deleted by an entry. If nobody vouches for anything, an entry undoes the change. Raise
+        Refused if a program undoes entries that are staged: the next commit would contain them.
         """
-        layout, via = self._layout, self._core.via
-        vouches = None if via == PERSON else self._core.read(self._core.vouching)
-        deleted = {
-            entry.about: entry
-            for entry in undone.plan.entries
-            if entry.kind == "delete"
-        }
-        files = {
-            step.entry.path: step.entry.id
-            for step in undone.steps
-            if step.entry.creates
-            and step.entry.id in deleted
-            and not (vouches and vouches(step.entry))
-        }
-        alone: dict[str, bytes] = {}
-        for path in files.keys() - tracked_files(layout, files):
-            data = read_bytes(layout.path(path))
-            entries = read_data(data, path, advice=False).entries
-            if all(entry.id in undone.change.ids for entry in entries):
-                alone[path] = data
-        if not alone:
-            return undone
-        copies = keep_edited(layout, alone)
+        layout, ids, is_person = self._layout, change.ids, self._core.via == PERSON
+        places: dict[str, set[str]] = {}  # memory → files
+        for id, said in about.items():
+            own = [entry for entry in said if entry.id in ids]
+            is_vouched = vouches is not None and any(map(vouches, own))
+            if any(entry.creates for entry in own):
+                is_free = len(own) == len(said) and (is_person or not is_vouched)
+            else:
+                is_free = vouches is not None and not is_vouched
+            if own and is_free:
+                places[id] = {entry.path for entry in own}
+        paths = set[str]().union(*places.values())
+        uncommitted = untracked_files(layout, paths)
+        in_git = paths - uncommitted
+        if in_git and vouches and not is_person:
+            committed = committed_files(layout, *in_git) or set()
+            staged = tracked_files(layout, in_git) - committed
+            if staged:
+                files = " ".join(
+                    shlex.quote(layout.path(path)) for path in sorted(staged)
+                )
+                raise Refused(
+                    f"the change {change.name} is staged for the next commit",
+                    f"run 'git restore --staged {files}', then 'rawkomem undo {change.name}'",
+                )
+        return {id for id, paths in places.items() if paths <= uncommitted}
+
+    def _remove(self, undone: Undone) -> tuple[str, ...]:
+        """Remove entries of a change from their files; return the paths of copies of these files."""
+        layout, removed = self._layout, undone.removed
+        gone = [step.entry for step in undone.steps if step.entry.target in removed]
+        ids = {entry.id for entry in gone}
         changing = Replacing(layout, self._core.warn)
-        for path in alone:
-            changing.read(layout.path(path))
-            changing.put(layout.path(path), None)
+        before: dict[str, bytes] = {}
+        for path in {entry.path for entry in gone}:
+            data = before[path] = changing.read(layout.path(path)) or b""
+            file = FoundFile(data, read_data(data, path, advice=False))
+            left = without_entries(file, lambda entry: entry.id in ids)
+            changing.put(layout.path(path), left or None)
+        copies = keep_edited(layout, before)
         changing.finish()
-        removed = tuple(files[path] for path in alone)
-        note_change(layout, [deleted[id] for id in removed], undone.change.name)
-        return replace(undone, removed=removed, copies=copies)
+        planned = [one for one in undone.plan.entries if one.about in removed]
+        note_change(layout, planned, undone.change.name)
+        return copies
 
     def _about(self, change: Change) -> dict[str, Sequence[Entry]]:
         return {id: self._core.entries(id) for id in change.memories}
 
     def _decide(self, change: Change, everything: bool, by: str) -> Undone:
         if len(change.memories) > MAX_UNDONE and not everything:
-            message = (
-                f"the last change ({change.name}) wrote {len(change.memories)} memories"
+            raise Refused(
+                f"the change {change.name} wrote {len(change.memories)} memories",
+                f"run 'rawkomem undo {change.name} --all' to undo all of them",
             )
-            raise Refused(message, "run 'rawkomem undo --all' to undo all of them")
 
         def read() -> Undone:
             about = self._about(change)
@@ -575,9 +601,12 @@ class Undoing(Wing):
                     message,
                     "switch to its branch, or run 'rawkomem undo --list' to choose another change",
                 )
-            is_person = self._core.via == PERSON
-            plan = plan_undo(change, about, self._core.vouching(), by, is_person)
-            return Undone(change, _steps_of_change(change, about), plan)
+            vouches, is_person = self._core.vouching(), self._core.via == PERSON
+            removed = self._uncommitted(change, about, vouches)
+            plan = plan_undo(change, about, vouches, by, is_person, removed)
+            steps = _steps_of_change(change, about)
+            planned = {entry.about for entry in plan.entries}
+            return Undone(change, steps, plan, removed=(*sorted(planned & removed),))
 
         return self._core.read(read)
 

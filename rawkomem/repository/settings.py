@@ -11,9 +11,9 @@ from ..embed.embedder import EmbedderSettings
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, user_cache, user_config, user_repository_config
 from ..index.stores.database import StoreSettings
-from ..model.errors import BadInput
+from ..model.errors import BadInput, NewerFormat
 from ..model.user_settings import LlmSettings, SinkSettings
-from ..model.values import TYPE_CHECKING, record, replace
+from ..model.values import FORMAT, TYPE_CHECKING, record, replace
 from ..recall.signals import (
     LESSON_DAYS,
     MAX_UNVERIFIED,
@@ -73,6 +73,7 @@ class Settings:
     append_only: bool = False
     contents: bool = False  # whether every write updates MEMORY.md
     profile: str = ""  # scoring profile for injections; empty: the default
+    format: int = 1  # version of the files' format
 
     def limits(self, agent: str) -> Limits:
         """Return the injection limits of an agent; raise BadInput for an unknown agent."""
@@ -98,7 +99,7 @@ def load_settings(
 ) -> Settings:
     """Return the settings from the environment, the config files and the defaults; warn about wrong values.
 
-    `store` overrides the search store.
+    `store` overrides the search store. Raise NewerFormat if a newer program wrote the repository.
     """
     settings = _load(layout, warn)
     embedder = os.environ.get("RAWKOMEM_EMBEDDER")
@@ -115,19 +116,27 @@ def load_settings(
 
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
-    # a shared source cannot change settings
-    own = "" if layout.elsewhere else layout.config
-    files = (user_config(), own, user_repository_config(layout))
+    files = (user_config(), layout.config, user_repository_config(layout))
     stamps = [_stamp(file) for file in files]
     if not any(stamps):
         return Settings()
     stamp = " ".join([*stamps, _stamp(TABLE)])
     name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
     cache = os.path.join(user_cache(), "settings", f"{name}.cache")
-    given, warnings = _cached(cache, stamp) or _read(files, cache, stamp)
+    given, warnings, format = _cached(cache, stamp) or _read(files, cache, stamp)
+    if format > FORMAT:
+        from ..model.installed import how_to_upgrade
+
+        raise NewerFormat(
+            f"written by a newer rawkomem: {layout.config} says format {format}, and this one reads {FORMAT}",
+            f"run: {how_to_upgrade()}",
+        )
+    if layout.elsewhere:  # a shared source cannot change settings
+        given, warnings = [one for one in given if one[0] != REPOSITORYS], []
     for warning in warnings:
         warn(warning)
-    return _settings(given) if given else Settings()
+    # most repositories set nothing else, and then the table is not loaded
+    return replace(_settings(given) if given else Settings(), format=format)
 
 
 def _stamp(file: str) -> str:
@@ -140,31 +149,36 @@ def _stamp(file: str) -> str:
 
 def _read(
     files: Iterable[str], cache: str, stamp: str
-) -> tuple[list[Given], list[str]]:
+) -> tuple[list[Given], list[str], int]:
     # YAML: only when a settings file changed
     from ..files.private import replace_private
-    from .settings_table import read_settings
+    from .settings_table import FORMAT_KEY, read_settings
 
     given: list[Given] = []
     warnings: list[str] = []
+    format = Settings.format
     for number, file in enumerate(files):
         values, odd = read_settings(file, number == REPOSITORYS)
-        given += [(number, *value) for value in values]
+        for key, path, value in values:
+            if key == FORMAT_KEY:
+                format = value
+            else:
+                given.append((number, key, path, value))
         warnings += odd
     try:
-        replace_private(cache, marshal.dumps((stamp, given, warnings)))
+        replace_private(cache, marshal.dumps((stamp, given, warnings, format)))
     except OSError:
         pass  # the next command reads YAML again
-    return given, warnings
+    return given, warnings, format
 
 
-def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str]] | None:
+def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str], int] | None:
     try:
         with open(cache, "rb") as stream:
-            known, given, warnings = marshal.load(stream)
+            known, given, warnings, format = marshal.load(stream)
     except (OSError, EOFError, ValueError, TypeError):
         return None
-    return (given, warnings) if known == stamp else None
+    return (given, warnings, format) if known == stamp else None
 
 
 def _settings(given: Iterable[Given]) -> Settings:

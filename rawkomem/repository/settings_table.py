@@ -4,6 +4,8 @@ Reading, checking, the cache and docs/settings.md use it.
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -11,13 +13,14 @@ from typing import Any
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER, PROVIDERS
 from ..files.journal import LEDGER_KEEP_DAYS
-from ..files.layout import read_bytes, user_config
+from ..files.layout import Layout, read_bytes, user_config
+from ..files.replace import read_whole, replace_whole
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.entries import Unreadable
-from ..model.errors import BadInput
+from ..model.errors import BadInput, Refused
 from ..model.user_settings import SINK_EVENTS
-from ..model.values import IMPORTANCE, record
+from ..model.values import FORMAT, IMPORTANCE, record
 from ..recall.scoring import DEFAULT_PROFILE, PROFILES, profile_of
 from ..recall.signals import (
     BUDGET_TOKENS,
@@ -332,6 +335,27 @@ _rows = (
 ROWS = {row.key: row for row in _rows}
 
 
+# The version of the file format, which rawkomem itself writes into a repository's config.yaml.
+
+FORMAT_KEY = "format"
+FORMAT_NUMBER = number(1, 1_000_000)
+FORMAT_ROW = Row(FORMAT_KEY, FORMAT_NUMBER, BOTH, 1, "", FORMAT_KEY)
+FORMAT_LINE = re.compile(rb"^format:[ \t]*[^ \t\r\n#]*", re.MULTILINE)
+
+
+def raise_format(layout: Layout) -> None:
+    """Write the format of this program into config.yaml; other lines keep every byte. Raise Refused if that fails."""
+    line = f"{FORMAT_KEY}: {FORMAT}".encode()
+    old = read_whole(layout.config, layout.root) or b""
+    new = FORMAT_LINE.sub(line, old)
+    if not FORMAT_LINE.search(old):
+        new = line + b"\n" + old.removeprefix(BOM_UTF8)
+    if (FORMAT_KEY, (), FORMAT) not in read_values(new, layout.config, True)[0]:
+        raise Refused(f"add the line '{line.decode()}' to {layout.config} by hand")
+    if new != old:
+        replace_whole(layout.config, new, within=layout.root)
+
+
 # Read one settings file: the values that the table allows. Everything else causes a warning
 # without the value.
 
@@ -426,6 +450,8 @@ def _find_setting(path: Path, repository: bool) -> tuple[Row, Path, Type] | None
     """Return the row of a value, the path below it and the type; None if there is no such setting."""
     if path[0] == "agents" and path[2:3] == ("memory",):  # a level of SPEC-0009
         path = path[:2] + path[3:]
+    if repository and path == (FORMAT_KEY,):
+        return FORMAT_ROW, (), FORMAT_NUMBER
     for row in ROWS.values():
         type = row.repository if repository and row.repository else row.type
         if isinstance(type, Type):

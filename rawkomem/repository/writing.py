@@ -22,7 +22,17 @@ from ..git.runner import people_here, tracked_files
 from ..index.stores.database import DatabaseError
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
-from ..model.values import ACTIVE, CREATES, GROUPS, RECORDED, now, record, replace
+from ..model.values import (
+    ACTIVE,
+    CREATES,
+    FORMAT,
+    GROUPS,
+    NEWER_KINDS,
+    RECORDED,
+    now,
+    record,
+    replace,
+)
 from ..redaction.entries import anonymize_entry
 from ..state.changes import plan_amend, values_set
 from ..state.claims import (
@@ -83,6 +93,14 @@ def write(
         core.index.expect_changes()
         plan = _anonymized(core, plan() if callable(plan) else plan, via)
         core.index.expect_changes()
+        if core.settings.format < FORMAT and any(
+            entry.kind in NEWER_KINDS for entry in plan.entries
+        ):
+            # YAML: only once for each repository
+            from .settings_table import raise_format
+
+            with as_warning(core, "an older rawkomem may misread this change"):
+                raise_format(layout)
         # The rename in write_locked is the only commit point.
         written = write_locked(
             layout,

@@ -325,10 +325,12 @@ def plan_undo(
     vouches: Vouches | None = None,
     by: str = "",
     is_person: bool = True,
+    removed: Collection[str] = (),
 ) -> Plan:
     """Plan to undo a change; `about` has all entries about its memories. Later changes of the memories are kept.
 
-    A memory that the change added is deleted. Only a person can undo a proposed change.
+    A memory that the change added is deleted. Only a person can undo a proposed change, except if the caller removes
+    its entries from their files: then `removed` has the id of the memory.
     """
     entries: list[Entry] = []
     for id in change.memories:
@@ -343,14 +345,19 @@ def plan_undo(
                 else ()
             )
             continue
-        if not is_person and any(entry.id in now.proposed for entry in undone):
+        is_removed = id in removed
+        if not (is_person or is_removed) and any(
+            entry.id in now.proposed for entry in undone
+        ):
             raise Refused(
                 f"the change of {id} waits for a person's review",
                 f"ask a person to run 'rawkomem review {id}'",
             )
         review = deciding(now, UNDOES, undone, UNDO_REASON, by)
         then = fold([*about[id], review], _also(vouches, review if is_person else None))
-        if then and (differences(now, then) or now.proposed != then.proposed):
+        if is_removed or (
+            then and (differences(now, then) or now.proposed != then.proposed)
+        ):
             entries.append(review)
     if not entries:
         message = f"the change {change.name} has no effect now: later changes replaced it, or nobody vouches for it"

@@ -494,6 +494,7 @@ def _answer_written(
     about = written.entry.about
     waits = about if repository.core.waits_for_review(written.entry) else ""
     done = "proposed" if waits else done
+    restore = "" if waits else restore
     return answer(
         written, proposed=bool(waits), done=done, waits=waits, restore=restore
     )
@@ -640,9 +641,9 @@ def undo_command(
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
-    amended one, and withdraws a vote. A kept or dropped draft and a decided proposal wait again. If git never had the
-    file of an added memory, the file is removed. Run the command again to undo the change before that. CHANGE is a name that
-    --list shows. A purge cannot be undone.
+    amended one, and withdraws a vote. A kept or dropped draft and a decided proposal wait again. An added memory and a
+    proposed change that git does not track are removed from their files, so no commit contains them. Run the command
+    again to undo the change before that. CHANGE is a name that --list shows. A purge cannot be undone.
 
     Examples:
       rawkomem undo --dry-run
@@ -675,18 +676,23 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     waits = repository.core.waits_for_review
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
     lines = []
-    for id, memory in repository.undoing.known(
-        undone.change.memories[:MAX_SHOWN]
-    ).items():
+    known = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
+    for id, memory in known.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)
-        back = ", ".join(
-            _told(entry) for entry in undone.plan.entries if entry.target == id
+        back = (
+            "removed the change"
+            if id in undone.removed
+            else ", ".join(
+                _told(entry) for entry in undone.plan.entries if entry.target == id
+            )
         )
         done = "would undo" if dry_run else "proposed" if id in proposed else "undone"
         lines.append(
             f"{done}  {steps or 'nothing'} → {back or 'nothing to do'}  {name_of(memory)}"
         )
-    lines += [f"undone  created → removed  {id}" for id in undone.removed]
+    lines += [
+        f"undone  created → removed  {id}" for id in undone.removed if id not in known
+    ]
     lines += [
         f"{'would undo' if dry_run else 'undone'}  dropped → waits again  {id}"
         for id in undone.reopened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from click import Path, argument, option
@@ -35,15 +35,18 @@ from ...git.staged import (
     DUPLICATES,
     SKIP_VARIABLE,
     Commit,
+    Staged,
+    check_commit,
     duplicate_problems,
     staged_layouts,
 )
 from ...hosts.person import known_agent
 from ...model.entries import Memory
-from ...model.errors import BadInput, NotFound
+from ...model.errors import BadInput, NewerFormat, NotFound
 from ...model.values import ERROR, STYLE, WARNING, Problem
 from ...redaction.find import redact
 from ...repository import Repository
+from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
 from ...state.history import word_difference
 from ...text.chunks import counted
@@ -119,7 +122,11 @@ SETTLED = Fields(
 
 def answer_duplicates(repositories: Iterable[Repository], apply: bool) -> int:
     """Print exact duplicates of staged memories, and proposals. Return 1 if there is a duplicate or a written entry."""
-    codes = [_answer_duplicates_of(repository, apply) for repository in repositories]
+    codes = [
+        _answer_duplicates_of(repository, apply)
+        for repository in repositories
+        if not _is_newer(repository, "nothing is checked")
+    ]
     return max(codes, default=0)
 
 
@@ -162,6 +169,7 @@ def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, A
 # Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
 
 CHECK_NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
+SECRETS = "secrets"  # the one check that does not depend on the format
 PROBLEM = Fields(
     "check=0 file line=1.line level=1.level code=1.code message=1.message hint=1.hint",
     "{file}:{line}: {check:hue}: {text:2000}{advice:2000|? (%)|dim}",
@@ -229,10 +237,13 @@ def _check_repository(
     repository: Repository, skip: Sequence[str], agent: bool
 ) -> dict[str, list[Problem]]:
     """Read git once and run all checks; print proposals about near duplicates and contradictions on stderr."""
+    if _is_newer(repository, "only secrets are checked"):
+        commit = Commit(repository.layout, Staged(repository.layout), {})
+        return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
     if not agent and not repository.edits.is_agents_commit():
-        _note_accepted(repository, brought.staged.changed())
+        _note_accepted(repository, brought.digests)
     if DUPLICATES in skip:
         return found
     if brought.memories:
@@ -242,8 +253,18 @@ def _check_repository(
     return found
 
 
-def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
-    """Print which proposed changes a person's commit accepts."""
+def _is_newer(repository: Repository, effect: str) -> bool:
+    """Return whether a newer rawkomem wrote the repository, and say so: a hook must not stop commits because of that."""
+    try:
+        _ = repository.settings
+    except NewerFormat as failure:
+        note(f"{failure.in_full}; {effect}")
+        return True
+    return False
+
+
+def _note_accepted(repository: Repository, digests: Collection[str]) -> None:
+    """Print which proposed changes a person's commit accepts: those that it adds. A merge does not add a branch's own."""
     waiting = [
         (one.memory, entry)
         for one in repository.beliefs.proposals()
@@ -252,7 +273,7 @@ def _note_accepted(repository: Repository, paths: Sequence[str]) -> None:
     accepted = [
         f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(entry.by, 40) or 'unknown'}"
         for memory, entry in waiting
-        if entry.path in paths
+        if entry.digest in digests
     ]
     if accepted:
         changes = counted(len(accepted), "proposed change")
@@ -334,11 +355,11 @@ def diff_command(folder: str, span: str, form: str, as_json: bool) -> None:
       rawkomem diff HEAD...HEAD
       rawkomem diff HEAD --format markdown
     """
-    differences = [
-        item
-        for branch in read_branches(folder, span)
-        for item in differences_of(Commit(Layout(branch.span.top), branch, {}))
-    ]
+    differences: list[Difference] = []
+    for branch in read_branches(folder, span):
+        layout = _layout_of(branch)
+        load_settings(layout, note)  # raises NewerFormat
+        differences += differences_of(Commit(layout, branch, {}))
     if as_json:
         say_json(_redacted_data([DIFFERENCE.json(item) for item in differences]))
         return
@@ -359,10 +380,15 @@ def _check_span(folder: str, span: str, form: str, run: Mapping[str, bool]) -> i
     return 1 if any(map(has_errors, checked)) else 0
 
 
-def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
-    layout = Layout(
+def _layout_of(branch: Branch) -> Layout:
+    """Return the repository of a branch in the work tree."""
+    return Layout(
         os.path.join(branch.span.top, *branch.name("").rstrip("/").split("/"))
     )
+
+
+def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
+    layout = _layout_of(branch)
     repository = Repository(layout)
     commit = Commit(layout, branch, repository.beliefs.predicates())
     # a branch cannot turn this off for its own review

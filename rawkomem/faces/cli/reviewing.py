@@ -23,7 +23,17 @@ from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
 from ...model.values import ACTIVE, replace
 from ...repository import Repository
-from ...repository.beliefs import BOTH, DRAFT, DROP, KEEP, KINDS, PROPOSAL, Waiting
+from ...repository.beliefs import (
+    BOTH,
+    CONFLICT,
+    DRAFT,
+    DROP,
+    KEEP,
+    KINDS,
+    PROPOSAL,
+    QUARANTINED,
+    Waiting,
+)
 from ...repository.writing import as_one_change
 from ...state.history import word_difference
 from ...text.chunks import counted
@@ -240,15 +250,25 @@ def _done(memory: Memory, verdict: str) -> str:
 
 # List what waits.
 
+# kind → the commands that decide on an item
+HOW = {
+    DRAFT: "'rawkomem drafts keep {id}' or 'rawkomem drafts drop {id}'",
+    PROPOSAL: "'rawkomem review {id} --accept' or --decline",
+    CONFLICT: "'rawkomem review {id} --supersede', --keep-both or --reject",
+    QUARANTINED: "'rawkomem review {id} --activate' or --reject",
+}
+
 
 def _items(
     repository: Repository, id: str, place: str, kinds: Sequence[str]
 ) -> Sequence[Waiting]:
     """Return what waits: everything, or only items of some kinds, of one memory, or of one imported source."""
     items = repository.waiting(kinds)
+    if id and all(item.id != id for item in items):  # no draft: a name of a memory
+        id = repository.get(id).id
     if id or place:
-        named = [repository.get(id)] if id else repository.beliefs.waiting(place)
-        ids = {memory.id for memory in named}
+        named = repository.beliefs.waiting(place) if place else ()
+        ids = {id, *(memory.id for memory in named)}
         items = [item for item in items if item.id in ids]
     return items
 
@@ -265,14 +285,11 @@ def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> No
     if not items:
         note(f"{id} does not wait for a decision" if id else NOTHING_WAITS)
     elif id:
-        words = (
-            "--accept' or --decline"
-            if items[0].kind == PROPOSAL
-            else "--activate' or --reject"
-        )
-        note(
-            f"decide with 'rawkomem review {items[0].id} {words}, --supersede or --keep-both"
-        )
+        for item in items:
+            how = HOW[item.kind]
+            if item.other and item.memory and item.memory.status == QUARANTINED:
+                how = f"{HOW[QUARANTINED]}, --supersede or --keep-both"
+            note(f"decide on the {item.kind} with {how.format(id=item.id)}")
     else:
         note(
             "'rawkomem review' at a terminal asks about each; 'rawkomem review ID' shows one"

@@ -4,23 +4,25 @@ a terminal.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ...files.layout import find_layout, source_layout
 from ...index.catalogue import SyncReport
 from ...index.stores.database import SQLITE
+from ...model.errors import BadInput, NewerFormat, RawkoError
 from ...model.values import TYPE_CHECKING
 from ...repository import Repository
+from ...repository.settings import load_settings
 from ...text.chunks import counted
 from .answers import Fields
-from .terminal import say
+from .terminal import note, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
 
     T = TypeVar("T")
-from ...model.errors import BadInput
 
 SYNC_ANSWER = Fields(of=SyncReport, line="{files:n file}, {read} read, {seconds:.2f} s")
 
@@ -67,4 +69,14 @@ def run_merge_driver(folder: str, arguments: list[str], marker_size: int) -> Non
     from ...git.merge import merge_files  # 'index sync' does not need it
 
     base, ours, theirs, *path = arguments
-    merge_files(base, ours, theirs, path[0] if path else "", marker_size)
+    place = path[0] if path else ""
+    by_lines = False
+    try:
+        layout = find_layout(os.path.join(folder, os.path.dirname(place)))
+        load_settings(layout, lambda _: None)
+    except NewerFormat as failure:
+        by_lines = True
+        note(f"{failure.in_full}; merging lines instead of entries")
+    except RawkoError:
+        pass  # the driver needs no repository
+    merge_files(base, ours, theirs, place, marker_size, by_lines)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
-from rawkomem.model.entries import Entry
+from rawkomem.learn.cues import RULE
+from rawkomem.model.entries import Draft, Entry
+from rawkomem.model.values import now
 from rawkomem.repository import Repository
+
+from tests.git.gitting import AGENT
 
 
 @pytest.fixture
@@ -230,6 +235,46 @@ def test_a_commit_names_the_proposals_that_it_accepts(rawkomem, git, project):
     told = rawkomem("check", "--staged").stderr
     assert "this commit accepts 1 proposed change: amend of 'Tests' by robot" in told
     assert "accepts" not in rawkomem("check", "--staged", env={"CLAUDECODE": "1"}).stderr
+
+
+def test_a_merge_does_not_accept_the_proposals_of_a_branch(rawkomem, git):
+    """The author of the branch's commit decides: an agent's commit stays a proposal after a person's merge."""
+    rawkomem("add", "--title", "Tests", "--body", "Use npm.")
+    git.commit()
+    git("checkout", "-qb", "agents")
+    rawkomem("amend", "Tests", "--body", "Use pnpm.", "--by", "robot")
+    git.commit(by=AGENT)
+    git("checkout", "-q", "main")
+    rawkomem("add", "--title", "Lunch", "--body", "At noon.")
+    git.commit()
+    git("merge", "--no-commit", "agents")
+    assert "accepts" not in rawkomem("check", "--staged").stderr
+    rawkomem("feedback", "Tests", "harmful", "--by", "robot")
+    git("add", "-A")
+    assert "accepts 1 proposed change: feedback of 'Tests'" in rawkomem("check", "--staged").stderr
+    git("commit", "-qm", "merge")
+    (waiting,) = said(rawkomem("review", "--json"))["proposal"]
+    assert [change["kind"] for change in waiting["changes"]] == ["amend"]
+
+
+def test_review_of_one_item_names_commands_that_decide_on_it(rawkomem, git, project, repository):
+    rawkomem("add", "--title", "Tests", "--body", "Use npm.")
+    git.commit()
+    rawkomem("amend", "Tests", "--body", "Use pnpm.")
+    (project / "note.md").write_text("# Alerts\n\nPage the owner.\n")
+    rawkomem("import", "note.md")
+    repository.drafts.store.put(
+        [Draft("drf_0123456789ab", RULE, "Squash.", title="Squash", text="Always squash.", at=now())]
+    )
+    waiting = said(rawkomem("review", "--json"))
+    ids = {kind: waiting[kind][0]["id"] for kind in ("draft", "proposal", "quarantined")}
+    for kind, id in ids.items():
+        told = rawkomem("review", id)
+        assert id in told.stdout, kind
+        first, *_ = re.findall(r"'rawkomem ([^']+)'", told.stderr)
+        rawkomem(*first.split())
+        assert "--supersede" not in told.stderr
+    assert said(rawkomem("review", "--json"))["quarantined"] == []
 
 
 def test_a_title_without_a_text_is_refused(rawkomem):

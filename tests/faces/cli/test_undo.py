@@ -1,13 +1,15 @@
 """`undo`, `restore` and `delete`: nothing that a command did is lost, and nothing is rewritten."""
 
 import json
+import re
 import sys
 
 import pytest
 from rawkomem.files.machine_records import read_changes
 from rawkomem.model.errors import Refused
-from rawkomem.repository import beliefs
+from rawkomem.repository import Repository, beliefs
 
+from tests.git.gitting import AGENT
 from tests.terminals import detached, scrubbed, typed
 
 KEPT = ("status", "title", "helpful", "harmful", "reinforcements", "disputes", "links", "valid_until", "superseded_by")
@@ -205,3 +207,105 @@ def test_without_git_the_file_of_an_added_memory_is_removed(rawkomem, memory, me
     assert (project / ".rawko" / told["copies"][0]).read_bytes() == text
     rawkomem("add", "--title", "Queue jobs", "--body", "Use one queue.")
     assert file.exists()
+
+
+# What an agent wrote and nobody committed
+
+
+PROPOSALS = (
+    "amend {id} --body Nine.",
+    "amend {id} --tag other",
+    "amend {id} --valid-until 2030-01-01",
+    "delete {id}",
+    "delete {id} --archive",
+    "supersede {id} {other} --anyway",
+    "review {id} --hold",
+    "feedback {id} wrong",
+    "feedback {id} harmful",
+    "feedback {id} helpful",
+    "feedback {id} true",
+    "link {id} {other}",
+)
+
+
+@pytest.mark.parametrize("line", PROPOSALS)
+def test_an_agent_takes_back_its_proposal_and_no_commit_carries_it_out(rawkomem, memory, git, project, line):
+    other = json.loads(rawkomem("add", "--title", "Retry", "--body", "Three times.", "--json").stdout)["id"]
+    git.commit()
+    before = show(rawkomem, memory)
+    rawkomem(*line.format(id=memory, other=other).split())
+    (file,) = (project / ".rawko" / "changes").rglob("*.md")
+    text = file.read_bytes()
+    assert "would undo" in rawkomem("undo", "--dry-run").stdout and file.read_bytes() == text
+    told = json.loads(rawkomem("undo", "--json").stdout)
+    assert told["removed"] == [memory] and not file.exists()
+    assert (project / ".rawko" / told["copies"][0]).read_bytes() == text
+    assert "nothing waits" in rawkomem("review").stderr
+    git.commit()
+    now = show(rawkomem, memory)
+    kept = (*KEPT, "body", "tags", "proposed", "updated")
+    assert {key: now[key] for key in kept} == {key: before[key] for key in kept}
+    assert "already undone" in rawkomem("undo", told["change"], check=1).stderr
+
+
+def test_an_agent_takes_back_only_its_own_entry_of_a_file(rawkomem, memory, git, project):
+    """A memory that a person typed and did not commit holds the agent's proposal in its own file."""
+    git.commit()
+    with Repository.open(str(project), via="person") as person:
+        typed_one = person.add("Page the owner at night.", title="Alerts").id
+        person.amend(typed_one, tags=("ops",))
+    (file,) = (project / ".rawko" / "memories").glob("alerts.md")
+    before = file.read_bytes()
+    rawkomem("feedback", typed_one, "wrong")
+    assert file.read_bytes() != before and show(rawkomem, typed_one)["proposed"]
+    rawkomem("undo")
+    assert file.read_bytes() == before and not show(rawkomem, typed_one)["proposed"]
+
+
+def test_an_agent_does_not_take_back_a_persons_change(rawkomem, memory, git, project):
+    git.commit()
+    with Repository.open(str(project), via="person") as person:
+        person.amend(memory, title="Jobs")
+    (file,) = (project / ".rawko" / "changes").rglob("*-amend-*.md")
+    assert rawkomem("undo").stdout.startswith("proposed  ")
+    assert file.exists() and show(rawkomem, memory)["title"] == "Jobs"
+
+
+def test_a_committed_proposal_waits_for_a_person(rawkomem, memory, git, project):
+    git.commit()
+    rawkomem("delete", memory)
+    git.commit(by=AGENT)
+    assert f"rawkomem review {memory}" in rawkomem("undo", check=1).stderr
+    assert show(rawkomem, memory)["proposed"]
+
+
+def test_a_staged_proposal_is_named_with_the_command_that_unstages_it(rawkomem, memory, git, project):
+    git.commit()
+    rawkomem("delete", memory)
+    git("add", "-A")
+    hint = rawkomem("undo", check=1).stderr
+    unstage, undo = re.findall(r"'(?:git|rawkomem) ([^']+)'", hint)
+    git(*unstage.split())
+    rawkomem(*undo.split())
+    assert "nothing waits" in rawkomem("review").stderr
+
+
+def test_a_deletion_that_only_waits_names_no_restore(rawkomem, memory, git):
+    git.commit()
+    assert "restore" not in rawkomem("delete", memory).stderr
+
+
+def test_the_hint_about_a_large_change_undoes_that_change(rawkomem, project, monkeypatch):
+    monkeypatch.setattr(beliefs, "MAX_UNDONE", 1)
+    (project / "CLAUDE.md").write_text(
+        "# Rules\n\n## One\n\nBuild the parser twice before a release.\n\n## Two\n\nRun the slow tests three times at night.\n"
+    )
+    rawkomem("import", "CLAUDE.md")
+    rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
+    name = rawkomem("undo", "--list").stdout.split()[0]
+    rawkomem("add", "--title", "Later", "--body", "Another change.")
+    hint = rawkomem("undo", name, check=1).stderr
+    (command,) = re.findall(r"'rawkomem ([^']+)'", hint)
+    rawkomem(*command.split())
+    assert len(json.loads(rawkomem("review", "--json").stdout)["quarantined"]) == 2
+    assert show(rawkomem, "Later")["status"] == "active"

@@ -12,7 +12,7 @@ import pytest
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcRequestCancelled
 from rawkomem.model.entries import Entry, Task
-from rawkomem.model.values import CHANGES, CREATES, IMPORTANCE
+from rawkomem.model.values import CHANGES, CREATES, FORMAT, IMPORTANCE
 from rawkomem.repository import Repository
 
 from tests.faces.lsp.editor import WAIT, edit, place
@@ -43,6 +43,18 @@ def test_diagnostics_come_with_each_change_and_go(stored):
     assert about.severity == lsp.DiagnosticSeverity.Warning and about.range.start.line == 13
     assert any("is used in another file" in item.message for item in twice)
     assert not closed
+
+
+def test_a_newer_format_is_shown_as_a_message(stored):
+    (stored / ".rawko" / "config.yaml").write_text(f"format: {FORMAT + 1}\n")
+
+    async def story(editor):
+        item = lsp.TextDocumentItem(editor.uri("queue-limits.md"), "markdown", 1, LIMITS)
+        editor.client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+        return await editor.hover("queue-limits.md", 1, 9), editor.messages
+
+    said, messages = edit(stored, story)
+    assert not said and any("written by a newer rawkomem" in message for message in messages), messages
 
 
 def test_saving_one_file_mends_another(stored):

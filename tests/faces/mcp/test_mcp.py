@@ -20,6 +20,7 @@ from rawkomem.faces.mcp.http_door import Guard
 from rawkomem.faces.mcp.tools import VERBS, Caller
 from rawkomem.files.private import lock
 from rawkomem.model.entries import Draft, Entry
+from rawkomem.model.values import FORMAT
 from rawkomem.repository import Repository
 from rawkomem.text.chunks import count_tokens
 
@@ -75,6 +76,21 @@ def test_the_list_of_tools_is_short_and_annotated():
     assert all(hints[name].destructive_hint is False for name in ("remember", "feedback", "drafts"))
     assert not hints["remember"].idempotent_hint
     assert not any(hint.open_world_hint for hint in hints.values())
+
+
+def test_a_newer_format_is_the_error_of_every_tool_that_reads_memories(ask, stored):
+    (stored / ".rawko" / "config.yaml").write_text(f"format: {FORMAT + 1}\n")
+
+    async def conversation(client):
+        calls = (
+            ("recall", {"task": "retry"}),
+            ("get", {"id": "retry-with-jitter"}),
+            ("remember", {"title": "T", "text": "A text."}),
+        )
+        return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    for result in ask(conversation):
+        assert result.is_error and "written by a newer rawkomem" in text_of(result)
 
 
 def test_every_verb(ask, stored):
