@@ -82,13 +82,15 @@ def test_an_id_used_twice_is_an_error_in_both_places(project, memories):
 
 def test_a_change_about_nothing_is_a_warning(project, memories):
     (memories / "a.md").write_text("---\nid: x\nkind: amend\nabout: nobody\n---\n\nnew\n", "utf-8")
-    assert told(check(project)) == ["a.md:1 warning about 'nobody': no such memory"]
+    assert told(check(project)) == ["a.md:1 warning about 'nobody': no memory states this id"]
 
 
-def test_a_change_about_another_file_is_fine(project, memories):
-    (memories / "a.md").write_text(front() + IDEAL, "utf-8")
+def test_a_change_about_another_file_is_fine_if_that_file_states_its_id(project, memories):
     (memories / "b.md").write_text("---\nid: x\nkind: amend\nabout: a\n---\n\nnew\n", "utf-8")
+    (memories / "a.md").write_text(front(id="a") + IDEAL, "utf-8")
     assert told(check(project)) == []
+    (memories / "a.md").write_text(front() + IDEAL, "utf-8")
+    assert told(check(project)) == ["b.md:1 warning about 'a': no memory states this id"]
 
 
 def test_problems_come_in_the_order_of_lines(project, memories):

@@ -157,6 +157,7 @@ def test_a_persons_commit_accepts_and_an_agents_does_not(vouched, agent, git):
 
 def test_a_copied_vote_is_no_second_vote(vouched, git, memories):
     vote = "---\nkind: feedback\nabout: one\nsignal: harmful\n---\n"
+    (memories / "one.md").write_text((memories / "one.md").read_text().replace("---\n", "---\nid: one\n", 1))
     (memories / "vote.md").write_text(vote)
     git.commit()
     for number in range(3):
