@@ -8,6 +8,7 @@
 `schema`: the JSON Schema of a frontmatter
 `claims`: claims, and new texts that update a memory
 `contradictions`: sentences that contradict each other
+`cues`: the words of each language that reveal a contradiction (cues.json)
 `graph`: edges, walks and drawings
 `digests`: digests and episodes
 `strength`: strength, and the columns of RFC-0011

@@ -1,6 +1,7 @@
 """Find memories with nearly equal sentences that contradict each other.
 
-The sentences have the same words, except for a number, a negation, the object of "use X", or what one of them rejects.
+The sentences have the same words, except for a number, a negation, an opposite ("enable", "disable"), the object of
+"use X", or what one of them rejects. `cues` has the words of each language.
 Other contradictions need a claim: the rules prefer to miss a contradiction over a false alarm.
 """
 
@@ -8,81 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, pairwise
 from zlib import crc32
 
 from ..model.entries import Memory
-from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, RECORDED, record
-from ..text.language import language, language_cache, language_code, word_set
+from ..model.values import ACTIVE, GROUPS, KEPT_BOTH, RECORDED, record, replace
+from ..text.language import language
 from ..text.prose import sentences
-
-# The words that reveal a contradiction between sentences, as data for each human language.
-
-
-@record
-class Cues:
-    """The words of one language, in lower case without apostrophes."""
-
-    negations: frozenset[str] = frozenset()
-    # words that limit a sentence to certain cases
-    conditions: frozenset[str] = frozenset()
-    choosing: frozenset[str] = frozenset()  # verbs whose object is a choice
-    rejecting: frozenset[str] = frozenset()  # verbs whose object is no longer used
-    # after a choice or a comma: what follows is not used
-    instead: frozenset[str] = frozenset()
-    bounds: frozenset[str] = frozenset()  # words that end an object
-    # words in sentences that allow other choices, too
-    adding: frozenset[str] = frozenset()
-    # words after which a sentence only gives a reason
-    reasons: frozenset[str] = frozenset()
-    numerals: tuple[str, ...] = ()  # words for 1, 2, 3 …
-    units: frozenset[str] = frozenset()  # a number before or after one is a value
-
-
-NO_CUES = Cues()
-CUES = {
-    "en": Cues(
-        negations=word_set(
-            "no not never none without cannot cant dont doesnt didnt isnt arent wasnt wont shouldnt mustnt wouldnt nor"
-        ),
-        conditions=word_set(
-            "if when unless except while until once only where whenever during outside besides"
-        ),
-        choosing=word_set(
-            "adopt adopted choose chose pick picked prefer preferred prefers use used uses using"
-        ),
-        rejecting=word_set(
-            "abandon abandoned avoid ban banned deprecated drop dropped forbid remove removed replace replaced stop stopped"
-        ),
-        instead=word_set("instead rather over not never"),
-        bounds=word_set(
-            """
-            across against all and any anymore around as at be between but by each every for from in inside into is are
-            longer of on onto or per so than then through to under via was were with within
-            """
-        ),
-        adding=word_set("also too additionally either both besides optionally can may might could sometimes often"),
-        reasons=word_set("because since otherwise"),
-        numerals=(
-            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
-        ),
-        units=word_set(
-            """
-            port version limit timeout ttl maximum minimum size length width
-            approval approvals attempts bits bytes cents characters chars columns connections copies cores days dollars
-            euros gb gib hours instances items kb kib lines mb members mib milliseconds minutes months ms nodes pages
-            people percent pixels points processes px replicas requests retries reviewers rows seconds sec spaces tb
-            threads time times tokens users weeks words workers years
-            """
-        ),
-    )
-}  # fmt: skip
-
-
-def known_cues() -> Cues:
-    """Return the cues of the current language; empty for a language without cues, so that only numbers are compared."""
-    return CUES.get(language_code(), NO_CUES)
-
+from .cues import CUES, UNITS, Cues, language_of
 
 # of a body that are read: a rule is at its beginning, and a later detail outdates no memory
 MAX_BODY_CHARS = 600
@@ -91,130 +26,277 @@ MAX_SENTENCE_WORDS = 30  # a longer sentence says several things
 MAX_GROUP = 20  # memories with a common key that are compared with each other
 MAX_PAIRS = 3_000  # pairs of memories that are compared
 MAX_CHOICE_WORDS = 3  # a choice of more words is a description
-MIN_WORDS = 3  # that two sentences without a common title or condition must share
-MIN_FRAME_WORDS = 2  # … besides their choices
-EDGES = ".!?\"'`*_“”‘’<>"
+MAX_UNIT_ERROR = 0.1  # 1 GB and 1024 MB are equal, and 1 month and 30 days
+EDGES = ".!?\"'`*_“”‘’<>。！？"
 BREAK = ","
-BREAKS = re.compile(r"[()\[\]]|[,;:](?=\s|$)")  # they end a clause
+BREAKS = re.compile(r"[()\[\]（）]|[,;:](?=\s|$)|[，；：]")  # they end a clause
 # a sentence with one of these is code
 CODE_SIGNS = (" = ", "==", "->", "()", '"""', "</")
+NUMBER = re.compile(r"[$€£v]?(\d[\d,_]*(?:\.\d+)?)([^\W\d_]*|%)")
+DECIMAL = re.compile(r"\d+(?:\.\d+)?")
+
+Value = tuple[str, str]  # number, key of UNITS or empty
 
 
 @record
 class Statement:
-    """A sentence as sets of stems."""
+    """A sentence as stems."""
 
     text: str
-    frame: frozenset[str]  # its words without the others
+    # what it states, in parts that a word like "with" separates
+    objects: tuple[tuple[str, ...], ...]
     chosen: frozenset[str]
     rejected: frozenset[str]
     # values; a number that names a thing, as in "sprint 12", is a word
-    numbers: frozenset[str]
+    numbers: frozenset[Value]
     is_negative: bool
+    signs_per_word: int = 1
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Return what it states."""
+        stems = frozenset(stem for words in self.objects for stem in words)
+        return stems - (self.rejected - self.chosen)
+
+    @property
+    def frame(self) -> frozenset[str]:
+        """Return what it states without its choice."""
+        return self.kept - self.chosen
 
     @property
     def words(self) -> frozenset[str]:
         """Return all its words without numbers."""
-        return self.frame | self.chosen | self.rejected
+        return self.kept | self.rejected
 
 
-Role = tuple[str, str, str]  # field of Cues that decides, stem, number
-# in this order
-ROLES = ("reasons", "instead", "negations", "choosing", "rejecting", "bounds")
+@record
+class Word:
+    """A word of a sentence."""
+
+    text: str
+    role: str  # the field of Cues that has it
+    stem: str  # empty for a function word
+    value: Value | None
+
+
+END = Word(BREAK, BREAK, "", None)  # before the first word and after the last
+# they have no effect inside a condition
+PLAIN_ROLES = (
+    "replacing", "instead", "negations", "reversing", "choosing", "rejecting",
+)  # fmt: skip
+ENDING_ROLES = (BREAK, "relations", "conditions", "bounds")  # they end an object
+ROLES = ("reasons", *PLAIN_ROLES, *ENDING_ROLES[1:])  # in this order
 MAX_KNOWN_WORDS = 20_000  # size of the cache
-_known_words: dict[str, Role] = language_cache()
 
 
-def read_statement(sentence: str) -> Statement | None:
+@lru_cache(MAX_KNOWN_WORDS)
+def read_word(text: str, code: str) -> Word:
+    """Return a word of a language."""
+    if text == BREAK:
+        return END
+    cues = CUES[code]
+    roles = [name for name in ROLES if text in getattr(cues, name)]
+    role = "".join(roles[:1])
+    value = _value(text, cues)
+    stem = cues.stemmer([text])[0]
+    is_compared = value or text in cues.limits or text not in cues.function_words
+    return Word(text, role, stem if is_compared else "", value)
+
+
+def _value(text: str, cues: Cues) -> Value | None:
+    """Return a number, with its unit if both are one word; None for any other word and for a date."""
+    if text in cues.numerals:
+        return str(cues.numerals.index(text) + 1), ""
+    match = NUMBER.fullmatch(text)
+    if match:
+        number = match[1].replace(",", "").replace("_", "")
+        unit = cues.measures.get(match[2], "")
+        return (number, unit) if unit else (number + match[2], "")
+    digits = text.lstrip("$€£v")
+    is_number = digits[:1].isdigit() and "-" not in text and "/" not in text
+    return (digits, "") if is_number else None
+
+
+FRAME, CHOSEN, REJECTED = "frame", "chosen", "rejected"
+MARK = "="  # before the stem of opposites
+
+
+class Object(list[str]):
+    """Stems of a sentence that belong together."""
+
+    place = FRAME
+
+
+def read_statement(sentence: str, code: str) -> Statement | None:
     """Return the statement of a sentence; None for code and for a sentence that is too long."""
-    plain = (
-        sentence.lower()
-        .replace("'", "")
-        .replace("’", "")
-        .replace("any more", "anymore")
-    )
-    parts = BREAKS.sub(f" {BREAK} ", plain).split()
-    words = [word for part in parts if (word := part.strip(EDGES))]
-    if not 0 < len(words) <= MAX_SENTENCE_WORDS or any(
-        sign in sentence for sign in CODE_SIGNS
-    ):
+    cues = CUES[code]
+    parts = cues.words(BREAKS.sub(f" {BREAK} ", sentence.lower()))
+    texts = [text for part in parts if (text := part.strip(EDGES))]
+    is_code = any(sign in sentence for sign in CODE_SIGNS)
+    if is_code or not 0 < len(texts) <= MAX_SENTENCE_WORDS * cues.signs_per_word:
         return None
-    cues = known_cues()
-    frame, chosen, rejected, numbers = set[str](), set[str](), set[str](), set[str]()
-    place = frame  # the set that the next word belongs to
-    negative = denied = False
-    before = ""  # the word before, if it belongs to a set
-    for at, word in enumerate(words):
-        role, stem, value = _known_words.get(word) or _read_word(word, cues)
-        if role == "instead" and not chosen and not (frame and words[at - 1] == BREAK):
-            role = "negations" if word in cues.negations else ""
-        if (
-            value
-            and before
-            and cues.units.isdisjoint((before, *words[at + 1 : at + 2]))
-        ):
-            value = ""  # the number is a name, as in "sprint 12"
-        if stem and not role and not value:
-            place.add(stem)
-            before = word
-            continue
-        before = ""
-        if role == "reasons":
-            break
-        if value and not role:
-            numbers.add(value)
-        elif role == BREAK:
-            place, denied = frame, False
-        elif role == "instead":
-            place = rejected
-        elif role == "negations":
-            negative = denied = True
-        elif role == "choosing":
-            place = rejected if denied else chosen
-        elif role == "rejecting":
-            place, negative, denied = rejected, True, True
-        elif role == "bounds":
-            place = frame if place else place  # "instead of" goes on
-    if not cues.adding.isdisjoint(words):
-        frame, chosen = frame | chosen, set()
+    reader = _Reader(cues, [END, *(read_word(text, code) for text in texts), END])
+    reader.read()
     return Statement(
         sentence,
-        frozenset(frame - chosen - rejected),
-        frozenset(chosen),
-        frozenset(rejected),
-        frozenset(numbers),
-        negative,
+        tuple(tuple(part) for part in reader.objects if part.place != REJECTED),
+        reader.stems(CHOSEN) if cues.adding.isdisjoint(texts) else frozenset(),
+        reader.stems(REJECTED),
+        frozenset(reader.numbers),
+        reader.negated != reader.reversed,
+        cues.signs_per_word,
     )
 
 
-def _read_word(word: str, cues: Cues) -> Role:
-    """Return the role of a word, its stem (empty for a function word), and its number."""
-    if len(_known_words) >= MAX_KNOWN_WORDS:
-        _known_words.clear()
-    role = BREAK if word == BREAK else ""
-    for name in ROLES:
-        if not role and word in getattr(cues, name):
-            role = name
-    value = _number(word, cues)
-    counts = value or word in cues.conditions or not language().is_stop(word)
-    stem = language().roots([word])[0] if counts else ""
-    _known_words[word] = role, stem, value
-    return _known_words[word]
+class _Reader:
+    """Reads the words of a sentence, one after the other."""
 
+    def __init__(self, cues: Cues, words: list[Word]):
+        self.cues = cues
+        self.words = words
+        self.objects = [Object()]
+        self.numbers: set[Value] = set()
+        self.clause = 0  # number of the clause's first object
+        self.negated = self.reversed = self.denied = self.in_condition = False
+        self.relation = ""  # the word before, if it belongs to the next one
 
-def _number(word: str, cues: Cues) -> str:
-    """Return a number, with its unit if both are one word; empty for any other word and for a date."""
-    if word in cues.numerals:
-        return str(cues.numerals.index(word) + 1)
-    digits = word.lstrip("$€£v")
-    return (
-        digits if digits[:1].isdigit() and "-" not in word and "/" not in word else ""
-    )
+    def stems(self, place: str) -> frozenset[str]:
+        """Return the stems at a place."""
+        return frozenset(
+            stem for part in self.objects if part.place == place for stem in part
+        )
+
+    def read(self) -> None:
+        """Read all words, until one that starts a reason."""
+        before = ""  # the word before, if it is compared
+        unit = ""  # of the number before
+        for at, word in enumerate(self.words[1:-1], 1):
+            role, last = self._role(at), before
+            opposite = self._opposite(at)
+            before = ""
+            if role == "reasons":
+                break
+            if unit:  # this word is the unit
+                unit = ""
+            elif opposite:
+                self._add(opposite.strip("+-") and MARK + opposite[1:])
+                self.reversed ^= opposite[0] == "-"
+            elif word.value and not role and self._is_value(at, word.value[1], last):
+                number, own = word.value
+                if not own and DECIMAL.fullmatch(number):
+                    unit = self.cues.measures.get(self.words[at + 1].text, "")
+                self.numbers.add((number, own or unit))
+                self._add(UNITS[own or unit][0])
+            elif role:
+                self._turn(role, at)
+            elif word.stem or (self.in_condition and self._is_plain(word)):
+                if self.cues.is_unspaced and last.isascii() != word.text.isascii():
+                    self._start()  # without a space: "使用 npm 安装"
+                self._add(word.stem or word.text)
+                before = word.text
+
+    def _role(self, at: int) -> str:
+        """Return the role of a word at its place."""
+        word = self.words[at]
+        if self.in_condition and self._is_plain(word):
+            return ""
+        follows = self.objects[0] and self.words[at - 1] is END
+        if word.role != "instead" or follows or self.stems(CHOSEN):
+            return word.role
+        return "negations" if word.text in self.cues.negations else ""
+
+    def _is_plain(self, word: Word) -> bool:
+        """Return whether a word is compared as it is inside a condition."""
+        return word.role in PLAIN_ROLES or word.text in self.cues.states
+
+    def _opposite(self, at: int) -> str:
+        """Return the opposite of Cues that a word is: a state as in "is enabled", or an order as in "enable it"."""
+        before, word, after = self.words[at - 1 : at + 2]
+        state = self.cues.states.get(word.text, "")
+        order = self.cues.orders.get(word.text, "")
+        if self.in_condition or not (state or order):
+            return ""
+        describes = after.stem and not after.role  # "enabled flags"
+        is_alone = before is after is END  # "debug: true"
+        if is_alone or (self._is_linked(at, self.cues.link_distance) and not describes):
+            return state
+        is_first = not any(self.objects[self.clause :]) and not self.relation
+        is_order = is_first or after is END or self.cues.is_unspaced
+        return order if is_order and before.text not in self.cues.purposes else ""
+
+    def _is_linked(self, at: int, distance: int) -> bool:
+        """Return whether one of the words before says that this one is a state."""
+        start = max(0, at - distance)
+        return any(word.text in self.cues.links for word in self.words[start:at])
+
+    def _is_value(self, at: int, unit: str, before: str) -> bool:
+        """Return whether a number is a value. Others name a thing, like "sprint 12"."""
+        after = self.words[at + 1]
+        units = {before, after.text} & self.cues.units
+        if units or after.text in self.cues.measures or unit:
+            return True
+        if self.in_condition or before not in self.cues.ranks:
+            return not before and not self.in_condition
+        ends = after.role in ENDING_ROLES and after.text not in self.cues.links
+        return ends and sum(map(len, self.objects)) > 1
+
+    def _turn(self, role: str, at: int) -> None:
+        """Change the place of the next words, or the meaning of the sentence."""
+        word = self.words[at]
+        if role in ENDING_ROLES:
+            self._start()
+        if role == BREAK:
+            self.objects[-1].place, self.clause = FRAME, len(self.objects) - 1
+            self.denied = self.in_condition = False
+        elif role == "relations":
+            self.relation = f"{word.text} "
+        elif role == "conditions":
+            self._add(word.text)
+            self.in_condition = True
+        elif role in ("replacing", "instead"):
+            self._start(REJECTED)
+        elif role == "reversing":
+            self.reversed = not self.reversed
+        elif role == "choosing":
+            self._start(REJECTED if self.denied else CHOSEN)
+        elif role == "negations":
+            self.negated = self.denied = True
+            if self.objects[-1].place == CHOSEN:  # "use no X"
+                self.objects[-1].place = REJECTED
+        elif role == "rejecting":
+            self._reject(at)
+
+    def _reject(self, at: int) -> None:
+        """Reject the words before "was removed", or those after "remove"."""
+        if self._is_linked(at, 2):
+            for part in self.objects[self.clause :]:
+                part.place = REJECTED if part.place == FRAME else part.place
+        elif self.words[at + 1] is END:  # a name, as in "episode remove"
+            self._add(self.words[at].stem)
+            return
+        else:
+            self._start(REJECTED)
+        self.negated = self.denied = True
+
+    def _add(self, stem: str) -> None:
+        if stem:
+            part = self.objects[-1]
+            part.append(self.relation + stem if part.place == FRAME else stem)
+            self.relation = ""
+
+    def _start(self, place: str = FRAME) -> None:
+        """Start an object. If the last one has no words, it goes on: in "instead of X", the object follows."""
+        if self.objects[-1]:
+            self.objects.append(Object())
+        if place != FRAME:
+            self.objects[-1].place = place
 
 
 # Compare the statements of memories.
 
 TITLE, CONDITION = "title", "condition"  # what two memories have in common
+MIN_WORDS = {TITLE: 1, CONDITION: 2, "": 3}  # that their sentences must share
+MIN_FRAME_WORDS = {TITLE: 0, CONDITION: 1, "": 2}  # … besides their choices
 
 
 @record
@@ -303,21 +385,27 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
                 else _checksum("title", said.title)
             )
             found.add((frame, _checksum("chosen", one.chosen)))
-        for rest in _without_one(one) if one.rejected else ():
+        for rest in _without_one_object(one) if one.rejected else ():
             found.add(
                 (_checksum("words", rest | one.rejected), _checksum("rejects", ()))
             )
     return found
 
 
-def _without_one(said: Statement) -> list[frozenset[str]]:
-    """Return the words of a statement without those that it rejects, also without its choice or one other word."""
-    kept = said.frame | said.chosen
-    return [kept, said.frame, *(kept - {word} for word in kept)]
+def _without_one_object(said: Statement) -> list[frozenset[str]]:
+    """Return what a statement states, also without its choice, one other object or one word."""
+    objects = [part for part in said.objects if len(part) <= MAX_CHOICE_WORDS]
+    left_out = [
+        said.chosen,
+        *map(frozenset, objects),
+        *(frozenset((word,)) for word in said.kept),
+    ]
+    return [said.kept, *(said.kept - words for words in left_out)]
 
 
-def _checksum(kind: object, words: Iterable[str]) -> int:
-    return crc32(f"{kind} {' '.join(sorted(words))}".encode(errors="replace"))
+def _checksum(kind: object, words: Iterable[object]) -> int:
+    text = " ".join(sorted(map(str, words)))
+    return crc32(f"{kind} {text}".encode(errors="replace"))
 
 
 def _all_statements(said: Prose) -> tuple[Statement, ...]:
@@ -326,15 +414,30 @@ def _all_statements(said: Prose) -> tuple[Statement, ...]:
 
 def prose_of(memory: Memory) -> Prose:
     """Return the statements of a memory."""
-    found = map(read_statement, sentences(memory.body[:MAX_BODY_CHARS], MAX_STATEMENTS))
+    body = memory.body[:MAX_BODY_CHARS]
+    code = language_of(body)
+    found = (
+        read_statement(sentence, code) for sentence in sentences(body, MAX_STATEMENTS)
+    )
+    statements = [one for one in found if one]
+    joined = [
+        _joined(*pair)
+        for pair in pairwise(statements)
+        if pair[1].rejected and not pair[1].kept
+    ]
     return Prose(
         memory.id,
         frozenset(language().stems(memory.title)),
         frozenset(" ".join(condition.lower().split()) for condition in memory.when),
-        read_statement(memory.title),
-        tuple(one for one in found if one),
+        read_statement(memory.title, language_of(memory.title)),
+        (*statements, *joined),
         frozenset(id for type, id in memory.links if type == KEPT_BOTH),
     )
+
+
+def _joined(said: Statement, rejecting: Statement) -> Statement:
+    """Return a statement that also rejects what the next sentence rejects: "X is gone.\""""
+    return replace(said, rejected=said.rejected | rejecting.rejected, is_negative=True)
 
 
 def disagreement(one: Prose, other: Prose) -> Disagreement | None:
@@ -385,39 +488,45 @@ def overrules(one: Prose, other: Prose) -> bool:
 def _contradicts(one: Statement, other: Statement, tie: str) -> bool:
     if _rejects(one, other, tie) or _rejects(other, one, tie):
         return True
-    if one.words == other.words and len(one.words) >= (1 if tie else MIN_WORDS):
+    if one.words == other.words and _has_enough(one.words, MIN_WORDS[tie], one):
         if one.is_negative != other.is_negative:
             return one.numbers == other.numbers
-        if one.numbers != other.numbers:
-            return (
-                len(one.numbers - other.numbers)
-                == len(other.numbers - one.numbers)
-                == 1
-            )
-    if (
-        one.frame != other.frame
-        or one.numbers != other.numbers
-        or not (one.chosen and other.chosen)
-    ):
+        mine, theirs = one.numbers - other.numbers, other.numbers - one.numbers
+        if len(mine) == len(theirs) == 1:
+            return _differ(*mine, *theirs)
+    if one.frame != other.frame or one.numbers != other.numbers:
         return False
-    if one.chosen <= other.chosen or other.chosen <= one.chosen:
+    ours, others = one.chosen - other.chosen, other.chosen - one.chosen
+    if not ours or not others or one.is_negative != other.is_negative:
         return False
-    if not one.frame and tie != TITLE:
+    if not _has_enough(one.frame, MIN_FRAME_WORDS[tie], one):
         return False
-    if not tie and len(one.frame) < MIN_FRAME_WORDS:
-        return False
-    return max(len(one.chosen), len(other.chosen)) <= MAX_CHOICE_WORDS
+    if not one.frame:  # more than a name is a description, like "small stores"
+        return len(ours) == len(others) == 1
+    longest = max(len(one.chosen), len(other.chosen))
+    return longest <= MAX_CHOICE_WORDS * one.signs_per_word
+
+
+def _has_enough(words: frozenset[str], min_words: int, said: Statement) -> bool:
+    """Return whether there are enough words; marks do not count."""
+    counted = [word for word in words if not word.startswith(MARK)]
+    return len(counted) >= min_words * said.signs_per_word
+
+
+def _differ(one: Value, other: Value) -> bool:
+    """Return whether two values differ. Different units are converted."""
+    if one[1] == other[1]:
+        return True
+    amount, others = (float(number) * UNITS[unit][1] for number, unit in (one, other))
+    return abs(amount - others) > MAX_UNIT_ERROR * max(amount, others)
 
 
 def _rejects(one: Statement, other: Statement, tie: str) -> bool:
     """Return whether a statement says the same as another, but with other words instead of those that it rejects."""
+    if not one.rejected or other.is_negative or other.rejected:
+        return False
+    if not one.rejected <= other.words or one.numbers != other.numbers:
+        return False
     rest = other.words - one.rejected
-    if other.is_negative or other.rejected or not one.rejected <= other.words:
-        return False
-    if (
-        not one.rejected
-        or one.numbers != other.numbers
-        or len(rest) < (1 if tie else MIN_FRAME_WORDS)
-    ):
-        return False
-    return rest in _without_one(one)
+    min_words = MIN_FRAME_WORDS[tie] if rest or other.chosen else 1
+    return _has_enough(rest, min_words, one) and rest in _without_one_object(one)
