@@ -1,9 +1,9 @@
 """Tell whether a person runs a command: at their own terminal, with no agent host among the parent
 processes.
 
-This cannot be proven. A program that hides its name, clears its environment and types into a
-person's own terminal (`tmux send-keys`) counts as that person. `--strict` and commits protect
-against that.
+A window of tmux or screen is a person's only while a person's terminal shows that session. Which
+program types at that terminal cannot be proven: one that types into a person's own window
+(`tmux send-keys`) counts as that person. docs/security.md says what this means.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .known_hosts import AGENT_PROGRAMS, AGENT_VARIABLES
 
 PERSON, AGENT = "person", "agent"
 MAX_ANCESTORS = 64
+TERMINALS = ("/dev/pts/", "/dev/tty")
 MAX_ARGUMENTS_BYTES = 4096
 PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command="), 5
 INIT, KEEPERS = (
@@ -50,6 +51,8 @@ DETACHED = (
     "dtach",
     "abduco",
 )
+# Programs whose terminals a person sees only while another terminal is attached.
+MULTIPLEXERS = ("tmux", "screen", "zellij")
 SERVERS = (
     "vscode-server",
     "code-server",
@@ -118,7 +121,8 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
     """Return the agent or the program without a person among the ancestors of a process (nearest first).
 
     The first ancestor with another terminal made the terminal of the process. If it is an interpreter, `expect` or the
-    like, no person sits there. A person may record their own terminal with `script`.
+    like, no person sits there, nor at a window of a multiplexer that no person's terminal shows. A person may record
+    their own terminal with `script`.
     """
     found = _program_among(ancestors)
     for process in ancestors if terminal and not found else ():
@@ -127,6 +131,8 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
                 process.name == "script" and process.attended
             ):
                 return process.name
+            if _is_multiplexer(process):
+                return "" if _is_watched(process) else process.name
             terminal = process.terminal
         if not terminal:
             break
@@ -138,6 +144,45 @@ def _is_detached(process: Process) -> bool:
     """Tell whether a process can run commands at a terminal that no person sees."""
     served = any(server in " ".join(process.arguments) for server in SERVERS)
     return _program_name(process.name) in DETACHED and not served
+
+
+def _is_multiplexer(process: Process) -> bool:
+    return _program_name(process.name).rstrip(":") in MULTIPLEXERS
+
+
+def _is_watched(server: Process) -> bool:
+    """Tell whether the terminal of a person shows a session of a multiplexer.
+
+    The server holds the terminals of its clients open. Where that cannot be seen (no /proc, another user), nobody watches.
+    """
+    folder = f"/proc/{server.pid}/fd"
+    try:
+        names = [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+        shown = [_terminal_number(name) for name in names if name.startswith(TERMINALS)]
+        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return False
+    for pid in pids if any(shown) else ():
+        client = _process(pid)
+        if (
+            client
+            and client.terminal in shown
+            and client.attended
+            and _is_multiplexer(client)
+            and not agent_among(_lineage(pid)[1:], client.terminal)
+        ):
+            return True
+    return False
+
+
+def _terminal_number(path: str) -> str:
+    """Return the number of a terminal as /proc/PID/stat writes it; empty if it does not exist."""
+    try:
+        device = os.stat(path).st_rdev
+    except OSError:
+        return ""
+    major, minor = os.major(device), os.minor(device)
+    return str((minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12))
 
 
 def _topmost(ancestors: list[Process]) -> Process | None:
@@ -216,13 +261,13 @@ def _package(script: str) -> str:
     return (parts[1:2] if parts and parts[0].startswith("@") else parts[:1] or [""])[0]
 
 
-def _lineage() -> list[Process]:
-    """Return this process, its parent, and so on, as far as they are visible; nothing on Windows."""
+def _lineage(pid: int = 0) -> list[Process]:
+    """Return a process, by default this one, its parent, and so on, as far as they are visible; nothing on Windows."""
     if sys.platform == "win32":
         return []
     listed = None if os.path.isdir("/proc/self") else _processes()
     found: list[Process] = []
-    pid = os.getpid()
+    pid = pid or os.getpid()
     while len(found) <= MAX_ANCESTORS:
         process = _process(pid) if listed is None else listed.get(pid)
         if process is None:
@@ -250,7 +295,7 @@ def _process(pid: int) -> Process | None:
         return None
     _, parent, group, _, terminal, foreground, *_ = rest.split()
     try:
-        reads = os.readlink(f"/proc/{pid}/fd/0").startswith(("/dev/pts/", "/dev/tty"))
+        reads = os.readlink(f"/proc/{pid}/fd/0").startswith(TERMINALS)
     except OSError:  # a process of another user
         reads = False
     is_attended = reads and group == foreground

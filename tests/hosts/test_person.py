@@ -4,6 +4,8 @@ import json
 import os
 import pty
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -20,7 +22,7 @@ from rawkomem.repository import Repository
 
 from tests.commands import ROOT
 from tests.hosts.connect.test_connect import home  # noqa: F401
-from tests.terminals import converse, detached, scrubbed, shell_named, typed
+from tests.terminals import converse, detached, scrubbed, shell_named, typed, wait_for
 
 ADD = [sys.executable, "-m", "rawkomem", "add", "--title", "Typed", "--body", "By hand."]
 
@@ -89,8 +91,8 @@ def seated(*rows: tuple[str, str, bool]) -> list[Process]:
     ("rows", "found"),
     [
         ([("bash", "1", True), ("sshd", "", False)], ""),
-        ([("bash", "1", True), ("tmux: server", "", False)], ""),
-        ([("bash", "1", True), ("SCREEN", "", False)], ""),
+        ([("bash", "1", True), ("tmux: server", "", False)], "tmux: server"),
+        ([("bash", "1", True), ("SCREEN", "", False)], "SCREEN"),
         ([("bash", "1", True), ("code", "", False)], ""),
         ([("bash", "1", True), ("nvim", "2", True), ("bash", "2", True), ("foot", "", False)], ""),
         ([("bash", "1", True), ("sudo", "2", True), ("zsh", "2", True), ("alacritty", "", False)], ""),
@@ -106,6 +108,43 @@ def seated(*rows: tuple[str, str, bool]) -> list[Process]:
 )  # fmt: skip
 def test_who_made_the_terminal(rows, found):
     assert agent_among(seated(*rows), "1") == found
+
+
+# how to run a command in a new window: nobody is attached; the terminal of a person is attached
+WINDOWS = {
+    "tmux": ("tmux -S {folder}/sock new-session -d {line}", "tmux -S {folder}/sock new-session {line}"),
+    "screen": ("screen -D -m sh -c {line}", "screen sh -c {line}"),
+}
+
+
+@pytest.mark.parametrize("is_attached", [False, True])
+@pytest.mark.parametrize("program", WINDOWS)
+def test_a_window_is_a_persons_only_while_a_persons_terminal_shows_it(
+    program, is_attached, terminal, project, repository
+):
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    start = WINDOWS[program][is_attached].format(folder=project, line=shlex.quote(f"{shlex.join(ADD)}; touch stored"))
+    (project / "window.sh").write_text(start)
+    line = f"sh {project}/window.sh"
+    env = scrubbed(TERM="xterm", SCREENDIR=str(project / "screens"))
+    (project / "screens").mkdir(mode=0o700)
+    detached(terminal, typed(line) if is_attached else line, project, env)
+    wait_for((project / "stored").exists)
+    assert is_verified(repository) is is_attached
+
+
+def test_an_agent_that_attaches_to_its_own_window_is_no_person(project, repository, terminal):
+    if not shutil.which("tmux"):
+        pytest.skip("tmux is not installed")
+    sock = project / "sock"
+    wait = f"sleep 2; {shlex.join(ADD)}; touch stored"
+    (project / "window.sh").write_text(f"tmux -S {sock} new-session -d {shlex.quote(wait)}")
+    watch = f"import pty; pty.spawn(['tmux', '-S', '{sock}', 'attach'])"
+    (project / "watch.sh").write_text(f'{sys.executable} -c "{watch}" </dev/null >/dev/null &')
+    detached(terminal, f"sh {project}/window.sh; sh {project}/watch.sh", project, scrubbed(TERM="xterm"))
+    wait_for((project / "stored").exists)
+    assert not is_verified(repository)
 
 
 def test_a_pipe_is_a_programs(terminal, project, repository):
@@ -188,6 +227,19 @@ def test_a_person_vouches_after_saying_yes(git, memories, project, repository, t
     for answer, body in (("n", "Old."), ("y", "New.")):
         converse(terminal, review, [(r"\[y/N\]", f"{answer}\n")], project, scrubbed())
         assert repository.get("rule").body == body
+
+
+def test_yes_vouches_for_nothing(git, memories, project, repository, terminal):
+    (memories / "a.md").write_text("---\nid: mem_1_a\ntitle: Deploy\n---\n\nPush to main.\n")
+    git.commit()
+    with Repository.open(str(project), via="agent") as agent:
+        stored = agent.add(Entry(title="Zebra", body="Zebras graze."))
+        agent.amend("mem_1_a", body="Push a tag.")
+    for line in (f"review {stored.entry.id} --activate --yes", "review mem_1_a --accept --yes"):
+        (project / "ended").unlink(missing_ok=True)
+        detached(terminal, typed(f"{sys.executable} -m rawkomem {line}"), project, scrubbed())
+    assert not repository.get(stored.entry.id).vouched
+    assert repository.get("mem_1_a").body == "Push to main."
 
 
 def test_keys_typed_before_a_question_do_not_answer_it(project, terminal):

@@ -61,6 +61,12 @@ def arrival() -> str:
     return person.PERSON if watched else person.arrival()
 
 
+def count_as_agent(repository: Repository) -> None:
+    """Let a decision with --yes count as an agent's, because nobody saw the words and pressed a key."""
+    if not watched:
+        repository.core.via = person.AGENT
+
+
 # Report the result of a decision about a memory. Does not import click.
 
 

@@ -42,7 +42,7 @@ from .adding import REDACTED_REMARK, RESUME, STORED, write_in_editor
 from .answers import Fields, as_text, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
 from .listing import claim_line
-from .opening import DECIDED, SIDE, decision
+from .opening import DECIDED, SIDE, count_as_agent, decision
 from .options import BY, REASON, YES
 from .terminal import day, name_of, note, paint, say, wide
 
@@ -228,14 +228,18 @@ def review_command(
 
 def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> None:
     """Show a person the words that they vouch for, and ask. Raise Abort if they do not."""
+    if yes:
+        count_as_agent(repository)
     if repository.core.via == PERSON and not yes:
         _list_items(repository, _items(repository, id, place, ()), id)
         if not confirmed("Vouch for this?"):
             raise Abort
     if repository.core.via != PERSON:
+        why = (
+            "--yes answers for nobody" if yes else "this counts as an agent's decision"
+        )
         note(
-            "this counts as an agent's decision: an activated memory is in use, but no person vouches for it until a person"
-            " reviews or commits it"
+            f"{why}: an activated memory is in use, but no person vouches for it until a person reviews or commits it"
         )
 
 
@@ -644,6 +648,8 @@ def drafts_keep(
         )
     if changed:
         chosen = [repository.drafts.changed(chosen[0].id, title, text, when or None)]
+    if yes:
+        count_as_agent(repository)
     if repository.core.via == PERSON and not yes:
         for draft in chosen:
             say(whole_draft(repository, draft).text(draft) + "\n")

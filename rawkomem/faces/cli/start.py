@@ -325,6 +325,7 @@ def init_command(
         _start_plain(ctx.obj, dry_run, personal)
         return 0
     guide = Guide(ctx, not no_import, not no_connect)
+    guide.is_person = guide.is_person and not yes
     steps = guide.steps()
     say(
         f"{WHAT_IT_IS}\n\nThe plan:"
