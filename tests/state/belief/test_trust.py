@@ -256,7 +256,9 @@ def test_who_is_a_person(author, state):
 
 
 def test_the_patterns_of_agents_are_those_of_the_repository():
-    patterns = ("Build <*>", "*@CI.example.org", "what?")
+    patterns = ("Build Robot", "ops@example.org", "*@CI.example.org", "what?")
+    assert author_state("Build Robot <b@example.org>", patterns) == AGENT
+    assert author_state("Ops <team <ops@example.org>", patterns) == AGENT
     assert author_state("Robo <robo@ci.example.org>", patterns) == AGENT
     assert author_state(AUTHORS.join(["Robo <robo@ci.example.org>"] * 2), patterns) == AGENT
     assert author_state("Claude <noreply@anthropic.com>", patterns) == PERSON
@@ -346,7 +348,7 @@ def test_where_a_memory_was_imported_from(named, place):
 def test_sources_are_read_from_the_frontmatter_and_from_heritage():
     made = with_sources(Entry(title="T", extra={"type": "fact"}), ["a", "b", "a"])
     assert made.extra == {"type": "fact", "derivedFrom": ["a", "b"]}
-    assert sources_in({"derivedFrom": "a"}) == ("a",)
+    assert sources_in({"derivedFrom": "one"}) == ("one",)
     assert sources_in({"derivedFrom": ["a", "", 7]}) == ("a", "7")
     assert sources_in({}) == sources_in({"derivedFrom": ""}) == ()
     assert derived_from(Memory("m", extra=made.extra, heritage=("b", "c"))) == ("a", "b", "c")
