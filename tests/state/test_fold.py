@@ -335,6 +335,8 @@ def test_the_memory_with_all_proposed_changes():
     assert (memory.title, memory.body, memory.status, memory.harmful) == ("Proposed", "Proposed text", "archived", 1)
     assert parts == split_changes(MINE, in_fold_order(entries, vouches)[0], vouches)
     assert fold_proposed([PROPOSED], vouches) is None is fold([PROPOSED], vouches)
+    copied = copy(title="Of an agent", path="memories/a.md", at=1)
+    assert fold_proposed([copied, MINE, PROPOSED], vouches)[0].created == MINE.at
     memory, _ = fold_proposed([MINE, ONE, OTHER], vouches)
     assert memory.body == ONE.body  # the text that waits, as it would be if a person accepted it
 

@@ -299,6 +299,11 @@ def used(id: str, of: str = "neolata:store.json#2", **state: object) -> Memory:
         # both were in use in the other system: the review keeps both
         (imported(status="active"), [used("r"), used("s")], [ACTIVATED, BOTH]),
         (imported(status="active"), [used("r")], [ACTIVATED, ("link", "m", {"to": "r", "type": "keptBoth"})]),
+        (
+            imported(of="neolata:C:/a.json#1", status="active"),
+            [replace(used("r", "neolata:D:/b.json#2"), extra={"importedFrom": "neolata:x", "importedState": "odd"})],
+            [ACTIVATED, ("link", "m", {"to": "r", "type": "keptBoth"})],
+        ),
         # their conflict was open there: it stays open
         (imported(status="active", conflictsWith=["r", "s"]), [used("r"), used("s")], [OPEN]),
         (imported(status="active"), [used("r", conflictsWith=["m"]), used("s", conflictsWith=["m"])], [OPEN]),
