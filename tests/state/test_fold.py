@@ -145,6 +145,28 @@ def test_what_was_decided_before_a_supersede_without_effect_still_counts():
     assert together(A, B, superseded("a", "b", 5), *doubted, about("b", "delete", 9))["a"] == ("disputed", "")
 
 
+def test_a_memory_is_in_use_again_if_its_replacements_wait_for_a_review():
+    waiting = (about("b", "quarantine", 4), superseded("b", "c", 6), about("c", "quarantine", 7))
+    assert together(A, B, C, superseded("a", "b", 5), *waiting) == {
+        "a": ("active", ""),
+        "b": ("superseded", "c"),
+        "c": ("quarantined", ""),
+    }
+
+
+def test_memories_that_supersede_one_another_are_folded_by_who_vouches():
+    entries = [A, B, superseded("a", "b", 5), about("b", "quarantine", 4), about("a", "quarantine", 3)]
+    mine = [replace(entry, by="ada") for entry in entries]
+    folding = FoldTogether(lambda id: [entry for entry in mine if entry.target == id], vouches)
+    first, again = folding.memory("a"), folding.memory("a")
+    assert first == again and (first.status, first.vouched) == ("superseded", True)
+    theirs = [replace(A, by="ada"), replace(B, by="ada"), replace(superseded("a", "b", 5), by="bot")]
+    folding = FoldTogether(lambda id: [entry for entry in theirs if entry.target == id], vouches)
+    kept = folding.memory("a")
+    assert (kept.status, kept.proposed) == ("active", ("supersede_a_5",))
+    assert folding.memory("unknown") is None
+
+
 def test_a_list_is_changed_one_by_one():
     memory = fold([CREATE])
     given = {"tags": ("a", "x"), "when": ("kafka",), "given": ("tags", "whenToUse")}
@@ -267,6 +289,13 @@ def test_what_reviews_accept_decline_and_undo(reviews, counting, proposed, decli
     assert split_changes(creating, ordered, vouches) == Split(
         True, tuple(counting), tuple(proposed), tuple(declined), tuple(undone)
     )
+
+
+def test_the_time_of_a_review_decides_and_not_its_id():
+    accept = replace(ACCEPT, id="z")
+    undo = replace(review("ada", 40, undoes=accept), id="a")
+    assert fold([MINE, PROPOSED, accept, undo], vouches).proposed == (PROPOSED.id,)
+    assert fold([MINE, PROPOSED, accept, replace(undo, at=20)], vouches).proposed == ()
 
 
 def test_without_knowing_who_vouches_every_change_counts():
