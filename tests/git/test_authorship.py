@@ -539,3 +539,22 @@ def test_a_commit_on_a_branch_that_was_withdrawn_there_only(git, memories, proje
     git.commit()
     git("merge", "-q", "--no-edit", "side")
     assert states(project) == {"base": PERSON, "one": PERSON}
+
+
+def test_a_removal_after_a_merge_ends_what_either_side_added(git, memories, project):
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "side")
+    (memories / "c.md").write_text(entry("other"))
+    git.commit()
+    git("checkout", "-q", "main")
+    (memories / "b.md").write_text(entry("one"))
+    git.commit()
+    git("merge", "-q", "--no-edit", "side")
+    for name in ("b.md", "c.md"):
+        (memories / name).unlink()
+    git.commit("withdrawn")
+    (memories / "b.md").write_text(entry("one"))
+    (memories / "c.md").write_text(entry("other"))
+    git.commit("revived", BOT)
+    assert states(project) == {"base": PERSON, "one": AGENT, "other": AGENT}
