@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 from rawkomem.files.installation import plan_start, write_start
@@ -456,13 +457,17 @@ def test_a_repository_below_the_top_of_the_tree(project, git):
 
 @pytest.mark.skipif(os.name == "nt", reason="no such names there")
 def test_moves_between_files_with_odd_names_keep_the_author(git, memories, project):
-    names = ["tab\there", 'quote"d', "back\\slash", "üml\täut", "line\nend", " blank", "plain"]
+    names = ["tab\there", 'quote"d', "back\\slash", "üml\täut", "line\nend", "with blank", "plain"]
+    if sys.platform == "linux":
+        names.append(os.fsdecode(b"no utf-8: \xe9\t"))
     for number, name in enumerate(names):
         (memories / f"{name}.md").write_text(entry(f"e{number}"))
     git.commit()
+    known = history_of(project)
     for name in names:
         (memories / f"{name}.md").rename(memories / f"{name} moved.md")
     git.commit("moved", BOT)
+    assert history_of(project, known) == history_of(project)
     assert authors(project) == {f"{name} moved.md": AUTHOR for name in names}
 
 
@@ -558,3 +563,13 @@ def test_a_removal_after_a_merge_ends_what_either_side_added(git, memories, proj
     (memories / "c.md").write_text(entry("other"))
     git.commit("revived", BOT)
     assert states(project) == {"base": PERSON, "one": AGENT, "other": AGENT}
+
+
+def test_an_entry_from_a_file_that_holds_no_memories_is_whose_move_it_is(git, memories, project):
+    (memories / "note.txt").write_text(entry("one"))
+    (project / "note.md").write_text(entry("two"))
+    git.commit()
+    (memories / "note.txt").rename(memories / "a.md")
+    (project / "note.md").rename(memories / "b.md")
+    git.commit("moved", BOT)
+    assert states(project) == {"one": AGENT, "two": AGENT}
