@@ -11,7 +11,7 @@ HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot
 AXE := axe-core@4.14.0
 CODE := code-server@4.96.4
 
-.PHONY: demo test lint types layers suite test-time test-slow test-models test-stores test-servers test-page test-editors test-hosts test-pythons vsix bench docs site clean
+.PHONY: demo test lint types layers suite test-time test-slow test-models test-stores test-servers test-page test-editors test-hosts test-pythons mutants vsix bench docs site clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -113,6 +113,12 @@ test-pythons:                ## the fast suite on the other Pythons that are ins
 	  .venv-$$version/bin/pytest $(PARALLEL) -m "$(FAST)" || exit 1; \
 	done
 
+mutants: .venv/ready         ## change single expressions of the fold, trust, authorship and the merge, and list the changes that no test notices
+	$(BIN)/python -m pip install --quiet --group mutants
+	rm -rf mutants  # or mutmut keeps results of older tests
+	$(BIN)/mutmut run
+	$(BIN)/python tools/mutants.py
+
 bench: .venv/ready
 	$(BIN)/rawkomem bench speed --files 2000
 
@@ -126,4 +132,4 @@ site: .venv/ready            ## build the documentation as a static site in site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/mkdocs.yml
 
 clean:
-	rm -rf site .venv .venv-* .hosts .axe .editors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf site mutants .venv .venv-* .hosts .axe .editors dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

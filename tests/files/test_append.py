@@ -437,3 +437,31 @@ def test_an_open_fence_starts_a_new_file(write, memories):
 def test_entries_of_one_plan_that_share_a_file_are_all_in_it(write, memories):
     write(*[below(f"body {number}", id=f"mem_{number}_aaaaaa") for number in range(5)])
     assert [e.body for e in entries_of(memories / "t.md")] == [f"body {number}" for number in range(5)]
+
+
+def test_a_text_is_durably_in_its_new_place_before_it_leaves_the_old_one(layout, memories, monkeypatch):
+    old, new = memories / "old.md", memories / "deep" / "new.md"
+    old.write_text(front())
+    moved, synced = os.replace, replace.sync_folder
+    steps: list[str] = []
+
+    def watched_move(source, target):
+        moved(source, target)
+        steps.append("written" if str(target) == str(new) else "removed")
+        assert old.exists() or new.exists()
+
+    def watched_sync(folder):
+        synced(folder)
+        steps.append(f"synced {os.path.basename(folder)}")
+
+    monkeypatch.setattr(os, "replace", watched_move)
+    monkeypatch.setattr(replace, "sync_folder", watched_sync)
+    files = replace.Replacing(layout)
+    data = files.read(str(old))
+    files.read(str(new))
+    files.put(str(old), None)  # said first, done last
+    files.put(str(new), data)
+    files.finish()
+    assert new.read_bytes() == front().encode() and not old.exists()
+    done = [step for step in steps if step in ("written", "removed") or step in ("synced deep", "synced memories")]
+    assert done[-4:] == ["written", "synced deep", "removed", "synced memories"]

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import sys
 
 import pytest
+from rawkomem.files.installation import plan_start, write_start
 from rawkomem.files.layout import Layout
-from rawkomem.git.authorship import History, read_history
+from rawkomem.git import authorship
+from rawkomem.git.authorship import History, digests_in, read_blobs, read_history
 from rawkomem.git.head import git_stamp
 from rawkomem.git.runner import Git as OurGit
 from rawkomem.git.runner import GitFailed
-from rawkomem.state.trust import AGENT, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state
+from rawkomem.state.trust import AGENT, AUTHORS, HIDDEN_AUTHOR, PERSON, UNCOMMITTED, UNKNOWN, author_state
 
 from tests.git.gitting import AGENT as BOT
 from tests.git.gitting import PERSON as ADA
@@ -458,3 +461,201 @@ def test_checkout_and_reset(git, memories, project):
     assert states(project) == {"one": PERSON, "two": AGENT}
     git("checkout", "-q", "--detach", first)
     assert states(project) == {"one": PERSON}
+
+
+def history_of(folder, known: History | None = None) -> History:
+    return read_history(Layout(str(folder / ".rawko")), known)
+
+
+def authors(folder) -> dict[str, str]:
+    """The author of each entry in HEAD, by the file's name."""
+    found = history_of(folder)
+    return {
+        key.partition(" ")[2].rpartition("/")[2]: found.authors[digest]
+        for key, digests in found.blobs.items()
+        for digest in digests
+    }
+
+
+AUTHOR = f"{ADA[0]} <{ADA[1]}>"
+AGENT_AUTHOR = f"{BOT[0]} <{BOT[1]}>"
+
+
+def test_the_author_is_told_with_the_committer_if_that_is_somebody_else(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "b.md").write_text(entry("two"))
+    git.commit("b", BOT, f"--author={AUTHOR}")
+    (memories / "c.md").write_text(entry("one"))
+    git.commit("c", BOT)
+    assert authors(project) == {
+        "a.md": AUTHORS.join(sorted([AUTHOR, AGENT_AUTHOR])),  # the same text in two files
+        "b.md": f"{AUTHOR}\t{AGENT_AUTHOR}",
+        "c.md": AUTHORS.join(sorted([AUTHOR, AGENT_AUTHOR])),
+    }
+
+
+def test_the_history_holds_the_entries_of_each_file_in_head(git, memories, project):
+    assert history_of(project) == History()
+    (project / ".gitignore").write_text("/.rawko/log\n/.rawko/traces\n")
+    assert {*history_of(project).ignored} == {"log", "traces"}
+    (memories / "deep").mkdir()
+    (memories / "deep" / "a.md").write_text(entry("one") + "\n---\n\n" + entry("two"))
+    (memories / "note.txt").write_text(entry("no memory"))
+    (memories / "link.md").symlink_to("deep/a.md")
+    (project / "outside.md").write_text(entry("outside"))
+    head = git.commit()
+    found = history_of(project)
+    data = (memories / "deep" / "a.md").read_bytes()
+    blob = git("hash-object", str(memories / "deep" / "a.md"))
+    assert (found.head, {*found.ignored}, found.why) == (head, {"log", "traces"}, "")
+    assert found.blobs == {f"{blob} memories/deep/a.md": digests_in(data, "memories/deep/a.md")}
+    assert found.authors == dict.fromkeys(digests_in(data), AUTHOR) and len(found.authors) == 2
+
+
+def test_a_file_that_becomes_a_link_or_another_kind_of_file_has_no_entries(git, memories, project):
+    file = memories / "a.md"
+    file.write_text(entry("one"))
+    git.commit()
+    file.unlink()
+    file.symlink_to("elsewhere")
+    git.commit("a link", BOT)
+    assert history_of(project).blobs == {}
+    file.unlink()
+    file.write_text(entry("one"))
+    git.commit("a file again", BOT)
+    assert states(project) == {"one": AGENT}
+
+
+def test_a_repository_below_the_top_of_the_tree(project, git):
+    inner = project / "services" / "pay.rawko"
+    inner.mkdir(parents=True)
+    write_start(plan_start(str(inner)))
+    for folder in (project, inner):
+        (folder / ".rawko" / "memories" / "a.md").write_text(entry(folder.name))
+    (inner / ".gitignore").write_text("/.rawko/log\n")
+    git.commit()
+    (inner / ".rawko" / "memories" / "a.md").write_text(entry("edited"))
+    git.commit("edit", BOT)
+    assert states(inner) == {"edited": AGENT} and states(project) == {project.name: PERSON}
+    assert history_of(inner).ignored == ("log",)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such names there")
+def test_moves_between_files_with_odd_names_keep_the_author(git, memories, project):
+    names = ["tab\there", 'quote"d', "back\\slash", "üml\täut", "line\nend", "with blank", "plain"]
+    if sys.platform == "linux":
+        names.append(os.fsdecode(b"no utf-8: \xe9\t"))
+    for number, name in enumerate(names):
+        (memories / f"{name}.md").write_text(entry(f"e{number}"))
+    git.commit()
+    known = history_of(project)
+    for name in names:
+        (memories / f"{name}.md").rename(memories / f"{name} moved.md")
+    git.commit("moved", BOT)
+    assert history_of(project, known) == history_of(project)
+    assert authors(project) == {f"{name} moved.md": AUTHOR for name in names}
+
+
+def test_a_moved_entry_that_an_agent_revived_stays_the_agents(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    (memories / "a.md").unlink()
+    git.commit("withdrawn")
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("revived", BOT)
+    (memories / "a.md").rename(memories / "b.md")
+    git.commit("moved", BOT)
+    assert states(project) == {"one": AGENT}
+
+
+def test_a_history_with_unknown_authors_is_read_again(git, memories, project, tmp_path_factory):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit("agent", BOT)
+    (memories / "b.md").write_text(entry("two"))
+    git.commit()
+    clone = tmp_path_factory.mktemp("clones") / "shallow"
+    git("clone", "-q", "--depth", "1", f"file://{project}", str(clone))
+    shallow = history_of(clone)
+    assert {*shallow.authors.values()} == {HIDDEN_AUTHOR}
+    Git(clone)("fetch", "-q", "--unshallow")
+    assert history_of(clone, shallow) == history_of(project)
+
+
+def test_a_history_of_other_commits_is_read_again(git, memories, project):
+    (memories / "a.md").write_text(entry("one"))
+    git.commit()
+    found = history_of(project)
+    (digest,) = found.authors
+    forged = {digest: "Nobody <n@example.org>"}
+    for head in ("", "0" * 40, "no commit"):
+        assert history_of(project, History(head, forged, found.blobs)) == found
+    assert history_of(project, History(found.head, forged, found.blobs)).authors == forged  # as it was known
+
+
+def test_many_files_are_read_in_several_calls(git, memories, project, monkeypatch):
+    for number in range(5):
+        (memories / f"m{number}.md").write_text(entry(f"e{number}", "ä\n" * number))
+    git.commit()
+    found = history_of(project)
+    monkeypatch.setattr(authorship, "BLOBS_PER_CALL", 2)
+    assert history_of(project) == found
+    ours = OurGit(str(project))
+    blobs = [key.partition(" ")[0] for key in found.blobs]
+    asked = [blobs[0], "0" * 40, *blobs[1:], "1" * 40]
+    wanted = [(memories / key.rpartition("/")[2]).read_bytes() for key in found.blobs]
+    assert [*read_blobs(ours, asked)] == [*zip(blobs, wanted, strict=True)]
+    assert [*read_blobs(ours, [])] == []
+
+
+def test_digests_depend_on_the_path_only_without_an_id():
+    data = f"{entry('one')}\n---\n\n---\ntitle: Two\n---\n\nText.\n".encode()
+    here, there = digests_in(data, "memories/a.md"), digests_in(data, "memories/b.md")
+    assert here[0] == there[0] and here[1] != there[1] and len(here) == 2
+    assert digests_in(data.replace(b"\n", b"\r\n"), "memories/a.md") == here
+    assert digests_in(b"\0", "memories/a.md") == ()
+
+
+def test_a_commit_on_a_branch_that_was_withdrawn_there_only(git, memories, project):
+    """A removal ends what was added before it, not what another branch added at the same time."""
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "side")
+    (memories / "b.md").write_text(entry("one"))
+    git.commit("agent", BOT)
+    (memories / "b.md").unlink()
+    git.commit("withdrawn", BOT)
+    git("checkout", "-q", "main")
+    (memories / "b.md").write_text(entry("one"))
+    git.commit()
+    git("merge", "-q", "--no-edit", "side")
+    assert states(project) == {"base": PERSON, "one": PERSON}
+
+
+def test_a_removal_after_a_merge_ends_what_either_side_added(git, memories, project):
+    (memories / "a.md").write_text(entry("base"))
+    git.commit()
+    git("checkout", "-q", "-b", "side")
+    (memories / "c.md").write_text(entry("other"))
+    git.commit()
+    git("checkout", "-q", "main")
+    (memories / "b.md").write_text(entry("one"))
+    git.commit()
+    git("merge", "-q", "--no-edit", "side")
+    for name in ("b.md", "c.md"):
+        (memories / name).unlink()
+    git.commit("withdrawn")
+    (memories / "b.md").write_text(entry("one"))
+    (memories / "c.md").write_text(entry("other"))
+    git.commit("revived", BOT)
+    assert states(project) == {"base": PERSON, "one": AGENT, "other": AGENT}
+
+
+def test_an_entry_from_a_file_that_holds_no_memories_is_whose_move_it_is(git, memories, project):
+    (memories / "note.txt").write_text(entry("one"))
+    (project / "note.md").write_text(entry("two"))
+    git.commit()
+    (memories / "note.txt").rename(memories / "a.md")
+    (project / "note.md").rename(memories / "b.md")
+    git.commit("moved", BOT)
+    assert states(project) == {"one": AGENT, "two": AGENT}

@@ -7,7 +7,7 @@ import sys
 import pytest
 from rawkomem.files.reading import read_data
 from rawkomem.git import merge as merge_driver
-from rawkomem.git.merge import merge_entries, merge_files
+from rawkomem.git.merge import below_root, merge_entries, merge_files
 from rawkomem.model.errors import Refused, Unwritable
 
 PATH = ".rawko/memories/a.md"
@@ -89,6 +89,17 @@ def test_two_edits_of_one_entry_are_loud_and_the_rest_is_still_merged():
 def test_an_edit_of_what_the_other_side_cut_out_is_loud():
     ids, text = conflict(file(A, B), B, file(entry("a", "New."), B))
     assert ids == ("a",) and text.startswith("<<<<<<< ours\n=======\n---\nid: a") and text.endswith(GAP + B)
+    new = entry("a", "New.")
+    ids, text = conflict(file(A, B), file(new, B), B)
+    assert ids == ("a",) and text == file(f"<<<<<<< ours\n{new}=======\n>>>>>>> theirs\n", B)
+
+
+def test_the_markers_stand_around_the_lines_that_differ():
+    def with_lines(*lines: str) -> str:
+        return entry("a", "\n".join(("First.", *lines, "Last but one.", "Last.")))
+
+    _, text = conflict(with_lines("Base."), with_lines("Ours.", "More."), with_lines("Theirs."))
+    assert text == with_lines("<<<<<<< ours", "Ours.", "More.", "=======", "Theirs.", ">>>>>>> theirs")
 
 
 def test_two_entries_under_one_id_are_loud():
@@ -106,6 +117,26 @@ def test_entries_that_people_wrote_without_an_id():
     one, two = entry("", title="One"), entry("", title="Two", at="2026-01-02")
     assert merged(A, file(A, two), file(A, one)) == file(A, one, two)
     assert conflict("", entry("", "1", title="T"), entry("", "2", title="T"))[0] == ("a",)
+    changed = entry("", "New.", title="Two")
+    assert merged(file(one, two), two, file(one, changed)) == changed
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        (".rawko/memories/a.md", "memories/a.md"),
+        (".rawko/memories/deep/er/a.md", "memories/deep/er/a.md"),
+        ("services/one/.rawko/traces/2026-01/a.md", "traces/2026-01/a.md"),
+        ("one/.rawko/memories/.rawko/archive/a.md", "archive/a.md"),
+        ("one\\.rawko\\memories\\a.md", "memories/a.md"),
+        ("memories/a.md", "memories/a.md"),
+        ("docs/notes/a.md", "a.md"),
+        (".merge_file_X1", ".merge_file_X1"),
+        ("X1.md", "X1.md"),
+    ],
+)
+def test_the_path_that_ids_come_from_is_the_one_in_the_repository(path, inside):
+    assert below_root(path) == inside
 
 
 def test_a_change_stays_with_the_entry_it_is_about():
@@ -124,11 +155,51 @@ def test_a_time_that_comes_from_the_entry_above_stays():
     assert times == {"feedback": read_data(late.encode(), "").entries[0].at}
 
 
+def test_a_time_that_no_side_knows_is_left_to_git():
+    """Each side removes one entry above a change without a time: it would get the time of the first entry."""
+    vote = entry("v", at="", kind="feedback", about="a", signal="helpful")
+    early, late = entry("b", at="2026-02-01"), entry("c", at="2026-03-01")
+    base = file(A, early, late, vote)
+    assert merge_entries(base.encode(), file(A, early, vote).encode(), file(A, late, vote).encode(), PATH) is None
+    assert merged(base, file(A, early, late, vote, D), file(A, late, vote)) == file(A, late, vote, D)
+
+
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_line_ends_and_byte_order_mark_stay(mark, newline):
     texts = [mark + text.replace("\n", newline) for text in (A, file(A, B), file(A, C), file(A, B, C))]
     assert merged(*texts[:3]) == texts[3]
+
+
+MARK = "\ufeff"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        ("\n" + A, "\n\n" + A, "\n" + file(A, B), "\n\n" + file(A, B)),  # one side changed it: that side's
+        (A, "\n" + A, "\n\n" + file(A, B), "\n" + file(A, B)),
+        (A, "\n\n\n" + A, "\n\n" + file(A, B), "\n\n" + file(A, B)),
+        (A, MARK + A, file(A, B), MARK + file(A, B)),
+        (MARK + A, A, MARK + file(A, B), file(A, B)),
+        ("", A.replace("\n", "\r\n"), B, file(A, B)),
+        (A, "", file(A, B), B),
+    ],
+)
+def test_what_stands_before_the_entries_and_line_ends_are_chosen_the_same_from_both_sides(base, ours, theirs, wanted):
+    assert merged(base, ours, theirs) == wanted
+
+
+def test_entries_that_the_sides_order_differently_are_ordered_by_time_then_id():
+    assert merged(file(B, A), file(A, B), file(B, A, C)) == file(A, B, C)
+    nameless, named = entry("", title="T"), entry("z", title="T")
+    assert merged(file(nameless, B), file(named, B), file(B, nameless), ".rawko/memories/z.md") == file(B, named)
+
+
+def test_an_entry_with_a_mistake_is_merged_as_any_other():
+    draft = entry("d").replace("title: d\n", "")
+    assert read_data(draft.encode(), "memories/a.md").entries[0].draft
+    assert merged(A, file(A, draft), file(A, B)) == file(A, draft, B)  # it has no time
 
 
 def test_rules_fences_and_comments_in_texts():
@@ -163,6 +234,75 @@ def experience(number: int, goal: str, at: str) -> str:
     return f"---\nexperience_id: exp_{number}\ntimestamp: {at}\nprimary_goal: {goal}\noutcome: success\n---\n"
 
 
+def written(folder, *texts: str) -> list[str]:
+    """Write the files base, ours and theirs; return their paths."""
+    paths = [folder / name for name in ("base", "ours", "theirs")]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return [str(path) for path in paths]
+
+
+BY_HAND = "fix it by hand, then git add"
+KEEP_ONE = "keep one side between the markers, then git add"
+
+
+@pytest.mark.parametrize(
+    ("texts", "path", "message", "hint"),
+    [
+        ((A, entry("a", "1"), entry("a", "2")), PATH, f"{PATH}: both sides changed a", KEEP_ONE),
+        (
+            (file(A, B), file(entry("a", "1"), entry("b", "1")), file(entry("a", "2"), entry("b", "2"))),
+            PATH,
+            f"{PATH}: both sides changed a, b",
+            KEEP_ONE,
+        ),
+        (
+            [entry("", body, title="T") for body in "123"],
+            ".rawko/memories/note.md",
+            ".rawko/memories/note.md: both sides changed note",
+            KEEP_ONE,
+        ),
+        ((A, entry("a", "1"), entry("a", "2")), "", "OURS: both sides changed a", KEEP_ONE),
+        (("1\n", "2\n", "3\n"), PATH, f"{PATH} cannot be merged entry by entry", BY_HAND),
+    ],
+)
+def test_a_conflict_names_the_file_the_entries_and_what_to_do(tmp_path, texts, path, message, hint):
+    words = written(tmp_path, *texts)
+    with pytest.raises(Refused) as failure:
+        merge_files(*words, **({"path": path} if path else {}), marker=9)
+    assert (failure.value.message, failure.value.hint) == (message.replace("OURS", words[1]), hint)
+    assert "<" * 9 + " ours\n" in (tmp_path / "ours").read_text()
+
+
+def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path, monkeypatch):
+    words = written(tmp_path, A, file(A, B), file(A, C))
+    with pytest.raises(Unwritable) as failure:
+        merge_files(str(tmp_path / "nowhere"), *words[1:])
+    assert failure.value.message.startswith(f"cannot read {tmp_path / 'nowhere'}")
+    assert failure.value.hint == "run 'git merge', which calls this command"
+    monkeypatch.setattr(os, "replace", disk_full)
+    with pytest.raises(Unwritable) as failure:
+        merge_files(*words)
+    assert failure.value.message.startswith(f"cannot write {words[1]}")
+
+
+def test_the_temporary_file_is_in_the_folder_of_git(project, git, monkeypatch):
+    words = written(project, A, file(A, B), file(A, C))
+    abandoned = project / ".git" / ".rawkomem-abandoned"
+    abandoned.write_text("")
+    folders = []
+    move = os.replace
+
+    def watched(source, target):
+        folders.append(os.path.dirname(source))
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    merge_files(*words, PATH)
+    assert folders == [str(project / ".git")] and not abandoned.exists()
+    assert (project / "ours").read_text() == file(A, B, C)
+
+
 def test_the_driver_falls_back_to_lines(tmp_path):
     """git merge-file, never a guess: far apart it merges, on the same lines it conflicts."""
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
@@ -189,14 +329,15 @@ def test_the_command(tmp_path, rawkomem):
     assert "merge-driver" not in rawkomem("--help").stdout
 
 
-def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
+def disk_full(*_):
+    raise OSError(28, "No space left on device")
 
+
+def test_a_merge_that_cannot_be_written_leaves_nothing_beside(tmp_path, monkeypatch):
     files = [tmp_path / name for name in ("base", "ours", "theirs")]
     for path, text in zip(files, (A, file(A, B), file(A, C)), strict=True):
         path.write_text(text)
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "replace", disk_full)
     with pytest.raises(Unwritable):
         merge_files(*map(str, files))
     assert sorted(tmp_path.iterdir()) == sorted(files) and files[1].read_text() == file(A, B)

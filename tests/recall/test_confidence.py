@@ -327,3 +327,17 @@ def test_search_by_a_profile_explains_itself(rawkomem, memories):
         found = json.loads(rawkomem("search", "invoice export", "-p", profile, "--explain", "--json").stdout)
         assert found and all(row["explain"] for row in found)
     assert len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found)
+
+
+def test_agreement_is_the_cosine_of_the_second_closest_passage(repository, memories):
+    other = "[Penguins live on the ice and eat krill all day]"
+    write(memories, keys=memory("Keys", "Rotate the signing keys every month.", whenToUse=other))
+    evidence, _ = judged(repository, "rotate the signing keys every month")["keys"]
+    assert 0 < evidence["agreement"] < evidence["meaning"]
+
+
+@pytest.mark.parametrize("conditions", ["[quokka, SENTENCE]", "[SENTENCE, quokka]", "[quokka, wombat, SENTENCE]"])
+def test_a_condition_that_is_a_sentence_is_compared_wherever_it_stands(repository, memories, conditions):
+    sentence = "You change how customers pay for an order"
+    write(memories, pay=memory("Money", "Ask Ada.", whenToUse=conditions.replace("SENTENCE", sentence)))
+    assert judged(repository, sentence)["pay"][0]["condition_meaning"] > 0.8

@@ -9,11 +9,13 @@ import sys
 import pytest
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput, NotFound
+from rawkomem.model.values import replace
 from rawkomem.recall.excerpt import MAX_WHOLE_CHARS, excerpt
-from rawkomem.recall.inject import pack
+from rawkomem.recall.inject import Packed, add_linked, leave_out_received, pack, received_key
 from rawkomem.recall.render import FORMS, Page, render
 from rawkomem.recall.scoring import Reason
 from rawkomem.recall.signals import Limits, question_of
+from rawkomem.state.trust import Standing
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.conditions import ALTERNATIVE, Fired
 from rawkomem.text.safe import safe_body
@@ -374,3 +376,28 @@ def test_what_is_too_long_is_shown_with_fewer_sentences(memories, repository):
         assert tight.tokens <= budget and "The gateway drains for ninety seconds." in tight.text and "…" in tight.text
     none = repository.inject(Task("restart the gateway"), form="xml", budget=30)
     assert none.text == "" and none.left_out[0].out.code == "over-budget"
+
+
+def doubted(of):
+    """An item that no person vouches for."""
+    return replace(of, signals=replace(of.signals, unverified=Standing()))
+
+
+def test_an_item_fits_if_it_takes_exactly_the_room_that_is_left():
+    packed = Packed((doubted(item(memory("m"))),), (), 15)
+    for budget, out in ((15, []), (14, [Reason("over-budget", (15, 14))])):
+        found = add_linked(packed, {}, Limits(max_injected=5, budget=budget), lambda item: 15)
+        assert [item.out for item in found.left_out] == out and len(found.items) == 1 - len(out)
+
+
+@pytest.mark.parametrize(
+    ("is_new_doubted", "is_old_doubted", "is_left_out"),
+    [(False, False, True), (True, False, True), (True, True, True), (False, True, False)],
+)
+def test_a_copy_that_nobody_vouches_for_does_not_stop_a_memory_of_a_person(is_new_doubted, is_old_doubted, is_left_out):
+    text = "Stop the importer before a migration, or rows are lost."
+    old, new = item(memory("old", body=text)), item(memory("new", body=text))
+    old, new = doubted(old) if is_old_doubted else old, doubted(new) if is_new_doubted else new
+    first, second = leave_out_received([old, new], {received_key(old)})
+    assert first.out == Reason("told")
+    assert second.out == (Reason("twin", ("old",)) if is_left_out else None)

@@ -109,6 +109,13 @@ def test_whoever_was_killed_before_the_answer_may_try_again(rawkomem, memories, 
     assert [file.read_text().count("Parcels leave") for file in memories.glob("parcel*.md")] == [1, 1, 1]
 
 
+def test_the_same_words_with_an_earlier_time_are_not_a_second_try(rawkomem, memories):
+    for time in ("12:00", "11:59"):
+        told = rawkomem(*ADD, env={"RAWKOMEM_NOW": f"2026-06-01T{time}:00Z"}).stdout
+        assert "stored already" not in told
+    assert sorted(file.name for file in memories.glob("*.md")) == ["parcel-2.md", "parcel.md"]
+
+
 def test_the_same_amendment_again_counts_unless_another_came_between(rawkomem, memories):
     (memories / "a.md").write_text("---\nid: mem_a\ntitle: A\n---\n\nText.\n")
     for body in ("one", "one", "two", "one"):
