@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.values import CHANGES, replace
-from rawkomem.state.changes import plan_amend
+from rawkomem.state.changes import plan_amend, value_name
 from rawkomem.state.fold import (
     REGISTRY,
     FoldTogether,
@@ -216,7 +216,7 @@ def review(who: str, at: int, **named: Entry | list[Entry]) -> Entry:
     return by(who, "review", at, extra={key: [*map(reviewed_name, entries)] for key, entries in lists.items()})
 
 
-MINE = replace(CREATE, by="ada", digest="the-digest-of-the-memory")
+MINE = replace(CREATE, by="ada", digest="the-digest-of-the-memory", given=("id",))
 THEIRS = replace(MINE, by="bot")
 
 
@@ -321,11 +321,20 @@ def test_a_copied_vote_of_a_person_counts_once():
 
 
 def amend(who: str, at: int, *known: Entry) -> Entry:
-    return by(who, "amend", at, body=f"text of {at}", extra={"after": [entry.id for entry in known]} if known else {})
+    """An amendment that replaces the texts of some entries."""
+    names = [value_name("body", entry.body) for entry in known]
+    return by(who, "amend", at, body=f"text of {at}", extra={"replaces": names} if known else {})
+
+
+def retitled(at: int, known: str) -> Entry:
+    extra = {"replaces": [value_name("title", known)]}
+    return by("ada", "amend", at, title=f"Title of {at}", given=("title",), extra=extra)
 
 
 ONE, OTHER = amend("ada", 20, MINE), amend("ada", 30, MINE)
 TAGGED = by("ada", "amend", 21, tags=("b",), given=("tags",))
+SEEN = replace(amend("ada", 40, OTHER), extra={**amend("ada", 40, OTHER).extra, "after": [ONE.id]})
+DELETED = by("ada", "delete", 25, extra={"replaces": [value_name("body", MINE.body)]})
 
 
 @pytest.mark.parametrize(
@@ -335,8 +344,17 @@ TAGGED = by("ada", "amend", 21, tags=("b",), given=("tags",))
         ([ONE, OTHER], OTHER.body, [ONE]),
         ([ONE, amend("ada", 30, ONE)], "text of 30", []),
         ([ONE, amend("ada", 30)], "text of 30", []),  # it says of no text that it knew it
-        ([ONE, TAGGED, amend("ada", 30, TAGGED)], "text of 30", []),  # a change after the text
-        ([ONE, by("ada", "amend", 30, title="T2", given=("title",), extra={"after": ["m"]})], ONE.body, []),
+        ([ONE, TAGGED, amend("ada", 30, ONE)], "text of 30", []),  # a change after the text
+        ([ONE, retitled(30, MINE.title)], ONE.body, []),
+        ([retitled(20, MINE.title), retitled(30, MINE.title)], MINE.body, [retitled(20, "")]),
+        ([retitled(20, MINE.title), retitled(30, "Title of 20")], MINE.body, []),
+        ([ONE, OTHER, SEEN], "text of 40", []),  # ONE waited when it was written
+        ([ONE, DELETED], ONE.body, [ONE]),  # the deletion did not know the text
+        ([ONE, replace(DELETED, extra={"replaces": [value_name("body", ONE.body)]})], ONE.body, []),
+        ([DELETED, OTHER], OTHER.body, [OTHER]),  # a text for a deleted memory
+        ([DELETED, OTHER, review("ada", 40, declines=OTHER)], OTHER.body, []),
+        ([DELETED, by("ada", "review", 26, extra={"action": "activate"}), OTHER], OTHER.body, []),
+        ([DELETED, by("ada", "review", 26, extra={"action": "decide"}), OTHER], OTHER.body, [OTHER]),
         ([ONE, OTHER, amend("ada", 40, ONE, OTHER)], "text of 40", []),  # a later text knew both
         ([ONE, OTHER, amend("ada", 40, OTHER)], "text of 40", [ONE]),
         ([ONE, OTHER, review("ada", 40, declines=ONE)], OTHER.body, []),
