@@ -457,7 +457,7 @@ class Undone:
     written: tuple[Written, ...] = ()
     # memories whose files were removed, because git never had them
     removed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()  # of these files, below .rawko
+    copies: tuple[str, ...] = ()  # of these files
     reopened: tuple[str, ...] = ()  # dropped drafts that wait again
 
 
@@ -521,7 +521,7 @@ class Undoing(Wing):
         return self._core.known(ids)
 
     def _remove_uncommitted(self, undone: Undone) -> Undone:
-        """Remove the files that the change made and git does not have; a copy stays in `.rawko/local/edits`.
+        """Remove the files that the change made and git does not have; a copy stays with the records.
 
         A program does not remove what a person vouches for: there, the deletion is a proposal.
         """
