@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from ..files.journal import Row
+from ..files.blocks import Row
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput
 from ..model.values import record

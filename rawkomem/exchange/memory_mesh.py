@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..files.journal import Row
+from ..files.blocks import Row
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import (
     COLUMNS_KEY,

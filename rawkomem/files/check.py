@@ -32,7 +32,7 @@ from ..state.fold import FoldTogether
 from ..state.trust import DERIVED
 from ..text.chunks import counted
 from .append import is_change_file
-from .layout import Layout, is_text_path, stamps_in, sweep, walk
+from .layout import Layout, is_local_name, is_text_path, stamps_in, sweep, walk
 from .reading import Reading, read_data, read_file
 from .replace import PAGE, is_generated, read_page
 
@@ -198,7 +198,9 @@ def _markdown_in(path: str) -> list[str]:
     found = []
     for folder, folders, names in walk(path):
         folders[:] = sorted(
-            name for name in folders if name != "local" and not name.startswith(".")
+            name
+            for name in folders
+            if not is_local_name(name) and not name.startswith(".")
         )
         found += [
             os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")

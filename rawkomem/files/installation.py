@@ -11,7 +11,8 @@ from ..model.entries import Unreadable, Value
 from ..model.errors import BadInput, Refused
 from ..model.values import FORMAT, record
 from ..text.chunks import counted
-from .kept_texts import unsaved_texts
+from .git_folder import kept_folder
+from .kept_texts import lengthen, shortened_places, text_before, unsaved_texts
 from .layout import (
     FOLDER,
     FOLDER_MODE,
@@ -21,9 +22,13 @@ from .layout import (
     read_text_file,
     user_cache,
     user_config,
+    walk,
 )
+from .private import EDITS, kept_path
+from .records import close_records, read
 from .replace import PAGE, is_below, is_generated, leads_out
 from .session_records import Drafts
+from .takeover import unused_paths
 
 # Write the files of a new repository.
 
@@ -110,21 +115,38 @@ PROJECT_FILES = (
 
 @record
 class Leaving:
-    """Paths to remove, paths that stay, and files of other programs that mention our commands."""
+    """Paths to remove, paths that stay, files of other programs that mention our commands, shortened files."""
 
     gone: tuple[tuple[str, str], ...]  # (path, what it is)
     stays: tuple[tuple[str, str], ...]
     mentions: tuple[str, ...]
+    shortened: tuple[str, ...]  # places of files that get their text back
 
 
 def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
-    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may mention our commands."""
-    gone = [
-        (layout.local, ", ".join(["index, usage counts, ledger", *_undecided(layout)])),
-        (user_cache(), "caches of all your projects, which rawkomem fills again"),
-    ]
+    """Return what `uninstall` would do; `of_hosts` are files of agent hosts that may mention our commands.
+
+    Raise Refused if a shortened file was edited since: its text from before has no other copy.
+    """
+    shortened = shortened_places(layout)
+    for place in shortened:
+        text_before(layout, place)
+    kept = kept_folder(layout)
+    only = only_here(layout)
+    what = f"no other copy: {', '.join(only)}" if only else "records"
+    gone = [(kept, what)]
+    if layout.local != kept:
+        gone.append((layout.local, "index, locks and logs"))
+    gone.append(
+        (user_cache(), "caches of all your projects, which rawkomem fills again")
+    )
     stays = [
         (os.path.dirname(user_config()), "your own settings and keys, for all projects")
+    ]
+    stays += [
+        (path, "not used: you did not make it on this machine")
+        for path in unused_paths(layout)
+        if not is_below(path, kept) and not is_below(path, layout.local)
     ]
     for step in plan_start(layout.project):
         inside = step.exists and not leads_out(os.path.dirname(step.path), layout.root)
@@ -145,19 +167,47 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
         tuple(item for item in items if os.path.lexists(item[0]))
         for items in (gone, stays)
     ]
-    return Leaving(present[0], present[1], tuple(dict.fromkeys(mentions)))
+    named = tuple(dict.fromkeys(mentions))
+    return Leaving(present[0], present[1], named, tuple(shortened))
 
 
-def _undecided(layout: Layout) -> Iterator[str]:
-    """Yield the numbers of drafts and of unsaved texts in the local folder, if there are any."""
-    unsaved = [path for path in unsaved_texts(layout) if is_below(path, layout.local)]
-    for found, what in ((Drafts(layout).all(), "draft"), (unsaved, "unsaved text")):
-        if found:
-            yield counted(len(found), what)
+ONLY_HERE = {
+    "undoable change": "(SELECT DISTINCT name FROM changes)",
+    "typed entry": "arrivals WHERE how = 'person'",
+    "injection": "usage",
+    "ledger block": "blocks",
+    "unsent event": "sink_queue",
+}  # name → rows of the records
 
 
-def uninstall(leaving: Leaving) -> None:
-    """Remove the planned paths without following links; raise Unwritable if one cannot be removed."""
+def undecided(layout: Layout) -> list[str]:
+    """Return the numbers of drafts and of unsaved texts, if there are any: a person has to decide about them."""
+    numbers = {
+        "draft": len(Drafts(layout).all()),
+        "unsaved text": len(unsaved_texts(layout)),
+    }
+    return [counted(number, what) for what, number in numbers.items() if number]
+
+
+def only_here(layout: Layout) -> list[str]:
+    """Return the numbers of everything that only this machine has."""
+    edited = sum(len(names) for _, _, names in walk(kept_path(layout, EDITS)))
+    numbers = {"edited file copy": edited} if edited else {}
+    for what, rows in ONLY_HERE.items():
+        ((numbers[what],),) = read(layout, f"SELECT count(*) FROM {rows}") or [(0,)]
+    return undecided(layout) + [counted(n, what) for what, n in numbers.items() if n]
+
+
+def uninstall(layout: Layout, leaving: Leaving) -> None:
+    """Give shortened files their text back, then remove the planned paths without following links.
+
+    Raise Refused if a shortened file was edited since, Unwritable if a path cannot be removed.
+    """
+    for place in leaving.shortened:
+        with explained(f"cannot write {place}"):
+            lengthen(layout, place)
+    kept = kept_folder(layout)
+    close_records()
     for path, _ in leaving.gone:
         with (
             explained(f"cannot remove {path}", "remove it by hand"),
@@ -167,6 +217,9 @@ def uninstall(leaving: Leaving) -> None:
                 shutil.rmtree(path)
             else:
                 os.unlink(path)
+    if not is_below(kept, layout.root):
+        with suppress(OSError):
+            os.removedirs(os.path.dirname(kept))  # git's own folder is not empty
 
 
 def _mentions(paths: Sequence[str]) -> list[str]:

@@ -6,7 +6,8 @@ import os
 import sys
 
 from ..model.errors import RawkoError
-from ..model.values import DAY, TYPE_CHECKING, iso, now, record, replace
+from ..model.values import DAY, TYPE_CHECKING, iso, now
+from .blocks import GENESIS, Row, chained, new_row
 from .layout import Layout
 from .private import Lock, append_log, open_private
 from .records import change, close_records, insert
@@ -25,51 +26,6 @@ if TYPE_CHECKING:
 LEDGER_KEEP_DAYS = 400  # default age at which blocks are removed: more than a year
 # blocks are removed when the oldest is so much older: about once a month
 TRIM_DAYS = 30
-GENESIS = "0" * 64  # the `prev_hash` of the first block
-
-
-@record
-class Row:
-    """One operation, with the column names of the RFC's table of blocks; `timestamp` is in milliseconds."""
-
-    id: str
-    agent_id: str
-    operation_type: str
-    timestamp: int
-    yamo_text: str
-    prev_hash: str = ""
-    block_hash: str = ""
-
-
-def new_row(operation: str, agent: str, at: int, text: str) -> Row:
-    """Return the row of an operation, with a new id and without hashes."""
-    return Row(
-        f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent, operation, at, text
-    )
-
-
-def row_hash(row: Row) -> str:
-    """Return the SHA-256 of a row's other columns, one on each line, with the text last."""
-    try:
-        # hashlib loads OpenSSL, which takes a quarter of a start; Python 3.12 renamed the module
-        sha256 = __import__(
-            "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-        ).sha256
-    except ImportError:
-        from hashlib import sha256
-
-    columns = (
-        row.prev_hash,
-        row.id,
-        row.agent_id,
-        row.operation_type,
-        str(row.timestamp),
-    )
-    return str(
-        sha256(
-            "\n".join((*columns, row.yamo_text)).encode("utf-8", "replace")
-        ).hexdigest()
-    )
 
 
 def append_blocks(
@@ -86,13 +42,6 @@ def append_blocks(
             )
         if keep_days:
             _trim_blocks(db, keep_days)
-
-
-def chained(row: Row, last_hash: str) -> Row:
-    """Return a row as the block after the block with this hash."""
-    id, agent = " ".join(row.id.split()), " ".join(row.agent_id.split())
-    row = replace(row, id=id, agent_id=agent, prev_hash=last_hash)
-    return replace(row, block_hash=row_hash(row))
 
 
 def _trim_blocks(db: Connection, keep_days: int) -> None:

@@ -62,10 +62,10 @@ AREAS = (
     "archive",
     CHANGED,
 )  # the index reads these folders, in this order
-EDITS = "edits"  # the folder below `local` for copies of files that were edited by hand
 # files of a git repository, which do not belong into .rawko: HEAD, and one of the others
 GIT_FILES = ("HEAD", "objects", "refs", "config", "commondir")
-# files of this machine: git ignores them, so they stay when another branch is checked out
+# files of this machine: git ignores them, so they stay when another branch is checked out;
+# a second owner of the same project uses `local-2`, and so on
 LOCAL = "local"
 
 
@@ -79,13 +79,8 @@ class Layout:
 
     @property
     def local(self) -> str:
-        """Return the git-ignored folder of the index, usage counts, locks and caches."""
-        return self.elsewhere or os.path.join(self.root, LOCAL)
-
-    @property
-    def edits(self) -> str:
-        """Return the folder of copies of files that were edited by hand."""
-        return os.path.join(self.local, EDITS)
+        """Return the git-ignored folder of the index, locks, logs and caches of this checkout."""
+        return self.elsewhere or own_place(os.path.join(self.root, LOCAL))
 
     @property
     def config(self) -> str:
@@ -149,7 +144,8 @@ def _is_repository(root: str) -> bool:
     if os.path.isdir(os.path.join(root, AREAS[0])):
         return True
     try:
-        return os.listdir(root) != [LOCAL]
+        names = os.listdir(root)
+        return not names or not all(is_local_name(name) for name in names)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -262,6 +258,45 @@ MAX_SECRET_BYTES = 100
 _secrets: dict[int, bytes] = {}  # inode of a local folder → its secret
 
 
+def is_local_name(name: str) -> bool:
+    """Tell whether a folder of this name in `.rawko` holds files of a machine: `local`, `local-2` and so on."""
+    stem, _, number = name.partition("-")
+    return stem == LOCAL and (name == LOCAL or number.isdecimal())
+
+
+def own_place(base: str) -> str:
+    """Return the local folder that this user made here: `base`, or one beside it if `base` is somebody else's.
+
+    If there is none, return the first free path.
+    """
+    if _is_ours(base):
+        return base
+    folder = os.path.dirname(base)
+    try:
+        with os.scandir(folder) as entries:
+            paths = sorted(
+                entry.path
+                for entry in entries
+                if is_local_name(entry.name) and entry.is_dir(follow_symlinks=False)
+            )
+    except OSError:
+        return base
+    for path in paths:
+        if _is_ours(path):
+            return path
+    while base in paths:
+        stem, _, number = os.path.basename(base).partition("-")
+        base = os.path.join(folder, f"{stem}-{int(number or 1) + 1}")
+    return base
+
+
+def _is_ours(local: str) -> bool:
+    try:
+        return bool(own_secret(local))
+    except OSError:
+        return False
+
+
 def own_secret(local: str) -> bytes:
     """Return the secret of a local folder that this user made on this machine; empty for another folder.
 
@@ -315,6 +350,15 @@ def check_own_file(seen: os.stat_result, private: bool) -> None:
         raise OSError(
             0, "it was not made by rawkomem, because others may read it: remove it"
         )
+
+
+def is_own_file(path: str) -> bool:
+    """Tell whether a path is a plain file of this user: a link could lead to any text."""
+    try:
+        check_own_file(os.lstat(path), private=False)
+    except OSError:
+        return False
+    return True
 
 
 # Lock an open file with the operating system's function.

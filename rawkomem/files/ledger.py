@@ -1,6 +1,6 @@
 """Read, verify and purge the ledger: operations on memories as a chain of YAMO blocks (journal.py appends them).
 
-The table `blocks` of `.rawko/local/local-….db` has the columns of RFC-0011 §2.3. `block_hash` is the SHA-256 of the
+The table `blocks` of `local-….db` has the columns of RFC-0011 §2.3. `block_hash` is the SHA-256 of the
 other columns, which include `prev_hash`. The table `chain` states the number of blocks, the last hash, and the hash
 that the first block follows. `chain_notes` records purges and the removal of old blocks.
 """
@@ -26,7 +26,8 @@ from ..state.fold import new_memory
 from ..state.strength import memory_type
 from ..state.trust import sources_in, type_of
 from ..text.language import language
-from .journal import Row, append_blocks, chained, new_row, row_hash
+from .blocks import Row, chained, new_row, row_hash
+from .journal import append_blocks
 from .layout import Layout
 from .machine_records import operation_of
 from .records import change, insert, read

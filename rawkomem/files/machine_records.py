@@ -1,5 +1,5 @@
 """Record prompts, transcripts, finished learning, changes, arrivals and open purges of this machine, in
-tables of `.rawko/local/local-….db`.
+tables of `local-….db`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..model.errors import RawkoError
 from ..model.values import now, record
 from ..state.trust import sources_in
 from .layout import Layout, read_bytes
-from .private import local_path, replace_local
-from .records import change, execute, insert, note, read
+from .private import TALKS, kept_path, replace_kept
+from .records import change, checkout_of, execute, insert, note, read
 from .session_records import checksum
 
 # Store the recent prompts of people, without pasted text. Quotes are checked against them, so that
@@ -58,7 +58,6 @@ def forget_prompts(layout: Layout) -> None:
 # Record the path of each session's transcript, and read it: hosts store transcripts outside the
 # repository.
 
-TALKS = "talks"  # folder of talk files: one per session, for hosts without transcripts
 # of a transcript that grows line by line; others are read as a whole
 LINE_ENDING = ".jsonl"
 MAX_READ_BYTES = 32 * 2**20  # of a longer transcript, only its end is read
@@ -112,7 +111,7 @@ def _transcripts(layout: Layout) -> dict[str, str]:
 
 def keep_talk(layout: Layout, session: str, talk: bytes) -> None:
     """Write the talk file of a session, whose host has no transcripts; replace an earlier one."""
-    replace_local(layout, f"{TALKS}/{checksum(session)}.json", talk)
+    replace_kept(layout, f"{TALKS}/{checksum(session)}.json", talk)
     for file in _talks(layout)[MAX_TALKS:]:
         os.remove(file)
 
@@ -126,7 +125,7 @@ def forget_talks(layout: Layout) -> None:
 def _talks(layout: Layout) -> list[str]:
     """Return the talk files, latest first; ignore links and folders."""
     try:
-        with os.scandir(local_path(layout, TALKS)) as found:
+        with os.scandir(kept_path(layout, TALKS)) as found:
             own = (file for file in found if file.is_file(follow_symlinks=False))
             files = sorted(
                 (
@@ -333,10 +332,12 @@ def operation_of(entry: Entry) -> str:
 
 
 def note_intent(layout: Layout, id: str) -> None:
-    """Record that a memory is going to be purged, on disk; raise Unwritable if that fails."""
-    execute(layout, "INSERT OR IGNORE INTO purges VALUES (?)", id, durable=True)
+    """Record that a memory is going to be purged in this checkout, on disk; raise Unwritable if that fails."""
+    sql = "INSERT OR IGNORE INTO purges VALUES (?, ?)"
+    execute(layout, sql, id, checkout_of(layout), durable=True)
 
 
 def close_intent(layout: Layout, id: str) -> None:
     """Remove the record of a finished purge."""
-    execute(layout, "DELETE FROM purges WHERE id = ?", id)
+    sql = "DELETE FROM purges WHERE id = ? AND checkout = ?"
+    execute(layout, sql, id, checkout_of(layout))

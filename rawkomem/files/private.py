@@ -3,7 +3,7 @@ by a link.
 
 A repository can ship any file, also below `.rawko/local`. A local folder is accepted if the
 name of its marker contains the secret that the user's config folder stores for the folder's inode.
-Other folders are set aside.
+Other folders are left alone: this user's files are in a folder beside them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from itertools import count
 from stat import S_ISDIR
 
 from ..model.errors import Busy, RawkoError, Refused
+from .git_folder import kept_folder
 from .layout import (
     FILE_MODE,
     FOLDER,
     FOLDER_MODE,
     FOR_OTHERS,
+    LOCAL,
     MARKER,
     SAFE_FLAGS,
     Layout,
     check_own_file,
     drop_lock,
     explained,
+    is_local_name,
     marker_path,
     own_secret,
     read_secret,
@@ -43,13 +46,25 @@ OPEN_FLAGS = {
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
 NAME_DIGITS = 16  # of the secret, in the name of a database
-# paths that contain this are checked on every use
-GUARDED = f"{os.sep}{FOLDER}{os.sep}local{os.sep}"
+# folders in the folder of records: texts from an editor, files as they were before a change, talk files
+UNSAVED, SHORTENED, EDITS, TALKS = "unsaved", "shortened", "edits", "talks"
+KEPT_FOLDERS = (UNSAVED, SHORTENED, EDITS, TALKS)
+# paths below a local folder contain this; they are checked on every use
+GUARDED = f"{os.sep}{FOLDER}{os.sep}"
 
 
 def local_path(layout: Layout, name: str) -> str:
     """Return the path of `name`, with forward slashes, below `.rawko/local`; raise Refused if a folder is a link."""
-    path = os.path.join(layout.local, *name.split("/"))
+    return _checked_path(layout.local, name)
+
+
+def kept_path(layout: Layout, name: str) -> str:
+    """Return the path of `name`, with forward slashes, in the folder of records; raise Refused if a folder is a link."""
+    return _checked_path(kept_folder(layout), name)
+
+
+def _checked_path(folder: str, name: str) -> str:
+    path = os.path.join(folder, *name.split("/"))
     with explained(
         f"cannot use {path}", "put a folder of your own in its place", Refused
     ):
@@ -87,22 +102,25 @@ def _open_checked(path: str, mode: str, private: bool) -> FileIO:
 def guard(path: str, make: bool = False) -> tuple[bool, str]:
     """Check the folders of a path below a local folder; with `make`, create missing ones. Raises OSError.
 
-    Return whether other users must not read files there, and the folder's secret. A local folder that is not ours is
-    set aside. For paths outside local folders, return False and an empty text.
+    Return whether other users must not read files there, and the folder's secret. For paths outside local folders,
+    return False and an empty text.
     """
     head, found, inner = path.rpartition(GUARDED)
-    if not found:
+    name, below, inner = inner.partition(os.sep)
+    if not found or not below or not is_local_name(name):
         return False, ""
-    local = folder = head + GUARDED.rstrip(os.sep)
+    local = folder = head + GUARDED + name
     try:
         secret = own_secret(local)
     except FileNotFoundError:
         if not make:
             raise
         secret = b""
-    if not secret:
+    if not secret and make:
         install_local(local)
         secret = own_secret(local)
+    if not secret:
+        raise FileNotFoundError(0, f"{local} was not made by you on this machine")
     for name in inner.split(os.sep)[:-1]:
         folder = os.path.join(folder, name)
         if make and not os.path.lexists(folder):
@@ -152,11 +170,9 @@ def replace_private(path: str, data: bytes, durable: bool = False) -> None:
     os.replace(temporary, path)
 
 
-def replace_local(
-    layout: Layout, name: str, data: bytes, durable: bool = False
-) -> None:
-    """Write a file below `.rawko/local` atomically. Raises OSError."""
-    replace_private(local_path(layout, name), data, durable)
+def replace_kept(layout: Layout, name: str, data: bytes, durable: bool = False) -> None:
+    """Write a file in the folder of records atomically. Raises OSError."""
+    replace_private(kept_path(layout, name), data, durable)
 
 
 def write_all(stream: FileIO, data: bytes, durable: bool = False) -> None:
@@ -312,21 +328,31 @@ class Lock:
                 pass
 
 
-# Make a local folder and its secret; set aside folders that this user did not make here.
+# Make a local folder and its secret.
 
 SECRET_BYTES = 32
 IGNORE_ALL = b"*\n"  # a branch without memories has no .rawko/.gitignore
 SECRETS_LOCK = "secret.lock"  # in the user's config folder
-ASIDE = "aside-"  # prefix of folders that were set aside, inside the new local folder
 
 
 def install_local(local: str) -> None:
-    """Create a missing local folder, or replace one that was not made here. Raises OSError."""
+    """Create a missing local folder; say so if it is beside one of somebody else. Raises OSError.
+
+    A link or another file in its place is renamed.
+    """
     with _SecretsLocked():
-        if not os.path.lexists(local):
-            os.rename(_new_folder(local), local)
-        elif not own_secret(local):
-            _set_aside(local)
+        if os.path.isdir(local) and not os.path.islink(local):
+            return  # made by another process
+        if os.path.lexists(local):
+            os.rename(local, aside_path(f"{local}.aside-"))
+        os.rename(_new_folder(local), local)
+    folder, name = os.path.split(local)
+    if name != LOCAL:
+        other = ascii(os.path.join(folder, LOCAL))[1:-1]
+        sys.stderr.write(
+            f"rawkomem: {other} was not made by you on this machine and is not used; your own files are in {name}"
+            " beside it; for details, run 'rawkomem doctor'\n"
+        )
 
 
 def adopt_local(local: str) -> None:
@@ -370,45 +396,6 @@ def _new_folder(local: str) -> str:
     return fresh
 
 
-def _set_aside(local: str) -> None:
-    """Move a foreign folder into a new local folder, or into one of ours that another user or machine set aside."""
-    own = next((path for path in _asides(local) if own_secret(path)), "")
-    if own:
-        fresh = f"{local}.{os.urandom(4).hex()}"
-        os.rename(own, fresh)
-    else:
-        fresh = _new_folder(local)
-    name = os.path.basename(aside_path(os.path.join(fresh, ASIDE)))
-    try:
-        try:
-            os.rmdir(local)
-        except OSError:  # it is not empty
-            os.rename(local, os.path.join(fresh, name))
-    except OSError:
-        import shutil  # slow to import, and rarely needed
-
-        shutil.rmtree(fresh) if not own else os.rename(fresh, own)
-        raise
-    os.rename(fresh, local)
-    if not own and os.path.lexists(os.path.join(local, name)):
-        path = ascii(os.path.join(local, name))[1:-1]
-        sys.stderr.write(
-            f"rawkomem: the folder .rawko/local was not made on this machine and is not used: it is now {path};"
-            " delete it if you do not need it\n"
-        )
-
-
 def aside_path(start: str) -> str:
     """Return the first free path that consists of `start` and a number."""
     return next(path for n in count(1) if not os.path.lexists(path := f"{start}{n}"))
-
-
-def _asides(local: str) -> list[str]:
-    if os.path.islink(local):
-        return []
-    try:
-        return [
-            entry.path for entry in os.scandir(local) if entry.name.startswith(ASIDE)
-        ]
-    except OSError:
-        return []

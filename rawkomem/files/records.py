@@ -1,8 +1,10 @@
-"""Keep what this machine remembers in one private SQLite file, `.rawko/local/local-….db`: a table for each subject.
+"""Keep what this machine remembers in one private SQLite file, `local-….db`: a table for each subject.
+
+The file is in git's own folder, where all work trees of a repository share it; without git, it is in `.rawko/local`.
 
 A change is one transaction, so a kill leaves either all of it or nothing. The file is used only if it was made
-here: its header holds a seal made of its inode, the folder's secret and the schema. Another file, or a damaged one,
-is set aside. A process opens the file once. WAL with `synchronous = NORMAL` writes no change twice and survives a
+here: its header holds a seal made of its inode and the folder's secret. Another file, or a damaged one, is set aside.
+The rows of a file with another schema are copied into a new file. A process opens the file once. WAL with `synchronous = NORMAL` writes no change twice and survives a
 kill; a power cut may lose the last changes, except those that are `durable`.
 """
 
@@ -16,11 +18,13 @@ import apsw
 
 from ..model.errors import RawkoError, Unwritable
 from ..model.values import TYPE_CHECKING
+from .git_folder import kept_folder
 from .layout import Layout
 from .private import (
     Lock,
     aside_path,
     check_private,
+    guard,
     open_private,
     seal_of,
     secret_name,
@@ -58,7 +62,7 @@ CREATE TABLE rule_files (number INTEGER PRIMARY KEY, path TEXT UNIQUE, checksum 
 CREATE TABLE learned (number INTEGER PRIMARY KEY, source TEXT, part TEXT, UNIQUE (source, part));
 CREATE TABLE changes (number INTEGER PRIMARY KEY, name TEXT, undoes TEXT, entry TEXT, memory TEXT);
 CREATE TABLE arrivals (id TEXT, digest TEXT, how TEXT, PRIMARY KEY (id, digest)) WITHOUT ROWID;
-CREATE TABLE purges (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE purges (id TEXT, checkout INT, PRIMARY KEY (id, checkout)) WITHOUT ROWID;
 CREATE TABLE calls (number INTEGER PRIMARY KEY, at INT, host TEXT, event TEXT, took_ms INT, reported INT);
 CREATE TABLE seen (key TEXT PRIMARY KEY, at REAL) WITHOUT ROWID;
 CREATE TABLE news (number INTEGER PRIMARY KEY, line TEXT);
@@ -85,6 +89,9 @@ UNSAFE_FILE_SYSTEMS = {
 _using = _thread.RLock()  # one thread at a time uses the connections
 # path → process, inode, connection
 _connections: dict[str, tuple[int, int, apsw.Connection]] = {}
+_paths: dict[str, str] = {}  # .rawko folder → path of the records that are open
+# .rawko folders in which this process looked for earlier records
+_looked: set[str] = set()
 # a forked process must not close what its parent opened
 _of_parent: list[apsw.Connection] = []
 
@@ -139,7 +146,7 @@ class change:
         if isinstance(failure, apsw.Error | OSError):
             _look_after(self.layout, failure)
             said = getattr(failure, "strerror", "") or str(failure)
-            message = f"cannot use the records in {self.layout.local}: {said}"
+            message = f"cannot use the records in {kept_folder(self.layout)}: {said}"
             raise Unwritable(message, "check permissions and free space") from None
 
 
@@ -187,14 +194,23 @@ def set_fact(layout: Layout, name: str, value: str, replace: bool = True) -> Non
     execute(layout, f"INSERT OR {verb} INTO facts VALUES (?, ?)", name, value)
 
 
+def checkout_of(layout: Layout) -> int:
+    """Return a number that tells checkouts with the same records apart: the inode of `.rawko`, which a move keeps.
+
+    Return 0 if there is no such folder.
+    """
+    return _inode_of(layout.root)
+
+
 def open_intents(layout: Layout) -> list[str]:
-    """Return the ids of memories whose purge has not finished (machine_records.py); every command asks."""
-    return [id for (id,) in read(layout, "SELECT id FROM purges ORDER BY id")]
+    """Return the ids of memories whose purge in this checkout has not finished; every command asks."""
+    sql = "SELECT id FROM purges WHERE checkout = ? ORDER BY id"
+    return [id for (id,) in read(layout, sql, checkout_of(layout))]
 
 
 def records_path(layout: Layout, make: bool = False) -> str:
     """Return the path of the file; with `make`, create its folder. Raise OSError if there is no folder of ours."""
-    return secret_name(layout.local, RECORDS, make)
+    return secret_name(kept_folder(layout), RECORDS, make)
 
 
 def close_records() -> None:
@@ -221,7 +237,7 @@ def erase_removed(layout: Layout) -> None:
                 if done[0][0]:
                     raise apsw.BusyError("another process reads it")
     except (apsw.Error, OSError) as failure:
-        message = f"cannot use the records in {layout.local}: {failure}"
+        message = f"cannot use the records in {kept_folder(layout)}: {failure}"
         raise Unwritable(message, "try again") from None
 
 
@@ -230,15 +246,18 @@ def erase_removed(layout: Layout) -> None:
 
 def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
     """Return the connection of this process; None if there is no file and `make` is False."""
+    if layout.root in _paths and (opened := _opened(_paths[layout.root])):
+        return opened
+    earlier = _earlier_records(layout)
+    make = make or bool(earlier)
     try:
         path = records_path(layout, make)
     except FileNotFoundError:
         return None
     inode = _inode_of(path)
-    known = _connections.get(path)
-    if known:
-        if known[:2] == (os.getpid(), inode):
-            return known[2]
+    if path in _connections:
+        if opened := _opened(path):
+            return opened
         close_records()
     if not inode and not make:
         return None
@@ -247,7 +266,67 @@ def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
         connection = _install(path, make)
     if connection:
         _connections[path] = (os.getpid(), _inode_of(path), connection)
+        _paths[layout.root] = path
+        if earlier:
+            _take_over(layout, earlier)
     return connection
+
+
+def _opened(path: str) -> apsw.Connection | None:
+    """Return the connection that this process opened before, if folder and file are still the same."""
+    try:
+        guard(path)
+    except OSError:
+        return None
+    process, inode, connection = _connections.get(path, (0, 0, None))
+    return connection if (process, inode) == (os.getpid(), _inode_of(path)) else None
+
+
+def _earlier_records(layout: Layout) -> str:
+    """Return the file that an earlier version, or a project without git, left in `.rawko/local`; empty if there is none.
+
+    Each process looks once.
+    """
+    if layout.root in _looked:
+        return ""
+    _looked.add(layout.root)
+    try:
+        path = secret_name(layout.local, RECORDS)
+    except OSError:
+        return ""
+    is_other = kept_folder(layout) != os.path.dirname(path)
+    return path if is_other and os.path.exists(path) else ""
+
+
+def _take_over(layout: Layout, earlier: str) -> None:
+    """Move rows and texts from `.rawko/local` to the folder of records; on an error, the next process tries again.
+
+    The earlier file is removed last, so that a kill loses nothing.
+    """
+    from .takeover import copy_texts, remove_texts  # slow to import, and needed once
+
+    source = os.path.dirname(earlier)
+    try:
+        with Lock(f"{earlier}.lock", LOCK_WAIT_S):
+            if not os.path.exists(earlier):
+                return  # another process has done it
+            copy_texts(source, kept_folder(layout))
+            take_rows(layout, earlier)
+            remove_texts(source)
+            _remove(earlier)
+    except (OSError, RawkoError) as failure:
+        if isinstance(failure.__cause__, DAMAGED):
+            _set_aside(earlier)
+        else:
+            sys.stderr.write(f"rawkomem: {ascii(str(failure))[1:-1]}\n")
+
+
+def take_rows(layout: Layout, source: str) -> dict[str, int]:
+    """Copy the rows of another file of records durably; return table → number of rows. Raise Unwritable."""
+    from .takeover import copy_rows  # slow to import, and rarely needed
+
+    with change(layout, durable=True) as db:
+        return copy_rows(source, db)
 
 
 def _inode_of(path: str) -> int:
@@ -258,22 +337,39 @@ def _inode_of(path: str) -> int:
 
 
 def _install(path: str, make: bool) -> apsw.Connection | None:
-    """Set aside a file that is damaged or was not made here; with `make`, make another and open it."""
+    """Set aside a file that is damaged or was not made here; with `make`, make another and open it.
+
+    A file of ours with another schema is replaced by a copy with this schema.
+    """
     with Lock(f"{path}.lock", LOCK_WAIT_S):
         # made by another process
         connection = _open_sealed(path) if _inode_of(path) else None
         if connection is None:
+            older = path if _is_older(path) else ""
             # A log of another file must not be replayed into a new one.
-            if any(os.path.lexists(path + suffix) for suffix in SUFFIXES):
+            if not older and any(os.path.lexists(path + one) for one in SUFFIXES):
                 _set_aside(path)
-            if make:
-                _make(path)
+            if make or older:
+                try:
+                    _make(path, older)
+                except Unwritable:  # the older file is damaged
+                    _set_aside(path)
+                    _make(path)
                 connection = _open_sealed(path)
     return connection
 
 
-def _make(path: str) -> None:
-    """Make an empty file and move it to its place."""
+def _is_older(path: str) -> bool:
+    """Tell whether a file of ours has another schema."""
+    connection = _open_sealed(path, any_schema=True) if _inode_of(path) else None
+    if connection is None:
+        return False
+    connection.close()
+    return True
+
+
+def _make(path: str, older: str = "") -> None:
+    """Make a file with the rows of an older one, or an empty file, and move it to its place."""
     new = f"{path}.new"
     open_private(new, "w").close()
     connection = apsw.Connection(new, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -286,13 +382,26 @@ def _make(path: str) -> None:
         )
         if file_system(path) not in UNSAFE_FILE_SYSTEMS:
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        if older:
+            from .takeover import copy_rows  # slow to import, and rarely needed
+
+            with connection:
+                copy_rows(older, connection)
+            _remove(older, SUFFIXES[1:])
     finally:
         connection.close()
     os.replace(new, path)
 
 
-def _open_sealed(path: str) -> apsw.Connection | None:
-    """Return a connection; None if the file is damaged, is a link, or was not made here."""
+def _remove(path: str, suffixes: tuple[str, ...] = SUFFIXES) -> None:
+    """Remove the files of a database whose rows were copied, the database itself last."""
+    for suffix in reversed(suffixes):
+        if os.path.lexists(path + suffix):
+            os.unlink(path + suffix)
+
+
+def _open_sealed(path: str, any_schema: bool = False) -> apsw.Connection | None:
+    """Return a connection; None if the file is damaged, is a link, was not made here, or has another schema."""
     try:
         check_private(path, SUFFIXES)
     except OSError:
@@ -311,7 +420,8 @@ def _open_sealed(path: str) -> apsw.Connection | None:
             stated = _stated_seal(connection)
     except DAMAGED:
         return None
-    if stated != _seal(path, os.stat(path).st_ino):
+    seal = _seal(path, os.stat(path).st_ino)
+    if stated[0] != seal[0] or (stated[1] != seal[1] and not any_schema):
         connection.close()
         return None
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -335,11 +445,11 @@ def _stated_seal(connection: apsw.Connection) -> tuple[int, int]:
 
 
 def _seal(path: str, inode: int) -> tuple[int, int]:
-    """Return the two numbers that the header of our file at this path with this inode holds."""
+    """Return the two numbers that the header of our file with this inode and schema at this path holds."""
     from binascii import crc32
 
-    data = f"{seal_of(path, inode)} {SCHEMA}".encode()
-    return crc32(data) - 2**31, crc32(data[::-1]) - 2**31
+    data = seal_of(path, inode).encode()
+    return crc32(data) - 2**31, crc32(data[::-1] + SCHEMA.encode()) - 2**31
 
 
 def _look_after(layout: Layout, failure: BaseException) -> None:
@@ -369,7 +479,7 @@ def _set_aside(path: str) -> None:
             continue
     sys.stderr.write(
         f"rawkomem: {ascii(path)[1:-1]} is damaged or was not made here, and is not used:"
-        f" it is now {os.path.basename(aside)}; delete it if you do not need it\n"
+        f" it is now {os.path.basename(aside)}; for details, run 'rawkomem doctor'\n"
     )
 
 

@@ -15,7 +15,7 @@ from itertools import groupby
 
 from ..model.errors import BadInput, Refused, Unwritable
 from .layout import MAX_FILE_BYTES, Layout, explained, read_bytes
-from .private import local_path, open_private, write_all
+from .private import local_path, make_private_folder, open_private, write_all
 
 # Replace and remove files together: write and sync temporary files, rename them, then sync each
 # folder.
@@ -146,7 +146,7 @@ class Replacing:
         path = local_path(
             self._layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
         )
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        make_private_folder(os.path.dirname(path))
         return path
 
 

@@ -1,4 +1,4 @@
-"""Record injected memories, usage counts and drafts of sessions, in tables of `.rawko/local/local-….db`.
+"""Record injected memories, usage counts and drafts of sessions, in tables of `local-….db`.
 
 asked, injected     prompts, and the memories that each session received
 usage, accesses     each injection; how often each memory was injected

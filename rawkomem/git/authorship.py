@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..files.git_folder import find_git
 from ..files.layout import AREAS, Layout
 from ..files.reading import decode_file, implicit_id
 from ..format.blocks import digest_of, split_blocks
 from ..model.ids import placed_id
 from ..model.values import record, replace
 from ..state.trust import AUTHORS, HIDDEN_AUTHOR
-from .head import cut_off_at, find_git
+from .head import cut_off_at
 from .runner import FILE_MODE, Git, GitFailed, own_tree
 
 BLOBS_PER_CALL = 500  # blobs per git process, to limit the memory that its answer takes

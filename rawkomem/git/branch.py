@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ..files.git_folder import find_git
 from ..files.layout import FOLDER
 from ..files.reading import read_data
 from ..model.entries import Memory
@@ -18,7 +19,6 @@ from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
 from ..state.history import changed_keys
 from ..state.trust import AGENT, AGENTS, author_state
-from .head import find_git
 from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import (
     Commit,

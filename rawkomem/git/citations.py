@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from hashlib import sha1
 
+from ..files.git_folder import find_git
 from ..files.layout import MAX_FILE_BYTES, Layout, read_bytes
 from ..format.body import (
     WRITTEN_BLOB_DIGITS,
@@ -25,7 +26,6 @@ from ..format.body import (
 from ..model.entries import Value
 from ..model.errors import BadInput
 from ..model.values import record, replace
-from .head import find_git
 
 # Read git's index file without running git: tracked paths, their blobs, and which of them are not
 # checked out.

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
+from ..files.git_folder import find_git
 from ..files.layout import AREAS, FOLDER, explained, read_bytes
 from ..files.reading import decode_file, read_data, read_texts
 from ..files.replace import remove_unfinished, replace_whole
@@ -20,7 +21,6 @@ from ..model.entries import Entry
 from ..model.errors import Refused
 from ..model.ids import order_key
 from ..model.values import record, replace
-from .head import find_git
 from .runner import Git, GitFailed
 
 # Read one version of a memory file for a merge, entry by entry; an entry has the same key in all

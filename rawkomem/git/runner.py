@@ -17,12 +17,12 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
+from ..files.git_folder import find_git
 from ..files.layout import Layout
-from ..files.records import fact, set_fact
+from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
 from ..redaction.entries import Person, person
-from .head import find_git
 
 # Run git in an untrusted repository: a clean environment, no prompts, no network, a time limit.
 
@@ -311,7 +311,7 @@ def _listed(layout: Layout, words: Sequence[str], paths: Iterable[str]) -> set[s
 # the clone's name. A clone has a random name in this machine's records, which a copied
 # folder does not keep, so that it is another clone.
 
-CLONE = "clone"  # the name of the fact
+CLONE = "clone"  # start of the fact's name
 NAME_DIGITS = 16  # hexadecimal digits: enough to be unique among a team's repositories
 
 
@@ -330,10 +330,11 @@ def repository_id(layout: Layout) -> str:
 
 
 def clone_id(layout: Layout) -> str:
-    """Return the name of this clone; create it on the first call."""
-    if not fact(layout, CLONE):
-        set_fact(layout, CLONE, os.urandom(NAME_DIGITS // 2).hex(), replace=False)
-    return fact(layout, CLONE)
+    """Return the name of this checkout, whose index is its own; create it on the first call."""
+    name = f"{CLONE} {checkout_of(layout)}"
+    if not fact(layout, name):
+        set_fact(layout, name, os.urandom(NAME_DIGITS // 2).hex(), replace=False)
+    return fact(layout, name)
 
 
 # Find the name of this machine's user, to sign entries and to anonymize texts.

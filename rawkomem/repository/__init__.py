@@ -24,7 +24,9 @@ from __future__ import annotations
 import os
 from os import PathLike
 
+from ..files.git_folder import kept_folder
 from ..files.layout import Layout, find_layout
+from ..files.private import EDITS
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task
 from ..model.errors import BadInput
@@ -442,7 +444,7 @@ class Repository:
         if authors:
             authors.refresh()
         self.core.follow_tables()
-        if os.path.isdir(self.layout.edits):
+        if os.path.isdir(os.path.join(kept_folder(self.layout), EDITS)):
             from ..files.kept_texts import remove_old_edited
 
             remove_old_edited(self.layout)

@@ -460,7 +460,7 @@ class Undone:
     written: tuple[Written, ...] = ()
     # memories whose entries of the change leave their files, because git does not have them
     removed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()  # of these files, below .rawko
+    copies: tuple[str, ...] = ()  # of these files
     reopened: tuple[str, ...] = ()  # dropped drafts that wait again
 
 

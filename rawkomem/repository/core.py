@@ -10,9 +10,9 @@ from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import open_deep_embedder, open_embedder
+from ..files.git_folder import find_git
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
-from ..git.head import find_git
 from ..index.catalogue import Authors, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (

@@ -21,10 +21,14 @@ import apsw
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
+from ..files.git_folder import kept_folder
+from ..files.installation import only_here
 from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, read_text_file, sweep, user_repository_config
-from ..files.records import UNSAFE_FILE_SYSTEMS, file_system
+from ..files.machine_records import PERSON
+from ..files.records import UNSAFE_FILE_SYSTEMS, file_system, records_path, take_rows
 from ..files.replace import replace_whole
+from ..files.takeover import copy_texts, records_in, unused_paths
 from ..format.frontmatter import read_frontmatter
 from ..git.connection import DRIVER_SECTION
 from ..git.runner import GitFailed, work_tree
@@ -49,7 +53,7 @@ from ..index.stores.database import (
 )
 from ..index.stores.protocol import Migrated, StorePlugin
 from ..model.entries import Unreadable, Value
-from ..model.errors import BadInput, RawkoError, Refused
+from ..model.errors import BadInput, NotFound, RawkoError, Refused
 from ..model.installed import how_to_install
 from ..model.values import ERROR, record, replace
 from ..redaction.find import engine
@@ -185,6 +189,45 @@ def _git_ignores(repository: Repository) -> Result:
     return False, ".rawko/local is not ignored", "run 'rawkomem init'"
 
 
+def _records(repository: Repository) -> Result:
+    """Name what this machine remembers, and the first folder or file of records that is not used."""
+    layout = repository.layout
+    told = ", ".join([kept_folder(layout), *only_here(layout)])
+    unused = unused_paths(layout)
+    for path in filter(records_in, unused):
+        command = shlex.join(("rawkomem", "doctor", "--adopt", path))
+        hint = f"not used: {path}; if its records are yours, run: {command}"
+        return True, told, hint
+    others = (
+        f"not used, because you did not make it on this machine: {', '.join(unused)}"
+    )
+    return (True, told, others) if unused else (True, told)
+
+
+def adopt(repository: Repository, path: str) -> Finding:
+    """Copy the records and texts of another local folder, or of a file of records, to those of this repository.
+
+    Raise Refused unless a person asks for it, because records say what a person typed; NotFound if there are none.
+    """
+    if repository.core.via != PERSON:
+        raise Refused(
+            "only a person at a terminal may adopt records",
+            "run the command yourself, without an agent",
+        )
+    layout, path = repository.layout, os.path.abspath(path)
+    files = [file for file in records_in(path) if file != records_path(layout)]
+    if not files:
+        raise NotFound(
+            f"{path} holds no records of yours",
+            "run 'rawkomem doctor' for the folders that are not used",
+        )
+    rows = sum(sum(take_rows(layout, file).values()) for file in files)
+    texts = copy_texts(path, kept_folder(layout)) if os.path.isdir(path) else 0
+    repository.store.rebuild()  # records say whom to trust
+    told = f"{counted(rows, 'record')} and {counted(texts, 'text')} of {path}"
+    return Finding("adopted", True, told, "delete the original if nobody uses it")
+
+
 def _merges(repository: Repository) -> Result:
     """Check that this clone has the merge driver that the committed git attributes name."""
     memory = os.path.join(repository.layout.root, "memories", "any.md")
@@ -222,6 +265,7 @@ REPOSITORY_CHECKS: dict[str, Callable[[Repository], Result]] = {
     "freshness": _freshness,
     "embedder": _embedder,
     "git": _git_ignores,
+    "records": _records,
     "merges": _merges,
 }
 

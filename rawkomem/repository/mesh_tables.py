@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..embed.embedder import Embedder
 from ..exchange.memory_mesh import MeshContent, mesh_row, own_fields, write_mesh
 from ..exchange.written_files import ExportedFiles
-from ..files.journal import Row
+from ..files.blocks import Row
 from ..files.ledger import count_blocks, last_blocks
 from ..format.mesh_fields import metadata_in
 from ..format.yamo import chain_hashes

@@ -27,10 +27,11 @@ from ..files.machine_records import (
     note_intent,
     note_purge,
 )
-from ..files.private import ASIDE, local_path, lock
+from ..files.private import lock
 from ..files.records import erase_removed, open_intents
 from ..files.replace import PAGE
 from ..files.session_records import Drafts
+from ..files.takeover import unused_paths
 from ..index.contextual import forget_vectors
 from ..index.stores.database import forget_others
 from ..learn.drafts import QUOTE_KEY
@@ -122,9 +123,11 @@ def _complete(core: Core, id: str) -> Sequence[str]:
         core.warn(f"removed {path}, an unsaved text that contained the memory's text")
     for path in forget_edited(layout, id, bodies):
         core.warn(f"removed {path}, a copy of a file edited by hand")
-    for name in sorted(name for name in os.listdir(layout.local) if ASIDE in name):
-        path = ascii(local_path(layout, name))[1:-1]
-        core.warn(f"{path} is not used and may contain the text: delete it")
+    for path in unused_paths(layout):
+        said = ascii(path)[1:-1]
+        core.warn(
+            f"{said} is not used and may contain the text: delete it if nobody uses it"
+        )
     changed = purge_files(layout, id)
     core.index.expect_changes()
     core.index.discard()

@@ -37,7 +37,8 @@ from ..exchange.sinks import (
 )
 from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
-from ..files.journal import Row
+from ..files.blocks import Row
+from ..files.kept_texts import keep_shortened, lengthen
 from ..files.layout import read_bytes
 from ..files.ledger import (
     Verdict,
@@ -46,12 +47,12 @@ from ..files.ledger import (
     latest_operations,
     verify_ledger,
 )
-from ..files.machine_records import changed_rule_files, note_rule_files
-from ..files.private import local_path, lock, replace_local
+from ..files.machine_records import note_rule_files
+from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
-from ..model.errors import BadInput, NotFound, RawkoError, Refused, Unwritable
+from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record, replace
 from ..state.plans import plan_add
@@ -216,33 +217,17 @@ class Exchange(Wing):
         """Write a shortened file, and keep its earlier text on this machine."""
         layout = self._layout
         before = read_bytes(os.path.join(layout.project, page.place))
-        replace_local(layout, _kept_name(page.place), before)
+        keep_shortened(layout, page.place, before)
         after = page.after.replace("\n", "\r\n") if b"\r\n" in before else page.after
-        self._write_page(page.place, after.encode())
+        file = os.path.join(layout.project, page.place)
+        replace_whole(file, after.encode(), within=layout.project)
+        note_rule_files(layout, [page.place])
 
     def lengthen(self, path: str) -> str:
         """Write back the text that `write_shortened` replaced; return the file's place."""
-        layout = self._layout
-        place = Source(path, layout.project).place(os.path.abspath(path))
-        kept = local_path(layout, _kept_name(place))
-        if not os.path.isfile(kept):
-            raise NotFound(
-                f"{path} was not shortened on this machine",
-                f"run 'git log {path}' to find its text",
-            )
-        if place in changed_rule_files(layout):
-            raise Refused(
-                f"{path} was edited after it was shortened",
-                f"its earlier text is in {kept}",
-            )
-        self._write_page(place, read_bytes(kept))
-        os.remove(kept)
+        place = Source(path, self._layout.project).place(os.path.abspath(path))
+        lengthen(self._layout, place)
         return place
-
-    def _write_page(self, place: str, data: bytes) -> None:
-        layout = self._layout
-        replace_whole(os.path.join(layout.project, place), data, within=layout.project)
-        note_rule_files(layout, [place])
 
     def _log(self, source: Source, kind: str) -> int:
         """Add the operations from a source's log to the ledger; return the number of new blocks."""
@@ -401,10 +386,6 @@ def _imports(
         )
         for (source, kind, _), items, logged in zip(read, decided, blocks, strict=True)
     ]
-
-
-def _kept_name(place: str) -> str:
-    return f"shortened/{place.replace('/', '%')}"
 
 
 def _goes_to_llmos(memory: Memory) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 from rawkomem.exchange.formats import usual_sources
@@ -381,6 +382,39 @@ def test_an_edit_after_the_shortening_is_not_overwritten(page, rawkomem):
     page.write_text(page.read_text() + "\nMore.\n")
     assert "was edited after it was shortened" in rawkomem("import", "--unshorten", "CLAUDE.md", check=None).stderr
     assert page.read_text().endswith("More.\n")
+
+
+def test_uninstalling_gives_a_shortened_file_its_text_back(page, rawkomem):
+    activate(rawkomem)
+    rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    assert "restore  CLAUDE.md" in rawkomem("uninstall", "--dry-run").stdout and page.read_text() != CLAUDE
+    rawkomem("uninstall", "--yes")
+    assert page.read_text() == CLAUDE
+
+
+def test_uninstalling_does_not_remove_the_only_copy_of_a_text(page, project, rawkomem):
+    """The command that the error names saves it."""
+    activate(rawkomem)
+    rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    page.write_text(page.read_text() + "\nMore.\n")
+    for words in (["--yes"], ["--dry-run"]):
+        told = rawkomem("uninstall", *words, check=1).stderr
+        assert "its text from before is only on this machine" in told
+    rawkomem("list")  # nothing was removed
+    subprocess.run(told.partition("join both by hand: ")[2].strip().rstrip(")"), shell=True, check=True, cwd=project)
+    rawkomem("uninstall", "--yes")
+    assert (project / "CLAUDE.md.before").read_text() == CLAUDE and page.read_text().endswith("More.\n")
+
+
+def test_shortening_twice_does_not_replace_the_first_text(page, rawkomem):
+    activate(rawkomem)
+    rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    page.write_text(page.read_text() + "\n## Tone\n\nWrite release notes in plain words and in the past tense.\n" * 20)
+    rawkomem("import", "CLAUDE.md")
+    activate(rawkomem)
+    told = rawkomem("import", "--shorten", "CLAUDE.md", "--yes", check=1).stderr
+    assert "was shortened before" in told and "--unshorten CLAUDE.md" in told
+    assert "Write release notes" in page.read_text()
 
 
 def test_a_file_outside_the_project_is_not_shortened(project, rawkomem, tmp_path_factory):

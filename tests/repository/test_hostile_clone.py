@@ -14,10 +14,10 @@ from pathlib import Path
 import apsw
 import pytest
 from rawkomem.faces.web.page_server import PageServer, open_for_page
+from rawkomem.files.git_folder import find_git
 from rawkomem.files.layout import Layout, find_layout, own_secret, user_cache, user_config
 from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_private
 from rawkomem.files.reading import implicit_id
-from rawkomem.git.head import find_git
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.ids import is_id, safe_id
 from rawkomem.repository import Repository
@@ -105,8 +105,8 @@ def test_a_link_in_a_shipped_local_folder_is_not_written_through(
     local.mkdir()
     (local / name).symlink_to(victim / target)
     said = run_all(rawkomem)
-    assert untouched(victim) and "was not made on this machine" in said and (local / "aside-1" / name).is_symlink()
-    assert not (local / name).is_symlink()
+    assert untouched(victim) and "was not made by you on this machine" in said and os.listdir(local) == [name]
+    assert (local.parent / "local-2" / "tmp").is_dir()
 
 
 @pytest.mark.parametrize(("name", "target"), spread(LOCAL_NAMES, TARGETS[1:] + TARGETS[:1]))
@@ -169,8 +169,9 @@ def test_a_marker_from_elsewhere_is_no_marker(project, rawkomem, local, tmp_path
         local.mkdir(mode=0o700)
         (local / name).touch()
         (local / "hook.log").write_text("planted\n")
-        assert "was not made on this machine" in rawkomem("search", "x", check=None).stderr
-        assert not (local / "hook.log").exists() and (local / "aside-1" / "hook.log").exists()
+        shutil.rmtree(local.parent / "local-2", ignore_errors=True)
+        assert "was not made by you on this machine" in rawkomem("search", "x", check=None).stderr
+        assert sorted(os.listdir(local)) == sorted([name, "hook.log"]) and (local.parent / "local-2").is_dir()
 
 
 def test_the_secret_of_a_local_folder_is_for_this_user_alone(project):
@@ -190,20 +191,20 @@ def test_a_moved_project_keeps_its_local_folder_and_a_copied_one_does_not(reposi
     shutil.copytree(project, elsewhere / "copy")
     os.rename(project, elsewhere / "moved")
     for name, ours in (("moved", True), ("copy", False)):
-        folder = elsewhere / name / ".rawko" / "local"
         with Repository.open(str(elsewhere / name), warn=lambda text: None) as opened:
             assert opened.beliefs.trust(opened.get("t")).standing.verified == ours
-        assert (folder / "aside-1").exists() != ours
+        assert (elsewhere / name / ".rawko" / "local-2").exists() != ours
 
 
 def test_two_users_of_one_project_do_not_pile_up_folders(project, rawkomem, local, tmp_path_factory):
     """As a machine and a container that share a folder: each finds its own state again."""
     homes = [str(tmp_path_factory.mktemp(name)) for name in ("host", "container")]
-    inodes: dict[str, set[int]] = {home: set() for home in homes}
-    for home in homes * 3:
-        rawkomem("add", "--title", f"T {len(inodes[home])} of {home}", "--body", "x", env={"XDG_CONFIG_HOME": home})
-        inodes[home].add(local.stat().st_ino)
-    assert [len(seen) for seen in inodes.values()] == [1, 1] and not (local / "aside-2").exists()
+    for number, home in enumerate(homes * 3):
+        home = {"XDG_CONFIG_HOME": home}
+        rawkomem.process("add", "--title", f"T {number}", "--body", "x", env=home)
+        listed = rawkomem.process("undo", "--list", env=home).stdout
+        assert len(listed.splitlines()) == number // 2 + 1
+    assert {path.name for path in local.parent.glob("local*")} == {"local", "local-2"}
 
 
 def test_many_processes_at_once_agree_on_one_local_folder(project, memories, rawkomem, local):
@@ -215,7 +216,8 @@ def test_many_processes_at_once_agree_on_one_local_folder(project, memories, raw
     runs = [subprocess.Popen(words, cwd=project, env=environment, stdout=-1, stderr=-1) for _ in range(4)]
     told = [run.communicate() for run in runs]
     assert [run.returncode for run in runs] == [0] * 4, told
-    assert [path.name for path in local.glob("aside-*")] == ["aside-1"] and not list(local.parent.glob("local.*"))
+    assert os.listdir(local) == ["planted"] and not list(local.parent.glob("local.*"))
+    assert [path.name for path in local.parent.glob("local-*")] == ["local-2"]
 
 
 def test_without_a_config_folder_memories_are_read_and_not_written(memories, rawkomem, local):

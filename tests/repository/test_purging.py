@@ -66,7 +66,7 @@ def test_an_open_repository_ends_it_before_it_answers(leaked, repository, rawkom
 def test_an_intent_holds_no_word_of_the_memory(leaked):
     layout = Layout(str(leaked / ".rawko"))
     note_intent(layout, VICTIM)
-    assert read(layout, "SELECT * FROM purges") == [(VICTIM,)]
+    assert read(layout, "SELECT id FROM purges") == [(VICTIM,)]
 
 
 def test_a_purge_that_cannot_be_ended_is_told_and_answers_are_given(leaked, rawkomem, monkeypatch):

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from rawkomem.exchange.sinks import SinkQueue
 from rawkomem.files.archive import pack_folder
+from rawkomem.files.blocks import new_row
 from rawkomem.files.installation import plan_start, write_start
-from rawkomem.files.journal import append_blocks, new_row, recall_row
+from rawkomem.files.journal import append_blocks, recall_row
 from rawkomem.files.layout import Layout, stamps_in, sweep
 from rawkomem.files.reading import QUARANTINE, read_file
 from rawkomem.files.records import close_records

@@ -48,7 +48,8 @@ PLACES = [
         ".made-00", "aside-1", "tmp", "sinks", "sinks/sender.lock", "hook.log", "local.db", "local.db-wal", "local.db-shm",
         "local.db-journal", "local.db.lock", "local.db.new", "local.db.aside-1", "talks", "unsaved",
         "write.lock", "index.lock", "import.lock", "index.db", "index.db-wal", "index.db-shm", "index.db-journal",
-        "vectors.db", "deep.lock")),
+        "vectors.db", "deep.lock")), *(f"{folder}{LOCAL}{name}" for folder in ("", ".git/rawkomem/") for name in (
+        "-2", "-2/local.db", "-3", "/shortened", "/edits")), ".git/rawkomem", ".git/rawkomem/.rawko", ".git/commondir",
     ".rawko/memories", ".rawko/memories/a.md", ".rawko/memories/victim.md", ".rawko/traces", ".rawko/log", ".rawko/archive",
     ".rawko/templates", ".rawko/templates/memory.md", ".rawko/config.yaml", ".rawko/MEMORY.md", ".rawko/.gitattributes",
     ".rawko/.gitignore", ".claude", ".claude/settings.json", ".claude/skills", ".claude/skills/rawkomem",
@@ -335,7 +336,7 @@ def play(watch: Watch, folder: Path, number: int) -> None:
         told = f"case {number}: {words}"
         name = words[0] if words else ""
         inside = "" if name in ("connect", "uninstall", "export") else ".rawko/"
-        allowed = [f"{case.project}/{inside}", *home]
+        allowed = [f"{case.project}/{inside}", *home, f"{case.project}/.git/rawkomem"]
         if name == "export":
             allowed = [
                 f"{case.project}/out",

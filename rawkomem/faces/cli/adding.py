@@ -617,7 +617,7 @@ UNDONE = Fields(
     "change=change.name dry_run undone=steps entries=plan.entries removed copies",
     "{lines:text}",
     remarks="{copies_lines:text}",
-    copies=[Fields(line="its file was not in git; a copy is in .rawko/{0}")],
+    copies=[Fields(line="its file was not in git; a copy is in {0}")],
     undone=[Fields("entry=entry.id memory=entry.target told")],
     entries=[Fields("memory=target kind told", told=_told)],
 )

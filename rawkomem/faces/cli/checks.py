@@ -182,7 +182,7 @@ AMENDED = Fields(
     "{entries_lines:text}",
     remarks="{copies_lines:text}\n"
     "{edits:yes the committed text is restored; the result is staged/no committed memory was edited}",
-    copies=[Fields(line="your edited file is kept in .rawko/{0}")],
+    copies=[Fields(line="your edited file is kept in {0}")],
     entries=[
         Fields(
             "id=entry.id kind=entry.kind about=entry.about path=entry.path",

@@ -14,7 +14,7 @@ from typing import Any
 
 from click import Choice, Command, confirm, option
 
-from ...files.installation import plan_uninstall, uninstall
+from ...files.installation import plan_uninstall, undecided, uninstall
 from ...files.layout import Layout, find_layout
 from ...git.connection import Connection, Wanted, plan_git_removal
 from ...git.connection import carry_out_connection as carry_out_git
@@ -34,11 +34,13 @@ from ...hosts.connect import (
 )
 from ...hosts.known_hosts import HOSTS
 from ...hosts.our_entries import PROGRAM_NAMES
-from ...model.errors import NotFound, RawkoError
+from ...hosts.person import PERSON
+from ...model.errors import NotFound, RawkoError, Refused
 from ...model.installed import how_to_add, how_to_reach
 from .answers import Fields
 from .checks import CHECK_NAMES
 from .declarations import answer, verb, verbs
+from .opening import arrival
 from .options import DRY_RUN, YES
 from .terminal import note, say
 
@@ -279,10 +281,11 @@ LEAVING = Fields("sign path what", "{sign:<8} {path}  {what:dim}")
 def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     """Remove everything that rawkomem wrote, except your memories.
 
-    In this project it disconnects all agents and git, and removes the index, the usage counts, the ledger and the
-    drafts in .rawko/local, files of 'init' that you never changed, and a generated MEMORY.md. On this machine it
-    removes the caches. Your memories and your own settings stay. It lists everything before it asks, also files that
-    still name rawkomem afterwards.
+    In this project it disconnects all agents and git, gives files that 'import --shorten' shortened their text back,
+    and removes the index, drafts, usage counts, the undo list and the ledger, files of 'init' that you never changed,
+    and a generated MEMORY.md. On this machine it removes the caches. Your memories and your own settings stay. It lists
+    everything before it asks, also files that still name rawkomem afterwards. Only a person at a terminal removes
+    drafts and unsaved texts.
 
     Examples:
       rawkomem uninstall --dry-run
@@ -291,7 +294,11 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     leaving = plan_uninstall(layout, files_to_remove(layout.project))
     hosts, git = plan_remove_all(layout.project), _git_removal(layout)
     changes: list[Any] = [*hosts, *(git.files if git else ())]
-    rows = [("remove", path, what) for path, what in leaving.gone]
+    rows = [
+        ("restore", os.path.join(layout.project, place), "its text from before")
+        for place in leaving.shortened
+    ]
+    rows += [("remove", path, what) for path, what in leaving.gone]
     rows += [
         ("change" if change.after else "remove", change.path, "only our lines")
         for change in changes
@@ -313,15 +320,21 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     if dry_run:
         note("nothing was removed (--dry-run)")
         return
+    waiting = " and ".join(undecided(layout))
+    if waiting and yes and arrival() != PERSON:
+        raise Refused(
+            f"a person has to decide about {waiting} first",
+            "run 'rawkomem drafts' and 'rawkomem status' to see them, or 'rawkomem uninstall' at a terminal",
+        )
     if not yes:
         confirm(
-            "Remove all this for good? Usage counts, drafts and the ledger have no other copy",
+            "Remove all this for good? What has no other copy cannot be brought back",
             abort=True,
         )
     carry_out(hosts, layout.project)
     if git:
         carry_out_git(git)
-    uninstall(leaving)
+    uninstall(layout, leaving)
     note("done; 'pip uninstall rawkomem' removes the program")
 
 

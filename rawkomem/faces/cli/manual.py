@@ -15,7 +15,9 @@ from typing import Any
 from click import ClickException, echo
 from click.shell_completion import get_completion_class
 
+from ...files.git_folder import PLACE
 from ...files.installation import list_docs_pages, read_docs_page
+from ...files.layout import FOLDER, LOCAL
 from ...files.private import adopt_local
 from ...model.errors import BadInput
 from ...model.values import record
@@ -230,7 +232,10 @@ def demo_command(keep: bool) -> None:
     try:
         _play_demo(home)
         if keep:
-            adopt_local(os.path.join(home, "project", ".rawko", "local"))
+            for above in ("", os.path.join(".git", PLACE)):
+                local = os.path.join(home, "project", above, FOLDER, LOCAL)
+                if os.path.isdir(local):
+                    adopt_local(local)
     finally:
         if not keep:
             shutil.rmtree(home, ignore_errors=True)

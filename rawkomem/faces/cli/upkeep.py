@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...exchange.sinks import Flushed, SinkStatus
-from ...files.journal import Row
+from ...files.blocks import Row
 from ...files.kept_texts import unsaved_texts
 from ...files.ledger import Verdict
 from ...files.machine_records import changed_rule_files, note_of_changed_rules
@@ -22,6 +22,7 @@ from ...index.stores.protocol import Migrated
 from ...model.errors import NotFound
 from ...repository import Repository
 from ...repository.machine import Copied, Finding, StoreStatus, examine
+from ...repository.machine import adopt as adopt_records
 from ...repository.mesh_tables import Published
 from ...text.chunks import counted
 from .answers import Fields
@@ -462,18 +463,24 @@ FINDING = Fields(of=Finding, line="{ok:yes ok/!!|hue}  {name:<12} {text}{hint:? 
 @verb(
     "doctor",
     "--self-check: Instead, test every part of rawkomem once, in a temporary folder.",
+    "--adopt PATH: Instead, copy the records of another local folder to yours.",
     [FINDING],
 )
-def doctor_command(folder: str, self_check: bool) -> int:
+def doctor_command(folder: str, self_check: bool, adopt: str | None) -> int:
     """Look for problems on this machine.
 
     The command checks versions, the file system, permissions, the index, the git setup, and when each connected agent
     last called. The exit code is 1 if it finds a problem.
 
+    Drafts, the undo list and other records that were made with another home folder or on another machine are named and
+    not used. --adopt copies them; only a person at a terminal can do that.
+
     Examples:
       rawkomem doctor
       rawkomem doctor --self-check
     """
+    if adopt:
+        return answer([adopt_records(open_repository(folder), adopt)])
     findings: Sequence[Any] = check_all() if self_check else _examined(folder)
     return answer(findings, code=0 if all(one.ok for one in findings) else 1)
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 from rawkomem.faces.cli import manual
+from rawkomem.files.kept_texts import keep_text
 from rawkomem.files.layout import find_layout, user_cache, user_config
 from rawkomem.files.records import read
 from rawkomem.files.session_records import Drafts
@@ -195,9 +196,20 @@ def test_what_a_person_changed_stays(project, rawkomem):
 def test_drafts_are_named_before_they_are_removed(project, rawkomem, repository):
     for number in range(3):
         Drafts(repository.layout).put([Draft(id=f"drf_{number}", kind="rule", text=f"Rule {number}.", at=now())])
+    keep_text(repository.layout, "add", "Not stored yet.")
+    repository.add("Text", title="T", via="person")
     told = rawkomem("uninstall", check=1)
-    assert "ledger, 3 drafts" in told.stdout and "drafts" in told.stdout.partition("?")[0]
+    assert "no other copy: 3 drafts, 1 unsaved text, 1 undoable change, 1 typed entry, 1 ledger block" in told.stdout
+    told = rawkomem("uninstall", "--yes", check=1).stderr
+    assert "a person has to decide about 3 drafts and 1 unsaved text first" in told, "an agent does not"
     assert len(Drafts(repository.layout).all()) == 3
+
+
+def test_uninstalling_leaves_nothing_in_the_folder_of_git(git, project, rawkomem):
+    rawkomem("add", "--title", "Keep me", "--body", "Mine.")
+    before = set(os.listdir(project / ".git")) - {"rawkomem"}
+    rawkomem("uninstall", "--yes")
+    assert set(os.listdir(project / ".git")) == before and not (project / ".rawko" / "local").exists()
 
 
 def test_broken_settings_of_a_host_stay_and_are_named(project, rawkomem):

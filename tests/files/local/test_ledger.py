@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from rawkomem.files.journal import GENESIS, append_blocks, recall_row
+from rawkomem.files.blocks import GENESIS
+from rawkomem.files.journal import append_blocks, recall_row
 from rawkomem.files.layout import Layout
 from rawkomem.files.ledger import forget_in_ledger, last_blocks, latest_operations, verify_ledger
 from rawkomem.files.records import change, close_records, read

@@ -15,7 +15,7 @@ from rawkomem.files.private import (
     lock,
     make_private_folder,
     open_private,
-    replace_local,
+    replace_kept,
 )
 from rawkomem.model.errors import Refused
 
@@ -39,7 +39,7 @@ def test_what_is_written_is_for_this_user_alone(layout):
     umask = os.umask(0)
     try:
         append_log(local_path(layout, "some/log"), "x", 100)
-        replace_local(layout, "whole", b"x")
+        replace_kept(layout, "whole", b"x")
         with lock(layout, "write"):
             pass
     finally:
@@ -56,7 +56,7 @@ def test_no_link_is_opened(layout, tmp_path, mode):
     os.symlink(victim, os.path.join(layout.local, "name"))
     with pytest.raises(OSError):
         open_private(os.path.join(layout.local, "name"), mode)
-    replace_local(layout, "name", b"ours")
+    replace_kept(layout, "name", b"ours")
     assert victim.read_text() == "precious\n" and not os.path.islink(local_path(layout, "name"))
 
 
@@ -80,10 +80,10 @@ def test_every_lock_is_in_the_table_and_every_row_is_used():
 
 def test_local_files_are_opened_in_one_place():
     """Nothing in the package joins a name to the local folder to open it; SQLite opens its files itself."""
-    allowed = {"files/private.py", "git/connection.py", "repository/machine.py"}
+    allowed = {"git/connection.py", "repository/__init__.py", "repository/machine.py"}
     found = {
         path.relative_to(ROOT / "rawkomem").as_posix()
         for path in (ROOT / "rawkomem").rglob("*.py")
-        if re.search(r"join\([\w.]*layout\.local\b", path.read_text("utf-8"))
+        if re.search(r"join\((?:[\w.]*layout\.local|kept_folder)\b", path.read_text("utf-8"))
     }
     assert found == allowed

@@ -1,0 +1,113 @@
+"""Find a project's git folder by reading a few small files instead of running git, and the place in it for this
+machine's records.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..model.values import record
+from .layout import FOLDER, LOCAL, Layout, own_place, read_bytes
+
+MAX_REF_BYTES = 4096  # of HEAD, a branch or a `.git` file
+
+
+@record
+class GitDir:
+    """The folders of a work tree and its git data."""
+
+    tree: str  # the work tree's top folder
+    own: str  # HEAD and index of this work tree
+    common: str  # branches, shared by all work trees of a repository
+
+
+def find_git(start: str) -> GitDir | None:
+    """Return the git folders of the innermost work tree around a folder; None if there is none.
+
+    Only a `.git` counts, which no clone can bring along. A folder that is itself a bare repository does not.
+    """
+    folder = os.path.realpath(start)
+    while True:
+        own = _git_folder(os.path.join(folder, ".git"))
+        if own and os.path.lexists(os.path.join(own, "HEAD")):
+            common = os.path.normpath(
+                os.path.join(own, read_small(os.path.join(own, "commondir")))
+            )
+            if all(
+                os.path.isdir(os.path.join(common, name))
+                for name in ("objects", "refs")
+            ):
+                return GitDir(folder, own, common)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _git_folder(path: str) -> str:
+    """Return a `.git` folder, or the folder that a `.git` file names; empty if there is neither."""
+    if os.path.isdir(path):
+        return path
+    named = read_small(path)
+    if not named.startswith("gitdir:"):
+        return ""
+    return os.path.normpath(
+        os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip())
+    )
+
+
+def read_small(path: str) -> str:
+    """Return the text of HEAD, a branch or another small file of git; empty if it cannot be read."""
+    try:
+        return read_bytes(path)[:MAX_REF_BYTES].decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+# Name the folder of this machine's records. Records in git's own folder are shared by all work
+# trees, and outlive `git worktree remove`, `git stash --all` and `git clean -x`.
+
+PLACE = "rawkomem"  # below git's common folder; below it, paths are as in the work tree
+# .rawko folder, inode and mode of `.git` beside it → folder of records
+_bases: dict[tuple[str, int, int], str] = {}
+
+
+def kept_folder(layout: Layout) -> str:
+    """Return this user's folder of records: in git's common folder or, without git, the local folder."""
+    if layout.elsewhere:
+        return layout.elsewhere
+    try:
+        seen = os.lstat(os.path.join(layout.project, ".git"))
+        key = (layout.root, seen.st_ino, seen.st_mode)
+    except OSError:
+        key = (layout.root, 0, 0)
+    if key not in _bases:
+        _bases[key] = _kept_base(layout)
+    return own_place(_bases[key])
+
+
+def _kept_base(layout: Layout) -> str:
+    git = find_git(layout.project)
+    if git and _leads_back(git):
+        common = os.path.realpath(git.common)
+        inside = os.path.relpath(os.path.realpath(layout.project), git.tree)
+        folder = os.path.normpath(os.path.join(common, PLACE, inside, FOLDER))
+        if os.path.realpath(folder) == folder:
+            return os.path.join(folder, LOCAL)
+    return os.path.join(layout.root, LOCAL)
+
+
+def _leads_back(git: GitDir) -> bool:
+    """Tell whether a git folder belongs to its work tree: the `.git` file of a stranger can name any git folder."""
+    link = os.path.join(git.tree, ".git")
+    own, common = os.path.realpath(git.own), os.path.realpath(git.common)
+    if own == link:
+        return common == own
+    if os.path.dirname(own) == os.path.join(common, "worktrees"):
+        back, wanted = read_small(os.path.join(own, "gitdir")), link
+    else:  # a submodule: its settings name its work tree
+        settings = read_small(os.path.join(own, "config")).partition("worktree =")[2]
+        back, wanted = settings.partition("\n")[0].strip(), git.tree
+        if common != own:
+            return False
+    return bool(back) and os.path.realpath(os.path.join(own, back)) == wanted
