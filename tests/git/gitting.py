@@ -15,6 +15,14 @@ class Git:
         self.folder = folder
 
     def __call__(self, *words: str, by: tuple[str, str] = PERSON, check: bool = True, env: dict | None = None) -> str:
+        done = self.run(*words, by=by, env=env)
+        assert not check or done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
+        return done.stdout.strip()
+
+    def run(
+        self, *words: str, by: tuple[str, str] = PERSON, env: dict | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run git, and return its exit code and what it printed."""
         clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         name, mail = by
         who = {
@@ -23,12 +31,10 @@ class Git:
             for key, value in (("NAME", name), ("EMAIL", mail))
         }
         settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_EDITOR": "true"}
-        done = subprocess.run(
+        return subprocess.run(
             ["git", "-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always", *words],
             cwd=self.folder, env={**clean, **who, **settings, **(env or {})}, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert not check or done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
-        return done.stdout.strip()
 
     def commit(self, message: str = "change", by: tuple[str, str] = PERSON, *flags: str) -> str:
         """Everything there is, as one commit."""

@@ -274,6 +274,28 @@ class Decisions(Pair):
             assert self.tagged.get(id, set()) - self.untagged <= {*memory.tags}, memory
 
 
+def answering_driver(folder: Path) -> str:
+    """Return a merge driver without a start of Python: it asks this process. A thousand merges would be thousands of starts."""
+    asked, answered, script = (folder / name for name in ("asked", "answered", "driver.sh"))
+    os.mkfifo(asked)
+    os.mkfifo(answered)
+    script.write_text(f'#!/bin/sh\nprintf "%s\\t" "$PWD" "$@" > {asked}\nread code < {answered}\nexit "$code"\n')
+    script.chmod(0o755)
+
+    def serve() -> None:
+        while asked.exists():  # until the test removes its folder
+            top, base, ours, theirs, marker, path = asked.read_text().split("\t")[:6]
+            code = "0"
+            try:
+                merge_files(*(os.path.join(top, name) for name in (base, ours, theirs)), path, int(marker))
+            except RawkoError:
+                code = "1"
+            answered.write_text(f"{code}\n")
+
+    threading.Thread(target=serve, daemon=True).start()
+    return f"{script} %O %A %B %L %P"
+
+
 class Forge:
     """A bare repository that holds all pairs, merged by real git. The driver is a script that asks this process."""
 
@@ -289,7 +311,7 @@ class Forge:
         self.git("init", "-q", "--bare")
         if not plain:
             (folder / "info" / "attributes").write_text("*.md merge=rawkomem\n")
-            self.git("config", "merge.rawkomem.driver", driver or f"{self._answering()} %O %A %B %L %P")
+            self.git("config", "merge.rawkomem.driver", driver or answering_driver(folder.parent))
         self._contents = None
 
     def git(self, *words: str, given: bytes = b"", fine: tuple[int, ...] = (0,)) -> bytes:
@@ -298,27 +320,6 @@ class Forge:
         )
         assert done.returncode in fine, f"git {' '.join(words)}: {done.returncode} {done.stdout!r} {done.stderr!r}"
         return done.stdout
-
-    def _answering(self) -> Path:
-        """A driver without a start of Python: a thousand merges would be thousands of starts."""
-        asked, answered, script = (self.folder.parent / name for name in ("asked", "answered", "driver.sh"))
-        os.mkfifo(asked)
-        os.mkfifo(answered)
-        script.write_text(f'#!/bin/sh\nprintf "%s\\t" "$@" > {asked}\nread code < {answered}\nexit "$code"\n')
-        script.chmod(0o755)
-
-        def serve() -> None:
-            while words := asked.read_text().split("\t"):
-                base, ours, theirs, marker, path = words[:5]
-                code = "0"
-                try:
-                    merge_files(*(str(self.folder / name) for name in (base, ours, theirs)), path, int(marker))
-                except RawkoError:
-                    code = "1"
-                answered.write_text(f"{code}\n")
-
-        threading.Thread(target=serve, daemon=True).start()
-        return script
 
     def take_in(self, pairs: dict[int, Pair]) -> None:
         """All commits of all pairs, in one process."""
