@@ -178,6 +178,7 @@ def write_locked(
     still_holds: Callable[[Entry], bool],
     before: Callable[[Sequence[Entry]], None],
     tracked: Callable[[Collection[str]], Collection[str]],
+    named: Mapping[str, str],
 ) -> list[Written]:
     """Append the plan's entries for a caller that holds the write lock; on a failure, none of them is stored.
 
@@ -186,6 +187,7 @@ def write_locked(
     returns True for that entry, it is returned.
     `before` is called with the final entries and their digests right before they are written. `tracked` returns the
     paths that git tracks: a change of a memory in such a file gets a file of its own, so that branches cannot conflict.
+    `named` is id → file of other memories that the entries name: they get an `id` line, too.
     """
     if odd := next((entry.id for entry in plan.entries if not is_id(entry.id)), ""):
         raise BadInput(f"{odd!r} cannot be an id", "use letters, digits, _ - and .")
@@ -220,7 +222,7 @@ def write_locked(
     if new:
         before(new)
     paths: dict[str, str] = {}
-    _write_all(layout, steps, paths, warn, homes)
+    _write_all(layout, steps, paths, warn, {**named, **homes})
     placed = {entry.id: replace(entry, path=paths[entry.id]) for entry in new}
     return [
         Written(
@@ -316,7 +318,7 @@ def _write_all(
 ) -> None:
     """Write all steps together and put each entry's path into `paths`; retry if another program saves a file.
 
-    `homes` is id → file of the changed memories.
+    `homes` is id → file of the changed memories and of those that they name.
     """
     for attempt in range(MAX_RETRIES):
         files = Replacing(layout, warn)
@@ -580,9 +582,15 @@ def _why_unreadable(reading: Reading) -> str:
 
 
 def _why_homeless(known: KnownMemory) -> str:
-    memory, _ = known
+    memory, entries = known
     if memory is None or is_change_file(memory.path):
         return "its memory has no file"
+    if any(
+        entry.is_nameless and entry.path == memory.path
+        for entry in entries
+        if entry.creates
+    ):
+        return "it was made for an earlier file of this name"
     return "its memory is a draft" if memory.status == DRAFT_STATUS else ""
 
 

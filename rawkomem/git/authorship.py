@@ -247,7 +247,10 @@ def _read_all(
         for path in missing.pop(blob):
             placed = _placed_digests(data, path)
             read[f"{blob} {path}"] = tuple(digest for digest, _ in placed)
-            contents.update(placed)
+            for digest, content in placed:
+                # an `id` line that was written later changes no digest
+                if digest != content or digest not in contents:
+                    contents[digest] = content
     return not missing
 
 

@@ -20,6 +20,7 @@ from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import read_changes
 from ..files.private import lock
+from ..files.reading import implicit_id
 from ..files.replace import Replacing
 from ..git.runner import committed_files, committing_people
 from ..git.staged import (
@@ -40,6 +41,7 @@ from ..model.ids import new_id
 from ..model.values import Problem, record, replace
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
+from ..state.fold import changes_of_earlier_file
 from ..state.housekeeping import is_comparable, missing_fact, same_subject
 from ..state.trust import AGENT, AGENTS, author_state
 from ..text.clean import one_line
@@ -190,14 +192,23 @@ class Edits(Wing):
     def separate_copies(self) -> list[Separated]:
         """Give each memory whose id another memory has a new id in its file; raise Refused if a file has no line for it.
 
-        The memory that is in use keeps the id. Changes below a copy in the same file follow it.
+        The memory that is in use keeps the id. Changes below a copy in the same file follow it. A memory that has the
+        name of an earlier, changed file gets an id, too.
         """
         files: dict[str, bytes] = {}
         separated: list[Separated] = []
-        for id in self._core.read(self._core.index.catalogue.copied):
+        core = self._core
+        copied = core.read(core.index.catalogue.copied)
+        reused = [
+            memory.id
+            for memory in core.all()
+            if memory.id.partition("#")[0] == implicit_id(memory.path)
+            and changes_of_earlier_file(core.entries(memory.id), memory.path)
+        ]
+        for id in dict.fromkeys((*copied, *reused)):
             kept = self._repo.get(id)
-            for entry in self._core.entries(id):
-                if not entry.creates or entry.path == kept.path:
+            for entry in core.entries(id):
+                if not entry.creates or (entry.path == kept.path and id in copied):
                     continue
                 data = files.get(entry.path) or read_bytes(
                     self._layout.path(entry.path)

@@ -16,12 +16,13 @@ from ..files.installation import read_templates
 from ..files.ledger import note_written
 from ..files.machine_records import note_arrivals, note_change, operation_of
 from ..files.private import lock
+from ..files.reading import implicit_id
 from ..files.replace import PAGE, write_page
 from ..format.entries import KEY_OF_FLAG, entry_from_text, first_heading
 from ..git.runner import people_here, tracked_files
 from ..index.stores.database import DatabaseError
 from ..model.entries import Entry, Memory, Plan, Value
-from ..model.errors import BadInput, RawkoError
+from ..model.errors import BadInput, RawkoError, Refused
 from ..model.values import (
     ACTIVE,
     CREATES,
@@ -34,7 +35,7 @@ from ..model.values import (
     replace,
 )
 from ..redaction.entries import anonymize_entry
-from ..state.changes import plan_amend, values_set
+from ..state.changes import newer_in, plan_amend
 from ..state.claims import (
     MAX_CANDIDATES,
     Outcome,
@@ -43,7 +44,8 @@ from ..state.claims import (
     related_to,
     stored_outcome,
 )
-from ..state.fold import fold
+from ..state.fold import changes_of_earlier_file, fold
+from ..state.plans import values_set
 from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
 from ..text.clean import one_line
 from ..text.conditions import (
@@ -101,6 +103,7 @@ def write(
 
             with as_warning(core, "an older rawkomem may misread this change"):
                 raise_format(layout)
+        _refuse_reused_names(core, plan)
         # The rename in write_locked is the only commit point.
         written = write_locked(
             layout,
@@ -110,6 +113,7 @@ def write(
             lambda stored: _still_holds(core, stored),
             note_origins,
             lambda paths: tracked_files(layout, paths),
+            _replacements(core, plan),
         )
         new = [item.entry for item in written if not item.again]
         with as_warning(core, "'rawkomem undo' cannot undo this change"):
@@ -130,6 +134,29 @@ def write(
         if settings.contents:
             write_contents(core)
     return written
+
+
+def _replacements(core: Core, plan: Plan) -> dict[str, str]:
+    """Return id → file of the memories that supersede others; None of them may be known by the name of its file only."""
+    ids = {*filter(None, map(newer_in, plan.entries))}
+    known = core.known(ids) if ids else {}
+    return {id: memory.path for id, memory in known.items()}
+
+
+def _refuse_reused_names(core: Core, plan: Plan) -> None:
+    """Raise Refused if a memory without an id has the name of an earlier file that was changed.
+
+    The first change writes the name as its id, and then the changes of the earlier file would apply to it.
+    """
+    for entry in plan.entries:
+        id, path = entry.about, entry.path
+        if entry.changes and id.partition("#")[0] == implicit_id(path):
+            known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
+            if older := changes_of_earlier_file(known, path):
+                raise Refused(
+                    f"{older[0].path} changes an earlier file that was called {path}",
+                    "run 'rawkomem check --fix', which gives the new file an id, or remove the old change; then try again",
+                )
 
 
 def store_derived(core: Core, plan: Plan, dry_run: bool) -> Memory:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 
 from ..format.body import (
     CITES_KEY,
@@ -32,6 +31,8 @@ from ..model.values import (
 )
 from ..model.values import extra_value as said_under
 from .plans import (
+    BODY,
+    REMOVES,
     Change,
     Fields,
     Trust,
@@ -195,12 +196,7 @@ LISTS = (
 )  # keys whose values are added and removed one by one
 ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tagsAdded`
 LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
-REMOVES, BODY = "removes", "body"
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
-NAMED_VALUES = ("title", "importance")  # besides the text: fields that `replaces` names
-NAME_SEPARATOR = "@"  # between an entry's id or a field and the start of a digest
-# of a digest: 64 bits, so that nobody finds another text with the same ones
-DIGEST_CHARS = 16
 
 
 def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
@@ -221,37 +217,7 @@ def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
         )
     check_entry(entry)
     entry = _one_by_one(memory, entry) if one_by_one else entry
-    return Plan((amending(memory, replace(entry, kind="amend")),))
-
-
-def amending(memory: Memory, entry: Entry) -> Entry:
-    """Return an amendment that names the values it replaces, and the proposals that its author could see.
-
-    So the fold notices a value of another branch, or one that somebody edited in the file.
-    """
-    known = [value_name(field, getattr(memory, field)) for field in values_set(entry)]
-    return entry_about(memory, knowing(entry, known, memory.proposed))
-
-
-def knowing(entry: Entry, replaced: Sequence[str], proposed: Sequence[str]) -> Entry:
-    """Return a change with the names of the values and of the proposals that its author knew."""
-    named = {REPLACES: [*replaced], AFTER: [*proposed]} if replaced else {}
-    filled = {key: value for key, value in named.items() if value}
-    return replace(entry, extra={**entry.extra, **filled})
-
-
-def values_set(entry: Entry) -> dict[str, str]:
-    """Return the title, importance and text that an amendment sets, by field."""
-    values = {key: getattr(entry, key) for key in NAMED_VALUES if key in entry.given}
-    if entry.body or BODY in ids_in(entry, REMOVES):
-        values[BODY] = entry.body
-    return values
-
-
-def value_name(field: str, value: str) -> str:
-    """Return the name of a value in `replaces`: field and digest."""
-    digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{field}{NAME_SEPARATOR}{digest[:DIGEST_CHARS]}"
+    return Plan((entry_about(memory, replace(entry, kind="amend")),))
 
 
 def _one_by_one(memory: Memory, entry: Entry) -> Entry:
@@ -429,10 +395,7 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
             f"{memory.id} is already deleted",
             f"to remove its text, run 'rawkomem purge {memory.id}'",
         )
-    plan = plan_change(memory, "delete", by, {"reason": reason})
-    text = value_name(BODY, memory.body)
-    deleting = [knowing(entry, [text], memory.proposed) for entry in plan.entries]
-    return replace(plan, entries=tuple(deleting))
+    return plan_change(memory, "delete", by, {"reason": reason})
 
 
 DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted")

@@ -25,15 +25,11 @@ from ..model.values import (
 from .changes import (
     AMEND_KIND,
     ARCHIVE_KIND,
-    BODY,
     CORROBORATE_KIND,
     DELETE_KIND,
-    DIGEST_CHARS,
     FEEDBACK_KIND,
     HERITAGE_KIND,
     LINK_KIND,
-    NAME_SEPARATOR,
-    NAMED_VALUES,
     REINFORCE_KIND,
     SUPERSEDE_KIND,
     VALIDITY_KIND,
@@ -43,21 +39,26 @@ from .changes import (
     outweighs,
     replacement_chain,
     superseding,
-    value_name,
-    values_set,
     without_effect,
 )
 from .plans import (
+    BODY,
+    DIGEST_CHARS,
+    NAME_SEPARATOR,
+    NAMED_VALUES,
     Change,
     Fields,
     Trust,
     change_entry,
     check_by,
     claimed_time,
+    fields_known,
     ids_in,
     names_or_nothing,
     plan_change,
     time_of,
+    value_name,
+    values_set,
     with_status,
 )
 from .trust import IMPORTED
@@ -166,7 +167,7 @@ def _with_unknown_values(
     """Return the changes, and an amendment for each entry with values that a later change did not know.
 
     If a person accepts such an amendment, it counts from then on. A text that was written for a deleted memory, or
-    that a deletion did not know, waits, too.
+    that a deletion, an archive or a supersession did not know, waits, too.
     """
     changes: list[Entry] = []
     setters = dict.fromkeys((*NAMED_VALUES, BODY), creating)
@@ -185,9 +186,9 @@ def _with_unknown_values(
                 if name in accepted and decided:
                     changes.append(_setting(decided))
                     setters |= decided
-        values = values_set(entry) if entry.kind == "amend" else {}
+        values = values_set(entry)
         replaced, seen = ids_in(entry, REPLACES), ids_in(entry, AFTER)
-        for field in (*values, *([BODY] if entry.kind == "delete" else ())):
+        for field in fields_known(entry):
             known = [
                 name for name in replaced if name.startswith(field + NAME_SEPARATOR)
             ]
@@ -371,6 +372,13 @@ def in_fold_order(
     if creating and creating.is_nameless:
         ordered = [one for one in ordered if one.creates or one.path == creating.path]
     return ordered, creating
+
+
+def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:
+    """Return the changes in other files that do not apply to a memory, because its file states no id."""
+    entries = list(entries)
+    is_nameless = any(e.creates and e.is_nameless and e.path == path for e in entries)
+    return [e for e in entries if e.changes and e.path != path and is_nameless]
 
 
 def new_memory(entry: Entry) -> Memory:
@@ -653,17 +661,17 @@ SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
     "supersede",
     "keep_both",
 )  # how to settle conflicts
-# statuses that `restore` ends
-HIDDEN_STATUSES = ("superseded", "disputed", "archived", "deleted")
+PUT_AWAY = ("superseded", "archived", "deleted")
+HIDDEN_STATUSES = (*PUT_AWAY, "disputed")  # statuses that `restore` ends
 
 
 def plan_decide(
     memory: Memory, changes: Sequence[Entry], accept: bool, reason: str, by: str
 ) -> Plan:
-    """Plan to accept or decline proposed changes of a memory. Accepting a text of a deleted memory restores it."""
+    """Plan to accept or decline proposed changes of a memory. Accepting a text of a memory out of use restores it."""
     verdict = ACCEPTS if accept else DECLINES
-    is_text = any(BODY in values_set(one) for one in changes if one.kind == "amend")
-    restores = accept and memory.status == "deleted" and is_text
+    is_text = any(BODY in values_set(one) for one in changes)
+    restores = accept and memory.status in PUT_AWAY and is_text
     action = ACTIVATE if restores else DECIDE
     return Plan((deciding(memory, verdict, changes, reason, by, action),))
 

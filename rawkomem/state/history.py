@@ -15,15 +15,10 @@ from ..model.values import ACTIVE, REPLACES, as_dict, iso, record, replace
 from ..text.chunks import counted
 from .changes import (
     AMENDABLE,
-    BODY,
     ENDS,
     FIXED_KEYS,
-    NAME_SEPARATOR,
     OPEN_END,
-    REMOVES,
-    amending,
     plan_delete,
-    value_name,
 )
 from .fold import (
     REGISTRY,
@@ -36,7 +31,15 @@ from .fold import (
     split_changes,
 )
 from .graph import Edge
-from .plans import Fields, entry_about, ids_in
+from .plans import (
+    BODY,
+    NAME_SEPARATOR,
+    REMOVES,
+    Fields,
+    entry_about,
+    ids_in,
+    value_name,
+)
 from .plans import Trust as Believing
 from .trust import Trust, Weak, is_valid
 
@@ -292,7 +295,7 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
     if given or extra or body:
         fields = {AMENDABLE[key]: new[AMENDABLE[key]] for key in given}
         amend = Entry(kind="amend", by=by, extra=extra, body=body, given=tuple(given))
-        entries.append(amending(now, replace(amend, **fields)))
+        entries.append(entry_about(now, replace(amend, **fields)))
     window: Fields = {
         key: iso(new[field]) or OPEN_END
         for key, field in ENDS.items()

@@ -5,6 +5,7 @@ nothing is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from ..format.entries import ENTRY_FIELD_KEYS, FORBIDDEN_KEYS, MAX_TAGS
@@ -12,8 +13,10 @@ from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, Refused
 from ..model.ids import new_id
 from ..model.values import (
+    AFTER,
     CHANGES,
     CREATES,
+    REPLACES,
     extra_value,
     is_empty_value,
     now,
@@ -103,12 +106,51 @@ def plan_add(entry: Entry) -> Plan:
     )
 
 
+# An amendment names the values that it replaces, and a change that ends the use of a memory its text. So the fold
+# notices a value that its author did not know: one of another branch, or one that somebody edited in the file.
+
+REMOVES, BODY = "removes", "body"
+NAMED_VALUES = ("title", "importance")  # besides the text: fields that `replaces` names
+ENDING = ("delete", "archive", "supersede")  # kinds that take a memory out of use
+NAME_SEPARATOR = "@"  # between an entry's id or a field and the start of a digest
+# of a digest: 64 bits, so that nobody finds another text with the same ones
+DIGEST_CHARS = 16
+
+
+def values_set(entry: Entry) -> dict[str, str]:
+    """Return the title, importance and text that an amendment sets, by field; nothing for other kinds."""
+    if entry.kind != "amend":
+        return {}
+    values = {key: getattr(entry, key) for key in NAMED_VALUES if key in entry.given}
+    if entry.body or BODY in ids_in(entry, REMOVES):
+        values[BODY] = entry.body
+    return values
+
+
+def fields_known(entry: Entry) -> tuple[str, ...]:
+    """Return the fields of a memory whose values a change names."""
+    return (BODY,) if entry.kind in ENDING else tuple(values_set(entry))
+
+
+def value_name(field: str, value: str) -> str:
+    """Return the name of a value in `replaces`: field and digest."""
+    digest = sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{field}{NAME_SEPARATOR}{digest[:DIGEST_CHARS]}"
+
+
 def entry_about(memory: Memory, entry: Entry) -> Entry:
-    """Return an entry about a memory, with an id, the memory's path, and a time after its last change."""
+    """Return an entry about a memory, with an id, the memory's path, a time after its last change, and what it knew."""
     assert entry.kind in CHANGES
     at = entry.at or max(now(), memory.updated + 1)
+    extra = {k: v for k, v in entry.extra.items() if k not in (REPLACES, AFTER)}
+    names = [value_name(field, getattr(memory, field)) for field in fields_known(entry)]
+    if names:
+        extra[REPLACES] = [*names]
+    if names and memory.proposed:
+        extra[AFTER] = [*memory.proposed]
     return replace(
         entry,
+        extra=extra,
         id=entry.id or new_id(entry.kind, at),
         at=at,
         about=memory.id,

@@ -202,6 +202,8 @@ def test_an_entry_that_an_agent_moves_keeps_its_author(git, memories, project, m
     kept = read_history(layout)
     move(git, memories)
     _move(git, "d.md", "e.md")
+    (memories / "e.md").write_text((memories / "e.md").read_text().replace("---\n", "---\nid: e\n", 1))
+    git.commit("a change writes the id", BOT)
     assert set(states(project).values()) == {PERSON}
     assert {"one", "two", "three", "e"} <= states(project).keys()
     assert read_history(layout, kept) == read_history(layout)

@@ -390,6 +390,30 @@ def test_without_git_an_edit_after_an_amendment_waits_for_a_review_too(memories,
     assert [proposal.memory.id for proposal in repository.beliefs.proposals()] == ["mem_1_k"]
 
 
+@pytest.mark.parametrize("is_archived", [True, False])
+def test_a_text_that_an_archive_or_a_supersession_did_not_know_waits_for_a_review(
+    memories, git, repository, is_archived
+):
+    (memories / "kafka.md").write_text(RETENTION)
+    (memories / "ports.md").write_text(OTHER)
+    git.commit()
+    git("checkout", "-qb", "edited")
+    _edit_by_hand(memories, "body")
+    git.commit()
+    git("checkout", "-q", "main")
+    if is_archived:
+        repository.beliefs.archive("mem_1_k")
+    else:
+        repository.beliefs.supersede("mem_1_k", "mem_3_c", anyway=True)
+    git.commit()
+    git("merge", "-q", "--no-edit", "edited")
+    assert repository.get("mem_1_k").status == ("archived" if is_archived else "superseded")
+    assert repository.beliefs.proposal("mem_1_k").proposed.body == BY_HAND["body"]
+    repository.beliefs.decide("mem_1_k", accept=True)
+    memory = repository.get("mem_1_k")
+    assert (memory.status, memory.body, memory.proposed) == ("active", BY_HAND["body"], ())
+
+
 @pytest.mark.parametrize("first", ["delete", "amend"])
 @pytest.mark.parametrize("is_accepted", [True, False])
 def test_a_text_beside_a_deletion_waits_for_a_review(memories, git, repository, first, is_accepted):

@@ -3,6 +3,7 @@
 import pytest
 from rawkomem.files.reading import read_data
 from rawkomem.git.merge import merge_entries
+from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
 
 from tests.commands import spread
@@ -112,8 +113,24 @@ def test_a_new_file_with_the_name_of_a_removed_one_gets_none_of_its_changes(note
     assert "Otters sleep afloat." in repository.inject("feed the otters").text
     (left,) = [problem for checked in repository.check() for problem in checked.problems if problem.level == "warning"]
     assert left.code == "about-nothing" and left.path.startswith("changes/")
-    repository.amend("notes", body="Otters sleep in the kelp.")
-    assert repository.get("notes").body == "Otters sleep in the kelp."
+    assert not repository.edits.gather().written and repository.get("notes").status == "active"
+    with pytest.raises(Refused, match="an earlier file"):
+        repository.amend("notes", body="Otters sleep in the kelp.")
+    (separated,) = repository.edits.separate_copies()
+    git.commit()
+    repository.amend(separated.new, body="Otters sleep in the kelp.")
+    memory = repository.get(separated.new)
+    assert (memory.body, memory.status, memory.vouched) == ("Otters sleep in the kelp.", "active", True)
+
+
+def test_a_replacement_without_an_id_gets_one_so_that_a_rename_restores_nothing(notes, memories, git, repository):
+    (memories / "newer.md").write_text(NOTES.replace("harbor", "river"))
+    git.commit()
+    repository.beliefs.supersede("notes", "newer", anyway=True)
+    git.commit()
+    git("mv", ".rawko/memories/newer.md", ".rawko/memories/newest.md")
+    git.commit()
+    assert (repository.get("notes").status, repository.get("newer").path) == ("superseded", "memories/newest.md")
 
 
 def test_a_new_file_with_the_old_name_of_a_renamed_one_is_reported_and_gets_an_id(notes, git, repository, rawkomem):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.values import CHANGES, replace
-from rawkomem.state.changes import plan_amend, value_name
+from rawkomem.state.changes import plan_amend
 from rawkomem.state.fold import (
     REGISTRY,
     FoldTogether,
@@ -22,7 +22,7 @@ from rawkomem.state.fold import (
     reviewed_name,
     split_changes,
 )
-from rawkomem.state.plans import Change
+from rawkomem.state.plans import Change, value_name
 
 CREATE = Entry(id="m", title="T", body="one", at=10, tags=("a",), path="memories/m.md", line=1)
 

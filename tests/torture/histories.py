@@ -17,6 +17,7 @@ from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import SEPARATOR
 from rawkomem.git.head import git_stamp
 from rawkomem.model.entries import Entry
+from rawkomem.model.errors import Refused
 from rawkomem.model.values import ACTIVE, DAY, ERROR, IMPORTANCE, Problem, iso
 from rawkomem.repository import Repository
 
@@ -215,7 +216,12 @@ class History:
         self.set_clock(clone)
         kind = self.source.choices(list(STEPS), STEPS.values())[0]
         step: Callable[[Clone], list[str] | None] = getattr(self, kind)
-        return step(clone) or []
+        try:
+            return step(clone) or []
+        except Refused:  # a new file has the name of an earlier one: do what the hint says
+            assert clone.repository.edits.separate_copies()
+            clone.commit("new id")
+            return []
 
     def _finish(self) -> list[str]:
         """Merge everything into every clone; the clones, a rebuilt index and a fresh clone must say the same."""

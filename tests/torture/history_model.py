@@ -27,9 +27,8 @@ STATUS_AFTER = {
     MOVE_TO_ARCHIVE: "archived",
     REMOVE: "",
 }
-# operation → statements of another branch that must not vanish with the memory. One that archives or supersedes a memory
-# takes only the memory out of use: the statement is its value, and comes back with it.
-MUST_KNOW = {DELETE: (TEXT,)}
+# operations that must not take a text out of use that they did not know, without a word
+MUST_KNOW = dict.fromkeys((DELETE, ARCHIVE, SUPERSEDE), (TEXT,))
 RULE = re.compile(r"follows rule (\w+)")
 # Problems of single texts, which say nothing about what a merge did.
 UNRELATED_CODES = ("contradicted", "future-time", "name-clash")
