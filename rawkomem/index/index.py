@@ -248,7 +248,7 @@ class View:
 # skips some sweeps (SWEEP_PAUSE_FACTOR).
 
 # checksum of the tables in redaction/; the index holds redacted copies, so a change rebuilds it
-REDACTION = "70a727a8"
+REDACTION = "d42140ff"
 NEVER_SWEPT = (
     0.0,
     0.0,

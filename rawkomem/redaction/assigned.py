@@ -26,6 +26,7 @@ from .values import (
     is_short_key,
     is_spoken,
     is_strong,
+    is_technical,
     letter_runs,
 )
 
@@ -209,6 +210,21 @@ JUDGED_LENGTH = 80
 # punctuation after an unquoted value, and words of another script
 TRAILING = b".,;:)]}*_\\\xff"
 
+MAX_EXPRESSION_LENGTH = 100  # characters of code before a quoted text
+MAX_QUOTED_TEXTS = 4  # of one expression: `env("NAME", default="…")` has two
+# an argument that can be a secret: other characters are of formats, patterns and messages
+ARGUMENT = late_regex(r"(?=\D*\d)[\w+/=.~!@#&-]{8,}")
+# letters before a quote that say how to read the text: b"…", r#"…"#, @"…"
+STRING_PREFIX = late_regex(r"(?<!\w)[bBrRfFuULc@$]{1,2}#*$")
+# the text after it is the value of an expression or a default, whatever was called before
+DEFAULT_OPERATOR = late_regex(
+    r"\?\?|\|\||\|_\||\?:?| : |[=-]>|//|lambda:|[=:]\s*$|\b(?:or|else|return|by)\b"
+)
+# before a key whose colon starts a block, not a type
+CONDITIONAL_WORDS = frozenset(b"if elif while case when unless in not and or".split())
+# words in the names of calls that only convert or hold their argument
+WRAPPERS = WORD_SETS["wrappers"]
+
 MIN_PROVIDER_KEY_LENGTH = 14  # characters of a value whose key only names a provider
 
 PAIRED = (
@@ -227,7 +243,7 @@ SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption|signi
 TELLING_WORD = r"passw(?:or)?d|passphrase|{FOREIGN_PASSWORD}|pwd|pass|pw|psk|secrete?|token|key|credential|creds|auth|pat|login"
 OPERATOR = (
     # assignments, comparisons, arguments, XML
-    r"[:?.!]{0,3}={1,3}>?|:|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"
+    r"[:?.!]{0,3}={1,3}>?|:-?|,|\(|-{1,2}>|>\s*|\s\|{1,2}\s"
     # prose
     r"|\s(?:is|was|ist|lautet|est|es|jest|var|oli|on|er|\xe8|\xe9|\xe4r)(?: now)?[ :]"
     r"|\s+value[\"']?\s*[:=]|,\s*\"value\":"  # name and value side by side
@@ -240,11 +256,22 @@ ASSIGNMENT = (
     rf"({OPERATOR})(?:\*{{1,3}}|_{{1,2}})?[ \t]{{0,20}}[*\\]{{0,2}}[^\s<,;]"
 )
 
+# In code, a type, a wrapping call or a default may stand between a key and its quoted value.
+# Group 1: the telling word; 2: the rest of the key; 3: a type; 4: the operator, or the blank of `#define KEY "…"`.
+DECLARATION = (
+    rf"(?i)({TELLING_WORD})((?:[\w.-]|::){{0,40}})(?:\[\w*\])?[\\\"'`)*\]}}]{{0,4}}"
+    r"(\s?[?!]?\s?::?\s?{TYPE}{1,36}|\s(?:{STRING_TYPE})|\s?\(\)[\w\s&'>:-]{0,40}|\s?\{[\w;\s]{1,30}\})?"
+    r"(\s{0,20}(?:[:?|&/]{0,2}=>?|<-|[:({]|\sby\s)|,[\w\s:,=]{0,40}\b{DEFAULT}\s?[=:]|[ \t]{1,20}(?:\w{1,8}\()?[\"'])"
+)
+# The code before a quoted text in the same expression: names, brackets, and operators of a default.
+EXPRESSION = r"(?:[\w.$&*!?|<>@/ \t(){}\[\],-]|::|\?:| : |=>|lambda:|{DEFAULT}\s?[=:]|=[\w.]+,|[({\[=,]\s{1,40})*([\"'`])"
+
 
 def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
     seen = occurring(PLACE_WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
+    yield from _declarations(data, compiled(DECLARATION, False), compiled(DECLARATION))
     for row, groups in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, row)
@@ -299,9 +326,88 @@ def _assignments(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
         at = max(end, match.start(3), match.start() + 1)
 
 
+def _declarations(data: bytes, quick: Any, pattern: Any) -> Iterator[Hit]:
+    """Yield the secrets behind a type, a wrapping call or a default; `quick` and `pattern` as in `_assignments`."""
+    at = 0
+    while spot := quick.search(data, at):
+        match = pattern.match(data, *spot.span())
+        key = _key_start(data, match.start(1))
+        name = _text(data, key, match.end(2))
+        kind = "" if _harmless(data, key) else kind_of_key(name)
+        hit = _declared(data, kind, name, match, key) if kind else None
+        if hit:
+            yield hit
+        at = hit[1] if hit else max(match.end(2), match.start() + 1)
+
+
+def _declared(data: bytes, kind: str, key: str, match: Any, begin: int) -> Hit | None:
+    """Return the first quoted text that is a secret in the expression after a key; None if there is none."""
+    operator, at = _text(data, *match.span(4)).strip(), match.end(4)
+    line = data[max(0, begin - MAX_KEY_LENGTH) : begin].rpartition(b"\n")[2]
+    before = line.split()[-1:]
+    if operator.endswith(QUOTES):
+        if key.isalpha() and key in (key.lower(), key.capitalize()):
+            return None  # a word of prose before a quoted text
+        at, operator = match.start(4), "=" if before == [b"#define"] else ""
+    elif match.group(3) and CONDITIONAL_WORDS.intersection(before):
+        return None  # `if token: name = "…"`
+    is_default = False
+    for code, (start, end), quote in _quoted_texts(data, at, operator == "("):
+        value = _text(data, start, min(end, start + JUDGED_LENGTH))
+        if not _plausible(key, value) or (code.strip() and is_technical(value)):
+            rule = ""
+        elif "=" in operator and (is_default or _only_wraps(code)):
+            rule = _rule_of(kind, key, value, "=", quote, key.lower() != "pass")
+        else:
+            rule = _rule_of_argument(kind, value)
+        if rule:
+            return start, end, rule
+        is_default = value.isupper() and bool(kind_of_key(value))
+    return None
+
+
+def _quoted_texts(
+    data: bytes, at: int, is_open: bool
+) -> Iterator[tuple[str, tuple[int, int], str]]:
+    """Yield the quoted texts of the expression that starts here: the code before each, its position, and its quote."""
+    depth = int(is_open)
+    for _ in range(MAX_QUOTED_TEXTS):
+        limit = min(len(data), at + MAX_EXPRESSION_LENGTH)
+        before = compiled(EXPRESSION).match(data, at, limit)
+        if not before:
+            return
+        code = _text(data, at, before.start(1))
+        for character in code:
+            depth += (character in "([{") - (character in ")]}")
+            if depth < 0 or (character == "," and not depth):
+                return  # the expression ends here
+        start, quote = _value_start(data, before.start(1))
+        end = _value_end(data, start, quote, len(data))
+        yield code, (start, end), quote
+        if data[end : end + 1] != quote.encode():
+            return  # the text goes on after an escaped quote
+        at = end + 1
+
+
+def _only_wraps(code: str) -> bool:
+    """Return whether the code before a quoted text only wraps it or makes it a default: `Some(String::from(`, `x or `."""
+    last = DEFAULT_OPERATOR.split(STRING_PREFIX.sub("", code))[-1]
+    return "," not in last and WRAPPERS.issuperset(letter_runs(last))
+
+
+def _rule_of_argument(kind: str, value: str) -> str:
+    """Return the rule of an argument of a call, which is a secret only if it is random or, for a password, strong."""
+    if not ARGUMENT.fullmatch(value):
+        return ""
+    likely = is_random(value) or (kind in ("password", "secret") and is_strong(value))
+    return ("password" if kind == "password" else "secret") if likely else ""
+
+
 def _value_start(data: bytes, at: int) -> tuple[int, str]:
     """Return the start of a value, and the quote before it, if any."""
     quote = _text(data, at, at + 1)
+    if data[at : at + 3] == b'"\\"':  # a quoted text in a quoted text
+        at += 2
     return (at + 1, quote) if quote in QUOTES else (at, "")
 
 
@@ -314,7 +420,7 @@ def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
         ):  # search the line break only up to the quote: each byte is read at most twice
             place = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
             limit = place if place >= 0 else limit
-        return _before_escape(data, start, limit)
+        return min(limit, _before_escape(data, start, limit + 1))
     end = start
     while end < limit and data[end] not in UNQUOTED_ENDS:
         end += 1
@@ -467,7 +573,7 @@ def _plausible(key: str, value: str) -> bool:
     if (
         len(plain) < MIN_PASSWORD_LENGTH
         or plain[0] in VALUE_SEPARATORS
-        or plain in NO_VALUES
+        or plain.rstrip("?!") in NO_VALUES
     ):
         return False
     return not _echoes(key, plain) and not is_placeholder(value)

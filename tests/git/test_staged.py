@@ -68,6 +68,16 @@ def test_secrets_are_told_with_their_line_and_not_repeated(started, memories, gi
     assert found(started, skip=["secrets"]) == {}
 
 
+@pytest.mark.parametrize(
+    "code", ['API_KEY: str = "§"', 'const apiSecret: string = "§";', '#define API_KEY "§"', 'jwtSecret := []byte("§")']
+)
+def test_secrets_in_typed_code(started, memories, git, code):
+    key = KEY.removeprefix("ghp_")
+    (memories / "new.md").write_text(f"{GOOD.replace('mem_1_a', 'mem_2_a')}\n```\n{code.replace('§', key)}\n```\n")
+    git("add", "-A")
+    assert [line.partition(": ")[0] for line in found(started)["secrets"]] == [".rawko/memories/new.md:10"]
+
+
 def test_what_cannot_be_read(started, memories, git):
     for text, message in (
         ("---\ntitle: [a\n---\n\nx\n", "not valid YAML"),

@@ -18,7 +18,7 @@ def test_a_changed_table_renews_the_index():
     """The index holds redacted copies: whoever changes the table must change the index's checksum with it."""
     rows = (
         (rules.DATA, rules.TAGS, assigned.ASCII_SIGNS),
-        (assigned.URL, assigned.ASSIGNMENT, assigned.HEADINGS),
+        (assigned.URL, assigned.ASSIGNMENT, assigned.DECLARATION, assigned.EXPRESSION, assigned.HEADINGS),
         [sorted(names) for names in (assigned.PASSWORDS, assigned.SECRETS, assigned.TOKENS, assigned.KEY_OWNERS)],
         (values.MIN_STRONG_LENGTH, values.MIN_RANDOM_LENGTH, values.CHOSEN.pattern),
     )

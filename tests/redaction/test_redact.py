@@ -7,6 +7,7 @@ import string
 import sys
 import time
 from base64 import b64decode, b64encode
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,136 @@ def test_assigned(text, secret):
 def test_ordinary_text_stays(text):
     assert find_secrets(text) == []
     assert redact(text) == text
+
+
+# A value may stand behind a type, a wrapping call or a default.
+DECLARATIONS = """\
+API_KEY: str = "§"
+API_KEY: Final[str] = '§'
+password: str | None = Field(default="§")
+secret: SecretStr = SecretStr("§")
+def connect(api_key: Optional[str] = "§"): ...
+SECRET_KEY = b"§"
+SECRET_KEY = env("SECRET_KEY", default="§")
+SECRET_KEY = config("SECRET_KEY", cast=str, default="§")
+api_key = os.getenv("API_KEY", "§")
+API_KEY = os.environ.get("API_KEY") or "§"
+parser.add_argument("--api-key", default="§")
+const apiSecret: string = "§";
+private readonly token: string = "§";
+password?: string = '§'
+const secret = Buffer.from("§", "hex")
+const key = process.env.API_KEY || "§";
+token = config.token ?? `§`
+const password = isLocal ? "" : "§";
+<Client apiKey={"§"} />
+get apiKey() { return "§"; }
+const getToken = () => "§";
+private static final String PASSWORD = "§";
+String token = Optional.of("§").get();
+char[] storePassword = "§".toCharArray();
+buildConfigField("String", "API_KEY", "\\"§\\"")
+public string Password { get; set; } = "§";
+public static string ApiKey => Environment.GetEnvironmentVariable("API_KEY") ?? "§";
+#define API_KEY "§"
+#define DB_PASSWORD _T("§")
+std::string api_key("§");
+constexpr std::string_view kApiKey{"§"};
+static const char api_key[] = "§";
+var dbPassword string = "§"
+jwtSecret := []byte("§")
+func apiKey() string { return "§" }
+let token: &str = "§";
+const TOKEN: &'static str = "§";
+let client_secret = String::from("§");
+let api_key = "§".to_string();
+let s = SecretString::new("§".into());
+static API_KEY: Lazy<String> = Lazy::new(|| "§".to_string());
+lazy_static! { static ref API_KEY: String = "§".to_string(); }
+let token = env::var("TOKEN").unwrap_or_else(|_| "§".to_string());
+define('API_KEY', '§');
+private string $apiKey = '§';
+'api_key' => env('API_KEY', '§'),
+$apiKey = getenv('API_KEY') ?: '§';
+api_key = ENV.fetch('API_KEY', '§')
+attribute :api_key, :string, default: "§"
+val apiKey: String = "§"
+val apiKey: String by lazy { "§" }
+let apiKey: String? = ProcessInfo.processInfo.environment["API_KEY"] ?? "§"
+static NSString *const kApiKey = @"§";
+export API_KEY="${API_KEY:-§}"
+DECLARE @api_key NVARCHAR(64) = '§';
+Dim password As String = "§"
+api_key <- "§"
+(def api-key "§")
+config["api_key"] = "§"
+ngrok config add-authtoken §
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", DECLARATIONS)
+def test_declared(line):
+    text = f"Set it in the code:\n```\n{line}\n```\n".replace("§", TOKEN)
+    assert [text[hit.start : hit.end] for hit in find_secrets(text, pii=False)] == [TOKEN]
+    assert redact(redact(text)) == redact(text) == text.replace(TOKEN, "[REDACTED_SECRET]")
+
+
+@pytest.mark.parametrize("secret", ["Tr0ub4dor&3x", "blue-horse-42", "hunter2secret"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'db_password: str = "§"', 'let password: string = "§"', 'var password: String? = "§"', 'password = b"§"',
+        'PASSWORD = os.environ.get("PASSWORD") or "§"', 'password = SecretStr("§")', '#define DB_PASSWORD "§"',
+        'password = env("DB_PASSWORD", "§")', 'let password = String::from("§");', 'private const string Password = "§";',
+'password = env("DB_PASSWORD", default="§")',
+    ],
+)  # fmt: skip
+def test_declared_passwords(line, secret):
+    assert redact(line.replace("§", secret)) == line.replace("§", "[REDACTED_SECRET]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'api_key: str = "your-api-key"', 'password: str = "changeme"', 'token: Optional[str] = None',
+        'API_KEY: str = os.environ["API_KEY"]', 'apiKey: string = process.env.API_KEY ?? "";',
+        'const API_KEY_HEADER: string = "X-Api-Key-V2";', 'token_url: str = "https://example.com/oauth2/token"',
+        'private static final String PASSWORD_FIELD = "user_password2";', 'password: str = Field(..., min_length=8)',
+        'secret = client.get_secret("prod/db/password-v2")', 'token = request.headers.get("x-webhook-secret")',
+        'password = getpass("Password for user2: ")', 'password = password.encode("utf-8")',
+        'creds.password = Buffer.from(given, "base64").toString("utf8")', 'pat = re.compile(r"^[a-z0-9]+@[a-z]+$")',
+        'password = hash("sha256", salt)', 'val apiKey = getString(R.string.api_key) ?: getString("api_key_2")',
+        'if token: kind = "oauth2-pkce"', 'if (password === undefined) throw new Error("E_NO_PASSWORD_1")',
+        'login(password, user="ada12345")', 'def f(token: str, name: str = "model-2024"): ...',
+        'let key = map.get("primary_key_v2").unwrap_or("sort_key_1")', '#define TOKEN_NAME "session2"',
+        'public_key: str = "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"',
+        'var password: String? = nil', r'''PASSWORD_ENCODE_SET = " \"':;<=>@[]^`{}|/\\?#1a"''',
+        'The token "v2-beta" is the old name.',
+        "'MODULE_PWD_LDFLAGS': '',\n 'MODULE_PYEXPAT_CFLAGS': '',", 'assert token_type == "bearer2"',
+        'cache_key: str = "9a038989604e8da62ecddbe2094b16ce"', 'token: Literal["access", "refresh2"] = "access"',
+    ],
+)  # fmt: skip
+def test_declarations_without_a_secret_stay(text):
+    assert redact(text) == text
+
+
+TELLING = re.compile("(?i)passw|secret|token|key|cred|auth|login")
+MODULES = (
+    "imaplib smtplib ftplib netrc getpass http.cookies http.cookiejar ssl hmac tokenize configparser shelve poplib"
+    " xmlrpc.client plistlib click.core click.termui yaml.scanner pip._internal.network.auth pip._vendor.requests.auth"
+)
+
+
+def test_installed_code_stays():
+    """Lines of public packages that name keys, tokens and passwords, each with the two lines below it."""
+    seen = 0
+    for name in MODULES.split():
+        lines = Path(find_spec(name).origin).read_text(encoding="utf-8").split("\n")
+        for at, line in enumerate(lines):
+            if TELLING.search(line) and ('"' in line or "'" in line):
+                text, seen = "\n".join(lines[at : at + 3]), seen + 1
+                assert redact(text, pii=False) == text, name
+    assert seen >= 300
 
 
 CHOSEN = ("hunter2secret", "blue-horse-42", "Sunset!77", "kU7xQz9m", "riverStone95")
