@@ -15,7 +15,7 @@ from ..learn.skills import as_read_back
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
-from ..redaction.entries import redact_entry, was_redacted
+from ..redaction.entries import redact_entry
 from ..state.changes import archiving, plan_amend, superseding
 from ..state.fold import (
     IMPORTED_STATE,
@@ -293,7 +293,7 @@ def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
 
 
 def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
-    entry = redacted = redact_entry(given)
+    entry = redact_entry(given)
     place = f"{kind}:{place_of(entry.extra)}"
     row = FORMATS[kind]
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
@@ -326,7 +326,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     (new,) = plan_add(entry).entries
     _check_readable(new)
     reason = f"imported from {place} ({kind})"
-    is_redacted = was_redacted(given, redacted)
+    is_redacted = entry.leaks
     plan = plan_quarantined(new, reason, new.by)
     waiting = after(new_memory(new), plan.entries[1:])
     held, away = HELD_REVIEW, None

@@ -20,6 +20,7 @@ from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import now, replace
+from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, check_by
 from ..state.trust import IMPORTED
@@ -118,7 +119,6 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
 # headings, else none.
 
 MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
-REDACTED_MARK = re.compile(r"\[REDACTED[^\]\n]*\]")
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
 
 
@@ -142,9 +142,7 @@ def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
     first = language().stems(" ".join(sentences(body, 1)))
     subject = {*language().stems(" ".join(innermost))}.intersection(first)
     for tried in (innermost, path, (body,)):
-        text = ". ".join(
-            _plain_case(REDACTED_MARK.sub(" ", redact(heading))) for heading in tried
-        )
+        text = ". ".join(_plain_case(redact(heading)) for heading in tried)
         needed = () if tried in (innermost, path) else subject
         if found := propose_conditions(text, needed):
             return found
@@ -198,20 +196,26 @@ def entry_from(
     extra: Mapping[str, Value] | None = None,
     headings: tuple[str, ...] = (),
 ) -> Entry:
-    """Return the memory of a page or a section; without a condition in words, propose one."""
-    body = as_one_body(body)
+    """Return the redacted memory of a page or a section; without a condition in words, propose one."""
     place = f"{page.place}#{section}" if section else page.place
-    return Entry(
-        kind=kind,
-        title=one_line(title, TITLE_LENGTH)
-        or one_line(body.partition("\n")[0].lstrip("#*-> "), TITLE_LENGTH),
-        when=_with_proposed(usable_conditions(when), headings or (title,), body),
-        tags=valid_tags(tags),
-        importance=importance,
-        at=at or page.at,
-        by=valid_name(by),
-        body=body,
-        extra={IMPORTED: one_line(place, 200), **(extra or {})},
+    entry = redact_entry(
+        Entry(
+            kind=kind,
+            title=title,
+            when=usable_conditions(when),
+            tags=valid_tags(tags),
+            importance=importance,
+            at=at or page.at,
+            by=valid_name(by),
+            body=as_one_body(body),
+            extra={IMPORTED: one_line(place, 200), **(extra or {})},
+        )
+    )
+    first = entry.body.partition("\n")[0].lstrip("#*-> ")
+    return replace(
+        entry,
+        title=one_line(entry.title, TITLE_LENGTH) or one_line(first, TITLE_LENGTH),
+        when=_with_proposed(entry.when, headings or (title,), entry.body),
     )
 
 

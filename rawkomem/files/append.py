@@ -37,7 +37,7 @@ from ..model.values import (
     record,
     replace,
 )
-from ..redaction.entries import redact_entry, was_redacted
+from ..redaction.entries import redact_entry
 from .layout import (
     CHANGED,
     Layout,
@@ -227,10 +227,10 @@ def write_locked(
     return [
         Written(
             known.get(entry.id) or placed[entry.id],
-            was_redacted(given, entry),
+            entry.leaks,
             again=entry.id in known,
         )
-        for given, entry in zip(plan.entries, redacted, strict=True)
+        for entry in redacted
     ]
 
 

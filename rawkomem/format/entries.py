@@ -41,7 +41,9 @@ from ..redaction.entries import (
     find_in_fields,
     leaves_of,
     map_value,
+    redact_entry,
 )
+from ..redaction.find import redact
 from ..redaction.rules import RULES
 from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
@@ -609,7 +611,7 @@ def entry_from_text(text: str) -> Entry:
 
 
 def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
-    """Return the entry with `flags` instead of its own fields; without a title, the first heading becomes the title."""
+    """Return the entry, redacted, with `flags` instead of its own fields; its first heading is its title if it has none."""
     own = {key: flags.pop(key) for key in EXTRA_FLAGS if flags.get(key)}
     entry = replace(
         entry,
@@ -620,7 +622,7 @@ def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
         ).keys(),
         extra={**entry.extra, **own},
     )
-    entry = replace(entry, **flags)
+    entry = redact_entry(replace(entry, **flags))
     if kind != "amend" and not entry.title:
         entry = replace(entry, title=first_heading(entry.body))
     return entry
@@ -629,9 +631,10 @@ def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
 def entry_from_note(text: str) -> Entry:
     """Return the entry of a plain text: its first sentence or line is the title, the rest is the body.
 
-    If that is too long for a title, its start is the title and the whole text is the body.
+    If that is too long for a title, its start is the title and the whole text is the body. The text is redacted first:
+    a part of a secret is not recognized.
     """
-    text = text.strip()
+    given, text = text, redact(text).strip()
     line, _, rest = text.partition("\n")
     end = SENTENCE_END.search(line)
     if end:
@@ -642,7 +645,9 @@ def entry_from_note(text: str) -> Entry:
             f"{title[:MAX_TITLE_CHARS].rpartition(' ')[0] or title[:MAX_TITLE_CHARS]} …",
             text,
         )
-    return Entry(title=title.removesuffix("."), body=rest.strip())
+    return Entry(
+        title=title.removesuffix("."), body=rest.strip(), leaks=text != given.strip()
+    )
 
 
 def first_heading(body: str) -> str:

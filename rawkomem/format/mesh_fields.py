@@ -13,6 +13,7 @@ from typing import Any
 from ..model.entries import Value
 from ..model.errors import BadInput
 from ..model.values import IMPORTANCE, as_dict, record, replace
+from ..redaction.find import redact
 from ..text.clean import one_line
 
 # Store the metadata of RFC-0011 in the frontmatter: known keys as keys of their own, all others as
@@ -149,12 +150,12 @@ def is_pattern_id(text: str) -> bool:
 
 
 def checked_lesson(context: LessonContext) -> LessonContext:
-    """Return the context with trimmed texts; raise BadInput if a field is missing or invalid."""
+    """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
     given = {
         name: text for name, text in as_dict(context).items() if name != "confidence"
     }
     texts = {
-        name: text.replace("\r\n", "\n").replace("\r", "\n").strip()
+        name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
         for name, text in given.items()
     }
     for name, value in texts.items():

@@ -28,6 +28,7 @@ CODE_SPAN = re.compile(r"`([^`]{2,40})`")
 PATH_RUN = re.compile(r"[\w@./-]+")  # characters that a path consists of
 MAX_RUN_CHARS = 200  # longer runs are not searched for paths: quadratic time
 PATH = re.compile(r"\b[\w@.-]+/[\w@./-]*\w")
+REDACTED_TAG = re.compile(r" ?\[REDACTED_[^\]\n]*\]")
 # Addresses, and words in capitals that somebody shouts: they hold no names.
 NAMELESS_RUN = re.compile(r"https?://\S+|\b[A-Z]{2,}(?: [A-Z']{2,}){1,9}\b", re.ASCII)
 # CamelCase, snake_case, ALLCAPS, dotted or dashed names, capitals inside a sentence: never ordinary words.
@@ -63,7 +64,8 @@ def propose_conditions(text: str, subject: Collection[str] = ()) -> tuple[str, .
 
     If the stems of its `subject` are known, common words without one of them make no condition.
     """
-    text = CONTRACTION.sub(" ", NAMELESS_RUN.sub(" ", text))
+    text = NAMELESS_RUN.sub(" ", REDACTED_TAG.sub("", text))
+    text = CONTRACTION.sub(" ", text)
     names = list(_names_in(text))[:MAX_NAMES]
     vague = NAMELESS | cues.ANNOUNCING
     about = list(dict.fromkeys(word for word in subjects_of(text) if word not in vague))
@@ -100,12 +102,14 @@ def with_condition(entry: Entry) -> Entry:
 
 def conditions_of_title(title: str, text: str = "") -> tuple[str, ...]:
     """Return the conditions that the names or the subject of a title suggest, or else those of the text after it."""
+    title = REDACTED_TAG.sub("", title).strip()
     words = subjects_of(CONTRACTION.sub(" ", title))
     about = [word for word in words if word not in NAMELESS | cues.ANNOUNCING]
     subject = " ".join(dict.fromkeys(about[:MAX_SUBJECT_WORDS]))
     lead = cues.WORKING_ON if len(about) > 1 else cues.WORKING_WITH
     named = propose_conditions(title) or ((f"{lead} {subject}",) if about else ())
-    return named or propose_conditions(text) or (f"{cues.ASKED} {title}",)
+    named = named or propose_conditions(text)
+    return named or ((f"{cues.ASKED} {title}",) if title else ())
 
 
 def propose_asked_condition(ask: str) -> tuple[str, ...]:
@@ -113,7 +117,7 @@ def propose_asked_condition(ask: str) -> tuple[str, ...]:
 
     It may fire on everyday tasks such as "run the tests": the correction says how this project does them.
     """
-    words = ask.split()
+    words = REDACTED_TAG.sub("", ask).split()
     condition = f"{cues.ASKED} {' '.join(words).rstrip('.!?')}"
     short = MIN_ASK_WORDS <= len(words) <= MAX_ASK_WORDS and "\n" not in ask.strip()
     read = read_condition(condition) if short else None

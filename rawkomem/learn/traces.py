@@ -14,6 +14,7 @@ from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
 from ..model.ids import file_stem
 from ..model.values import iso, now, record, replace
+from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
 from ..text.clean import one_line
@@ -67,7 +68,7 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
         at=at,
         body=told.body.strip() or trace_body(told),
         extra={key: value for key, value in extra.items() if value},
-        path=_free_path(trace_path(at, told.agent), taken),
+        path=_free_path(trace_path(at, redact(told.agent)), taken),
     )
     return replace(plan_add(entry), why=f"trace of {told.goal!r}")
 

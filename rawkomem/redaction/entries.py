@@ -165,20 +165,19 @@ UNTOUCHED_KEYS = frozenset(
 
 
 def redact_entry(entry: Entry) -> Entry:
-    """Return the entry without secrets and personal data. Its author becomes an id, so that authors stay distinct.
+    """Return the entry without secrets and personal data; set `leaks` if it had any.
 
-    A text is checked together with its key, as in a file: `db_password: …` holds a password.
+    Its author becomes an id, so that authors stay distinct. A text is checked together with its key, as in a file:
+    `db_password: …` holds a password. Call it before you derive anything from the texts of a new entry: a title that
+    is cut, or words that are put into a condition, hide a part of a secret from every rule.
     """
     leaves = leaves_of(lambda note: with_texts(entry, note))
-    if are_bare(leaves):
-        return with_texts(entry, lambda key, text: text)
-    clean = iter(redact_fields(leaves))
-    return with_texts(entry, lambda key, text: next(clean))
-
-
-def was_redacted(given: Entry, clean: Entry) -> bool:
-    """Return whether redaction changed a text of the entry; a list that became a tuple does not count."""
-    return with_texts(given, lambda key, text: text) != clean
+    clean = [text for _, text in leaves]
+    if not are_bare(leaves):
+        clean = redact_fields(leaves)
+    texts = iter(clean)
+    leaks = entry.leaks or clean != [text for _, text in leaves]
+    return replace(with_texts(entry, lambda key, text: next(texts)), leaks=leaks)
 
 
 def anonymize_entry(entry: Entry, people: Sequence[Person]) -> Entry:

@@ -62,6 +62,7 @@ from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter
 from ..model.values import ACTIVE, now, record, replace
+from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..text.chunks import counted
 from ..text.clean import one_line
@@ -179,11 +180,11 @@ class Drafts(Wing):
         if not (title or text) and when is None:
             raise BadInput("nothing to change", "pass a title, a text or conditions")
         check_conditions(self._core, when or (), "nothing was changed")
-        conditions = old.when if when is None else tuple(when)
+        conditions = old.when if when is None else tuple(map(redact, when))
         return replace(
             old,
-            title=title or old.title,
-            text=text or old.text,
+            title=redact(title) or old.title,
+            text=redact(text) or old.text,
             when=conditions,
             score=max(old.score, EDITED_SCORE),
         )
@@ -315,14 +316,15 @@ class Learning(Wing):
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
         """Store a memory based on a person's words; raise Refused if no person typed or agreed to the quote."""
         repo = self._repo
-        text = f"{entry.title}\n{entry.body}"
         self.check_quote(quote)
+        entry, quote = redact_entry(entry), redact(quote)
+        text = f"{entry.title}\n{entry.body}"
         if not is_about_quote(quote, text):
             hint = "quote the sentence itself (not “yes”, but the question before it), and use its words in the text"
             raise Refused(
                 f"the memory does not match the quote “{one_line(quote, 80)}”", hint
             )
-        quote = one_line(redact(quote), MAX_QUOTE_CHARS)
+        quote = one_line(quote, MAX_QUOTE_CHARS)
         reason = f"a person said: {quote}"
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
@@ -361,11 +363,12 @@ class Learning(Wing):
 
     def check_quote(self, quote: str) -> None:
         """Raise Refused unless a person typed the quote, or agreed to it, in a recent session."""
+        redacted = redact(quote)  # as prompts are stored; transcripts are the host's
         for one in recent_prompts(self._layout):
             typed = Turn(USER, one.text, one.at)
-            if find_quote(quote, [typed]):
+            if find_quote(redacted, [typed]):
                 before = _turns_in(transcript_of_mark(self._layout, one.session))
-                if find_quote(quote, [*before, typed]):
+                if find_quote(redacted, [*before, typed]):
                     return
         for turns in map(_turns_in, known_transcripts(self._layout)):
             if find_quote(quote, turns) or agreed_quote(quote, turns):
@@ -374,7 +377,9 @@ class Learning(Wing):
             "quote whole sentences exactly as the person typed them, at least three words, with “not” and “never”; "
             "pasted text does not count"
         )
-        raise Refused(f"no person said “{one_line(quote, 80)}” in this session", hint)
+        raise Refused(
+            f"no person said “{one_line(redacted, 80)}” in this session", hint
+        )
 
     def refuse_planted(self, entry: Entry) -> None:
         """Raise Refused if a memory repeats an instruction ("remember that …") from a tool's output or pasted text."""

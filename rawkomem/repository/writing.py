@@ -34,7 +34,7 @@ from ..model.values import (
     record,
     replace,
 )
-from ..redaction.entries import anonymize_entry
+from ..redaction.entries import anonymize_entry, redact_entry
 from ..state.changes import newer_in, plan_amend
 from ..state.claims import (
     MAX_CANDIDATES,
@@ -445,6 +445,7 @@ def add(
         ADD_FIELDS,
     )
     if isinstance(entry, str) and not made.title:
+        made = redact_entry(made)
         first = made.body.strip().partition("\n")[0]
         title = first_heading(made.body) or one_line(first, TITLE_CHARS)
         made = replace(made, title=title)
@@ -461,6 +462,7 @@ def add_many(
     evolve: bool = False,
 ) -> Sequence[Stored]:
     """Store several memories; if one of them is rejected, write none. With `evolve`, see `add`."""
+    entries = [redact_entry(entry) for entry in entries]
     for entry in entries:
         check_conditions(repo.core, entry.when, "nothing was stored")
     plans: list[Plan] = []
@@ -498,7 +500,7 @@ def amend(
     one_by_one: bool,
 ) -> Written:
     """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
-    made = amendment(entry, fields)
+    made = redact_entry(amendment(entry, fields))
     check_conditions(repo.core, made.when, "nothing was stored")
     plan = plan_amend(repo.get(name), made, one_by_one)
     return repo.core.write(plan, via, {entry.id} if entry else ())[0]

@@ -22,6 +22,7 @@ from ...model.entries import Draft, Memory
 from ...model.errors import BadInput, RawkoError
 from ...model.ids import file_stem
 from ...model.values import ACTIVE, replace
+from ...redaction.entries import redact_entry
 from ...repository import Repository
 from ...repository.beliefs import (
     BOTH,
@@ -796,7 +797,7 @@ def supersede_command(
     if not text:
         written = repository.beliefs.supersede(old, new, reason, by, anyway)
         return decision(repository, old, [written], "superseded")
-    entry = entry_from_text(read_stdin() if text == "-" else text)
+    entry = redact_entry(entry_from_text(read_stdin() if text == "-" else text))
     first = one_line(entry.body.strip().partition("\n")[0], 100)
     entry = replace(entry, title=title or entry.title or first, by=by)
     with as_one_change(repository.core):

@@ -20,6 +20,7 @@ from ...model.errors import BadInput, NotFound, Refused
 from ...model.ids import file_stem, new_id, numbered_names
 from ...model.values import CREATES, GROUPS, iso, now
 from ...redaction.entries import redact_entry
+from ...redaction.find import redact
 from .documents import DELETED, Document, Documents, Shelf, line_start, uri_of
 
 NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = (
@@ -60,7 +61,7 @@ async def new_memory(documents: Documents, *given: Any) -> dict[str, str]:
 
     The text is an unsaved edit if the editor supports that.
     """
-    title, kind = (str(part).strip() for part in (*given, "", "")[:2])
+    title, kind = (redact(str(part)).strip() for part in (*given, "", "")[:2])
     kind = kind or "memory"
     if not title:
         raise BadInput(

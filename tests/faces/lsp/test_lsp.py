@@ -273,6 +273,18 @@ def test_nothing_is_amended_where_an_entry_would_not_be_one(stored):
     assert edits == [] and "no memory at the cursor" in messages[0]
 
 
+def test_a_new_memory_with_a_secret_in_its_title_names_no_part_of_it(stored):
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    async def story(editor):
+        return await editor.run("rawkomem.new", f"Robot {key} for builds"), editor.edits, editor.messages
+
+    made, edits, messages = edit(stored, story)
+    assert key[4:].lower() not in str((made, edits, messages)).lower()
+    (asked,) = edits
+    assert "REDACTED_GITHUB_TOKEN" in asked.edit.document_changes[1].edits[0].new_text
+
+
 # `rawkomem lsp` with editors that support different things: edits, hovers, code actions, watched files
 pytest.importorskip("pygls", reason="pygls is missing: pip install -e .")
 TITLE = "Why we pin apsw"
