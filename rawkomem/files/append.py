@@ -178,7 +178,7 @@ def write_locked(
     still_holds: Callable[[Entry], bool],
     before: Callable[[Sequence[Entry]], None],
     tracked: Callable[[Collection[str]], Collection[str]],
-    named: Mapping[str, str],
+    named: Mapping[str, str] | None = None,
 ) -> list[Written]:
     """Append the plan's entries for a caller that holds the write lock; on a failure, none of them is stored.
 
@@ -222,7 +222,7 @@ def write_locked(
     if new:
         before(new)
     paths: dict[str, str] = {}
-    _write_all(layout, steps, paths, warn, {**named, **homes})
+    _write_all(layout, steps, paths, warn, {**(named or {}), **homes})
     placed = {entry.id: replace(entry, path=paths[entry.id]) for entry in new}
     return [
         Written(

@@ -143,6 +143,8 @@ def merge_entries(
     one, two = (origin and read_version(data, path, origin) for data in (ours, theirs))
     if origin is None or one is None or two is None:
         return None
+    if _named_apart(origin, one, two) or _named_apart(origin, two, one):
+        return None
     origin, one, two = _named_alike([origin, one, two])
     texts: dict[str, str] = {}
     conflicts: list[str] = []
@@ -165,6 +167,20 @@ def merge_entries(
     if not conflicts and not _holds(data, path, merged, (one, two)):
         return None
     return Merged(data, tuple(conflicts))
+
+
+def _named_apart(base: Version, one: Version, other: Version) -> bool:
+    """Return whether one side gave an id to an entry that had none, and the other one may have given it another id."""
+    named = [
+        key
+        for key, item in base.items.items()
+        if not item.named and key in one.items and one.items[key].named
+    ]
+    is_new = any(
+        item.named and key not in base.items and key not in one.items
+        for key, item in other.items.items()
+    )
+    return is_new and any(key not in other.items for key in named)
 
 
 def _named_alike(versions: Sequence[Version]) -> list[Version]:

@@ -271,7 +271,10 @@ def find_assigned(data: bytes) -> Iterator[Hit]:
     """Yield every secret that its key or its place reveals."""
     seen = occurring(PLACE_WORDS, data.lower())
     yield from _assignments(data, compiled(ASSIGNMENT, False), compiled(ASSIGNMENT))
-    yield from _declarations(data, compiled(DECLARATION, False), compiled(DECLARATION))
+    # a question without quotes does not wait for these patterns
+    if any(quote.encode() in data for quote in QUOTES):
+        quick, pattern = compiled(DECLARATION, False), compiled(DECLARATION)
+        yield from _declarations(data, quick, pattern)
     for row, groups in PLACES:
         if not any(seen.isdisjoint(group) for group in groups):
             yield from _in_place(data, row)

@@ -37,8 +37,7 @@ from ..git.staged import (
 )
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.ids import new_id
-from ..model.values import Problem, record, replace
+from ..model.values import CREATES, Problem, record, replace
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
 from ..state.fold import changes_of_earlier_file
@@ -57,6 +56,7 @@ MAX_SEARCHED = 50
 MAX_RESULTS = 8  # of the search for one staged memory
 MAX_QUESTION_CHARS = 400
 SHOWN_CHARS = 60  # of a sentence that is quoted
+NEW_ID_DIGITS = 12  # of a digest, in the id of a copy
 
 
 @record
@@ -213,7 +213,8 @@ class Edits(Wing):
                 data = files.get(entry.path) or read_bytes(
                     self._layout.path(entry.path)
                 )
-                new = new_id(entry.kind)
+                # the same in every clone, so that two people who separate the same copy agree
+                new = f"{CREATES[entry.kind].prefix}_{entry.digest[:NEW_ID_DIGITS]}"
                 files[entry.path] = with_new_id(data, entry.path, id, new)
                 separated.append(Separated(entry.path, entry.title, id, new))
         self._replace(files)

@@ -103,7 +103,9 @@ def write(
 
             with as_warning(core, "an older rawkomem may misread this change"):
                 raise_format(layout)
-        _refuse_reused_names(core, plan)
+        changed = {entry.about: entry.path for entry in plan.entries if entry.changes}
+        named = _replacements(core, plan)
+        _refuse_reused_names(core, {**named, **changed})
         # The rename in write_locked is the only commit point.
         written = write_locked(
             layout,
@@ -113,7 +115,7 @@ def write(
             lambda stored: _still_holds(core, stored),
             note_origins,
             lambda paths: tracked_files(layout, paths),
-            _replacements(core, plan),
+            named,
         )
         new = [item.entry for item in written if not item.again]
         with as_warning(core, "'rawkomem undo' cannot undo this change"):
@@ -143,14 +145,13 @@ def _replacements(core: Core, plan: Plan) -> dict[str, str]:
     return {id: memory.path for id, memory in known.items()}
 
 
-def _refuse_reused_names(core: Core, plan: Plan) -> None:
-    """Raise Refused if a memory without an id has the name of an earlier file that was changed.
+def _refuse_reused_names(core: Core, places: Mapping[str, str]) -> None:
+    """Raise Refused if a memory without an id has the name of an earlier file that was changed; `places` is id → file.
 
-    The first change writes the name as its id, and then the changes of the earlier file would apply to it.
+    An `id` line with that name would give it the changes of the earlier file.
     """
-    for entry in plan.entries:
-        id, path = entry.about, entry.path
-        if entry.changes and id.partition("#")[0] == implicit_id(path):
+    for id, path in places.items():
+        if id.partition("#")[0] == implicit_id(path):
             known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
             if older := changes_of_earlier_file(known, path):
                 raise Refused(

@@ -44,8 +44,11 @@ from .changes import (
 from .plans import (
     BODY,
     DIGEST_CHARS,
+    ENDING,
     NAME_SEPARATOR,
     NAMED_VALUES,
+    PUT_AWAY,
+    STATUS,
     Change,
     Fields,
     Trust,
@@ -166,13 +169,13 @@ def _with_unknown_values(
 ) -> tuple[list[Entry], list[Entry]]:
     """Return the changes, and an amendment for each entry with values that a later change did not know.
 
-    If a person accepts such an amendment, it counts from then on. A text that was written for a deleted memory, or
-    that a deletion, an archive or a supersession did not know, waits, too.
+    If a person accepts such an amendment, it counts from then on. A value that a deletion, an archive or a
+    supersession did not know, or that did not know of them, waits, too.
     """
     changes: list[Entry] = []
     setters = dict.fromkeys((*NAMED_VALUES, BODY), creating)
     unknown: dict[str, dict[str, Entry]] = {}  # name in a review → field → its setter
-    is_deleted = False
+    is_away = False  # whether a change took the memory out of use
 
     def learn(field: str, setter: Entry) -> None:
         unknown.setdefault(reviewed_name(setter), {})[field] = setter
@@ -202,12 +205,13 @@ def _with_unknown_values(
                     del unknown[name]
             if field in values:
                 setters[field] = entry
-                if is_deleted:
+                knew_status = any(name.startswith(STATUS) for name in replaced)
+                if is_away and known and not knew_status:
                     learn(field, entry)
-        if entry.kind in ("delete", "review"):
-            is_deleted = entry.kind == "delete" or (
-                is_deleted and entry.extra.get("action") != ACTIVATE
-            )
+        if entry.kind in ENDING:
+            is_away = entry.kind != "supersede" or bool(newer_in(entry))
+        elif entry.extra.get("action") == ACTIVATE:
+            is_away = False
     return changes, [*map(_setting, unknown.values())]
 
 
@@ -661,7 +665,6 @@ SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
     "supersede",
     "keep_both",
 )  # how to settle conflicts
-PUT_AWAY = ("superseded", "archived", "deleted")
 HIDDEN_STATUSES = (*PUT_AWAY, "disputed")  # statuses that `restore` ends
 
 

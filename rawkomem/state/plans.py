@@ -112,6 +112,8 @@ def plan_add(entry: Entry) -> Plan:
 REMOVES, BODY = "removes", "body"
 NAMED_VALUES = ("title", "importance")  # besides the text: fields that `replaces` names
 ENDING = ("delete", "archive", "supersede")  # kinds that take a memory out of use
+PUT_AWAY = ("deleted", "archived", "superseded")  # statuses after these
+STATUS = "status"
 NAME_SEPARATOR = "@"  # between an entry's id or a field and the start of a digest
 # of a digest: 64 bits, so that nobody finds another text with the same ones
 DIGEST_CHARS = 16
@@ -144,6 +146,8 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
     at = entry.at or max(now(), memory.updated + 1)
     extra = {k: v for k, v in entry.extra.items() if k not in (REPLACES, AFTER)}
     names = [value_name(field, getattr(memory, field)) for field in fields_known(entry)]
+    if names and memory.status in PUT_AWAY:
+        names.append(value_name(STATUS, memory.status))
     if names:
         extra[REPLACES] = [*names]
     if names and memory.proposed:

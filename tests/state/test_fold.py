@@ -334,6 +334,7 @@ def retitled(at: int, known: str) -> Entry:
 ONE, OTHER = amend("ada", 20, MINE), amend("ada", 30, MINE)
 TAGGED = by("ada", "amend", 21, tags=("b",), given=("tags",))
 SEEN = replace(amend("ada", 40, OTHER), extra={**amend("ada", 40, OTHER).extra, "after": [ONE.id]})
+KNOWING = replace(OTHER, extra={"replaces": [*OTHER.extra["replaces"], value_name("status", "archived")]})
 DELETED = by("ada", "delete", 25, extra={"replaces": [value_name("body", MINE.body)]})
 
 
@@ -352,6 +353,9 @@ DELETED = by("ada", "delete", 25, extra={"replaces": [value_name("body", MINE.bo
         ([ONE, DELETED], ONE.body, [ONE]),  # the deletion did not know the text
         ([ONE, replace(DELETED, extra={"replaces": [value_name("body", ONE.body)]})], ONE.body, []),
         ([DELETED, OTHER], OTHER.body, [OTHER]),  # a text for a deleted memory
+        ([replace(DELETED, kind="archive"), OTHER], OTHER.body, [OTHER]),  # its author did not know of the archive
+        ([replace(DELETED, kind="archive"), KNOWING], KNOWING.body, []),
+        ([replace(DELETED, kind="supersede"), OTHER], OTHER.body, []),  # a supersession without effect
         ([DELETED, OTHER, review("ada", 40, declines=OTHER)], OTHER.body, []),
         ([DELETED, by("ada", "review", 26, extra={"action": "activate"}), OTHER], OTHER.body, []),
         ([DELETED, by("ada", "review", 26, extra={"action": "decide"}), OTHER], OTHER.body, [OTHER]),

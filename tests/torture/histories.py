@@ -58,7 +58,7 @@ STEPS = {
 }  # fmt: skip
 ID_LINE = re.compile(r"^id: .*\n", re.MULTILINE)
 TITLE_LINE = re.compile(r"^title: .*$", re.MULTILINE)
-NO_EFFECT, DUPLICATE_ID = "edit-without-effect", "duplicate-id"
+NO_EFFECT, DUPLICATE_ID, ENTRY_GONE = "edit-without-effect", "duplicate-id", "entry-gone"
 
 
 class Clone:
@@ -225,11 +225,9 @@ class History:
 
     def _finish(self) -> list[str]:
         """Merge everything into every clone; the clones, a rebuilt index and a fresh clone must say the same."""
-        for clone in [*self.clones, *self.clones]:
-            self.set_clock(clone)
-            found = self.sync(clone)
-            if found:
-                return found
+        found = self._sync_all()
+        if found:
+            return found
         first, *others = self.clones
         answers = answers_of(first.repository)
         for clone in others:
@@ -424,10 +422,13 @@ class History:
         return self._move(clone, "gather", clone.repository.edits.gather)
 
     def join(self, clone: Clone) -> list[str]:
-        """Put the entries of one file at the end of another file."""
+        """Put the entries of one file at the end of another file.
+
+        A memory without an id is named by its place, so two branches that join it into two files make two memories.
+        """
         clone.commit()
         one, other = self._file(clone, "memories"), self._file(clone, "memories")
-        if not one or not other or one == other:
+        if not one or not other or one == other or any("id" not in entry.given for entry in clone.entries(other)):
             return []
 
         def join() -> None:
@@ -454,15 +455,18 @@ class History:
 
         return self._move(clone, "split", split)
 
-    def reuse_name(self, clone: Clone) -> None:
+    def reuse_name(self, clone: Clone) -> list[str]:
         """Remove a file, and write another memory into a new file of the same name.
 
-        Prefer a file that a person wrote and that a command changed: the changes name the memory by the file's name.
+        Prefer a file that a person wrote and that a command changed: the changes name the memory by the file's name. All
+        clones know all before and after it: for git, a file that is removed and written again beside a change of another
+        branch is an edited file.
         """
+        found = self._sync_all()
         clone.commit()
         files = clone.files()
-        if not files:
-            return
+        if found or not files:
+            return found
         file = self.source.choice([one for one in files if f"\nid: {one.stem}\n" in one.read_text()] or files)
         for key in self.keys_in(clone, file):
             clone.record(REMOVE, key)
@@ -473,6 +477,14 @@ class History:
         file.parent.mkdir(exist_ok=True)
         self._write_file(clone, file)
         clone.commit("reuse")
+        return self._sync_all()
+
+    def _sync_all(self) -> list[str]:
+        found: list[str] = []
+        for clone in [*self.clones, *self.clones]:
+            self.set_clock(clone)
+            found = found or self.sync(clone)
+        return found
 
     def copy_as_template(self, clone: Clone) -> list[str]:
         """Copy a file with its id line and write another memory into it: the hook refuses that, or `check` reports it."""
@@ -523,7 +535,7 @@ class History:
         parents = clone.git("log", "-1", "--format=%P").split()
         subject = clone.git("log", "-1", "--format=%s")
         numbers = numbers_in(subject)
-        if len(parents) != 1 or subject == "start":
+        if len(parents) != 1 or subject in ("start", "new id"):
             return []
         before = meaning_of(answers_of(clone.repository))
         if not clone.run("revert", "--no-edit", "HEAD"):
@@ -574,7 +586,7 @@ class History:
 
     def _merge(self, clone: Clone) -> bool:
         """Merge what others pushed into the clone's branch, or the branch into what others pushed."""
-        by, theirs = self.mover(clone), "origin/main"
+        by, theirs = clone.person, "origin/main"  # an entry that joins two edits is by whoever merges them
         if self.source.random() < 0.3:
             theirs = clone.git("rev-parse", "HEAD")
             clone.git("reset", "-q", "--hard", "origin/main")
@@ -583,7 +595,7 @@ class History:
             return False
         if (clone.folder / ".git" / "MERGE_HEAD").exists():
             codes = {problem.code for problem in clone.refusals(by)} if self.connected else set()
-            if codes == {DUPLICATE_ID}:  # one branch joined files, the other one renamed one of them
+            if codes and codes <= {DUPLICATE_ID, ENTRY_GONE}:  # both branches moved or joined the same files
                 clone.git("merge", "--abort")
                 return False
             if codes:

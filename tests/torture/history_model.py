@@ -253,7 +253,9 @@ class _View:
             in_use = answer.values[stated.kind]
             if not any(o.value == in_use for o in later):
                 yield f"loser: {stated}: {in_use!r} is in use, status {answer.status}"
-            elif answer.status != ACTIVE and any(stated.kind in MUST_KNOW.get(o.kind, ()) for o in put_away):
+            elif answer.status != ACTIVE and any(
+                stated.kind in MUST_KNOW.get(o.kind, ()) for o in put_away if o.number not in stated.past
+            ):
                 yield f"loser: {stated}: the memory is {answer.status}, by somebody who did not know the value"
 
     def lost_tag(self, tagged: Operation) -> Iterator[str]:
