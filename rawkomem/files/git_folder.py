@@ -83,6 +83,9 @@ def kept_folder(layout: Layout) -> str:
         key = (layout.root, 0, 0)
     if key not in _bases:
         _bases[key] = _kept_base(layout)
+    folder = os.path.dirname(_bases[key])
+    if os.path.realpath(folder) != folder:  # somebody put a link there meanwhile
+        return own_place(os.path.join(layout.root, LOCAL))
     return own_place(_bases[key])
 
 
