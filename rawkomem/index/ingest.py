@@ -653,9 +653,9 @@ class Past:
             self.vouches,
         )
 
-    def entries_about(self, id: str) -> list[Entry]:
-        """Return every entry about a memory, of any time, without secrets."""
-        paths = sorted(self.catalogue.paths_about(id))
+    def entries_about(self, id: str, path: str = "") -> list[Entry]:
+        """Return every entry about a memory, of any time, without secrets; with `path`, those in that file."""
+        paths = [path] if path else sorted(self.catalogue.paths_about(id))
         entries = [
             entry
             for path in paths

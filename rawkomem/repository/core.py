@@ -388,9 +388,9 @@ class Core:
         found = self.look([text], limit, only)[0].found
         return [(self.get(item.row.id), item.relevance) for item in found]
 
-    def entries(self, id: str) -> Sequence[Entry]:
-        """Return every entry about a memory. Call it only inside `read`."""
-        return self._past().entries_about(id)
+    def entries(self, id: str, path: str = "") -> Sequence[Entry]:
+        """Return every entry about a memory; with `path`, those in that file. Call it only inside `read`."""
+        return self._past().entries_about(id, path)
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, with the changes that it made."""

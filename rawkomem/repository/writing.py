@@ -151,7 +151,11 @@ def _refuse_reused_names(core: Core, places: Mapping[str, str]) -> None:
     An `id` line with that name would give it the changes of the earlier file.
     """
     for id, path in places.items():
-        if id.partition("#")[0] == implicit_id(path):
+        if id.partition("#")[0] != implicit_id(path):
+            continue
+        # its own file first: most files state their ids, and a memory may have thousands of votes
+        own = core.read(lambda id=id, path=path: core.entries(id, path))  # type: ignore[misc]
+        if any(entry.creates and entry.is_nameless for entry in own):
             known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
             if older := changes_of_earlier_file(known, path):
                 raise Refused(
