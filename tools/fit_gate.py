@@ -29,7 +29,8 @@ from rawkomem.hosts.hook_prompt import lately_in
 from rawkomem.hosts.replay import Past, recorded_pasts
 from rawkomem.model.entries import Task
 from rawkomem.recall import relevance
-from rawkomem.recall.relevance import BIAS, SET_WEIGHTS
+from rawkomem.recall.relevance import BIAS
+SET_WEIGHTS={}
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import is_sentence
 

@@ -36,7 +36,6 @@ from ..text.safe import (
 )
 from .excerpt import (
     MAX_SHOWN_CHARS,
-    MAX_WHOLE_CHARS,
     Labels,
     excerpt,
     in_brackets,
@@ -160,7 +159,7 @@ def _redact(
 MAX_PLACES = 3  # of cited code that a caution names
 MAX_FIRED_CHARS = 400  # of a condition in JSON
 MAX_LINE_CHARS = (
-    2 * MAX_WHOLE_CHARS
+    2 * MAX_SHOWN_CHARS
 )  # of a text on one line: enough for all that is shown of a body
 MIN_SHOWN_CHARS = 20  # a text is not shortened further
 MAX_SHORTER_TEXTS = 6  # tried to fit the budget
@@ -352,9 +351,7 @@ class Page:
         if item.text is not None:
             return item
         if item.memory.id not in self._shown:
-            is_short = len(item.memory.body) <= MAX_WHOLE_CHARS
-            most = MAX_WHOLE_CHARS if is_short else MAX_SHOWN_CHARS
-            self._shown[item.memory.id] = self._cut(item, most)
+            self._shown[item.memory.id] = self._cut(item, MAX_SHOWN_CHARS)
         return self._shown[item.memory.id]
 
     def cost(self, item: Scored) -> int:
