@@ -45,6 +45,8 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
+STEPS = 3  # of confidence; within one, importance and age decide
+
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     """Return the items, best first. Items that no person vouches for come last.
@@ -64,7 +66,10 @@ def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        worth = (item.signals.confidence or item.score) * stale + added
+        worth = (
+            round((item.signals.confidence or item.score) * STEPS) / STEPS * stale
+            + added
+        )
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id
 

@@ -79,7 +79,9 @@ def excerpt(
         return every
     weights = _unit_weights(units, words)
     core = _core_units(title, body, units, words, weights, passage)
-    shown = _joined_units(units, sorted(_chosen_units(units, core, weights, most)))
+    chosen = _chosen_units(units, core, weights, most)
+    while len(shown := _joined_units(units, sorted(chosen))) > most and len(chosen) > 1:
+        chosen.pop()  # headings and marks of cuts took more room
     # most of it fits the task: the rest may be what matters
     return every if len(shown) < len(every) <= min(most, 2 * len(shown)) else shown
 
@@ -112,18 +114,18 @@ def _core_units(
 
 def _chosen_units(
     units: Sequence[Unit], core: Sequence[int], weights: Sequence[float], most: int
-) -> set[int]:
-    """Return the units to show while they fit: the core, or its best one with its section, then others with the words."""
-    chosen: set[int] = set()
+) -> list[int]:
+    """Return the units to show while they fit, the best first: the core, or its best one with its section, then others with the words."""
+    chosen: list[int] = []
     room = most
 
     def takes(at: int) -> bool:
         nonlocal room
-        new = {at, *units[at].leads} - chosen
+        new = [one for one in (*units[at].leads, at) if one not in chosen]
         size = sum(_size_of(units, one) for one in new)
         if size <= room:
             room -= size
-            chosen.update(new)
+            chosen.extend(new)
         return at in chosen
 
     if not all(map(takes, core)):

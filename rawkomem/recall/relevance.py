@@ -16,7 +16,7 @@ from ..state.trust import imported_from
 from ..text.conditions import PASTED, WORDS, Fired, is_sentence
 from ..text.language import language
 from .scoring import FIRED, Profile, Reason, Scored, why_fired
-from .signals import Limits, Question, Signals, embedded_texts
+from .signals import THIN_WORDS, Limits, Question, Signals, embedded_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +66,8 @@ MAX_HOLDING = 100
 NOBODY: Holders = (0, frozenset())  # no memory contains the word
 MAX_COMPARED = 2_000  # passages of the candidates that a sentence is compared with
 USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less
+# a term with one of these is a name, a path or a number
+NAME_SIGNS = "_-./:~0123456789"
 SUMMED_WORDS = 4  # rarest shared words whose weights are added
 
 
@@ -157,13 +159,21 @@ class _Words:
 def fired_in_paste(
     sources: Sources, question: Question, fired: Mapping[str, Fired]
 ) -> dict[str, Fired]:
-    """Return the memories whose patterns fire in pasted text only."""
+    """Return the memories whose patterns fire in pasted text only.
+
+    If the request says almost nothing else, a name in the pasted text, such as `E4711`, counts like one in the request.
+    """
     found = sources.fired(question.pasted) if question.pasted else {}
+    is_thin = len(question.content) < THIN_WORDS
     return {
-        id: Fired(PASTED, part.text)
+        id: part if is_thin and _is_name(part) else Fired(PASTED, part.text)
         for id, part in found.items()
         if id not in fired and part.how != WORDS
     }
+
+
+def _is_name(part: Fired) -> bool:
+    return any(sign in NAME_SIGNS for sign in part.text)
 
 
 # Decide which scored memories are relevant enough to be injected, and give the reason for each of
