@@ -115,21 +115,24 @@ def _core_units(
 def _chosen_units(
     units: Sequence[Unit], core: Sequence[int], weights: Sequence[float], most: int
 ) -> list[int]:
-    """Return the units to show while they fit, the best first: the core, or its best one with its section, then others with the words."""
+    """Return the units to show while they fit, the best first: the core, or its best one with its section, others with the words, then the rest of their sections."""
     chosen: list[int] = []
+    taken: set[int] = set()
     room = most
 
     def takes(at: int) -> bool:
         nonlocal room
-        new = [one for one in (*units[at].leads, at) if one not in chosen]
+        new = [one for one in (*units[at].leads, at) if one not in taken]
         size = sum(_size_of(units, one) for one in new)
         if size <= room:
             room -= size
             chosen.extend(new)
-        return at in chosen
+            taken.update(new)
+        return at in taken
 
     if not all(map(takes, core)):
         chosen.clear()
+        taken.clear()
         room = most
         best = max(core, key=lambda at: weights[at])
         section = [at for at in core if units[at].path == units[best].path]
@@ -140,7 +143,11 @@ def _chosen_units(
         if all(map(takes, after)):
             all(map(takes, above))
     for at in sorted(range(len(units)), key=lambda at: -weights[at]):
-        if weights[at] and at not in chosen:
+        if weights[at]:
+            takes(at)
+    sections = {units[at].path for at in chosen}
+    for at, unit in enumerate(units):
+        if unit.path in sections:
             takes(at)
     return chosen
 
