@@ -146,7 +146,7 @@ def _defuse(line: str, code: bool = False) -> str:
     bare = line.lstrip(QUOTES)
     if not bare or bare.startswith("\\"):
         return line
-    seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
+    seen = read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
     if not seen or (":" not in seen and seen[0] not in DECORATION):
         return line  # without compiling the regexes
     words = seen.lstrip(DECORATION + NUMBERING).rstrip()
@@ -159,7 +159,7 @@ def _defuse(line: str, code: bool = False) -> str:
 
 def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
-    seen, places = _read_as(line)
+    seen, places = read_as(line)
     if OPENING.isdisjoint(seen) and "\n" not in seen:
         return line  # without compiling the regex
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
@@ -177,7 +177,7 @@ def _break_tags(line: str) -> str:
     return "\\".join([*pieces, line[begun:]])
 
 
-def _read_as(line: str) -> tuple[str, list[int] | None]:
+def read_as(line: str) -> tuple[str, list[int] | None]:
     """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
     plain = line.replace(ELLIPSIS, "...")  # the mark of a cut in an excerpt
     if not plain.isascii() or "&" in plain or "\\" in plain:
