@@ -98,7 +98,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "19"
+SCHEMA_VERSION = "20"
 # stamp of a file that the next sync must read again; until then its old rows stay
 UNREAD = "unread"
 # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns

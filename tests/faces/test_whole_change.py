@@ -165,3 +165,11 @@ def test_an_edit_by_hand_is_called_so(memories, git, rawkomem):
     file.write_text(file.read_text().replace("npm", "pnpm"))
     told = rawkomem("review").stdout
     assert "by hand in memories/a.md" in told, told
+
+
+def test_a_person_sees_the_text_that_they_vouch_for(memories, rawkomem, git, project, terminal, own_home):
+    git.commit()
+    made = json.loads(rawkomem("add", "--title", "Guide", "--body", LONG, "--json").stdout)["id"]
+    words = [*START, "review", made, "--activate"]
+    told = converse(terminal, words, [(r"Vouch for this\?", "n\n")], project, scrubbed(NO_COLOR="1"))
+    assert "THE END" in told and "!! shell" in told and "by an agent" in told

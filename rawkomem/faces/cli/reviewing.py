@@ -242,7 +242,12 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
     if yes:
         count_as_agent(repository)
     if repository.core.via == PERSON and not yes:
-        _list_items(repository, _items(repository, id, place, ()), id)
+        items = [*_items(repository, id, place, ())]
+        if id and not items:  # a memory in use that nobody vouches for
+            memory = repository.get(id)
+            items = [Waiting(memory.kind, memory.id, memory.title, 0, memory=memory)]
+        for item in items:
+            say(waiting_text(repository, item, whole=True))
         if not confirmed("Vouch for this?"):
             raise Abort
     if repository.core.via != PERSON:
