@@ -69,7 +69,7 @@ def risks_in(text: str) -> list[Risk]:
     """Return what looks dangerous in a text, in reading order."""
     shown = clean(text)
     seen, places = read_as(shown)
-    spans = [(match.span(), "encoded") for match in ENCODED.finditer(shown)]
+    spans = []
     for why, regex in _regexes.items():
         words = JOINED_LINES.sub(" ", seen) if why == "order" else seen
         for match in regex.finditer(words):
@@ -77,13 +77,13 @@ def risks_in(text: str) -> list[Risk]:
             spans.append(
                 ((places[start], places[end]) if places else (start, end), why)
             )
-    found = []
-    last = 0
-    for (start, end), why in sorted(spans, key=lambda item: (item[0][0], -item[0][1])):
-        if end > last:  # else it is inside another one
+    spans += [(match.span(), "encoded") for match in ENCODED.finditer(shown)]
+    found: list[Risk] = []
+    # of two that start at the same place, the first rule counts
+    for (start, end), why in sorted(spans, key=lambda item: item[0][0]):
+        if not found or (end > found[-1].end and start > found[-1].start):
             words = one_line(shown[start:end], MAX_QUOTED_CHARS)
             found.append(Risk(why, words, start, end))
-            last = end
     found += [Risk(HIDDEN, name) for _, name in hidden_characters(text)]
     if mixed := mixed_script(shown):
         found.append(Risk(LOOKALIKE, f"a word with letters of {mixed}"))
