@@ -25,7 +25,7 @@ MAX_VALUES_CHARS = 160  # of both texts on one line, shown as `old → new`
 CONTEXT_WORDS = 3  # shown before and after a change
 # a text could imitate the marks of a change with these
 MARKERS = re.compile(r"(?<=\[)-|-(?=\])|(?<=\{)\+|\+(?=\})")
-LAYOUT_ONLY = "only spaces and line breaks change"
+LAYOUT_ONLY = "only spaces, line breaks or invisible characters change"
 
 
 @record
@@ -41,9 +41,7 @@ class Compared:
         With `most`, only changes within so many characters are returned, and a line that says what is left out and what
         `opens` it. Dangerous words are never left out.
         """
-        groups = [*_groups(self.parts)]
-        if not groups and any(what != SAME for what, _ in self.parts):
-            groups = [(LAYOUT_ONLY, 1)]
+        groups = [*_groups(self.parts)] or [(LAYOUT_ONLY, 1)]
         shown = len(groups)
         while most and shown and sum(len(text) for text, _ in groups[:shown]) > most:
             shown -= 1

@@ -14,8 +14,9 @@ WORDS = st.lists(st.sampled_from(["a", "b", "of", "the", "\n", " ", "  ", "x|y"]
         ("Push to main", "Push to staging", ["Push to main → Push to staging"]),
         ("", "cache", ["{+cache+}"]),
         ("cache", "", ["[-cache-]"]),
-        (("a", "b"), ("a", "b"), []),
+        (("a\nb",), ("a", "b"), [LAYOUT_ONLY]),
         ("one\ntwo", "one two", [LAYOUT_ONLY]),
+        ("a\u00adb", "ab", [LAYOUT_ONLY]),
         ("", "one\ntwo", ["one", "two"]),
     ],
 )

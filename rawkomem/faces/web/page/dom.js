@@ -112,7 +112,7 @@ export function differing(parts) {
 }
 
 /** Return what looks dangerous in a text, each with a word that says why. It is never folded away. */
-export function marked(risks) {
+export function dangers(risks) {
   return risks?.length > 0 && h("ul", { class: "risks", "aria-label": "Looks dangerous" }, risks.map(({ why, text }) => h("li", {}, h("b", {}, why), " ", h("code", {}, text))));
 }
 

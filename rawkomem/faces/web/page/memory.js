@@ -1,7 +1,7 @@
 // One memory: its text, its trust, whether it would be injected for a task, and its history.
 
 import { get, post } from "./api.js";
-import { ago, chips, day, decide, differing, dot, failed, folding, h, href, later, many, marked, prose } from "./dom.js";
+import { ago, chips, day, decide, differing, dot, failed, folding, h, href, later, many, dangers, prose } from "./dom.js";
 import { actions, unlinkButton } from "./actions.js";
 import { discard, isUnsaved } from "./form.js";
 import { waitingCard } from "./review.js";
@@ -161,5 +161,5 @@ function historyOf(memory) {
       h("p", {}, h("b", {}, step.kind), step.signal && ` ${step.signal}`, h("span", {}, [step.by && `by ${step.by}`, day(step.at)].filter(Boolean).join(", "))),
       step.reason && h("p", { class: "reason" }, `“${step.reason}”`),
       step.changes.map((change) => h("div", { class: "change" }, h("i", {}, change.field.replaceAll("_", " ")), " ",
-        folding(differing(change.parts)), marked(change.risks)))))));
+        folding(differing(change.parts)), dangers(change.risks)))))));
 }
