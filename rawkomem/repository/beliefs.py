@@ -496,6 +496,7 @@ def _is_from_place(memory: Memory, place: str) -> list[bool]:
 # Undo changes that this machine made: the last one, or the change that wrote an entry.
 
 DROPPED = "drop"  # starts the names of changes that dropped a draft
+EARLIER_HINT = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
 MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
 
 
@@ -532,9 +533,13 @@ class Undoing(Wing):
         """
         change = _chosen_change(read_changes(self._layout), entry)
         if change.name.startswith(DROPPED):
+            (id,) = change.memories
+            if id not in self._repo.drafts.dropped:
+                message = f"the change dropped the draft {id}, whose text was removed"
+                raise Refused(f"{message}: it cannot be undone", EARLIER_HINT)
             if not dry_run:
-                self._repo.drafts.store.reopen(change.ids)
-                note_drop(self._layout, change.memories[0], change.name)
+                self._repo.drafts.take_back(id)
+                note_drop(self._layout, id, change.name)
             steps = _steps_of_change(change, {})
             return Undone(change, steps, Plan(()), reopened=change.memories)
         if dry_run:
@@ -552,7 +557,7 @@ class Undoing(Wing):
             return replace(undone.plan, entries=tuple(left))
 
         written = self._core.write(decide)
-        self._repo.drafts.store.reopen(kept_as=change.ids)
+        self._repo.drafts.store.reopen(change.ids)
         return replace(undone, written=tuple(written))
 
     def changes(self, limit: int = 0) -> list[tuple[Change, tuple[Step, ...]]]:
@@ -563,6 +568,10 @@ class Undoing(Wing):
             one
             for one in reversed(done)
             if not (one.undoes or one.purged or one.name in undone)
+            and (
+                not one.name.startswith(DROPPED)
+                or one.ids <= self._repo.drafts.dropped.keys()
+            )
         ]
         return self._core.read(
             lambda: [
@@ -684,10 +693,9 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
             "run 'rawkomem history ID' to see the changes of a memory",
         )
     if change.purged:
-        hint = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
         raise Refused(
             f"the last change was the purge of {change.purged}, which cannot be undone",
-            hint,
+            EARLIER_HINT,
         )
     return change
 
