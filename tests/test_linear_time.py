@@ -70,6 +70,7 @@ from rawkomem.text.prose import (
     topic_slug,
     without_code,
 )
+from rawkomem.text.risks import risks_in
 from rawkomem.text.safe import safe_body, safe_title
 from rawkomem.text.scripts import mixed_script
 
@@ -218,6 +219,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "words": lambda text: language().words(text),
     "stems": lambda text: language().stems(text),
     "mixed_script": mixed_script,
+    "risks_in": risks_in,
     "put_block": lambda text: put_block(text.encode(), "x", text),
     "cut_block": lambda text: cut_block(put_block(text.encode(), "x", text), "x"),
     "clauses": condition_clauses,

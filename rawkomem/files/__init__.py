@@ -16,6 +16,7 @@
 `session_records`: what sessions received, usage counts, drafts
 `machine_records`: prompts, transcripts, changes, arrivals, purges that have not finished
 `ledger`: reading, verifying and purging the chain of operations
+`forgetting`: removing a purged text from all records and files of this machine
 `kept_texts`: unsaved texts, copies of edited files, the texts of shortened files
 `installation`: new repositories, uninstalling, templates, documentation pages
 """

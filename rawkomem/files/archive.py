@@ -16,6 +16,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 
@@ -438,7 +439,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = list(_files_about(layout, id, Replacing(layout)))
+    found = list(_files_with(layout, partial(may_speak_of, id), Replacing(layout)))
     for one in found:
         if one.about(id):
             without_entries(one, lambda entry: entry.target == id)
@@ -460,7 +461,7 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     with lock(layout, "write"):
         files = Replacing(layout)
         held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
-        for one in _files_about(layout, id, files):
+        for one in _files_with(layout, partial(may_speak_of, id), files):
             if one.about(id):
                 path = one.reading.path
                 data = without_entries(one, lambda entry: entry.target == id)
@@ -481,8 +482,28 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     return sorted(changed)
 
 
-def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFile]:
-    """Yield the files that may hold entries about a memory: those that contain its id or are named like it."""
+def memories_holding(
+    layout: Layout, holds: Callable[[str], bool]
+) -> dict[str, set[str]]:
+    """Return path → the memories whose text passes a test; a path without memories has the text elsewhere."""
+    found: dict[str, set[str]] = {}
+    for one in _files_with(
+        layout,
+        lambda data, _: holds(data.decode("utf-8", "replace")),
+        Replacing(layout),
+    ):
+        found.setdefault(one.bundle or one.reading.path, set()).update(
+            entry.target
+            for entry in one.reading.entries
+            if holds(f"{entry.title}\n{entry.body}\n{entry.when}\n{entry.extra}")
+        )
+    return found
+
+
+def _files_with(
+    layout: Layout, wanted: Callable[[bytes, str], bool], files: Replacing
+) -> Iterator[FoundFile]:
+    """Yield the memory files, also those in bundles, whose bytes and path pass a test."""
     seen = sweep(layout)
     for folder in seen.unreadable:
         if not os.path.islink(layout.path(folder)):
@@ -492,17 +513,17 @@ def _files_about(layout: Layout, id: str, files: Replacing) -> Iterator[FoundFil
             )
     for path in filter(is_text_path, stamps_in(seen.listing)):
         data = files.read(layout.path(path)) or b""
-        if may_speak_of(data, path, id):
+        if wanted(data, path):
             yield FoundFile(data, read_data(data, path, advice=False))
     for bundle in list(bundles(layout)):
         files.read(layout.path(bundle))
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of_bundle(bundle)}/{name}"
-            if may_speak_of(data, path, id):
+            if wanted(data, path):
                 yield FoundFile(data, read_data(data, path, advice=False), bundle)
 
 
-def may_speak_of(data: bytes, path: str, id: str) -> bool:
+def may_speak_of(id: str, data: bytes, path: str) -> bool:
     """Tell whether a file's bytes may hold an entry about a memory."""
     stem = implicit_id(path)
     return (

@@ -100,6 +100,29 @@ def _kept_base(layout: Layout) -> str:
     return os.path.join(layout.root, LOCAL)
 
 
+def other_checkouts(layout: Layout) -> list[Layout]:
+    """Return the repositories at the same place in the other work trees of git."""
+    git = find_git(layout.project)
+    if git is None or not _leads_back(git):
+        return []
+    inside = os.path.relpath(os.path.realpath(layout.project), git.tree)
+    linked = os.path.join(git.common, "worktrees")
+    links = [git.common]  # of the main work tree; a bare repository has none
+    for name in sorted(os.listdir(linked)) if os.path.isdir(linked) else ():
+        own = os.path.join(linked, name)
+        links.append(os.path.join(own, read_small(os.path.join(own, "gitdir"))))
+    trees = [os.path.dirname(os.path.normpath(link)) for link in links]
+    return [
+        Layout(os.path.normpath(os.path.join(tree, inside, FOLDER)))
+        for tree in map(os.path.realpath, trees)
+        if tree != git.tree
+        and (other := find_git(tree))
+        and (other.tree, os.path.realpath(other.common))
+        == (tree, os.path.realpath(git.common))
+        and os.path.isdir(os.path.join(tree, inside, FOLDER))
+    ]
+
+
 def _leads_back(git: GitDir) -> bool:
     """Tell whether a git folder belongs to its work tree: the `.git` file of a stranger can name any git folder."""
     link = os.path.join(git.tree, ".git")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from shutil import rmtree
 
@@ -37,7 +37,6 @@ from .replace import replace_whole
 STAMP_CHARS = 19  # length of the time at the start of a name
 REMARK, REMARK_END = "<!-- rawkomem: not stored: ", "-->\n"
 REMARK_HINT = "Line numbers do not count this comment. It will be removed."
-MIN_LINE_CHARS = 8  # a shorter line says nothing about where a text comes from
 
 
 def keep_text(layout: Layout, what: str, text: str) -> str:
@@ -114,25 +113,6 @@ def discard_text(path: str) -> None:
         os.unlink(path)
 
 
-def forget_unsaved(layout: Layout, texts: Collection[str]) -> list[str]:
-    """Remove each unsaved text that shares a line with purged texts; return the removed paths."""
-    gone = []
-    for path in unsaved_texts(layout):
-        text = read_bytes(path).decode(
-            "utf-8", "replace"
-        )  # an editor may have changed its permissions
-        if shares_line(text, texts):
-            os.unlink(path)
-            gone.append(path)
-    return gone
-
-
-def shares_line(text: str, others: Iterable[str]) -> bool:
-    """Tell whether a text contains a line of other texts that has at least MIN_LINE_CHARS characters."""
-    lines = {line.strip() for other in others for line in other.split("\n")}
-    return any(len(line) >= MIN_LINE_CHARS and line in text for line in lines)
-
-
 # Keep copies of edited files in `.rawko/local/edits` before `rawkomem check --staged --as-
 # amendment` replaces them.
 
@@ -170,8 +150,8 @@ def remove_old_edited(layout: Layout) -> list[str]:
     return gone
 
 
-def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
-    """Remove each copy that may hold a purged memory or shares a line with its texts; return the removed paths."""
+def forget_edited(layout: Layout, id: str) -> list[str]:
+    """Remove each copy that may hold a purged memory, whose text somebody edited; return the removed paths."""
     kept = kept_path(layout, EDITS)
     gone = []
     for folder, _, names in walk(kept):
@@ -182,9 +162,7 @@ def forget_edited(layout: Layout, id: str, texts: Collection[str]) -> list[str]:
             original = (
                 os.path.relpath(path, kept).replace(os.sep, "/").partition("/")[2]
             )
-            if may_speak_of(data, original, id) or shares_line(
-                data.decode("utf-8", "replace"), texts
-            ):
+            if may_speak_of(id, data, original):
                 os.unlink(path)
                 gone.append(path)
     return gone

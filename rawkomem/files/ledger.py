@@ -7,7 +7,7 @@ that the first block follows. `chain_notes` records purges and the removal of ol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..format.mesh_fields import lesson_context, lesson_pattern, lesson_wire_values
@@ -151,58 +151,66 @@ KEPT_KEYS = ("memory_id", "memory_type", "memory_stored", "memory_deleted", "les
          "timestamp", "content_length", "severity", "error_pattern")  # fmt: skip  # ids and numbers, no text
 
 
-def forget_in_ledger(layout: Layout, memory: str, texts: Iterable[str] = ()) -> int:
-    """Remove a memory's text from blocks that name it or share words with its texts; return how many changed.
+def forget_in_ledger(
+    layout: Layout,
+    memory: str,
+    texts: Iterable[str] = (),
+    holds: Callable[[str], bool] = lambda text: False,
+    operation: str = "",
+) -> int:
+    """Remove the text of blocks that name a memory, share words with its texts, or pass `holds`; return their number.
 
-    Raise Unwritable on an I/O error.
+    `operation` limits this to the blocks of one operation. Raise Unwritable on an I/O error.
     """
     telling = {word for text in texts for word in language().content_words(text)}
-    broken = len(verify_ledger(layout).problems)
-    changed = 0
     with change(layout) as db:
-        follows: list[Any] = db.execute("SELECT follows FROM chain").fetchall()
-        last = follows[0][0] if follows else ""
-        rows: list[Any] = db.execute(
-            f"SELECT number, {COLUMNS} FROM blocks ORDER BY number"
-        ).fetchall()
+        sql = f"SELECT number, {COLUMNS} FROM blocks ORDER BY number"
+        rows = {int(number): Row(*values) for number, *values in db.execute(sql)}
+        purged = {
+            number: _without_text(row, memory, telling, holds)
+            for number, row in rows.items()
+            if operation in ("", row.operation_type)
+        }
+        purged = {number: row for number, row in purged.items() if row != rows[number]}
+        if not purged:
+            return 0
+        broken = len(verify_ledger(layout).problems)
+        last = rows[min(purged)].prev_hash
         sql = "UPDATE blocks SET yamo_text = ?, prev_hash = ?, block_hash = ? WHERE number = ?"
-        for number, *values in rows:
-            row = Row(*values)
-            kept = _without_text(row, memory, telling)
-            changed += kept != row
-            if changed:
-                kept = chained(kept, last)
-                db.execute(
-                    sql, (kept.yamo_text, kept.prev_hash, kept.block_hash, number)
-                )
-            last = kept.block_hash
-        if changed:
-            db.execute("UPDATE chain SET blocks = ?, last_hash = ?", (len(rows), last))
-            note = (
-                f"{iso(now())}: {changed} blocks were purged, and the chain was rebuilt"
-            )
-            if broken:
-                note += f"; it was broken in {broken} places before"
-            insert(db, "chain_notes", note)
-    return changed
+        for number in (number for number in rows if number >= min(purged)):
+            row = chained(purged.get(number, rows[number]), last)
+            db.execute(sql, (row.yamo_text, row.prev_hash, row.block_hash, number))
+            last = row.block_hash
+        db.execute("UPDATE chain SET blocks = ?, last_hash = ?", (len(rows), last))
+        note = (
+            f"{iso(now())}: {len(purged)} blocks were purged, and the chain was rebuilt"
+        )
+        if broken:
+            note += f"; it was broken in {broken} places before"
+        insert(db, "chain_notes", note)
+    return len(purged)
 
 
-def _without_text(row: Row, memory: str, telling: set[str]) -> Row:
-    if row.operation_type != "recall" and memory not in row.yamo_text:
+def _without_text(
+    row: Row, memory: str, telling: set[str], holds: Callable[[str], bool]
+) -> Row:
+    held = holds(row.yamo_text)
+    named = memory and memory in row.yamo_text
+    if not (held or named or (telling and row.operation_type == "recall")):
         return row
     block = read_yamo_block(row.yamo_text)[0]
     if block is None:
-        return row
-    named = any(
-        value == memory for name in YAMO_SECTIONS for _, value in getattr(block, name)
-    )
-    if not named and telling.isdisjoint(
-        language().words(block.value("context", "query"))
+        return replace(row, yamo_text=PURGED_TEXT) if held else row
+    values = [value for name in YAMO_SECTIONS for _, value in getattr(block, name)]
+    if (
+        not held
+        and memory not in values
+        and telling.isdisjoint(language().words(block.value("context", "query")))
     ):
         return row
     sections = {
         name: tuple(
-            (key, value if key in KEPT_KEYS else PURGED_TEXT)
+            (key, value if key in KEPT_KEYS and not holds(value) else PURGED_TEXT)
             for key, value in getattr(block, name)
         )
         for name in YAMO_SECTIONS

@@ -51,8 +51,9 @@ def recent_prompts(layout: Layout) -> list[TypedPrompt]:
 
 
 def forget_prompts(layout: Layout) -> None:
-    """Remove all prompts after a purge, because they may contain the purged text."""
-    execute(layout, "DELETE FROM prompts")
+    """Remove all prompts and notices after a purge, because they may contain the purged text in other words."""
+    with change(layout) as db:
+        db.execute("DELETE FROM prompts; DELETE FROM news")
 
 
 # Record the path of each session's transcript, and read it: hosts store transcripts outside the

@@ -254,14 +254,6 @@ class Drafts:
             (at or 0 for (at,) in read(self._layout, sql, checksum(session))), 0
         )
 
-    def forget(self, texts: Iterable[str]) -> None:
-        """Remove every draft that shares text with purged texts."""
-        gone = [" ".join(text.split()) for text in texts]
-        rows = read(self._layout, "SELECT draft, asked FROM drafts")
-        self.remove(
-            draft.id for row in rows if _shares_text(draft := _parsed_draft(*row), gone)
-        )
-
     def remove(self, ids: Iterable[str]) -> None:
         """Remove drafts, without a decision about them: they may come again."""
         rows = [(id,) for id in ids]
@@ -277,22 +269,23 @@ class Drafts:
     def decide(self, draft: Draft, what: str, entry: str = "") -> None:
         """Record that a draft was DROPPED, or KEPT as a memory that `entry` created or changed.
 
-        The same words of the same session make no new draft.
+        The same words of the same session make no new draft. Of a dropped draft, and of a draft kept without an entry
+        to undo, only the id stays, which is a checksum.
         """
         with change(self._layout) as db:
             _insert_draft(db, draft, what, entry)
+            db.execute(
+                "UPDATE drafts SET draft = '' WHERE decision != '' AND entry = ''"
+            )
 
-    def reopen(
-        self, ids: Collection[str] = (), kept_as: Collection[str] = ()
-    ) -> list[str]:
-        """Let decided drafts wait again: those with these ids, and those kept by these entries; return their ids."""
-        rows = read(self._layout, "SELECT id, entry FROM drafts WHERE decision != ''")
-        found = [id for id, entry in rows if id in ids or (entry and entry in kept_as)]
+    def reopen(self, kept_as: Collection[str]) -> None:
+        """Let the drafts wait again that these entries keep."""
+        sql = "SELECT id, entry FROM drafts WHERE decision != '' AND draft != ''"
+        found = [id for id, entry in read(self._layout, sql) if entry in kept_as]
         if found:
             with change(self._layout) as db:
                 sql = "UPDATE drafts SET decision = '', entry = '', at = ? WHERE id = ?"
                 db.executemany(sql, [(now(), id) for id in found])
-        return found
 
     def expire(self) -> int:
         """Remove drafts older than MAX_DRAFT_DAYS; return how many of them were undecided."""
@@ -332,16 +325,3 @@ def _parsed_draft(text: str, asked: int) -> Draft:
         fields[name] = tuple(fields.get(name, ()))
     fields["fields"] = tuple((key, value) for key, value in fields.get("fields", ()))
     return Draft(**{**fields, "asked": asked})
-
-
-def _shares_text(draft: Draft, texts: Sequence[str]) -> bool:
-    """Tell whether a line of a draft contains one of the texts, or is part of one."""
-    said = [draft.said, draft.text, draft.title, draft.before, draft.task]
-    said += [value for _, value in draft.fields]
-    words = [" ".join(part.split()) for one in said for part in one.split("\n")]
-    return any(
-        word and (word in text or text in word)
-        for word in words
-        for text in texts
-        if text
-    )

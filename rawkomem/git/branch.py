@@ -237,7 +237,8 @@ def _compared(
 ) -> Iterator[Difference]:
     if before is None or after is None:
         if after is not None:
-            yield Difference(ADDED, after, "")
+            keys = changed_keys(Memory(id=after.id), after)
+            yield Difference(ADDED, after, "", keys, bool(after.body))
         elif before is not None:
             yield Difference(REMOVED, before, "")
         return

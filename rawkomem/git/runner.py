@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -18,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from ..files.git_folder import find_git
-from ..files.layout import Layout
+from ..files.layout import Layout, read_bytes
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
@@ -83,6 +84,37 @@ class GitFailed(NotFound):
         super().__init__(message, hint)
 
 
+# the settings of a section `[include]` or `[includeIf "…"]`, and the path of a file in it
+INCLUDES = re.compile(r'\[include(?:if[^\n]*")?[ \t]*\]([^\[]*)', re.IGNORECASE)
+INCLUDED = re.compile(
+    r"^[ \t]*path[ \t]*=[ \t]*\"?([^\"#;\n]+)", re.IGNORECASE | re.MULTILINE
+)
+MAX_INCLUDES = 100  # settings files that are looked at
+
+
+def refuse_odd_includes(folders: Iterable[str]) -> None:
+    """Raise GitFailed if the settings in a git folder include a file that is not regular: git would wait for a pipe."""
+    names = ("config", "config.worktree")
+    files = [os.path.join(folder, name) for folder in folders for name in names]
+    for file in files:
+        if not os.path.exists(file):
+            continue
+        try:
+            text = read_bytes(file).decode("utf-8", "replace")
+        except OSError:
+            raise GitFailed(
+                f"git's settings include {file}, which is not a file that can be read",
+                "remove its line 'path = …' below [include] from .git/config",
+            ) from None
+        if len(files) < MAX_INCLUDES:
+            base = os.path.dirname(file)
+            files += [
+                os.path.join(base, os.path.expanduser(path.strip()))
+                for section in INCLUDES.findall(text)
+                for path in INCLUDED.findall(section)
+            ]
+
+
 class Git:
     """Runs git for the work tree with this top folder, with one time limit for all calls.
 
@@ -100,6 +132,9 @@ class Git:
         place = {"GIT_WORK_TREE": top, "GIT_CEILING_DIRECTORIES": os.path.dirname(top)}
         self.given = given if "GIT_DIR" in given else {**place, **given}
         self.program = shutil.which("git") or ""
+        found = find_git(top)
+        own = {found.common, found.own} if found else set()
+        refuse_odd_includes({given["GIT_DIR"]} if "GIT_DIR" in given else own)
         self.until = time.monotonic() + seconds
         if not self.program or os.path.realpath(self.program).startswith(
             os.path.realpath(top) + os.sep

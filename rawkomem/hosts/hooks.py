@@ -22,8 +22,7 @@ from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
 from ..recall.render import fence_lines, held, new_nonce
 from ..repository import Repository
-from ..text.clean import one_line
-from ..text.safe import FENCE_TAG, safe_title
+from ..text.safe import FENCE_TAG, safe_line
 from .hook_calls import (
     COPIES_S,
     WINDOW_S,
@@ -199,7 +198,7 @@ def request_for(layout: Layout, session: str) -> str:
     if draft is None:
         return ""
     store.note_asked(draft)
-    quote = held(one_line(safe_title(draft.said), MAX_QUOTE_CHARS))
+    quote = held(safe_line(draft.said, MAX_QUOTE_CHARS))
     lead = LEADS.get(draft.kind, OTHERWISE)
     return fence_lines(
         FENCE_TAG,

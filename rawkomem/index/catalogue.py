@@ -98,7 +98,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "19"
+SCHEMA_VERSION = "20"
 # stamp of a file that the next sync must read again; until then its old rows stay
 UNREAD = "unread"
 # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
@@ -422,6 +422,9 @@ LEFT JOIN introduced i ON i.digest = e.digest AND EXISTS (SELECT 1 FROM committe
 WHERE e.target IN
 """
 LOOK_UP_NOBODY = "SELECT target, id, path, '', NULL FROM entries WHERE target IN"
+AUTHOR_OF = """
+SELECT author FROM introduced WHERE digest = ?1 AND EXISTS (SELECT 1 FROM committed WHERE digest = ?1)
+"""
 UNCOMMITTED_FILES = (
     "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 )
@@ -466,6 +469,15 @@ class Authors:
             if entry not in states or state == PERSON:
                 states[entry] = state
         return found
+
+    def author(self, path: str, digest: str) -> str:
+        """Return who committed an entry (see `author_state`): empty if nobody did, HIDDEN_AUTHOR if git cannot tell."""
+        database = self.index.reading()
+        for (author,) in database.execute(AUTHOR_OF, (digest,)):
+            return str(author)
+        ignored = _kept_fact(database, "ignored").split()
+        is_known = _is_git_known(database) and path.partition("/")[0] not in ignored
+        return "" if is_known else HIDDEN_AUTHOR
 
     def uncommitted_files(self) -> set[str]:
         """Return the files with entries that HEAD does not contain; empty if git could not be read."""

@@ -283,6 +283,16 @@ SENTENCE_END = re.compile(r"[.!?]\s|\n")
 REASON = re.compile(
     r",? (?:because|'?cause|cuz|since|so that)\b", re.IGNORECASE
 )  # a quote may end before it
+TAKEN_BACK = re.compile(  # a sentence that takes back the one before it
+    r"(?:(?:but|and|well|no)[,.!]?\s+){0,2}(?:"
+    r"(?:that|this|it|these|those|which)(?:'s| is| was| are| were)(?: \w+){0,2} (?:what|how|the way|something)\b"
+    r"[^.!?]{0,60}?(?:\b(?:not|never|cannot|avoid|stop)\b|n't\b)"
+    r"|(?:that|this|it|these|those|which)(?:'s| is| was| are| were)(?: \w+){0,2} (?:wrong|false|forbidden|banned|obsolete"
+    r"|outdated|not (?:true|right|allowed|ok(?:ay)?)|no longer (?:true|right|allowed)|a mistake)(?: here| now| any ?more)?(?:[.!,;]|$)"
+    r"|(?:please )?(?:never|don't|do not|you must not|stop) (?:ever )?(?:do|doing|say|want|accept) (?:that|this|it|so)\b"
+    r"|(?:wrong|false|not|not true|never|(?:just )?kidding|scratch that|forget (?:that|it))(?: again)?(?:[.!,]|$))",
+    re.IGNORECASE,
+)
 ASSENT = re.compile(  # words of an answer that name no action of their own
     r"\b(?:ok(?:ay)?|yes|yep|yup|yeah|sure|fine|great|perfect|right|correct|good|cool|nice|agreed|exactly|idea|call|point"
     r"|sounds|makes? sense|that'?s|it|ship|lgtm|please|love|agree|you'?re|implement|option|first|second|third|latter"

@@ -328,31 +328,39 @@ def is_quoted(quote: str, text: str) -> bool:
 
 
 def is_said_in(quote: str, text: str) -> bool:
-    """Return whether a text contains a quote as whole sentences that are not all questions."""
+    """Return whether a text contains a quote as whole sentences that are not all questions.
+
+    A quote that the next sentence takes back ("That is what you must not do.") does not count without that sentence.
+    """
     asked = all(
         one.endswith(QUESTION_ENDS) for one in sentences(normalized_quote(quote))
     )
     return not asked and any(
         not cues.MARKERS.sub("", one).strip(" -*•")
         and (not other or cues.REASON.match(other))
-        for one, other in _rests_of_sentence(quote, text)
+        and not cues.TAKEN_BACK.match(following)
+        for one, other, following in _rests_of_sentence(quote, text)
     )
 
 
 def whole_sentence(quote: str, text: str) -> str:
     """Return a quote with the rest of its sentence in a text; empty if the text does not contain it."""
     rests = _rests_of_sentence(quote, text)
-    return next((f"{one}{normalized_quote(quote)}{other}" for one, other in rests), "")
+    said = normalized_quote(quote)
+    return next((f"{one}{said}{other}" for one, other, _ in rests), "")
 
 
-def _rests_of_sentence(quote: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield what the sentence of a quote says before and after it, for each place where a text contains the quote."""
+def _rests_of_sentence(quote: str, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what the sentence of a quote says before and after it, and what follows, for each place in a text."""
+    ends = (*STATEMENT_ENDS[:6], *QUESTION_ENDS)
+    is_ended = normalized_quote(quote).endswith(ends)
     for form in (LIST_ITEM.sub(LIST_ITEM_END, text), text):
         for before, after in _around_quote(quote, form):
-            rest = SENTENCE_REST.match(after)
+            rest = None if is_ended else SENTENCE_REST.match(after)
             yield (
                 SENTENCE_START.sub("", before),
                 rest[0].rstrip(STATEMENT_ENDS) if rest else "",
+                after[rest.end() if rest else 0 :].lstrip(STATEMENT_ENDS),
             )
 
 
@@ -378,8 +386,7 @@ def _around_quote(quote: str, text: str) -> Iterator[tuple[str, str]]:
             end = start + len(quote)
             cuts = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
             if not any(map(_is_inside, cuts)):
-                is_ended = quote.endswith((*STATEMENT_ENDS[:6], *QUESTION_ENDS))
-                after = "" if is_ended else text[end : end + MAX_SENTENCE_CHARS]
+                after = text[end : end + MAX_SENTENCE_CHARS]
                 yield text[max(0, start - MAX_SENTENCE_CHARS) : start], after
             start = text.find(quote, start + 1)
 

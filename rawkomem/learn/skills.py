@@ -394,15 +394,21 @@ KEPT_KEYS = (
 )  # `allowed-tools` is not exported: a person must grant tools
 COMPATIBILITY_LENGTH = 500  # characters (Agent Skills)
 DESCRIPTION_WORDS = 40  # of a description that is summarized from the text
+# What hosts run or read when they load a skill: !`command`, a fence ```!, and @path.
+HOST_COMMAND = re.compile(
+    r"!(?=`)(`[^`\n]*`?)|^([ \t>]*(?:`{3,}|~{3,}))[ \t]*!([^\n]*)", re.MULTILINE
+)
+HOST_FILE = re.compile(r"(?<!\S)@(?=\"?(?:~|/|\.{1,2}/|[\w-]+(?:/[\w.-]+)*\.\w))(\S+)")
 EXPORT_STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
 
 
 @record
 class ExportedSkill:
-    """The file of an exported skill, and whether the export changed it."""
+    """The file of an exported skill, whether the export changed it, and the commands and files that it defused."""
 
     path: str
     changed: bool
+    defused: tuple[str, ...] = ()
 
 
 def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
@@ -435,7 +441,27 @@ def export_skill(memory: Memory, folder: str, inside: str) -> ExportedSkill:
                 f"cannot write {file}: {failure.strerror}",
                 "check permissions and free space",
             ) from None
-    return ExportedSkill(file, before != text)
+    found = defused(skill_text_in(memory.body))[1]
+    return ExportedSkill(file, before != text, found)
+
+
+def defused(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a text of a skill without commands that a host would run and files that it would read, and these.
+
+    A space after `!` or `@` defuses it; the fence ```! becomes a fence of shell code.
+    """
+    found: list[str] = []
+
+    def run(match: re.Match[str]) -> str:
+        found.append(match[0].strip())
+        return f"! {match[1]}" if match[1] else f"{match[2]}sh{match[3]}"
+
+    def read(match: re.Match[str]) -> str:
+        found.append(match[0])
+        return f"@ {match[1]}"
+
+    text = HOST_COMMAND.sub(run, text)
+    return HOST_FILE.sub(read, text), tuple(found)
 
 
 def portable_name(title: str) -> str:
@@ -445,7 +471,7 @@ def portable_name(title: str) -> str:
 
 def portable_text(memory: Memory, name: str) -> str:
     """Return the text of a skill's SKILL.md, with its checksum."""
-    front, body = split_front(skill_text_in(memory.body))
+    front, body = split_front(defused(skill_text_in(memory.body))[0])
     said = (
         str(memory.extra.get("description", ""))
         or summarize([(body, 1.0)], DESCRIPTION_WORDS)
@@ -453,7 +479,7 @@ def portable_text(memory: Memory, name: str) -> str:
     )
     fields: dict[str, Value] = {
         "name": name,
-        "description": one_line(said, DESCRIPTION_LENGTH),
+        "description": one_line(defused(said)[0], DESCRIPTION_LENGTH),
     }
     kept = {key: front[key] for key in KEPT_KEYS if isinstance(front.get(key), str)}
     fields |= {

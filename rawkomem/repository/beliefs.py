@@ -20,7 +20,7 @@ from ..files.append import Written, in_one_change_file
 from ..files.archive import FoundFile, without_entries
 from ..files.kept_texts import keep_edited
 from ..files.layout import Layout
-from ..files.machine_records import PERSON, note_change, read_changes
+from ..files.machine_records import PERSON, Arrivals, note_change, read_changes
 from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import committed_files, tracked_files, untracked_files
@@ -78,7 +78,20 @@ from ..state.history import (
     why_not_in_use,
 )
 from ..state.strength import REINFORCED_IMPORTANCE
-from ..state.trust import UNKNOWN, Trust, Weak, standing_of_entry, trust_of
+from ..state.trust import (
+    AGENT,
+    AUTHORS,
+    HIDDEN_AUTHOR,
+    UNCOMMITTED,
+    UNKNOWN,
+    Trust,
+    Weak,
+    author_state,
+    standing_of_entry,
+    trust_of,
+)
+from ..text.difference import compare
+from ..text.risks import Risk, risks_of
 from .core import Wing, batches
 from .writing import arrival, as_one_change
 
@@ -95,6 +108,15 @@ PUT_AWAY = {
     "archive": "archived",
     "supersede": "superseded",
 }  # kind of change → status
+
+# how an entry arrived on this machine → who wrote it
+WRITERS = {
+    PERSON: "a person",
+    AGENT: "an agent",
+    "import": "an import",
+    "said": "an agent that quotes a person",
+    "distilled": "rawkomem, from other memories",
+}
 
 
 @record
@@ -127,6 +149,33 @@ class Beliefs(Wing):
         weak_sources = self.all().weak_sources
         pairs = [(one, weak_sources(one)) for one in self._core.inside(None)]
         return [(memory, weak) for memory, weak in pairs if weak]
+
+    def origin(self, entry: Entry) -> str:
+        """Return who wrote an entry, from this machine's records and from git. The name in the entry is only its signature."""
+        how = Arrivals(self._layout).of(entry.id, entry.digest)
+        authors = self._core.authors()
+        author = authors.author(entry.path, entry.digest) if authors else HIDDEN_AUTHOR
+        state = authors.state(author) if authors else author_state(author)
+        if how:
+            who = WRITERS.get(how, "a program")
+            who += f", signed {entry.by}" if entry.by else ""
+        elif state == UNCOMMITTED:
+            who = f"hand in {entry.path}"
+        elif state == AGENT:
+            who = f"an agent, in another checkout or by hand in {entry.path}"
+        else:
+            who = WRITERS.get(state, "somebody unknown")
+        if author in ("", HIDDEN_AUTHOR):
+            return who
+        names = author.replace(AUTHORS, ", ").replace("\t", ", committed by ")
+        return f"{who} (git author {names})"
+
+    def origins(self, memory: Memory) -> str:
+        """Return who wrote the text of a memory: the entry that created it, and its amendments."""
+        ids = (memory.id, *memory.amended_in)
+        entries = self._core.read(lambda: self._core.entries(memory.id))
+        found = [self.origin(entry) for entry in entries if entry.id in ids]
+        return "; ".join(dict.fromkeys(found))
 
     # Decisions about one memory
 
@@ -447,6 +496,7 @@ def _is_from_place(memory: Memory, place: str) -> list[bool]:
 # Undo changes that this machine made: the last one, or the change that wrote an entry.
 
 DROPPED = "drop"  # starts the names of changes that dropped a draft
+EARLIER_HINT = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
 MAX_UNDONE = 50  # memories; a larger change is undone only with `everything`
 
 
@@ -483,9 +533,13 @@ class Undoing(Wing):
         """
         change = _chosen_change(read_changes(self._layout), entry)
         if change.name.startswith(DROPPED):
+            (id,) = change.memories
+            if id not in self._repo.drafts.dropped:
+                message = f"the change dropped the draft {id}, whose text was removed"
+                raise Refused(f"{message}: it cannot be undone", EARLIER_HINT)
             if not dry_run:
-                self._repo.drafts.store.reopen(change.ids)
-                note_drop(self._layout, change.memories[0], change.name)
+                self._repo.drafts.take_back(id)
+                note_drop(self._layout, id, change.name)
             steps = _steps_of_change(change, {})
             return Undone(change, steps, Plan(()), reopened=change.memories)
         if dry_run:
@@ -503,7 +557,7 @@ class Undoing(Wing):
             return replace(undone.plan, entries=tuple(left))
 
         written = self._core.write(decide)
-        self._repo.drafts.store.reopen(kept_as=change.ids)
+        self._repo.drafts.store.reopen(change.ids)
         return replace(undone, written=tuple(written))
 
     def changes(self, limit: int = 0) -> list[tuple[Change, tuple[Step, ...]]]:
@@ -514,6 +568,10 @@ class Undoing(Wing):
             one
             for one in reversed(done)
             if not (one.undoes or one.purged or one.name in undone)
+            and (
+                not one.name.startswith(DROPPED)
+                or one.ids <= self._repo.drafts.dropped.keys()
+            )
         ]
         return self._core.read(
             lambda: [
@@ -635,10 +693,9 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
             "run 'rawkomem history ID' to see the changes of a memory",
         )
     if change.purged:
-        hint = "run 'rawkomem undo --list' to see earlier changes, and 'rawkomem undo CHANGE' to undo one"
         raise Refused(
             f"the last change was the purge of {change.purged}, which cannot be undone",
-            hint,
+            EARLIER_HINT,
         )
     return change
 
@@ -703,6 +760,15 @@ class Waiting:
     def decisions(self) -> dict[str, str]:
         """Return the possible decisions, each with what it does."""
         return DECISIONS[self.kind]
+
+    @property
+    def risks(self) -> list[Risk]:
+        """Return what looks dangerous: in what a proposal adds, or in the whole draft or memory."""
+        if self.proposal:
+            pairs = (change[1:] for change in self.proposal.differences)
+            return [risk for pair in pairs for risk in compare(*pair).risks]
+        item = self.draft or self.memory
+        return risks_of(item) if item else []
 
 
 def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Waiting]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
+from ..files.forgetting import PurgedText, forget_text
 from ..files.machine_records import (
     LIVE_MS,
     LearnedParts,
@@ -88,6 +89,8 @@ class Drafts(Wing):
     def __init__(self, repository: Repository):
         super().__init__(repository)
         self.store = Store(repository.layout)
+        # id → draft; their texts are on no disk, and `undo` can bring them back until this process ends
+        self.dropped: dict[str, Draft] = {}
 
     def all(self) -> list[Draft]:
         """Return the waiting drafts, latest first."""
@@ -190,11 +193,26 @@ class Drafts(Wing):
         )
 
     def drop(self, name: str) -> Draft:
-        """Drop a draft: the same words of the same session make no new draft. `undo` brings it back."""
+        """Drop a draft and remove its text and the person's words from this machine; only its id stays.
+
+        The same words of the same session make no new draft. Until this process ends, `undo` brings the draft back.
+        """
         draft = self.get(name)
         self.store.decide(draft, DROPPED)
+        try:
+            forget_text(self._layout, PurgedText([draft.said]), asked=True)
+        except (RawkoError, OSError) as failure:
+            self._core.warn(
+                f"dropped, but its text may still be on this disk: {failure}"
+            )
         note_drop(self._layout, draft.id)
+        self.dropped[draft.id] = draft
         return draft
+
+    def take_back(self, id: str) -> None:
+        """Let a draft wait again that this process dropped."""
+        self.store.remove([id])
+        self.store.put([self.dropped.pop(id)])
 
 
 def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
@@ -284,11 +302,15 @@ class Learning(Wing):
         with lock(self._layout, "learn"):
             learned = self._compare(heard, found, dry_run)
             entries = [entry_of_request(draft) for draft in learned.requests]
-            return replace(learned, stored=tuple(self._repo.add_many(entries, via=via)))
+            stored = self._repo.add_many(entries, via=via)
+            for draft in learned.requests:  # a purged memory must not come back
+                self._repo.drafts.store.decide(draft, KEPT)
+            return replace(learned, stored=tuple(stored))
 
     def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         same = self._known_texts(NEAR_DRAFT)
+        decided = self._repo.drafts.store.decided()
         known: list[tuple[Draft, str]] = []
         requests: list[Draft] = []
         drafts: list[Draft] = []
@@ -299,8 +321,10 @@ class Learning(Wing):
             id = same(entry_of_request(draft) if is_request else entry_of_draft(draft))
             if id:
                 known.append((draft, id))
+            elif is_request and draft.id not in decided:
+                requests.append(draft)
             else:
-                (requests if is_request else drafts).append(draft)
+                drafts.append(draft)
         new = self._repo.drafts.take(drafts, dry_run)
         ids = {draft.id for draft in new}
         waiting = tuple(draft for draft in drafts if draft.id not in ids)

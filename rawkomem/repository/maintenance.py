@@ -63,7 +63,7 @@ from ..state.runs import TRACE
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..text.clean import one_line
 from .core import Core, Wing, batches
-from .purging import purge_memory
+from .purging import PurgedCopies, purge_memory, purge_text
 from .writing import DISTILLED, as_one_change
 
 Progress = Callable[[int, int], None]
@@ -404,6 +404,16 @@ class Lifecycle(Wing):
                 f"a person vouches for {id}, so only a person may purge it", hint
             )
         return purge_memory(self._core, name)
+
+    def purge_text(self, text: str) -> PurgedCopies:
+        """Remove a text that is in no memory, such as a prompt, from everything that this machine remembers.
+
+        Return where it was, and the files that still hold it.
+        """
+        if self._core.via == "agent":
+            hint = "run 'rawkomem purge --text -' at a terminal, as a person"
+            raise Refused("only a person may purge a text", hint)
+        return purge_text(self._core, text)
 
     def census(self) -> Census:
         """Return all memories with the current time, their trust, and the ids that a person vouches for."""

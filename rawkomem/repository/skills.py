@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..files.append import Written
+from ..files.machine_records import PERSON
 from ..files.private import lock
 from ..learn import syntheses as making
 from ..learn.llm import Llm, LlmFailure, is_learning, required_llm
@@ -181,8 +182,18 @@ class Skills(Wing):
         )
 
     def export(self, name: str, folder: str) -> ExportedSkill:
-        """Write a skill as a portable folder with a SKILL.md."""
-        return export_skill(self.get(name).memory, folder, self._layout.root)
+        """Write a skill as a portable folder with a SKILL.md. Raise Refused for an agent if no person vouches for it."""
+        memory = self.get(name).memory
+        if self._core.via != PERSON and not self.is_vouched(memory):
+            raise Refused(
+                f"no person vouches for the skill {memory.id}, so an agent cannot export it",
+                f"ask a person to run 'rawkomem review {memory.id} --activate', then export it",
+            )
+        return export_skill(memory, folder, self._layout.root)
+
+    def is_vouched(self, memory: Memory) -> bool:
+        """Return whether a person wrote, committed or reviewed the text of a skill."""
+        return self._repo.beliefs.trust(memory).standing.verified
 
     def synthesize(
         self, topic: str = "", llm: bool = False, dry_run: bool = False, by: str = ""

@@ -225,10 +225,9 @@ def _is_known(
 def _setting(fields: Mapping[str, Entry]) -> Entry:
     """Return an amendment with the name of an entry that sets only some of its fields."""
     entry = next(iter(fields.values()))
-    by = f"hand in {entry.path}" if entry.creates else entry.by
     given = tuple(field for field in fields if field != BODY)
     return Entry(
-        "amend", entry.id, entry.target, entry.title, importance=entry.importance, at=entry.at, by=by,
+        "amend", entry.id, entry.target, entry.title, importance=entry.importance, at=entry.at, by=entry.by,
         body=entry.body if BODY in fields else "", given=given, path=entry.path, line=entry.line, digest=entry.digest,
     )  # fmt: skip
 

@@ -4,8 +4,7 @@ differ, and how to undo a change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ..format.entries import KEY_OF_FLAG
@@ -45,9 +44,6 @@ from .trust import Trust, Weak, is_valid
 
 # Describe the difference between two versions of a memory or an entry.
 
-CONTEXT_WORDS = 3  # shown before and after a change
-MAX_COMPARED_WORDS = 5_000  # of both texts; longer ones are only counted
-MAX_DIFFERENCE_CHARS = 400  # characters of a difference
 ENTRY_KEYS = {
     **KEY_OF_FLAG,
     "kind": "kind",
@@ -69,42 +65,11 @@ def changed_keys(
     return tuple(pair for pair in pairs if pair[1] != pair[2])
 
 
-def word_difference(old: str, new: str) -> str:
-    """Return the changed words with a few words around them: `Push to [-main-] {+staging+} first`."""
-    before, after = old.split(), new.split()
-    if len(before) + len(after) > MAX_COMPARED_WORDS:
-        return f"{counted(len(before), 'word')} became {counted(len(after), 'word')}"
-    text = " ".join(_changed_words(before, after))
-    return (
-        text
-        if len(text) <= MAX_DIFFERENCE_CHARS
-        else f"{text[:MAX_DIFFERENCE_CHARS]} …"
-    )
-
-
 def edit_in_words(old: Entry, new: Entry) -> str:
     """Return a summary of an edit: the changed keys, and whether the text changed."""
     keys = [key for key, *_ in changed_keys(old, new)]
     keys += ["text"] if old.body.split() != new.body.split() else []
     return f"changed {', '.join(keys)}" if keys else "changed the layout of its text"
-
-
-def _changed_words(before: list[str], after: list[str]) -> Iterator[str]:
-    steps = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    for what, start, end, first, last in steps:
-        words = before[start:end]
-        if what == "equal":
-            many = len(words) > 2 * CONTEXT_WORDS
-            yield from (
-                (*words[:CONTEXT_WORDS], "…", *words[-CONTEXT_WORDS:])
-                if many
-                else words
-            )
-            continue
-        if words:
-            yield f"[-{' '.join(words)}-]"
-        if last > first:
-            yield f"{{+{' '.join(after[first:last])}+}}"
 
 
 # The history of a memory: its entries in the order of the fold, with the changes that each made.

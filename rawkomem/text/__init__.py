@@ -6,6 +6,7 @@
 `chunks`: cuts bodies into chunks; counts tokens and things.
 `prompts`: the person's request in a prompt.
 `safe`: defuses injected text.
+`risks`: marks what looks dangerous in a text; `difference`: compares two texts for a reviewer.
 `paths`: paths and file globs.
 `conditions`: whenToUse.
 `prose`: sentences, summaries, topics, text that reads like instructions.

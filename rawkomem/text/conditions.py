@@ -157,6 +157,7 @@ DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
 GAP = "\0"
 # A pattern that fires on all of these would fire on everything.
 NONSENSE = ("qophs vext blamp", "jurd woky fligz", "nymx cuts dib")
+NONSENSE_FILES = ("qophs.vext", "jurd/woky.fligz", "nymx/cuts/dib.b2")
 
 
 @record
@@ -268,11 +269,15 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
         )
     elif not is_file_glob(text):
         found = _read_pattern(text, compiles)
-    elif globs := tuple((glob,) for glob in spell_out_glob(text)):
-        found = Condition(text, GLOB, PATHS, globs)
+    elif (globs := spell_out_glob(text)) and not any(map(_fits_every_file, globs)):
+        found = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
     else:
         found = _refused_condition(text, TOO_WIDE)
     return replace(found, notes=(BACKSPACE, *found.notes)) if "\b" in pattern else found
+
+
+def _fits_every_file(glob: str) -> bool:
+    return all(fits_glob(glob, path) for path in NONSENSE_FILES)
 
 
 def pack_condition(condition: Condition) -> str:

@@ -63,6 +63,7 @@ BLANKS = " \t\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\
 QUOTES = BLANKS + ">＞›〉❯"  # may come before the first sign of a line
 DECORATION = " *_-=~+#[](){}|`'\">"
 NUMBERING = "0123456789."
+BULLETS, MAX_ITEM_MARK_CHARS = ("-", "*", "+", "•"), 10
 OPENING = frozenset("<[|(")  # every match of TAG_START begins with one of these
 MAX_ID_CHARS = 120
 ELLIPSIS = "…"  # marks omitted text; it is read as three dots
@@ -146,7 +147,7 @@ def _defuse(line: str, code: bool = False) -> str:
     bare = line.lstrip(QUOTES)
     if not bare or bare.startswith("\\"):
         return line
-    seen = _read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>")
+    seen = _without_item_marks(read_as(bare[:SEEN_CHARS])[0].lstrip(" \t>"))
     if not seen or (":" not in seen and seen[0] not in DECORATION):
         return line  # without compiling the regexes
     words = seen.lstrip(DECORATION + NUMBERING).rstrip()
@@ -157,9 +158,20 @@ def _defuse(line: str, code: bool = False) -> str:
     return line
 
 
+def _without_item_marks(seen: str) -> str:
+    """Return a line without the marks of list items before its text: `1. - ### Title` is a heading."""
+    while True:
+        mark, _, rest = seen.partition(" ")
+        is_number = mark[-1:] in (".", ")") and mark[:-1].isalnum()
+        is_mark = mark in BULLETS or (is_number and len(mark) <= MAX_ITEM_MARK_CHARS)
+        if not (is_mark and rest.strip("-*+= ")):
+            return seen
+        seen = rest.lstrip(" \t>")
+
+
 def _break_tags(line: str) -> str:
     r"""Break tags, chat tokens and heads of items anywhere in a line: `</memory>` becomes `<\/memory>`."""
-    seen, places = _read_as(line)
+    seen, places = read_as(line)
     if OPENING.isdisjoint(seen) and "\n" not in seen:
         return line  # without compiling the regex
     opened = (match.start() + (match[0] in "<[") for match in TAG_START.finditer(seen))
@@ -177,7 +189,7 @@ def _break_tags(line: str) -> str:
     return "\\".join([*pieces, line[begun:]])
 
 
-def _read_as(line: str) -> tuple[str, list[int] | None]:
+def read_as(line: str) -> tuple[str, list[int] | None]:
     """Return a line in lower case as a reader sees it, and the old index of each character (None: unchanged)."""
     plain = line.replace(ELLIPSIS, "...")  # the mark of a cut in an excerpt
     if not plain.isascii() or "&" in plain or "\\" in plain:

@@ -307,7 +307,8 @@ MAX_LATIN_BESIDE_GREEK = 2
 # Letters and digits that look like a Latin letter: capitals, then lower case.
 LATIN_CAPITALS = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX")
 LATIN_LETTERS = str.maketrans(
-    "авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01", "abcdehijklmhopqstyvwxbaenikvoptuxycjiol"
+    "авсԁеһіјкӏмнорԛѕтуѵԝхьαεηικνορτυχγϲϳı01ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡʏᴢɑɡɩօ",
+    "abcdehijklmhopqstyvwxbaenikvoptuxycjiolabcdefghijklmnopqrstuvwyzagio",
 )
 
 ENTITY_OR_CHARACTER = re.compile(r"(?s)&(?:#x?[0-9A-Fa-f]{1,9}|[A-Za-z]{2,12});?|.")

@@ -110,7 +110,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("lesson import", ("lesson.yamo",)), ("lesson distill", ("--dry-run",)),
     ("skill add", ("SKILL.md",)), ("skill list", ()), ("skill show", ("deploy",)),
     ("skill feedback", ("deploy", "--success")), ("skill prune", ("--dry-run",)),
-    ("skill export", ("deploy", "out-skills")), ("skill synthesize", ("--dry-run",)),
+    ("skill synthesize", ("--dry-run",)),
     ("trace add", ("--goal", "Release", "--results", "Done")), ("trace list", ()), ("trace show", ("release",)), ("trace search", ("Release",)),
     ("trace log add", ("--goal", "Log of a release")), ("trace log list", ()),
     ("trace episode create", ("Week", "first port", "third port")), ("trace episode list", ()), ("trace episode show", ("week",)),
@@ -136,6 +136,7 @@ CASES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("try match", ("a|b", "a")), ("try embed", ("hello",)), ("try scrub", ()),
     ("purge", ("third-port-is-7432", "--yes")),
     ("git", ("add", ".")), ("git", ("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "y")),
+    ("skill export", ("deploy", "out-skills")),
     ("diff", ("HEAD~1",)),
 )  # fmt: skip
 # Commands that take long or need the extra lancedb.

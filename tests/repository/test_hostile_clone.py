@@ -18,6 +18,7 @@ from rawkomem.files.git_folder import find_git
 from rawkomem.files.layout import Layout, find_layout, own_secret, user_cache, user_config
 from rawkomem.files.private import PURPOSES, guard, make_private_folder, open_private
 from rawkomem.files.reading import implicit_id
+from rawkomem.git.runner import GitFailed, own_tree
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.ids import is_id, safe_id
 from rawkomem.repository import Repository
@@ -448,6 +449,22 @@ def test_settings_are_read_from_a_regular_file_only(project, memories, rawkomem,
     config.unlink()
     config.symlink_to(target if target.startswith("/") else tmp_path / target)
     assert "Deploy" in rawkomem("search", "deploy").stdout
+
+
+@pytest.mark.parametrize(
+    "section", ["[include]\n\tpath = {}", '[includeIf "gitdir:/"]\npath={}', "[include]\npath = middle"]
+)
+def test_git_does_not_wait_for_a_pipe_that_its_settings_include(project, memories, rawkomem, git, section):
+    (memories / "a.md").write_text(MEMORY)
+    git.commit()
+    os.mkfifo(project / ".git" / "pipe")
+    (project / ".git" / "middle").write_text("[include]\n path = pipe\n")
+    with (project / ".git" / "config").open("a") as config:
+        config.write(section.format("pipe") + "\n")
+    with pytest.raises(GitFailed, match="not a file that can be read"):
+        own_tree(str(project))
+    assert "Deploy" in rawkomem("search", "deploy").stdout
+    assert "pipe" in rawkomem("doctor", check=None).stdout
 
 
 # S12: other users, the page

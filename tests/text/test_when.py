@@ -129,7 +129,7 @@ def test_case_of_the_seed(case):
 @pytest.mark.parametrize(
     "pattern",
     ["", "  ", "|", "||", "\u200b", ".*", ".+", ".*.*", "^", "$", "(?:)", "()", r"\w*", r"\w+", r"[\s\S]+", "[a-z]+",
-     "x?", r"\b", ".", "-", "*", "**", "**/*", "*|auth", ".*|auth", "(a|)", ".{3,}", "(?s).", "x" * 257],
+     "x?", r"\b", ".", "-", "*", "**", "**/*", "**/*.*", "*.*", "**/*.{*,py}", "src/**|**/*.*", "*|auth", ".*|auth", "(a|)", ".{3,}", "(?s).", "x" * 257],
 )  # fmt: skip
 def test_refused(pattern):
     read = read_condition(pattern)

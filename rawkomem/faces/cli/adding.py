@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from click import ClickException, File, confirm, edit, option
+from click import Abort, ClickException, File, confirm, edit, option, prompt
 
 from ...files.append import Written
+from ...files.git_folder import find_git
 from ...files.installation import fill_template
 from ...files.kept_texts import (
     discard_text,
@@ -548,16 +549,44 @@ PURGED = Fields(
 )
 
 
-@verb("purge", "ID", YES, PURGED)
-def purge_command(repository: Repository, id: str, yes: bool) -> Any:
+PURGED_TEXT = Fields(
+    "removed left",
+    "{removed_lines:text}",
+    remarks="{0.removed:yes /no record of this machine held the text}\n{0.in_git:?git history was not searched: if a commit holds"
+    " the text, change the secret, and rewrite the history if you need to}\n{0.sinks:?sinks may have copied the text before:"
+    " check the daily log and the receiver of the webhook}",
+    removed=[Fields("place=0 times=1", "removed  {place} ({times})")],
+    left=[Fields("path memories")],
+)
+
+
+@verb(
+    "purge",
+    "[ID]",
+    "--text TEXT: Remove a text that is in no memory; '-' asks for it, or reads it from standard input, so that your shell does not record it.",
+    YES,
+    PURGED,
+    PURGED_TEXT,
+)
+def purge_command(repository: Repository, id: str, text: str, yes: bool) -> Any:
     """Remove a memory's text from all files; this cannot be undone.
 
-    Use it for leaked secrets. Git history keeps the old text: change the secret, and rewrite the history if you need
-    to.
+    Use it for leaked secrets. The command removes the text from memory files, the index, drafts, prompts, the ledger and
+    every other record of this machine, then searches them again and names the files that still hold it. Git history
+    keeps the old text: change the secret, and rewrite the history if you need to.
+
+    With --text, it removes a text that never became a memory, such as a prompt or a draft. Only a person may do that.
+    It exits with 1 if a file still holds the text.
 
     Examples:
       rawkomem purge ID
+      rawkomem purge --text -
     """
+    if bool(id) == bool(text):
+        hint = "run 'rawkomem purge ID' or 'rawkomem purge --text -'"
+        raise BadInput("pass the id of a memory or --text", hint)
+    if text:
+        return _purge_text(repository, text, yes)
     if id not in repository.core.finished_purges:
         if yes:
             _check_named(repository, id)
@@ -581,6 +610,28 @@ def purge_command(repository: Repository, id: str, yes: bool) -> Any:
         "sinks": repository.settings.sinks.any,
         "in_git": may_hold(repository.layout, files),
     }
+
+
+def _purge_text(repository: Repository, text: str, yes: bool) -> int:
+    """Purge a text that is in no memory, after a person confirms it; return 1 if a file still holds it."""
+    if text == "-" and sys.stdin.isatty():
+        text = prompt("The text to remove (your input is not shown)", hide_input=True)
+    elif text == "-":
+        text = read_stdin()
+    core = repository.core
+    if not yes and (core.via == PERSON or is_piped_by_person()):
+        question = "Remove every copy of this text from the records of this machine?"
+        if not confirmed(question):
+            raise Abort
+        core.via = PERSON
+    purged = repository.lifecycle.purge_text(text.strip())
+    facts = {
+        "removed": [*purged.removed.items()],
+        "left": purged.left,
+        "in_git": find_git(repository.layout.project) is not None,
+        "sinks": repository.settings.sinks.any,
+    }
+    return answer(facts, PURGED_TEXT, code=1 if purged.left else 0)
 
 
 def _check_named(repository: Repository, name: str) -> None:
@@ -641,9 +692,10 @@ def undo_command(
     """Undo the last change made on this machine.
 
     The command appends entries that reverse the change: it deletes an added memory, restores the earlier text of an
-    amended one, and withdraws a vote. A kept or dropped draft and a decided proposal wait again. An added memory and a
+    amended one, and withdraws a vote. A kept draft and a decided proposal wait again. An added memory and a
     proposed change that git does not track are removed from their files, so no commit contains them. Run the command
-    again to undo the change before that. CHANGE is a name that --list shows. A purge cannot be undone.
+    again to undo the change before that. CHANGE is a name that --list shows. A purge and the drop of a draft cannot be
+    undone.
 
     Examples:
       rawkomem undo --dry-run

@@ -48,10 +48,11 @@ from ...redaction.find import redact
 from ...repository import Repository
 from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
-from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
-from .answers import Fields, as_text
+from ...text.difference import compare, value_text
+from ...text.risks import risks_in
+from .answers import Fields
 from .declarations import answer, verb
 from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
@@ -67,6 +68,7 @@ ANNOTATION_LEVELS = {
     WARNING: "warning",
 }  # level of a Problem → workflow command; others are notices
 MAX_PLAIN_CHARS = 2_000  # of one text
+WHOLE = 10**9  # characters: a text is not cut
 
 
 def plain(text: object, chars: int = MAX_PLAIN_CHARS) -> str:
@@ -271,7 +273,7 @@ def _note_accepted(repository: Repository, digests: Collection[str]) -> None:
         for entry in one.changes
     ]
     accepted = [
-        f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(entry.by, 40) or 'unknown'}"
+        f"{entry.kind} of '{one_line(memory.title, 60)}' by {one_line(repository.beliefs.origin(entry), 200)}"
         for memory, entry in waiting
         if entry.digest in digests
     ]
@@ -308,7 +310,9 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
 # Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories.
 
 TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
-MAX_TITLE_CHARS, MAX_VALUE_CHARS, MAX_BODY_CHARS = 100, 120, 300
+MAX_TITLE_CHARS = 100
+# GitHub shows a summary of at most 1 MiB. Of a larger one, each text is cut to the next of these numbers of characters.
+MAX_MARKDOWN_BYTES, MARKDOWN_LIMITS = 1_000_000, (0, 20_000, 2_000, 200)
 HEADINGS = {
     ADDED: "Added",
     CHANGED: "Changed",
@@ -365,8 +369,12 @@ def diff_command(folder: str, span: str, form: str, as_json: bool) -> None:
         return
     if not differences and form == TEXT_FORM:
         note("no memory changed")
-    is_markdown = form == MARKDOWN_FORM
-    for line in _difference_lines(differences, is_markdown):
+    lines: list[str] = []
+    for most in MARKDOWN_LIMITS if form == MARKDOWN_FORM else (0,):
+        lines = [*_difference_lines(differences, form == MARKDOWN_FORM, most, span)]
+        if sum(len(line.encode()) + 1 for line in lines) <= MAX_MARKDOWN_BYTES:
+            break
+    for line in lines:
         say(line)
 
 
@@ -402,9 +410,9 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
 
 
 def _difference_lines(
-    differences: Sequence[Difference], is_markdown: bool
+    differences: Sequence[Difference], is_markdown: bool, most: int, span: str
 ) -> Iterator[str]:
-    """Yield the differences by what happened, as text or as Markdown."""
+    """Yield the differences by what happened, as text or as Markdown, in full or with `most` characters of a text."""
     show = markdown_text if is_markdown else plain
     if is_markdown:
         yield "## Changes of the project's memories on this branch"
@@ -425,27 +433,41 @@ def _difference_lines(
             mark = show(bracketed(memory.status)) if item.what == ADDED else ""
             yield f"{line}{title_mark}{title}{title_mark} {mark} {show(memory.id)}, {show(item.path)}"
             for key, text in _details(item):
-                yield f"{detail}{show(key)}: {show(text, MAX_BODY_CHARS * 2)}"
+                yield f"{detail}{show(key)}: {show(text)}"
+            for key, old, new in _changed_values(item):
+                texts = (redact(value_text(value), pii=False) for value in (old, new))
+                first, *rest = compare(*texts).lines(
+                    most, f"'rawkomem diff {span}' shows all"
+                )
+                inner = f"{detail[:-2]}    - " if is_markdown else f"{detail}  "
+                yield f"{detail}{show(key)}: {'' if rest else show(first, WHOLE)}".rstrip()
+                yield from (
+                    f"{inner}{show(text, WHOLE)}"
+                    for text in (first, *rest)
+                    if rest and text.strip()
+                )
+
+
+def _changed_values(item: Difference) -> Iterator[tuple[str, object, object]]:
+    """Yield (key, before, after) of the values and the text that a branch adds or changes."""
+    title = item.memory.title  # of a new memory, the line above shows it
+    is_shown = len(title) <= MAX_TITLE_CHARS and not risks_in(title)
+    for change in item.changes if item.what in (ADDED, CHANGED, COUNTED) else ():
+        if not (is_shown and item.what == ADDED and change[0] == "title"):
+            yield change
+    if item.text_changed:
+        yield "text", item.before, item.memory.body
 
 
 def _details(item: Difference) -> Iterator[tuple[str, str]]:
-    """Yield (key, text) for the lines below a memory."""
+    """Yield (key, text) for the lines below a memory that name another memory or a reason."""
     memory = item.memory
-    if item.what == ADDED:
-        yield "text", plain(memory.body, MAX_BODY_CHARS)
-    if item.what in (CHANGED, COUNTED):
-        yield from (
-            (key, f"{_value_text(old)} → {_value_text(new)}")
-            for key, old, new in item.changes
-        )
-    if item.what == CHANGED and item.text_changed:
-        yield "text", word_difference(item.before, memory.body)
     if item.what == "superseded":
         yield "by", _name_and_id(item.other) if item.other else memory.superseded_by
     if item.what == CONTRADICTED and item.other:
         yield "contradicts", _name_and_id(item.other)
     if memory.reason and item.what not in (ADDED, CHANGED, CONTRADICTED, COUNTED):
-        yield "reason", plain(memory.reason, MAX_VALUE_CHARS)
+        yield "reason", memory.reason
 
 
 def _name_and_id(memory: Memory) -> str:
@@ -454,10 +476,6 @@ def _name_and_id(memory: Memory) -> str:
         if memory.title
         else memory.id
     )
-
-
-def _value_text(value: object) -> str:
-    return plain(as_text(value), MAX_VALUE_CHARS) or "(none)"
 
 
 def _redacted_data(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from click import File, Path, argument
+from click import Abort, File, Path, argument
 
 from ...files.layout import read_stdin, read_stream, read_text_file
 from ...format.mesh_fields import (
@@ -14,6 +14,7 @@ from ...format.mesh_fields import (
     LessonContext,
     pattern_id,
 )
+from ...hosts.person import PERSON, confirmed
 from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
 from ...learn.skills import (
     NO_INTENT,
@@ -28,10 +29,12 @@ from ...repository import Repository, experience, skills
 from ...repository.skills import Ingested, Synthesis
 from ...state.changes import heritage_of
 from ...text.chunks import counted
+from ...text.difference import risk_lines
+from ...text.risks import risks_of
 from .answers import Fields
 from .declarations import answer, one_of, prints_json, verbs
 from .options import BY, DRY_RUN, REASON
-from .terminal import note
+from .terminal import note, paint, say
 
 # Implement `rawkomem lesson`.
 
@@ -256,7 +259,9 @@ PRUNED = Fields(
     remarks="{pruned_count} pruned, {total_remaining} remain",
 )
 EXPORTED_SKILL = Fields(
-    of=ExportedSkill, line="{changed:yes exported/unchanged|green}  {path}"
+    of=ExportedSkill,
+    line="{changed:yes exported/unchanged|green}  {path}",
+    remarks="{defused:?defused, so that no host runs or reads it: %}",
 )
 SYNTHESIS = Fields(
     of=Synthesis,
@@ -395,9 +400,19 @@ def skill_export(folder: str, repository: Repository, id: str, directory: str) -
     Claude Code loads .claude/skills; Codex, OpenCode and Gemini CLI load .agents/skills. The command never
     overwrites a file that rawkomem did not write or that was changed since.
 
+    If no person vouches for the skill, only a person can export it: the command shows the text and asks. Commands
+    (!`…`) and files (@…) that a host would run or read are defused and listed.
+
     Examples:
       rawkomem skill export SKILL .claude/skills
     """
+    skill = repository.skills.get(id)
+    if repository.core.via == PERSON and not repository.skills.is_vouched(skill.memory):
+        say(skill_text_in(skill.memory.body))
+        for line in risk_lines(risks_of(skill.memory)):
+            say(paint(line, "red"))
+        if not confirmed("No person vouches for this skill. Export it?"):
+            raise Abort
     return repository.skills.export(id, os.path.join(folder, directory))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -33,14 +33,16 @@ from ...repository.beliefs import (
     KINDS,
     PROPOSAL,
     QUARANTINED,
+    Proposal,
     Waiting,
 )
 from ...repository.writing import as_one_change
-from ...state.history import word_difference
 from ...text.chunks import counted
 from ...text.clean import one_line
+from ...text.difference import compare, risk_lines
+from ...text.risks import Risk, risks_of
 from .adding import REDACTED_REMARK, RESUME, STORED, write_in_editor
-from .answers import Fields, as_text, indented
+from .answers import Fields, indented
 from .declarations import answer, one_of, prints_json, shortened, verb, verbs
 from .listing import claim_line
 from .opening import DECIDED, SIDE, count_as_agent, decision
@@ -84,12 +86,18 @@ def _origin(draft: Draft) -> str:
     return ", ".join(one_line(part, 60) for part in parts if part)
 
 
+def _risk_text(risks: Iterable[Risk]) -> str:
+    """Return a line for each thing that looks dangerous."""
+    return "\n".join(f"  {paint(line, 'red')}" for line in risk_lines(risks))
+
+
 WHEN = "{whenToUse:200|?  when      %}"
 SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
+RISK = Fields("why text")
 DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
 DRAFT_FIELDS = Fields(
-    "id kind title text said before score why session host task whenToUse=when tags corrects again at asked model",
-    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
+    "id kind title text said before score why session host task whenToUse=when tags corrects again at asked model risks",
+    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
     "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
     exchange=exchange_lines,
     whole_exchange=_whole_exchange,
@@ -97,10 +105,12 @@ DRAFT_FIELDS = Fields(
         "" if draft.text in (draft.said, draft.title) else draft.text
     ),
     origin=_origin,
+    risks=lambda draft: [*map(RISK.json, risks_of(draft))],
+    marks=lambda draft: _risk_text(risks_of(draft)),
 )
 HEAD = DRAFT_FIELDS.but(line=DRAFT_HEAD)
 WHOLE_DRAFT = DRAFT_FIELDS.but(
-    line=f"{DRAFT_HEAD}\n\n{{whole_exchange:text}}\n\nthe memory it proposes\n{{text:indent}}\n\n{WHEN}\n{{corrected:text}}\n"
+    line=f"{DRAFT_HEAD}\n\n{{whole_exchange:text}}\n\nthe memory it proposes\n{{text:indent}}\n\n{WHEN}\n{{marks:text}}\n{{corrected:text}}\n"
     f"{{session:100|?  session   %}}\n{{task:200|?  task      %}}\n{SCORE}",
 )
 
@@ -232,7 +242,12 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
     if yes:
         count_as_agent(repository)
     if repository.core.via == PERSON and not yes:
-        _list_items(repository, _items(repository, id, place, ()), id)
+        items = [*_items(repository, id, place, ())]
+        if id and not items:  # a memory in use that nobody vouches for
+            memory = repository.get(id)
+            items = [Waiting(memory.kind, memory.id, memory.title, 0, memory=memory)]
+        for item in items:
+            say(waiting_text(repository, item, whole=True))
         if not confirmed("Vouch for this?"):
             raise Abort
     if repository.core.via != PERSON:
@@ -301,34 +316,24 @@ def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> No
         )
 
 
-def _difference_line(change: tuple[str, object, object]) -> str:
-    """Return the change of one field; of a long text, only the words that differ."""
-    old, new = as_text(change[1]), as_text(change[2])
-    is_long = len(old) + len(new) > MAX_VALUES_CHARS or "\n" in str(change[1])
-    words = (
-        word_difference(old, new)
-        if is_long
-        else f"{old or 'nothing'} → {new or 'nothing'}"
-    )
-    return f"    {change[0]}: {words}"
-
-
-MAX_VALUES_CHARS = 160  # of both values of a field that are shown in full
+MAX_LISTED_CHARS = 400  # of the changes of a field in a list
 PROPOSED = Fields(
     "changes differences",
-    "{changes_lines:text}\n{differences_lines:text}",
     changes=[
         Fields(
-            "id kind by reason=extra.reason",
-            "  {kind} by {by:40|~unknown}: {reason:100}",
+            "id=entry.id kind=entry.kind by=entry.by origin reason=entry.extra.reason",
+            "  {kind} by {origin:300}{reason:300|?: %}",
         )
     ],
-    differences=[Fields("field=0 now=1 proposed=2", _difference_line)],
+    differences=[
+        Fields("field now proposed risks=compared.risks", risks=[RISK]),
+    ],
 )
 HELD = Fields(
-    "*memory trust:round",
+    "*memory trust:round origin risks",
     "{name:text}{0.words:80|?  %}  trust {0.trust:.2f}",
     memory=SIDE,
+    risks=[RISK],
     name=lambda side: name_of(side["memory"]),
 )
 WHOLE_MEMORY = Fields(
@@ -340,15 +345,39 @@ WHOLE_MEMORY = Fields(
 
 def _sides(repository: Repository, item: Waiting) -> list[dict[str, Any]]:
     """Return the memory that waits, and the one that it contradicts, with their trust and the words in question."""
+    beliefs = repository.beliefs
     return [
         {
             "memory": memory,
-            "trust": repository.beliefs.trust(memory).value,
+            "trust": beliefs.trust(memory).value,
             "words": words or claim_line(memory) or memory.reason,
+            "origin": beliefs.origins(memory),
+            "risks": [] if item.proposal else risks_of(memory),
         }
         for memory, words in zip((item.memory, item.other), item.said, strict=True)
         if memory
     ]
+
+
+def _proposed(repository: Repository, proposal: Proposal) -> dict[str, Any]:
+    """Return the proposed changes with who wrote each, and the fields that they change."""
+    origin = repository.beliefs.origin
+    changes = [{"entry": one, "origin": origin(one)} for one in proposal.changes]
+    differences = [
+        {"field": name, "now": old, "proposed": new, "compared": compare(old, new)}
+        for name, old, new in proposal.differences
+    ]
+    return {"changes": changes, "differences": differences}
+
+
+def _difference_text(change: dict[str, Any], id: str, whole: bool) -> str:
+    """Return the change of one field: in full, or its first changes and the command that shows the others."""
+    most = 0 if whole else MAX_LISTED_CHARS
+    first, *others = change["compared"].lines(most, f"'rawkomem review {id}' shows all")
+    if not others:
+        return f"    {change['field']}: {first}"
+    lines = [f"      {line}" for line in (first, *others)]
+    return "\n".join((f"    {change['field']}:", *lines))
 
 
 def waiting_json(repository: Repository, item: Waiting) -> Any:
@@ -359,24 +388,33 @@ def waiting_json(repository: Repository, item: Waiting) -> Any:
     if others:
         data |= {"other": others[0]}
         data["says"], data["other_says"] = item.said
-    return data | (PROPOSED.json(item.proposal) if item.proposal else {})
+    if item.proposal:
+        data |= PROPOSED.json(_proposed(repository, item.proposal))
+    return data
 
 
 def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
-    """Return an item as a list shows it, or with its whole text."""
+    """Return an item as a list shows it, or with its whole text. What looks dangerous is always shown."""
     if item.draft:
         fields = whole_draft(repository, item.draft) if whole else DRAFT_FIELDS
         return fields.text(item.draft)
-    sides = _sides(repository, item)
     heads = (f"{paint(item.kind, 'yellow')} ", "  against")
-    lines = [
-        f"{head} {HELD.text(side)}" for head, side in zip(heads, sides, strict=False)
-    ]
+    lines = []
+    for head, side in zip(heads, _sides(repository, item), strict=False):
+        lines.append(f"{head} {HELD.text(side)}")
+        if not item.proposal:
+            lines += [
+                f"  by {one_line(side['origin'], 300)}",
+                _risk_text(side["risks"]),
+            ]
+            lines += [WHOLE_MEMORY.text(side["memory"])] if whole else []
     if item.proposal:
-        lines.append(PROPOSED.text(item.proposal))
-    elif whole:
-        lines += [WHOLE_MEMORY.text(side["memory"]) for side in sides]
-    return "\n".join(lines)
+        proposed = _proposed(repository, item.proposal)
+        lines += map(PROPOSED.parts["changes"][0].text, proposed["changes"])
+        lines += [
+            _difference_text(one, item.id, whole) for one in proposed["differences"]
+        ]
+    return "\n".join(filter(None, lines))
 
 
 # Walk through what waits: one item a screen, one key for each decision.

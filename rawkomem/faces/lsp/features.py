@@ -24,6 +24,7 @@ from ...recall.search import Found, snippet
 from ...state.schema import Key, frontmatter_keys
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
+from ...text.difference import compare
 from .documents import Documents, Shelf, line_start, uri_of
 from .editing import SHOW_COMMAND, memory_at
 from .positions import (
@@ -281,16 +282,29 @@ class Teller:
             f"trust {trust.value:.2f}"
             + ("" if trust.standing.verified else " (unverified)"),
         ]
-        body = (
-            memory.body
-            if len(memory.body) <= PREVIEW_CHARS
-            else memory.body[:PREVIEW_CHARS].rstrip() + " …"
-        )
+        body = memory.body
+        if len(body) > PREVIEW_CHARS:
+            rest = f"{len(body) - PREVIEW_CHARS:,} more characters: open its file"
+            body = f"{body[:PREVIEW_CHARS].rstrip()} …\n\n({rest})"
         more = [*self.remarks(memory), _code(memory.id)]
         title = f"### {one_line(memory.title or memory.id, 200)}"
-        return harmless(
-            "\n\n".join([title, " · ".join(facts), " · ".join(more), "---", body])
-        )
+        parts = [title, " · ".join(facts), " · ".join(more), "---", body]
+        return harmless("\n\n".join([*parts, *self._proposed(memory)]))
+
+    def _proposed(self, memory: Memory) -> Iterator[str]:
+        """Yield who proposes a change of a memory, and what it changes, as Markdown."""
+        beliefs = self.shelf.repository.beliefs
+        proposal = beliefs.proposal(memory.id) if memory.proposed else None
+        if proposal is None:
+            return
+        for entry in proposal.changes:
+            yield f"**Proposed**: {entry.kind} by {_code(beliefs.origin(entry))}"
+        opens = f"'rawkomem review {memory.id}' shows all"
+        for field, old, new in proposal.differences:
+            lines = compare(old, new).lines(PREVIEW_CHARS, opens)
+            yield "\n".join(
+                [f"{field}:\n", *(f"- {_code(one)}" for one in lines if one)]
+            )
 
     def remarks(self, memory: Memory) -> list[str]:
         """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
@@ -303,6 +317,8 @@ class Teller:
             )
         elif memory.status != ACTIVE:
             said.append(memory.status)
+        if memory.proposed:
+            said.append(f"a change is proposed: 'rawkomem review {memory.id}'")
         stale = [
             item
             for item in self.citations.of(memory.extra)

@@ -20,6 +20,7 @@ from ...repository.beliefs import Waiting
 from ...repository.learning import Remembered
 from ...repository.writing import Stored
 from ...state.trust import Trust
+from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.safe import safe_body, safe_item_id, safe_line, safe_name, safe_title
 
@@ -146,11 +147,13 @@ def listed_waiting(items: Sequence[Waiting]) -> str:
     if not items:
         return ""
     rows = [
-        _draft_row(item.draft) if item.draft else _held_row(item)
+        _draft_row(item, item.draft) if item.draft else _held_row(item)
         for item in items[:MAX_WAITING]
     ]
-    more = len(items) - len(rows)
-    note = f"{more} more are not shown: run 'rawkomem review'.\n" if more else ""
+    more = items[MAX_WAITING:]
+    note = f"{len(more)} more are not shown: run 'rawkomem review'.\n" if more else ""
+    if dangerous := [safe_item_id(item.id) for item in more if item.risks]:
+        note += f"Of these, some look dangerous: {', '.join(dangerous)}.\n"
     return note + fenced(WAITING_NOTE, rows)
 
 
@@ -160,10 +163,19 @@ def _held_row(item: Waiting) -> tuple[dict[str, str], str]:
         facts["title"] = safe_title(item.title)
     if item.other:
         facts["contradicts"] = safe_item_id(item.other.id)
-    return facts, "(a person decides, with 'rawkomem review')"
+    changes = len(item.proposal.differences) if item.proposal else 0
+    what = f"{counted(changes, 'changed value')} not shown: " if changes else ""
+    shows = f"'rawkomem review {safe_item_id(item.id)}' shows all of it"
+    return _with_risks(facts, item), f"({what}{shows} to a person, who decides)"
 
 
-def _draft_row(draft: Draft) -> tuple[dict[str, str], str]:
+def _with_risks(facts: dict[str, str], item: Waiting) -> dict[str, str]:
+    """Return facts with the words that say why an item looks dangerous."""
+    why = ", ".join(dict.fromkeys(risk.why for risk in item.risks))
+    return {**facts, "looks_dangerous": why} if why else facts
+
+
+def _draft_row(item: Waiting, draft: Draft) -> tuple[dict[str, str], str]:
     facts = {
         "id": safe_item_id(draft.id),
         "kind": draft.kind,
@@ -171,11 +183,14 @@ def _draft_row(draft: Draft) -> tuple[dict[str, str], str]:
         "when": safe_line("; ".join(draft.when), MAX_FACT_CHARS),
         "corrects": ", ".join(map(safe_item_id, draft.corrects)),
     }
-    said = "\n".join(
-        f"{who}: {safe_line(words, MAX_FACT_CHARS)}"
-        for who, words in exchange_of_draft(draft)
-    )
-    return facts, said or safe_line(draft.text, MAX_FACT_CHARS)
+    said = [(f"{who}: ", words) for who, words in exchange_of_draft(draft)]
+    texts = said or [("", draft.text)]
+    lines = [f"{who}{safe_line(words, MAX_FACT_CHARS)}" for who, words in texts]
+    if any(len(words) > MAX_FACT_CHARS for _, words in texts):
+        lines.append(
+            f"(cut: 'rawkomem drafts show {safe_item_id(draft.id)}' shows all)"
+        )
+    return _with_risks(facts, item), "\n".join(lines)
 
 
 def complaint(failure: RawkoError) -> str:

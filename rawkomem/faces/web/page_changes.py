@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import SequenceMatcher
 from hashlib import sha256
 from typing import Any
 
@@ -22,31 +20,6 @@ from ...text.clean import clean, one_line
 
 Said = Mapping[str, Any]  # the fields of a request
 Facts = dict[str, Any]
-
-# Compare two texts word by word, so that a reviewer sees what changes.
-
-# and spaces of one text; longer texts are not compared: both are shown in full
-MAX_WORDS = 8_000
-WORD_PATTERN = re.compile(r"\w+|[^\w\s]|\s+")
-# least share of words and spaces in common; below it, both texts are shown in full
-MIN_ALIKE = 0.55
-SAME, OLD, NEW = "same", "old", "new"
-
-
-def difference(old: str, new: str) -> list[tuple[str, str]]:
-    """Return the parts of both texts in reading order, each marked as SAME, OLD (removed) or NEW (added)."""
-    one, other = WORD_PATTERN.findall(old), WORD_PATTERN.findall(new)
-    matcher = SequenceMatcher(None, one, other)
-    parts = [(OLD, old), (NEW, new)]
-    if max(len(one), len(other)) <= MAX_WORDS and matcher.ratio() >= MIN_ALIKE:
-        parts = []
-        for what, i, j, k, m in matcher.get_opcodes():
-            before, after = "".join(one[i:j]), "".join(other[k:m])
-            parts += (
-                [(SAME, before)] if what == "equal" else [(OLD, before), (NEW, after)]
-            )
-    return [part for part in parts if part[1]]
-
 
 # Read the fields of a request.
 

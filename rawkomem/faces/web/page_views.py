@@ -34,7 +34,7 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Waiting
+from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Proposal, Waiting
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
@@ -42,6 +42,7 @@ from ...state.graph import Edge
 from ...state.history import Explained
 from ...state.trust import type_of
 from ...text.clean import clean, one_line
+from ...text.difference import compare
 from ..cli.answers import Fields
 from .page_changes import (
     DECIDED_FIELDS,
@@ -50,7 +51,6 @@ from .page_changes import (
     MAX_TITLE_CHARS,
     checksum,
     checksum_of,
-    difference,
     form_of,
     key_of,
 )
@@ -123,25 +123,20 @@ SCORE = Fields(
     factors=[Fields("name value:round weight:round why:300")],
 )
 EDGE = Fields("source target type:40 weight")
-CHANGE = Fields(
-    "field:40=0 before after",
-    before=lambda change: _value_text(change[1]),
-    after=lambda change: _value_text(change[2]),
-)
+RISK = Fields("why text")
+COMPARED = Fields("parts risks", risks=[RISK])
 STEP = Fields(
     "kind=entry.kind at=entry.at by:64=entry.by reason:300=entry.extra.reason signal:20=entry.extra.signal changes",
-    changes=lambda step: [CHANGE.json(change) for change in _flat(step.changes)],
+    changes=lambda step: _change_facts(_flat(step.changes)),
 )
-PROPOSED = Fields(
-    "changes fields=differences",
-    changes=[Fields("kind by:100 reason:200=extra.reason")],
-    fields=[
-        Fields(
-            "field=0 parts",
-            parts=lambda change: difference(*map(clean, map(_as_text, change[1:]))),
-        )
-    ],
-)
+
+
+def _change_facts(changes: Iterable[tuple[str, object, object]]) -> list[Facts]:
+    """Return each field that changes with its parts and what looks dangerous in the added ones."""
+    return [
+        {"field": one_line(name, 40), **COMPARED.json(compare(old, new))}
+        for name, old, new in changes
+    ]
 
 
 def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
@@ -342,6 +337,7 @@ def _waiting_facts(item: Waiting) -> Facts:
         "waits": item.kind,
         "title": one_line(item.title),
         "at": item.at,
+        "risks": [*map(RISK.json, item.risks)],
     }
 
 
@@ -398,12 +394,25 @@ def _held_facts(
         "rivals": [_rival_facts(repository, item.other, _opposed(item))]
         if item.other
         else [],
-        "proposal": PROPOSED.json(item.proposal) if item.proposal else None,
+        "proposal": item.proposal and _proposal_facts(repository, item.proposal),
         "facts": [
-            f"by {one_line(memory.by, 64)}" if memory.by else "",
+            "" if item.proposal else f"by {repository.beliefs.origins(memory)}",
             f"trust {trust:.2f}",
         ],
     }
+
+
+def _proposal_facts(repository: Repository, proposal: Proposal) -> Facts:
+    """Return who proposes a change and why, and all that it changes."""
+    changes = [
+        {
+            "kind": entry.kind,
+            "by": one_line(repository.beliefs.origin(entry), 300),
+            "reason": one_line(str(entry.extra.get("reason", "")), 300),
+        }
+        for entry in proposal.changes
+    ]
+    return {"changes": changes, "fields": _change_facts(proposal.differences)}
 
 
 def _opposed(item: Waiting) -> tuple[str, str]:
@@ -428,12 +437,8 @@ def _rival_facts(
     return {
         **MEMORY.json(other),
         "trust": round(repository.beliefs.trust(other).value, 4),
-        "parts": difference(*(clean(text).strip() for text in words)),
+        "parts": compare(*(text.strip() for text in words)).parts,
     }
-
-
-def _as_text(value: object) -> str:
-    return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _id_of(repository: Repository, name: str) -> str:
@@ -550,12 +555,6 @@ def _flat(
             yield name, before, after
 
 
-def _value_text(value: object) -> str:
-    if isinstance(value, (list, tuple)):
-        return one_line(", ".join(_value_text(part) for part in value), EXCERPT_CHARS)
-    return one_line(str(value), EXCERPT_CHARS)
-
-
 # Find the memories that a person should look at, by check, for the Health view of the page.
 
 MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
@@ -620,7 +619,7 @@ def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     for item in repository.waiting([CONFLICT]):
         if item.memory and item.other:
             told = f"contradicts “{one_line(item.other.title)}”"
-            parts = difference(*(one_line(text, 600) for text in _opposed(item)))
+            parts = compare(*_opposed(item)).parts
             yield item.memory, told, {"parts": parts, "key": key_of(item)}
 
 

@@ -233,7 +233,7 @@ def test_a_commit_names_the_proposals_that_it_accepts(rawkomem, git, project):
     assert "accepts" not in rawkomem("check", "--staged").stderr, "the change is not staged"
     git("add", ".rawko")
     told = rawkomem("check", "--staged").stderr
-    assert "this commit accepts 1 proposed change: amend of 'Tests' by robot" in told
+    assert "this commit accepts 1 proposed change: amend of 'Tests' by an agent, signed robot" in told
     assert "accepts" not in rawkomem("check", "--staged", env={"CLAUDECODE": "1"}).stderr
 
 

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rawkomem.files.kept_texts import forget_unsaved, keep_text, unsaved_texts
+from rawkomem.files.forgetting import PurgedText, forget_text
+from rawkomem.files.kept_texts import keep_text, unsaved_texts
 from rawkomem.files.private import make_private_folder
 
 from tests.commands import START
@@ -148,11 +149,12 @@ def test_a_killed_command_leaves_the_text(rawkomem, project, repository, tmp_pat
     assert [Path(path).read_text() for path in unsaved_texts(repository.layout)] == ["written\n"] * 3
 
 
-def test_a_purge_removes_unsaved_texts_with_words_of_the_memory(repository):
+def test_a_purge_cuts_the_memory_out_of_unsaved_texts(repository):
     kept = keep_text(repository.layout, "add-memory", "Something else entirely.")
-    keep_text(repository.layout, "amend-x", "# Keys\n\nThe key is under the mat.\n\nNew line.")
-    (gone,) = forget_unsaved(repository.layout, ["Intro.\nThe key is under the mat."])
-    assert "amend-x" in gone and unsaved_texts(repository.layout) == [kept]
+    other = keep_text(repository.layout, "amend-x", "# Keys\n\nThe key is under the mat.\n\nNew line.")
+    (gone,) = forget_text(repository.layout, PurgedText(["Intro.\nThe key is under the mat."]))
+    assert gone == other and Path(other).read_text() == "# Keys\n\n[PURGED]\n\nNew line."
+    assert Path(kept).read_text() == "Something else entirely."
 
 
 # Before storing

@@ -7,9 +7,11 @@ import pytest
 from rawkomem.model.entries import Entry
 from rawkomem.model.user_settings import LEARNING_GUARD
 
+from tests.commands import START
 from tests.embed.server import Server
 from tests.learn.llm.models import refuses, says_json
 from tests.learn.skills.test_synthesize import LEARNING
+from tests.terminals import converse, scrubbed
 
 SKILL = "---\nname: deploy-service\ndescription: Ships a service to production.\n---\n\n1. Build.\n2. Apply.\n"
 
@@ -78,7 +80,24 @@ def test_feedback_and_prune(rawkomem, skill):
     assert f"'rawkomem restore {skill}' brings it back" in rawkomem("skill", "add", "SKILL.md").stderr
 
 
-def test_export(rawkomem, project, skill):
+def test_an_agent_exports_no_skill_that_nobody_vouches_for(rawkomem, project, skill, git):
+    told = rawkomem("skill", "export", skill, ".agents/skills", check=1).stderr
+    assert "no person vouches for the skill" in told and f"'rawkomem review {skill} --activate'" in told
+    assert not (project / ".agents").exists()
+    git.commit()
+    assert "exported" in rawkomem("skill", "export", skill, ".agents/skills").stdout
+
+
+def test_a_person_sees_the_skill_before_it_is_exported(rawkomem, project, skill, terminal, own_home):
+    words = [*START, "skill", "export", skill, ".agents/skills"]
+    told = converse(terminal, words, [(r"Export it\?", "n\n")], project, scrubbed(NO_COLOR="1"))
+    assert "2. Apply." in told and not (project / ".agents").exists()
+    converse(terminal, words, [(r"Export it\?", "y\n")], project, scrubbed(NO_COLOR="1"))
+    assert (project / ".agents" / "skills" / "deploy-service" / "SKILL.md").exists()
+
+
+def test_export(rawkomem, project, skill, git):
+    git.commit()
     assert "exported" in rawkomem("skill", "export", skill, ".agents/skills").stdout
     file = project / ".agents" / "skills" / "deploy-service" / "SKILL.md"
     assert file.read_text().startswith("---\nname: deploy-service\ndescription: Ships a service to production.\n")

@@ -1,5 +1,7 @@
 """`rawkomem review` and `drafts` at a terminal: one item a screen, one key for each decision."""
 
+import json
+
 import pytest
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.repository import Repository
@@ -57,10 +59,13 @@ def test_drop_later_and_the_end(walk, drafts, project):
     assert "1 dropped, 1 left for later" in told and waiting(project) == ["drf_jest"]
 
 
-def test_undo_after_the_walk_brings_a_dropped_draft_back(walk, drafts, project, rawkomem):
+def test_undo_after_the_walk_says_that_the_text_of_a_dropped_draft_is_gone(walk, drafts, project, rawkomem):
+    rawkomem("add", "--title", "Earlier", "--body", "An earlier change.")
     walk("d", "q")
-    assert "dropped → waits again  drf_tabs" in rawkomem("undo").stdout
-    assert waiting(project) == ["drf_tabs", "drf_jest"]
+    told = rawkomem("undo", check=1).stderr
+    assert "dropped the draft drf_tabs, whose text was removed" in told and "rawkomem undo --list" in told
+    (change,) = json.loads(rawkomem("undo", "--list", "--json").stdout)
+    assert change["told"] != ["dropped a draft"] and waiting(project) == ["drf_jest"]
 
 
 def test_undo_brings_the_last_decision_back(walk, drafts, project):

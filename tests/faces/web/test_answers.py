@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 
 import pytest
 from rawkomem.faces.web import page_views
-from rawkomem.faces.web.page_changes import MAX_WORDS, difference
 from rawkomem.faces.web.page_markdown import (
     ALLOWED_ATTRIBUTES,
     ALLOWED_TAGS,
@@ -16,6 +15,8 @@ from rawkomem.faces.web.page_markdown import (
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+from rawkomem.text.difference import MAX_COMPARED as MAX_WORDS
+from rawkomem.text.difference import difference
 
 from tests.cpu import cpu_seconds
 from tests.faces.web.conftest import Client, serve, stop

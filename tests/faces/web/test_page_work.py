@@ -176,8 +176,8 @@ def test_a_review_shows_every_word_or_says_that_there_is_more(tab, sample):
     page = tab.open("#/review")
     card = page.locator(".card", has_text="Errors are problem documents")
     card.wait_for()
-    assert card.locator(".difference del").all_inner_texts() == ["9457"]
-    assert card.locator(".difference ins").all_inner_texts() == ["7807"]
+    assert card.locator(".difference del").all_inner_texts() == ["9457,"]
+    assert card.locator(".difference ins").all_inner_texts() == ["7807,"]
     page.locator(".queue a", has_text="A long story").click()
     story = page.locator(".card", has=page.locator("h2", has_text="A long story"))
     more = story.get_by_role("button", name="Show the full text")

@@ -111,6 +111,11 @@ export function differing(parts) {
   return h("p", { class: isWhole ? "difference whole" : "difference" }, parts.map(([what, text]) => MARKS[what](text)));
 }
 
+/** Return what looks dangerous in a text, each with a word that says why. It is never folded away. */
+export function dangers(risks) {
+  return risks?.length > 0 && h("ul", { class: "risks", "aria-label": "Looks dangerous" }, risks.map(({ why, text }) => h("li", {}, h("b", {}, why), " ", h("code", {}, text))));
+}
+
 const FOLDED = 320; // pixels of a long text that are shown at first
 
 /** Return an element that folds a long text, with a button that shows all of it. */

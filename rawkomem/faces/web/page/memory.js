@@ -1,7 +1,7 @@
 // One memory: its text, its trust, whether it would be injected for a task, and its history.
 
 import { get, post } from "./api.js";
-import { ago, chips, day, decide, dot, failed, h, href, later, many, prose } from "./dom.js";
+import { ago, chips, day, decide, differing, dot, failed, folding, h, href, later, many, dangers, prose } from "./dom.js";
 import { actions, unlinkButton } from "./actions.js";
 import { discard, isUnsaved } from "./form.js";
 import { waitingCard } from "./review.js";
@@ -160,6 +160,6 @@ function historyOf(memory) {
     h("ol", {}, memory.history.map((step) => h("li", {},
       h("p", {}, h("b", {}, step.kind), step.signal && ` ${step.signal}`, h("span", {}, [step.by && `by ${step.by}`, day(step.at)].filter(Boolean).join(", "))),
       step.reason && h("p", { class: "reason" }, `“${step.reason}”`),
-      step.changes.map((change) => h("p", { class: "change" }, h("i", {}, change.field.replaceAll("_", " ")), " ",
-        change.before && h("del", {}, change.before), change.before && " → ", h("ins", {}, change.after || "none")))))));
+      step.changes.map((change) => h("div", { class: "change" }, h("i", {}, change.field.replaceAll("_", " ")), " ",
+        folding(differing(change.parts)), dangers(change.risks)))))));
 }

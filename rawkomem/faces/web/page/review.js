@@ -2,7 +2,7 @@
 
 import { act, get } from "./api.js";
 import { selection } from "./chosen.js";
-import { ago, chips, decide, differing, folding, h, href, many, nothing, prose, short } from "./dom.js";
+import { ago, chips, decide, differing, folding, h, href, many, dangers, nothing, prose, short } from "./dom.js";
 import { discard, fieldsOf, isUnsaved } from "./form.js";
 import { did } from "./undo.js";
 
@@ -42,7 +42,7 @@ export async function show(view, { id, changed, overview }) {
       h("h2", {}, "Everything that waits", h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
       several.bar,
       h("ul", {}, items.map((one) => h("li", {}, several.box(one),
-        h("a", { href: address(one.id), "aria-current": one.id === item.id ? "true" : null }, one.title), h("small", {}, KINDS[one.waits])))))));
+        h("a", { href: address(one.id), "aria-current": one.id === item.id ? "true" : null }, one.title), h("small", {}, [KINDS[one.waits], ...new Set(one.risks.map(({ why }) => `!! ${why}`))].join(" · "))))))));
 }
 
 const address = (key) => `#/review/${encodeURIComponent(key)}`;
@@ -88,6 +88,7 @@ function reading(item) {
     standing(item) && h("p", { class: "standing" }, standing(item)),
     exchange(item),
     item.html && folding(prose(item.html)),
+    !item.proposal && dangers(item.risks),
     item.proposal && proposal(item.proposal),
     item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
     item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
@@ -109,7 +110,7 @@ function exchange(item) {
 function proposal({ changes, fields }) {
   return h("div", { class: "proposal" }, h("h3", {}, "Proposed"),
     changes.map((change) => h("p", { class: "facts" }, [change.kind, change.by && `by ${change.by}`, change.reason].filter(Boolean).join(" · "))),
-    fields.map(({ field, parts }) => h("div", { class: "change" }, h("strong", {}, FIELDS[field] ?? field.replaceAll("_", " ")), folding(differing(parts)))));
+    fields.map(({ field, parts, risks }) => h("div", { class: "change" }, h("strong", {}, FIELDS[field] ?? field.replaceAll("_", " ")), folding(differing(parts)), dangers(risks))));
 }
 
 function rival(other) {
