@@ -45,7 +45,7 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-STEPS = 3  # of confidence; within one, importance and age decide
+STEPS = 5  # of confidence; within one, importance and age decide
 
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
