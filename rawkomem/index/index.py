@@ -232,11 +232,11 @@ class View:
     def past(self) -> Past:
         """Return the memories at the time of this view."""
         if self._past is None:
-            # reads and folds files: only for questions about the past
+            # folds again: only for questions about the past
             from .ingest import Past, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
-            self._past = Past(self.layout, self.catalogue, self.at, vouches)
+            self._past = Past(self.catalogue, self.at, vouches)
         return self._past
 
 
@@ -425,6 +425,10 @@ class Index:
     def follow_commits(self) -> bool:
         """Read new commits, and fold memories again whose entries a person has committed; return whether HEAD moved."""
         return Authors(self, self._identities()).refresh()
+
+    def hold_committed(self, writer: apsw.Connection) -> None:
+        """Use what a person committed and files no longer hold; the caller holds the lock and the transaction."""
+        Authors(self, self._identities()).hold(writer)
 
     def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
         """Fold memories again whose files did not change; the caller holds the lock and the transaction."""

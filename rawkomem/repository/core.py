@@ -421,7 +421,7 @@ class Core:
     def _past(self, at: int = 0) -> Past:
         from ..index.ingest import Past
 
-        return Past(self.layout, self.index.catalogue, at, self.vouching())
+        return Past(self.index.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
