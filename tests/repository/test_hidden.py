@@ -176,3 +176,59 @@ def test_git_runs_only_when_a_committed_file_differs(memory, repository, monkeyp
     monkeypatch.setattr("subprocess.run", lambda *_, **__: pytest.fail("git was run"))
     (memory.parent / "more.md").write_text("---\nid: mem_m\ntitle: More\n---\nMore.\n")
     assert TEXT in repository.inject(TASK).text
+
+
+LESSON = """---
+id: lesson_a
+kind: lesson
+title: Never run a payments migration without lock_timeout
+whenToUse: [payments migration]
+importance: critical
+situation: Running the payments migration
+errorPattern: mig_lock
+preventativeRule: Never run a payments migration without lock_timeout
+severity: critical
+confidence: 0.9
+---
+Set lock_timeout first.
+"""
+HIDING_SETTINGS = {
+    "lessons.minConfidence": "lessons: {minConfidence: 1}",
+    "keepDays.lessons": "keepDays: {lessons: 0}",
+    "agents.developer.maxInjected": "agents: {developer: {maxInjected: 0}}",
+    "agents.developer.budget": "agents: {developer: {budget: 0}}",
+    "agents.tester.minImportance": "agents: {tester: {minImportance: critical}}",
+    "profile": "profile: lane",
+}
+
+
+@pytest.mark.parametrize("key", HIDING_SETTINGS)
+def test_a_setting_that_is_not_committed_hides_nothing(key, memory, memories, project, git, rawkomem):
+    """It counts after a commit; until then each command names it."""
+
+    def injected() -> tuple[str, str]:
+        done = [rawkomem("inject", task, *words) for task in (TASK, "run the payments migration")
+                for words in ((), ("--strict",), ("--agent", "developer"), ("--agent", "tester"))]  # fmt: skip
+        return "".join(one.stdout for one in done), "".join(one.stderr for one in done)
+
+    (memories / "l.md").write_text(LESSON)
+    git.commit()
+    config = project / ".rawko" / "config.yaml"
+    before, _ = injected()
+    assert before.count(TEXT) == 4 and "lock_timeout" in before
+    config.write_text(HIDING_SETTINGS[key] + "\n")
+    told, notes = injected()
+    assert told == before
+    assert f"{key} changed and not committed" in notes and notes.count("\n") == 8, notes
+    assert f"{key} changed and not committed" in rawkomem("check").stderr + rawkomem("status").stderr
+    git.commit()
+    assert "not committed" not in injected()[1]
+
+
+def test_a_removed_file_of_settings_still_counts(memory, project, repository, git):
+    config = project / ".rawko" / "config.yaml"
+    config.write_text("agents: {developer: {maxInjected: 7}}\n")
+    git.commit()
+    config.unlink()
+    with Repository.open(str(project), warn=print) as opened:
+        assert opened.settings.limits("developer").max_injected == 7
