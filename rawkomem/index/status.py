@@ -7,6 +7,7 @@ from contextlib import suppress
 from hashlib import sha256
 
 from ..files.layout import FOLDER, hash_of_file, is_text_path, stamps_in, sweep
+from ..files.reading import implicit_id
 from ..model.errors import RawkoError
 from ..model.values import Problem, record, warning
 from ..text.clean import one_line
@@ -161,7 +162,9 @@ def held_problems(catalogue: Catalogue) -> list[Problem]:
                 "uncommitted-removal",
                 "was removed, archived or made unreadable",
             )
-            hint = f"commit that, or run 'rawkomem delete {target}'; {restoring}"
+            has_id = target.partition("#")[0] != implicit_id(path)
+            deleting = f", or run 'rawkomem delete {target}'" if has_id else ""
+            hint = f"commit that{deleting}; {restoring}"
         message = f"{name} {what} and not committed: the committed version is in use"
         problems.append(warning(code, message, hint, path=path))
     if len(held) > MAX_HELD_SHOWN:

@@ -5,6 +5,7 @@ import os
 
 import pytest
 from rawkomem.files.layout import MAX_FILE_BYTES
+from rawkomem.model.errors import Refused
 from rawkomem.repository import Repository
 
 from tests.git.gitting import AGENT
@@ -137,6 +138,16 @@ def test_a_removal_is_finished_by_a_commit_or_by_delete(memory, project, reposit
     assert repository.get("mem_z").vouched
     git.commit()
     assert [row.id for row in repository.list()] == []
+
+
+def test_a_removed_file_without_an_id_cannot_be_changed(memories, git, repository):
+    (memories / "zebra.md").write_text("---\ntitle: Zebra\nwhenToUse: [zebra]\n---\nZebra crossing.\n")
+    git.commit()
+    (memories / "zebra.md").unlink()
+    with pytest.raises(Refused, match="states no id"):
+        repository.delete("zebra")
+    (found,) = [one for one in repository.check() if one.file == "memories/zebra.md"]
+    assert "rawkomem delete" not in found.problems[0].hint
 
 
 def test_a_removed_decision_of_a_person_still_counts(memory, project, repository, git):
