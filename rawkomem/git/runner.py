@@ -284,8 +284,6 @@ def committed_files(layout: Layout, *places: str) -> set[str] | None:
 
 def committed_settings(layout: Layout) -> bytes | None:
     """Return config.yaml of HEAD, empty if HEAD has none; None if HEAD holds no file of this repository."""
-    if find_git(layout.project) is None:
-        return None
     try:
         tree = own_tree(layout.project)
         root = tree.path(layout.root) + "/"

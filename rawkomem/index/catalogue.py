@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "19"
+SCHEMA_VERSION = "20"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -530,18 +530,11 @@ class Authors:
     def hold(self, db: apsw.Connection) -> None:
         """Use the entries that a person committed and that left the files. If HEAD has moved, `refresh` does it."""
         if not _must_ask_git(db, self._stamp()):
-            self._fold_again(db, set())
+            self.index.fold_again(db, set())
 
     def _stamp(self) -> str:
         stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
         return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
-
-    def _fold_again(self, db: apsw.Connection, targets: set[str]) -> None:
-        from .ingest import hold_committed
-
-        targets |= hold_committed(self.index.layout, db, self.index.warn)
-        if targets:
-            self.index.fold_again(db, targets)
 
     def _update(self, db: apsw.Connection, stamp: str) -> None:
         """Read the new part of the history, store its authors, and fold the memories again that are affected."""
@@ -588,7 +581,7 @@ class Authors:
         }
         if was_on != is_on:
             targets |= {target for (target,) in db.execute(FOLDED_OTHERWISE)}
-        self._fold_again(db, targets)
+        self.index.fold_again(db, targets)
 
     def _may_replace(self, history: History, was_on: bool) -> bool:
         """Return whether the known authors may be replaced; warn if not.

@@ -431,13 +431,18 @@ class Index:
         Authors(self, self._identities()).hold(writer)
 
     def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
-        """Fold memories again whose files did not change; the caller holds the lock and the transaction."""
-        from .ingest import Ingest
+        """Fold memories again whose files did not change, and those with entries that a person committed and no file holds.
 
-        Ingest(
-            self.layout, Catalogue(writer), self.open_store(writer), self.embedder
-        ).fold_again(targets)
-        self.commit_outside()
+        The caller holds the lock and the transaction.
+        """
+        from .ingest import Ingest, hold_committed
+
+        targets = targets | hold_committed(self.layout, writer, self.warn)
+        if targets:
+            store = self.open_store(writer)
+            ingest = Ingest(self.layout, Catalogue(writer), store, self.embedder)
+            ingest.fold_again(targets)
+            self.commit_outside()
 
     def discard(self) -> None:
         """Delete a broken database; the next refresh builds a new one. Raise Unwritable if it cannot be deleted."""

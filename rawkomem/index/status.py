@@ -154,19 +154,17 @@ def held_problems(catalogue: Catalogue) -> list[Problem]:
         name = f"“{one_line(title)}” ({target})"
         name = name if id == target else f"a change of {name}"
         restoring = f"'git restore {FOLDER}/{path}' brings the committed version back"
+        use = "and not committed: the committed version is in use"
         if catalogue.holds_version(path, id):
-            code, what = "uncommitted-edit", "was edited"
+            message = f"{name} was edited {use}"
             hint = f"commit the file to use the edit; {restoring}"
+            problems.append(warning("uncommitted-edit", message, hint, path=path))
         else:
-            code, what = (
-                "uncommitted-removal",
-                "was removed, archived or made unreadable",
-            )
+            message = f"{name} was removed, archived or made unreadable {use}"
             has_id = target.partition("#")[0] != implicit_id(path)
             deleting = f", or run 'rawkomem delete {target}'" if has_id else ""
             hint = f"commit that{deleting}; {restoring}"
-        message = f"{name} {what} and not committed: the committed version is in use"
-        problems.append(warning(code, message, hint, path=path))
+            problems.append(warning("uncommitted-removal", message, hint, path=path))
     if len(held) > MAX_HELD_SHOWN:
         more = f"{len(held) - MAX_HELD_SHOWN} more entries were edited or removed and not committed"
         problems.append(warning("uncommitted-removal", more, "run 'git status'"))

@@ -125,8 +125,8 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     stamp = " ".join([*stamps, _stamp(TABLE)])
     name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
     cache = os.path.join(user_cache(), "settings", f"{name}.cache")
-    known = _cached(cache, stamp) or _read(layout, files, cache, stamp)
-    given, warnings, format = known
+    known = _cached(cache, stamp)
+    given, warnings, format = known or _read(files, cache, stamp, layout, bool(head))
     if format > FORMAT:
         from ..model.installed import how_to_upgrade
 
@@ -151,11 +151,10 @@ def _stamp(file: str) -> str:
 
 
 def _read(
-    layout: Layout, files: Iterable[str], cache: str, stamp: str
+    files: Iterable[str], cache: str, stamp: str, layout: Layout, has_git: bool
 ) -> tuple[list[Given], list[str], int]:
     # YAML and git: only when a settings file or HEAD changed
     from ..files.private import replace_private
-    from ..git.runner import committed_settings
     from .settings_table import FORMAT_KEY, read_settings, with_committed
 
     given: list[Given] = []
@@ -163,11 +162,13 @@ def _read(
     format = Settings.format
     for number, file in enumerate(files):
         values, odd = read_settings(file, number == REPOSITORYS)
-        is_repositorys = number == REPOSITORYS and not layout.elsewhere
-        data = committed_settings(layout) if is_repositorys else None
-        if data is not None:
-            values, changed = with_committed(values, data, file)
-            odd += changed
+        if number == REPOSITORYS and has_git:
+            from ..git.runner import committed_settings
+
+            data = committed_settings(layout)
+            if data is not None:
+                values, changed = with_committed(values, data, file)
+                odd += changed
         for key, path, value in values:
             if key == FORMAT_KEY:
                 format = value
