@@ -455,13 +455,16 @@ class Repository:
         from ..files.check import check_page, check_repository
         from ..files.replace import PAGE
         from ..git.staged import missing_files
+        from ..index.status import held_problems
         from .writing import contents
 
         _ = self.settings  # raises NewerFormat: this program reads the files wrongly
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
-        return [*page, *check_repository(self.layout, missing_files(self.layout))]
+        held = self.core.read(lambda: held_problems(self.core.index.catalogue))
+        more = [*missing_files(self.layout), *held]
+        return [*page, *check_repository(self.layout, more)]
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

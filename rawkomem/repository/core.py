@@ -388,9 +388,9 @@ class Core:
         found = self.look([text], limit, only)[0].found
         return [(self.get(item.row.id), item.relevance) for item in found]
 
-    def entries(self, id: str, path: str = "") -> Sequence[Entry]:
-        """Return every entry about a memory; with `path`, those in that file. Call it only inside `read`."""
-        return self._past().entries_about(id, path)
+    def entries(self, id: str) -> Sequence[Entry]:
+        """Return every entry about a memory. Call it only inside `read`."""
+        return self._past().entries_about(id)
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, with the changes that it made."""
@@ -421,7 +421,7 @@ class Core:
     def _past(self, at: int = 0) -> Past:
         from ..index.ingest import Past
 
-        return Past(self.layout, self.index.catalogue, at, self.vouching())
+        return Past(self.index.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.

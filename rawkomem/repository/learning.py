@@ -28,7 +28,6 @@ from ..learn.drafts import (
     QUOTE_KEY,
     choose_drafts,
     entry_of_draft,
-    entry_of_request,
     said_again,
 )
 from ..learn.exchanges import (
@@ -258,7 +257,7 @@ class Learned:
     waiting: tuple[Draft, ...] = ()  # drafts that were already waiting or decided
     # drafts that a memory already says, with its id
     known: tuple[tuple[Draft, str], ...] = ()
-    requests: tuple[Draft, ...] = ()  # drafts that a person asked to remember
+    requests: tuple[Draft, ...] = ()  # what a person asked to remember just now
     stored: tuple[Stored, ...] = ()  # the result for each request; empty for a dry run
 
 
@@ -276,8 +275,8 @@ class Learning(Wing):
     ) -> Learned:
         """Learn from a session's transcript, a text or a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` describe the session. If an agent passes the transcript, requests in it
-        count as written by the agent, unless the host wrote it (`by_host`).
+        Without a `run`, `agent` and `task` describe the session. `by_host`: the host passes its transcript of the
+        session that runs now.
         """
         stream = (
             io.BytesIO(said.encode("utf-8", "replace"))
@@ -295,19 +294,24 @@ class Learning(Wing):
         dry_run: bool = False,
         by_host: bool = False,
     ) -> Learned:
-        """Store the drafts found in a session, unless a memory says the same: requests as memories, others as drafts."""
+        """Store the drafts found in a session, unless a memory says the same.
+
+        Requests become memories at once, but only in the session that runs now (`by_host`): a file may say that a
+        person said anything.
+        """
         if dry_run:
-            return self._compare(heard, found, dry_run)
-        via = SAID if by_host or self._core.via != VIA_AGENT else VIA_AGENT
+            return self._compare(heard, found, dry_run, by_host)
         with lock(self._layout, "learn"):
-            learned = self._compare(heard, found, dry_run)
-            entries = [entry_of_request(draft) for draft in learned.requests]
-            stored = self._repo.add_many(entries, via=via)
+            learned = self._compare(heard, found, dry_run, by_host)
+            entries = [entry_of_draft(draft) for draft in learned.requests]
+            stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
             return replace(learned, stored=tuple(stored))
 
-    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
+    def _compare(
+        self, heard: Heard, found: Sequence[Draft], dry_run: bool, by_host: bool
+    ) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         same = self._known_texts(NEAR_DRAFT)
         decided = self._repo.drafts.store.decided()
@@ -317,11 +321,10 @@ class Learning(Wing):
         for draft in found:
             near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
             draft = tied_draft(draft, entry_of_draft(draft), near)
-            is_request = draft.kind == REQUEST
-            id = same(entry_of_request(draft) if is_request else entry_of_draft(draft))
+            id = same(entry_of_draft(draft))
             if id:
                 known.append((draft, id))
-            elif is_request and draft.id not in decided:
+            elif by_host and draft.kind == REQUEST and draft.id not in decided:
                 requests.append(draft)
             else:
                 drafts.append(draft)

@@ -24,6 +24,7 @@ from ..model.values import (
 )
 from .changes import (
     AMEND_KIND,
+    AMENDABLE,
     ARCHIVE_KIND,
     CORROBORATE_KIND,
     DELETE_KIND,
@@ -48,6 +49,7 @@ from .plans import (
     NAME_SEPARATOR,
     NAMED_VALUES,
     PUT_AWAY,
+    REMOVES,
     STATUS,
     Change,
     Fields,
@@ -367,14 +369,48 @@ def in_fold_order(
     """Return the entries in the order of the fold, one per id, and the one that creates the memory.
 
     A memory without an `id` line has the name of its file as its id. Changes in other files do not apply to it: they
-    were made for a file that had this name before.
+    were made for a file that had this name before. If the file was edited since a person committed it, the edit is an
+    amendment at the end.
     """
+    entries = list(entries)
     kept = _as_set(entries, vouches)
     ordered = sorted(kept, key=lambda entry: order_key(entry.at, entry.id))
     creating = next((entry for entry in ordered if entry.creates), None)
     if creating and creating.is_nameless:
         ordered = [one for one in ordered if one.creates or one.path == creating.path]
+    if creating and vouches and len(kept) < len(entries):
+        edits = (_edit_of_file(creating, entry, vouches) for entry in entries)
+        ordered += [replace(edit, at=ordered[-1].at) for edit in edits if edit][:1]
     return ordered, creating
+
+
+def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
+    """Return an amendment for another version of a creating entry in its file; None if it is no uncommitted edit."""
+    is_version = new.creates and (new.id, new.path) == (old.id, old.path)
+    if not is_version or new.digest == old.digest or vouches(new) or not vouches(old):
+        return None
+    given = [
+        key
+        for key, field in AMENDABLE.items()
+        if getattr(new, field) != getattr(old, field)
+    ]
+    extra = {
+        key: value for key, value in new.extra.items() if old.extra.get(key) != value
+    }
+    removed: list[Value] = [key for key in old.extra if key not in new.extra]
+    removed += [BODY] if old.body and not new.body else []
+    extra |= {REMOVES: removed} if removed else {}
+    body = new.body if new.body != old.body else ""
+    by = f"hand in {new.path}"
+    return replace(
+        new,
+        kind="amend",
+        about=old.id,
+        given=tuple(given),
+        extra=extra,
+        body=body,
+        by=by,
+    )
 
 
 def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:
@@ -408,9 +444,8 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
     return Memory(**fields)
 
 
-def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
+def _as_set(entries: Sequence[Entry], vouches: Vouches | None) -> Collection[Entry]:
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
-    entries = list(entries)
     reviews = [
         entry
         for entry in entries
