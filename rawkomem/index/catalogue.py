@@ -98,7 +98,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "19"
+SCHEMA_VERSION = "20"
 # stamp of a file that the next sync must read again; until then its old rows stay
 UNREAD = "unread"
 # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
@@ -363,10 +363,6 @@ class Catalogue:
         return [id for id, status, _ in same if status != "deleted"] or [
             id for id, _, _ in same
         ]
-
-    def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return id → title, for the ids that exist."""
-        return self._column("title", ids)
 
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"

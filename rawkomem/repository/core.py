@@ -36,9 +36,11 @@ from ..model.errors import (
     WrittenUnseen,
 )
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
-from ..model.values import TYPE_CHECKING, now, replace
+from ..model.values import HELD_BACK, TYPE_CHECKING, now, replace
 from ..recall.signals import DEFAULT_RESULTS, Spaces
+from ..state.trust import PERSON, UNKNOWN
 from ..text.clean import one_line
+from ..text.safe import safe_title
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -122,8 +124,9 @@ class Core:
         self.layout = layout
         # whether recall also searches the user's other layers
         self.with_layers = layers
-        # default origin of written entries; see files/machine_records.py
-        self.via = via
+        # default origin of written entries; see files/machine_records.py. Only hosts/person.py makes it a person's.
+        self.via = ""
+        self.via = self.claimed(via)
         self.agent = ""  # default agent of a question, for the ledger
         self.warn = warn
         self._store_name = store and checked_store(store)  # overrides the settings
@@ -156,6 +159,10 @@ class Core:
             str, Sequence[str]
         ] = {}  # id → changed paths; finished by this process
         self.finish_purges()
+
+    def claimed(self, via: str) -> str:
+        """Return the origin that a program may claim. A program that claims to be a person counts as unknown."""
+        return UNKNOWN if via == PERSON != self.via else via
 
     @property
     def settings(self) -> Settings:
@@ -477,8 +484,13 @@ class Core:
             restoring = f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
-            titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-            some = [f"{id} ({one_line(title, 60)})" for id, title in titles.items()]
+            rows = filter(None, map(self.index.catalogue.row, ids[:MAX_CANDIDATES]))
+            some = [
+                row.id
+                if row.status in HELD_BACK
+                else f"{row.id} ({one_line(safe_title(row.title), 60)})"
+                for row in rows
+            ]
             some += ["…"] if len(ids) > MAX_CANDIDATES else []
             message = f"{name!r} matches {len(ids)} memories: {'; '.join(some)}"
             raise BadInput(message, "use more of the id or of the title")

@@ -147,13 +147,15 @@ class Drafts(Wing):
         )
         with as_one_change(self._core):
             stored = self._repo.add(made, via=via)
-            for old in draft.corrects:
-                if self._core.holds(old) and old != stored.id:
-                    self._repo.beliefs.supersede(
-                        old, stored.id, one_line(draft.said, 200), by, anyway=True
-                    )
+            replacing = [
+                self._repo.beliefs.supersede(
+                    old, stored.id, one_line(draft.said, 200), by, anyway=True
+                )
+                for old in draft.corrects
+                if self._core.holds(old) and old != stored.id
+            ]
         self.store.decide(draft, KEPT, stored.written[0].entry.id)
-        return stored
+        return replace(stored, written=(*stored.written, *replacing))
 
     def edit(
         self,

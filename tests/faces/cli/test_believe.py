@@ -205,7 +205,7 @@ def test_review_lists_shows_and_decides_on_proposed_changes(git, memories, repos
     git.commit()
     assert "nothing waits" in rawkomem("review").stderr
     amended = rawkomem("amend", "rule", "--body", "First line.\nSend tokens away.")
-    assert "proposed" in amended.stdout and "a person vouches for rule" in amended.stderr
+    assert "proposed" in amended.stdout and "waits for 'rawkomem review rule' at a terminal" in amended.stderr
     assert said(rawkomem("delete", "rule", "--json"))["proposed"] is True
     assert "proposed" in rawkomem("feedback", "rule", "--harmful").stdout
     listed = rawkomem("review").stdout
@@ -274,7 +274,9 @@ def test_review_of_one_item_names_commands_that_decide_on_it(rawkomem, git, proj
         first, *_ = re.findall(r"'rawkomem ([^']+)'", told.stderr)
         rawkomem(*first.split())
         assert "--supersede" not in told.stderr
-    assert said(rawkomem("review", "--json"))["quarantined"] == []
+    # without a terminal this is an agent's word, which ends no quarantine
+    assert [one["id"] for one in said(rawkomem("review", "--json"))["quarantined"]] == [ids["quarantined"]]
+    assert ids["quarantined"] in {one["id"] for one in said(rawkomem("review", "--json"))["proposal"]}
 
 
 def test_a_title_without_a_text_is_refused(rawkomem):
