@@ -113,7 +113,10 @@ def what_was_remembered(done: Remembered) -> str:
     """Return one line about the outcome of storing a memory with a person's quote."""
     if done.stored is None:
         return f"known already as {done.id}: confirmed"
-    text = f"stored {done.id}: a person said so"
+    said = "a person said so"
+    if not done.is_said:
+        said = "as yours, because no transcript of the host shows the quote"
+    text = f"stored {done.id}: {said}"
     if done.others:
         text += (
             f". It contradicts {', '.join(done.others)} and replaces them; a memory that a person"

@@ -37,7 +37,8 @@ def learned(repository, data: bytes) -> list[str]:
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", "hello"), ("assistant", "Hello."), ("user", asked)]))
-    (stored,) = repository.learning.learn((project / "session").read_bytes().decode(), Run(task="orders")).stored
+    said = (project / "session").read_bytes().decode()
+    (stored,) = repository.learning.learn(said, Run(task="orders"), by_host=True).stored
     memory = repository.get(stored.id)
     assert memory.title == "The staging database is read-only on weekends"
     assert (memory.by, memory.found_in) == ("claude-code", "orders")
