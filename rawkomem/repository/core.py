@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock  # `threading` is slow to import
 from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
@@ -32,6 +33,7 @@ from ..model.errors import (
     IndexBroken,
     NotFound,
     RawkoError,
+    Refused,
     Unwritable,
     WrittenUnseen,
 )
@@ -128,6 +130,9 @@ class Core:
         self.via = ""
         self.via = self.claimed(via)
         self.agent = ""  # default agent of a question, for the ledger
+        # threads may share a repository; a read may write, and a write reads
+        self._one_at_a_time = RLock()
+        self.is_closed = False
         self.warn = warn
         self._store_name = store and checked_store(store)  # overrides the settings
         self.index = Index(
@@ -191,11 +196,14 @@ class Core:
         return memory_path() if name == MEMORY else catalogue_path(self.layout, name)
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index; reads and writes raise Refused from now on."""
+        self.is_closed = True
         self.index.close()
 
     def finish_purges(self) -> None:
         """Finish interrupted purges. Called before every read and write."""
+        if self.is_closed:
+            raise Refused("this Repository is closed", "open another one")
         if self.finishing or not open_intents(self.layout):
             return
         from .purging import finish_purges
@@ -215,7 +223,8 @@ class Core:
         """Write a plan, or the plan that a function decides under the write lock; see `writing.write`."""
         from .writing import write
 
-        return write(self, plan, via, given_ids)
+        with self._one_at_a_time:
+            return write(self, plan, via, given_ids)
 
     def append(
         self,
@@ -268,6 +277,10 @@ class Core:
         Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt. If the index fails
         after this command wrote entries, raise WrittenUnseen, which says that they are stored.
         """
+        with self._one_at_a_time:
+            return self._read(ask)
+
+    def _read(self, ask: Callable[[], T]) -> T:
         self.finish_purges()
         try:
             for is_rebuilt in (False, True):

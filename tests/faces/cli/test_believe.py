@@ -298,3 +298,10 @@ def test_supersede_takes_a_text(rawkomem, add):
     new = said(rawkomem("supersede", "Old", "--text", "Builds run with make.", "--json"))["id"]
     assert said(rawkomem("show", "Old", "--json"))["superseded_by"] == new
     assert rawkomem("supersede", "Old", check=2) and rawkomem("supersede", "Old", new, "--text", "x", check=2)
+
+
+def test_a_list_labels_what_has_ended_or_not_begun(rawkomem, repository):
+    repository.add("Freeze.", title="Freeze", valid_until="2020-01-01")
+    repository.add("Starts.", title="Start", valid_from="2090-01-01")
+    listed = rawkomem("list", "--include", "all").stdout
+    assert "[expired]" in listed and "[not yet valid]" in listed

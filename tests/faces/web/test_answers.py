@@ -484,6 +484,14 @@ def test_the_code_of_the_terminal_makes_a_request_a_persons(project, held, repos
         stop(server)
 
 
+def test_expired_memories_are_listed(client, repository):
+    repository.add("Freeze.", title="Freeze", valid_until="2020-01-01")
+    repository.add("Starts.", title="Start", valid_from="2090-01-01")
+    repository.add("Now.", title="Now")
+    assert {one["title"] for one in client.get("/api/memories?status=expired")["items"]} == {"Freeze", "Start"}
+    assert [one["title"] for one in client.get("/api/memories?status=expired&q=freeze")["items"]] == ["Freeze"]
+
+
 def test_a_server_without_a_code_takes_none(project, held):
     server = serve(project, via="agent")
     try:
