@@ -100,9 +100,14 @@ def transcript_of_mark(layout: Layout, mark: str) -> str:
     return next((file for file in _talks(layout) if os.path.basename(file) == talk), "")
 
 
+def hosts_transcripts(layout: Layout) -> list[str]:
+    """Return the transcripts of all recorded sessions, which hosts wrote, latest first."""
+    return [*dict.fromkeys(reversed([*_transcripts(layout).values()]))]
+
+
 def known_transcripts(layout: Layout) -> list[str]:
-    """Return the transcripts of all recorded sessions, latest first, then the talk files."""
-    return [*dict.fromkeys(reversed([*_transcripts(layout).values()])), *_talks(layout)]
+    """Return the transcripts of all recorded sessions, then the talk files, which a program may have made up."""
+    return [*hosts_transcripts(layout), *_talks(layout)]
 
 
 def _transcripts(layout: Layout) -> dict[str, str]:

@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "21"
+SCHEMA_VERSION = "22"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -384,10 +384,6 @@ class Catalogue:
         return [id for id, status, _ in same if status != "deleted"] or [
             id for id, _, _ in same
         ]
-
-    def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return id → title, for the ids that exist."""
-        return self._column("title", ids)
 
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"

@@ -173,8 +173,8 @@ class Repository:
     ) -> Self:
         """Open the repository of a folder or one of its parents; raise NotFound if there is none.
 
-        `via` is the origin of the entries that you write: person, agent, import, distilled, or a source class such
-        as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches
+        `via` is the origin of the entries that you write: agent, import, distilled, or a source class such as
+        tool_output. `person` counts as unknown; see `hosts.person.ask_person`. `store` overrides the search store of the settings. With `layers`, recall also searches
         the user's own memories and shared repositories; outside of a project, only the user's own.
         """
         return cls(

@@ -179,7 +179,7 @@ def store_derived(core: Core, plan: Plan, dry_run: bool) -> Memory:
 
 def arrival(core: Core, extra: Mapping[str, Value], via: str) -> str:
     """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
-    return via or core.via or claimed_source(extra) or "unknown"
+    return core.claimed(via) or core.via or claimed_source(extra) or "unknown"
 
 
 def _anonymized(core: Core, plan: Plan, via: str) -> Plan:

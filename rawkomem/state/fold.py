@@ -112,6 +112,11 @@ def is_deciding(entry: Entry) -> bool:
     )
 
 
+def _is_activating(entry: Entry) -> bool:
+    """Return whether a review puts a memory into use."""
+    return entry.kind == "review" and entry.extra.get("action") == ACTIVATE
+
+
 def split_changes(
     creating: Entry, ordered: Sequence[Entry], vouches: Vouches | None
 ) -> Split:
@@ -119,7 +124,8 @@ def split_changes(
 
     If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
     of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
-    other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
+    other review only undoes entries that no person vouches for, and ends no quarantine. Without `vouches`, every entry
+    is a person's.
 
     An amendment that sets a value names the value that it replaces. If another value stands there, which another branch
     or somebody in an editor wrote, the amendment is used, and the other value waits for a review.
@@ -136,6 +142,7 @@ def split_changes(
     is_vouched = (
         vouches is None or vouches(creating) or reviewed_name(creating) in accepted
     )
+    releases = _releases(changes, own) if vouches else ()
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []
@@ -149,8 +156,10 @@ def split_changes(
             counting.append(entry)
         elif name in refused:
             declined.append(entry)
-        elif name in taken_back:
+        elif name in taken_back and (entry.kind != "quarantine" or is_by_hand(entry)):
             undone.append(entry)
+        elif entry.id in releases:
+            proposed.append(entry)
         else:
             others.append(entry)
             if (is_vouched or counting) and is_deciding(entry):
@@ -164,6 +173,24 @@ def split_changes(
     return Split(
         is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
     )
+
+
+def _releases(changes: Iterable[Entry], own: Collection[str]) -> set[str]:
+    """Return the reviews that only a person may make: they end a quarantine, or vouch for a memory in use.
+
+    A review that brings back what an agent archived, deleted, superseded or disputed is none of them.
+    """
+    found: set[str] = set()
+    is_held = is_away = False
+    for entry in changes:
+        if not _is_activating(entry):
+            is_held |= entry.kind == "quarantine"
+            is_away |= entry.kind in (*ENDING, "dispute")
+        elif entry.id not in own and (is_held or not is_away):
+            found.add(entry.id)
+        else:
+            is_held = is_away = False
+    return found
 
 
 def _with_unknown_values(
@@ -212,7 +239,7 @@ def _with_unknown_values(
                     learn(field, entry)
         if entry.kind in ENDING:
             is_away = entry.kind != "supersede" or bool(newer_in(entry))
-        elif entry.extra.get("action") == ACTIVATE:
+        elif _is_activating(entry):
             is_away = False
     return changes, [*map(_setting, unknown.values())]
 
