@@ -13,6 +13,7 @@ from rawkomem.files.installation import plan_start, write_start
 from rawkomem.model.values import replace
 from rawkomem.recall.scoring import PROFILES
 from rawkomem.repository import Repository
+from rawkomem.repository.core import Core
 
 from tests.commands import ENVIRONMENT, FULL, ROOT, Command
 from tests.git.gitting import Git
@@ -77,6 +78,18 @@ def own_home(homes, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("RAWKOMEM_EMBEDDER", "static")  # no worker is left behind, but where a test asks for it
     monkeypatch.delenv("RAWKOMEM_DIR", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def believed(request, monkeypatch):
+    """`via="person"` in a test stands for what a person typed at a terminal; `unbelieved` tests that it does not vouch."""
+    if "unbelieved" not in request.fixturenames:
+        monkeypatch.setattr(Core, "claimed", lambda core, via: via)
+
+
+@pytest.fixture
+def unbelieved() -> None:
+    """Let programs claim no more than they may outside of tests."""
 
 
 @pytest.fixture

@@ -115,7 +115,8 @@ def _served() -> Iterator[str]:
         with Repository.open(str(project)) as repository:
             leave_drafts(repository)
         leave_work(project)
-        with PageServer(open_for_page(str(project), "person")) as server:
+        with PageServer(open_for_page(str(project))) as server:
+            server.repository.core.via = "person"
             threading.Thread(target=server.serve_forever, daemon=True).start()
             yield server.address
             server.shutdown()

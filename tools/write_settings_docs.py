@@ -40,6 +40,10 @@ environment variable overrides all files. A dot in a key is a level of YAML: `st
 A repository cannot set anything that could do harm: a host, a key, a command, a folder, a store. If its file tries,
 rawkomem prints a warning and ignores that line.
 
+Of `.rawko/config.yaml`, the last commit decides about `agents`, `profile`, `lessons` and `keepDays`, because they can
+keep a memory out of a prompt: commit the file to use a new value. Until then, each command names the key. If no file of
+`.rawko` is committed, the file itself counts.
+
 A wrong value, an unknown key or a file that cannot be read never stops a command. rawkomem prints a warning with the
 file, the line, the key and the allowed values, and uses the default; a hook writes the warning to
 `.rawko/local/hook.log`. Two keys have a safer fallback than their default: `trust.maxUnverified` becomes 0,

@@ -75,7 +75,7 @@ def _measure_session(session: Record) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder, Repository.init(folder) as repository:
         for end in (*people[1:], len(heard.turns)):
             learned = repository.learning.take(
-                heard, choose_drafts(heard.turns[:end], heard.run)
+                heard, choose_drafts(heard.turns[:end], heard.run), by_host=True
             )
             stored += [f"{one.entry.title}\n{one.entry.body}" for one in learned.stored]
             asked = next_request(repository.drafts.all(), since)

@@ -18,7 +18,7 @@ from ..model.values import now, record
 from ..state.trust import sources_in
 from .layout import Layout, read_bytes
 from .private import TALKS, kept_path, replace_kept
-from .records import change, checkout_of, execute, insert, note, read
+from .records import change, checkout_of, execute, insert, note, open_intents, read
 from .session_records import checksum
 
 # Store the recent prompts of people, without pasted text. Quotes are checked against them, so that
@@ -100,9 +100,14 @@ def transcript_of_mark(layout: Layout, mark: str) -> str:
     return next((file for file in _talks(layout) if os.path.basename(file) == talk), "")
 
 
+def hosts_transcripts(layout: Layout) -> list[str]:
+    """Return the transcripts of all recorded sessions, which hosts wrote, latest first."""
+    return [*dict.fromkeys(reversed([*_transcripts(layout).values()]))]
+
+
 def known_transcripts(layout: Layout) -> list[str]:
-    """Return the transcripts of all recorded sessions, latest first, then the talk files."""
-    return [*dict.fromkeys(reversed([*_transcripts(layout).values()])), *_talks(layout)]
+    """Return the transcripts of all recorded sessions, then the talk files, which a program may have made up."""
+    return [*hosts_transcripts(layout), *_talks(layout)]
 
 
 def _transcripts(layout: Layout) -> dict[str, str]:
@@ -253,6 +258,12 @@ def note_purge(layout: Layout, id: str) -> None:
     """Record that a memory was purged."""
     with change(layout) as db:
         insert(db, "changes", f"{PURGED}:{id}", PURGED, "", id)
+
+
+def purged_ids(layout: Layout) -> set[str]:
+    """Return the ids of the memories that were purged here, or whose purge has not finished."""
+    sql = "SELECT memory FROM changes WHERE undoes = ?"
+    return {*open_intents(layout), *(id for (id,) in read(layout, sql, PURGED))}
 
 
 def read_changes(layout: Layout) -> list[Change]:

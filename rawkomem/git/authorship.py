@@ -12,7 +12,7 @@ committed if HEAD contains it word for word. History is read once for each HEAD.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..files.git_folder import find_git
 from ..files.layout import AREAS, Layout
@@ -331,6 +331,20 @@ def read_blobs(git: Git, blobs: Iterable[str]) -> Iterator[tuple[str, bytes]]:
             size = int(facts[1])
             yield blob, answer[end + 1 : end + 1 + size]
             at = end + 2 + size
+
+
+def read_versions(
+    layout: Layout, versions: Iterable[str], warn: Callable[[str], None]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield (version, bytes) of each version of a file (`blob path`) that this clone has; warn if git fails."""
+    paths: dict[str, list[str]] = {}  # blob → its versions
+    for version in sorted(versions):
+        paths.setdefault(version.partition(" ")[0], []).append(version)
+    try:
+        for blob, data in read_blobs(own_tree(layout.project).git, paths):
+            yield from ((version, data) for version in paths[blob])
+    except GitFailed as failure:
+        warn(f"git cannot read memories that are missing or edited here: {failure}")
 
 
 def digests_in(data: bytes, path: str = "") -> tuple[str, ...]:

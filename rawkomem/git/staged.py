@@ -312,7 +312,7 @@ def missing_files(layout: Layout) -> list[Problem]:
     return [
         error(
             "not-checked-out",
-            f"not checked out: {counted(number, 'tracked file')} of {area}/, so these entries do not count",
+            f"not checked out: {counted(number, 'tracked file')} of {area}/, so entries that no person committed do not count",
             f"run 'git sparse-checkout disable' or 'git restore {root}{area}'",
             path=area,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ from ..files.machine_records import (
     unrecorded,
 )
 from ..files.private import lock
+from ..files.replace import is_below
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
 from ..learn.turns import Run
@@ -44,7 +46,7 @@ from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_item_id, safe_title
 from .hook_calls import note_learned
-from .known_hosts import END, LEARN, Call
+from .known_hosts import END, LEARN, Call, transcript_places
 
 # Write the text for the start of a session: commands, rules that always apply, titles by subject,
 # lessons, open conflicts.
@@ -208,8 +210,25 @@ def note_typed(layout: Layout, call: Call) -> None:
     typed = typed_in(call.prompt)
     if typed and not call.is_subagents:
         note_prompt(layout, call.session, redact(typed))
-    if call.transcript:
+    if is_hosts_own(call.transcript):
         note_transcript(layout, call.session, call.transcript)
+
+
+def is_hosts_own(transcript: str) -> bool:
+    """Tell whether a transcript, which may not exist yet, is a file of this user where a host keeps its transcripts.
+
+    Only such a file shows what a person said: an agent can call the hooks, too, and name a file that it wrote.
+    """
+    real = os.path.realpath(transcript)
+    places = map(os.path.realpath, transcript_places())
+    if not transcript or not any(is_below(real, place) for place in places):
+        return False
+    try:
+        state = os.stat(real)
+    except OSError:
+        return not os.path.lexists(real)
+    own = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+    return own and stat.S_ISREG(state.st_mode)
 
 
 # Record the work of sessions as traces: at their end, or later if the host does not report the
@@ -306,9 +325,9 @@ def _transcript_of_call(layout: Layout, call: Call) -> str:
     Empty if there is no such file.
     """
     said = call.transcript
-    if said:
+    if is_hosts_own(said):
         note_transcript(layout, call.session, said)
-    elif call.event == END:
+    elif not said and call.event == END:
         said = transcript_of(layout, call.session)
     return said if said and os.path.isfile(said) else ""
 
@@ -372,10 +391,10 @@ def learn_behind(
         if transcript:
             with open_transcript(transcript) as stream:
                 learned = repository.learning.learn(
-                    stream, replace(run, agent=""), by_host=True
+                    stream, replace(run, agent=""), by_host=is_hosts_own(transcript)
                 )
         else:
-            learned = repository.learning.learn(talk, run, by_host=True)
+            learned = repository.learning.learn(talk, run)
             talk.seek(0)
         note_learned(repository.layout, learned)
         record_work(repository, call.host, transcript, talk, ended)

@@ -157,6 +157,8 @@ class Host:
     keeps_context: bool = True
     # Transcripts
     transcript: str = ""  # the reader in learn/turns.py; empty: calls pass the messages
+    # the folders below which the host keeps its transcripts, in `home`
+    sessions: tuple[str, ...] = ("",)
 
     @property
     def has_hooks(self) -> bool:
@@ -235,6 +237,7 @@ HOSTS = {
         project_variable="CLAUDE_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         transcript="claude-code",
+        sessions=("projects",),
     ),
     "codex": Host(
         about="Codex: .codex/config.toml, or hooks.json where there is one.",
@@ -251,6 +254,7 @@ HOSTS = {
         max_context_bytes=8_000,  # Codex puts more than 2,500 tokens into a file
         notice=SYSTEM_MESSAGE,
         transcript="codex",
+        sessions=("sessions", "archived_sessions"),
     ),
     "opencode": Host(
         about="OpenCode: a plugin in .opencode/plugins/.",
@@ -370,6 +374,13 @@ HOSTS = {
         ),
         notice=SYSTEM_MESSAGE,
         transcript="claude-code",
+        sessions=(
+            ".config/Code",
+            ".config/Code - Insiders",
+            ".vscode-server",
+            "AppData/Roaming/Code",
+            "Library/Application Support/Code",
+        ),
     ),
     "windsurf": Host(
         about="Windsurf: an MCP server in your own settings (--user); its hooks cannot add memories.",
@@ -414,6 +425,16 @@ def home_of(name: str) -> str:
     """Return the user's folder of a host."""
     variable, default = HOSTS[name].home
     return os.environ.get(variable) or os.path.expanduser(default)
+
+
+def transcript_places() -> list[str]:
+    """Return the folders in which the known hosts keep their transcripts."""
+    return [
+        os.path.join(home_of(name), folder)
+        for name, host in HOSTS.items()
+        if host.transcript
+        for folder in host.sessions
+    ]
 
 
 # other names of a host (its program or its package) → the name of its record

@@ -12,8 +12,11 @@ import os
 import sys
 from itertools import pairwise
 
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
 from .known_hosts import AGENT_PROGRAMS, AGENT_VARIABLES
+
+if TYPE_CHECKING:
+    from ..repository import Repository
 
 PERSON, AGENT = "person", "agent"
 MAX_ANCESTORS = 64
@@ -38,11 +41,13 @@ INTERPRETERS = (
     "pipx",
 )
 SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
+# Programs that a person may use to make another terminal, if they read from a person's terminal and not from a pipe.
+RELAYS = ("script", "su", "sudo", "doas", "runuser")
 # Programs that can run a command at a terminal that no person sees, after their own parent has exited.
 DETACHED = (
     *INTERPRETERS,
     *SHELLS,
-    "script",
+    *RELAYS,
     "expect",
     "unbuffer",
     "socat",
@@ -89,6 +94,13 @@ def agent_above() -> str:
     return _agent_variable() or agent_among(lineage[1:], terminal)
 
 
+def ask_person(repository: Repository, question: str) -> bool:
+    """Let a repository write as a person if one runs this process at a terminal and answers yes; return whether."""
+    if arrival() == PERSON and confirmed(question):
+        repository.core.via = PERSON
+    return repository.core.via == PERSON
+
+
 def is_piped_by_person() -> bool:
     """Tell whether a person at a terminal pipes text into this process. The text still counts as an agent's word."""
     return not os.isatty(0) and os.isatty(1) and not agent_above()
@@ -121,15 +133,14 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
     """Return the agent or the program without a person among the ancestors of a process (nearest first).
 
     The first ancestor with another terminal made the terminal of the process. If it is an interpreter, `expect` or the
-    like, no person sits there, nor at a window of a multiplexer that no person's terminal shows. A person may record
-    their own terminal with `script`.
+    like, no person sits there, nor at a window of a multiplexer that no person's terminal shows. A person may use
+    `script`, `su` or `sudo` at their own terminal.
     """
     found = _program_among(ancestors)
     for process in ancestors if terminal and not found else ():
         if process.terminal != terminal:
-            if _is_detached(process) and not (
-                process.name == "script" and process.attended
-            ):
+            is_relay = process.name in RELAYS and process.attended
+            if _is_detached(process) and not is_relay:
                 return process.name
             if _is_multiplexer(process):
                 return "" if _is_watched(process) else process.name

@@ -6,7 +6,8 @@ meta      fingerprint (schema, chunker, embedder), listing (the sweep that the i
 files     one row per Markdown file: its stamp, the hash of its bytes, and the verdict of `check`
 entries   one row per entry: the memory that it is about, its file, a digest of its content, the memory that supersedes
           it (`newer`), and the entry as redacted JSON. When a file changes, its memories are folded again from these
-          rows, with the memories that they supersede
+          rows, with the memories that they supersede. Rows with a number from FIRST_HELD are entries that a person
+          committed and that no file holds now: they count until a commit removes them
 memories  one row per folded memory: columns for lists and filters, `doc` (the whole Memory as JSON), `digest` (a hash
           of the document in the store). A memory with an unchanged digest is not embedded again
 conditions  one row per whenToUse condition: its memory, the parsed condition, packed, and the size of a regex
@@ -98,7 +99,9 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "20"
+SCHEMA_VERSION = "22"
+# number of an entry that HEAD holds, but no file: larger than that of any entry in a file
+FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
 UNREAD = "unread"
 # longest name that `resolve` looks up: a path's limit; SQLite rejects long patterns
@@ -208,12 +211,9 @@ class Catalogue:
         return set(self._texts("SELECT path FROM entries WHERE target = ?", target))
 
     def digests_about(self, target: str) -> dict[str, str]:
-        """Return entry id → digest of the entries about a memory."""
-        return dict(
-            self.db.execute(
-                "SELECT id, digest FROM entries WHERE target = ?", (target,)
-            )
-        )
+        """Return entry id → digest of the entries about a memory; of two versions, the one that a person committed."""
+        sql = "SELECT id, digest FROM entries WHERE target = ? ORDER BY number"
+        return dict(self.db.execute(sql, (target,)))
 
     def digest(self, id: str) -> str:
         """Return the digest of a memory's document in the store; empty when there is none."""
@@ -281,8 +281,29 @@ class Catalogue:
 
     def copied(self) -> list[str]:
         """Return the ids that several memories have, of which only one is in use."""
-        sql = "SELECT id FROM entries WHERE id = target GROUP BY id HAVING count(DISTINCT digest) > 1"
+        sql = f"""
+        SELECT id FROM entries WHERE id = target AND number < {FIRST_HELD}
+        GROUP BY id HAVING count(DISTINCT digest) > 1
+        """
         return self._texts(sql)
+
+    def held(self) -> list[tuple[str, str, str, str]]:
+        """Return path, entry, memory and title of each entry that a person committed and that no file holds now.
+
+        Deleted memories are left out.
+        """
+        sql = f"""
+        SELECT e.path, e.id, e.target, m.title FROM entries e JOIN memories m ON m.id = e.target
+        WHERE e.number >= {FIRST_HELD} AND m.status != 'deleted' ORDER BY e.path, e.number
+        """
+        return list(self.db.execute(sql))
+
+    def holds_version(self, path: str, id: str) -> bool:
+        """Tell whether a file holds an entry with this id."""
+        sql = (
+            f"SELECT 1 FROM entries WHERE path = ? AND id = ? AND number < {FIRST_HELD}"
+        )
+        return self.db.execute(sql, (path, id)).fetchone() is not None
 
     def doc(self, id: str) -> str:
         """Return a whole memory as JSON; empty when unknown."""
@@ -364,10 +385,6 @@ class Catalogue:
             id for id, _, _ in same
         ]
 
-    def titles(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return id → title, for the ids that exist."""
-        return self._column("title", ids)
-
     def _column(self, name: str, ids: Sequence[str]) -> dict[str, str]:
         sql = f"SELECT id, {name} FROM memories WHERE id IN {marks(ids)}"
         return dict(self.db.execute(sql, ids))
@@ -385,7 +402,7 @@ class Catalogue:
         """Return how many files and entries there are, and how many memories of each status."""
         files, entries = next(
             self.db.execute(
-                "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM entries)",
+                "SELECT count(*), coalesce(sum(entries), 0) FROM files",
             )
         )
         by_status = self.db.execute(
@@ -501,8 +518,7 @@ class Authors:
 
         Return False if HEAD has not moved, or if the database cannot be written now.
         """
-        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
-        stamp = "\n".join((stamp, *(self.agents or ()))) if stamp else ""
+        stamp = self._stamp()
         if not _must_ask_git(self.index.reading(), stamp):
             return False
         try:
@@ -518,6 +534,15 @@ class Authors:
             return False
         self.index.release()
         return True
+
+    def hold(self, db: apsw.Connection) -> None:
+        """Use the entries that a person committed and that left the files. If HEAD has moved, `refresh` does it."""
+        if not _must_ask_git(db, self._stamp()):
+            self.index.fold_again(db, set())
+
+    def _stamp(self) -> str:
+        stamp = git_stamp(self.index.layout.project) if self.agents is not None else ""
+        return "\n".join((stamp, *(self.agents or ()))) if stamp else ""
 
     def _update(self, db: apsw.Connection, stamp: str) -> None:
         """Read the new part of the history, store its authors, and fold the memories again that are affected."""
@@ -564,8 +589,7 @@ class Authors:
         }
         if was_on != is_on:
             targets |= {target for (target,) in db.execute(FOLDED_OTHERWISE)}
-        if targets:
-            self.index.fold_again(db, targets)
+        self.index.fold_again(db, targets)
 
     def _may_replace(self, history: History, was_on: bool) -> bool:
         """Return whether the known authors may be replaced; warn if not.

@@ -232,11 +232,11 @@ class View:
     def past(self) -> Past:
         """Return the memories at the time of this view."""
         if self._past is None:
-            # reads and folds files: only for questions about the past
+            # folds again: only for questions about the past
             from .ingest import Past, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
-            self._past = Past(self.layout, self.catalogue, self.at, vouches)
+            self._past = Past(self.catalogue, self.at, vouches)
         return self._past
 
 
@@ -426,14 +426,23 @@ class Index:
         """Read new commits, and fold memories again whose entries a person has committed; return whether HEAD moved."""
         return Authors(self, self._identities()).refresh()
 
-    def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
-        """Fold memories again whose files did not change; the caller holds the lock and the transaction."""
-        from .ingest import Ingest
+    def hold_committed(self, writer: apsw.Connection) -> None:
+        """Use what a person committed and files no longer hold; the caller holds the lock and the transaction."""
+        Authors(self, self._identities()).hold(writer)
 
-        Ingest(
-            self.layout, Catalogue(writer), self.open_store(writer), self.embedder
-        ).fold_again(targets)
-        self.commit_outside()
+    def fold_again(self, writer: apsw.Connection, targets: set[str]) -> None:
+        """Fold memories again whose files did not change, and those with entries that a person committed and no file holds.
+
+        The caller holds the lock and the transaction.
+        """
+        from .ingest import Ingest, hold_committed
+
+        targets = targets | hold_committed(self.layout, writer, self.warn)
+        if targets:
+            store = self.open_store(writer)
+            ingest = Ingest(self.layout, Catalogue(writer), store, self.embedder)
+            ingest.fold_again(targets)
+            self.commit_outside()
 
     def discard(self) -> None:
         """Delete a broken database; the next refresh builds a new one. Raise Unwritable if it cannot be deleted."""

@@ -15,7 +15,7 @@ import pickle
 import signal
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from math import hypot
 from operator import add
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..embed.embedder import AbsentEmbedder, Embedder
 from ..files.journal import can_fork
-from ..files.layout import Layout, read_bytes
-from ..files.machine_records import Arrivals
+from ..files.layout import CHANGED, Layout, read_bytes
+from ..files.machine_records import Arrivals, purged_ids
 from ..files.reading import QUARANTINE, read_data
 from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
@@ -35,13 +35,14 @@ from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
 from ..state.changes import newer_in, references
 from ..state.contradictions import prose_of, statement_keys
-from ..state.fold import FoldTogether, Vouches
+from ..state.fold import ARCHIVE, FoldTogether, Vouches
 from ..state.trust import facets_of
 from ..text.chunks import cut_chunks
 from ..text.conditions import Fired, Situation, fires, read_conditions
 from ..text.language import spelled_out_names
 from ..text.scripts import is_emoji, is_mark
 from .catalogue import (
+    FIRST_HELD,
     ROW_COLUMNS,
     UNREAD,
     Catalogue,
@@ -84,6 +85,11 @@ def read_rows(
         data = read_bytes(layout.path(path))
     except OSError:
         return None
+    return rows_of(data, path, with_statements)
+
+
+def rows_of(data: bytes, path: str, with_statements: bool = False) -> FileRows:
+    """Return what the catalogue stores of a file with these bytes."""
     reading = read_data(data, path, advice=False)
     rows = []
     statements: Statements = {}
@@ -275,6 +281,50 @@ def vouching_of(
     )
 
 
+# Keeps what a person committed in use, until a commit changes it: an edit or a removal in the work
+# tree only proposes. The archive and the records of work are not in use, so they are not held.
+
+HELD_AREAS = ("memories", CHANGED)
+MISSING = f"""
+SELECT blob, digest FROM committed WHERE digest IN (SELECT digest FROM vouched) AND digest NOT IN (
+    SELECT digest FROM entries WHERE number < {FIRST_HELD} AND path NOT LIKE '{ARCHIVE}%')
+"""
+HELD = f"SELECT path, digest, target FROM entries WHERE number >= {FIRST_HELD}"
+
+
+def hold_committed(
+    layout: Layout, db: apsw.Connection, warn: Callable[[str], None]
+) -> set[str]:
+    """Store the entries that a person committed and that no file holds; return the memories to fold again.
+
+    Entries of a purged memory are not stored. Warn if git cannot read the entries.
+    """
+    missing: dict[tuple[str, str], str] = {}  # path and digest → version of the file
+    for version, digest in db.execute(MISSING):
+        path = version.partition(" ")[2]
+        if path.partition("/")[0] in HELD_AREAS:
+            missing[path, digest] = version
+    held = {(path, digest): target for path, digest, target in db.execute(HELD)}
+    targets = {held[one] for one in held if one not in missing}
+    db.executemany(
+        f"DELETE FROM entries WHERE path = ? AND digest = ? AND number >= {FIRST_HELD}",
+        [one for one in held if one not in missing],
+    )
+    wanted = {missing[one] for one in missing if one not in held}
+    if not wanted:
+        return targets
+    from ..git.authorship import read_versions  # nothing else here runs git
+
+    purged = purged_ids(layout)
+    for version, data in read_versions(layout, wanted, warn):
+        path = version.partition(" ")[2]
+        for number, row in enumerate(rows_of(data, path).entries, FIRST_HELD):
+            if (path, row[2]) in missing.keys() - held and row[1] not in purged:
+                db.execute(PUT_ENTRY, (path, number, *row))
+                targets.add(row[1])
+    return targets
+
+
 # Cuts a memory into passages, and adds the context with which each passage is matched and
 # embedded.
 #
@@ -429,6 +479,7 @@ def _leaned_with_numpy(vectors: list[bytes], title: bytes) -> list[bytes]:
 # store.
 
 
+PUT_ENTRY = "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)"
 PUT_UNREAD = """
 INSERT INTO files VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET stamp = excluded.stamp
 """
@@ -497,7 +548,7 @@ class Ingest:
         self.db.executemany(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", files
         )
-        self.db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", entries)
+        self.db.executemany(PUT_ENTRY, entries)
         self.fold_again(targets)
         return len(files) + len(gone)
 
@@ -619,24 +670,16 @@ def _document_digest(
     return sha256(repr(content).encode()).hexdigest()
 
 
-# Reads memories as of a past time, by folding the entries in their files up to that time.
+# Reads memories as of a past time, by folding their entries up to that time.
 
 
 class Past:
-    """One moment of the past. Each file is read again once, because the index holds only the current state."""
+    """One moment of the past: memories are folded again, from the entries up to that time."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        catalogue: Catalogue,
-        at: int,
-        vouches: Vouches | None = None,
-    ):
-        self.layout = layout
+    def __init__(self, catalogue: Catalogue, at: int, vouches: Vouches | None = None):
         self.catalogue = catalogue
         self.at = at
         self.vouches = vouches
-        self._read: dict[str, tuple[Entry, ...]] = {}
 
     def memory(self, id: str) -> Memory | None:
         """Return the memory at that time; None before it was created. An entry without a time counts as oldest."""
@@ -653,16 +696,10 @@ class Past:
             self.vouches,
         )
 
-    def entries_about(self, id: str, path: str = "") -> list[Entry]:
-        """Return every entry about a memory, of any time, without secrets; with `path`, those in that file."""
-        paths = [path] if path else sorted(self.catalogue.paths_about(id))
-        entries = [
-            entry
-            for path in paths
-            for entry in self._entries(path)
-            if entry.target == id
-        ]
-        return [redact_entry(entry) if entry.leaks else entry for entry in entries]
+    def entries_about(self, id: str) -> list[Entry]:
+        """Return every entry about a memory, of any time, without secrets."""
+        rows = self.catalogue.db.execute(ENTRIES_OF, (json.dumps([id]),))
+        return unpack_entries(doc for _, doc in rows)
 
     def fired(self, ids: Iterable[str], situation: Situation) -> dict[str, Fired]:
         """Return id → the part that fires of a condition that the memory had then, for memories that fire."""
@@ -673,12 +710,3 @@ class Past:
                 if id not in found and (fired := fires(condition, situation)):
                     found[id] = fired
         return found
-
-    def _entries(self, path: str) -> tuple[Entry, ...]:
-        if path not in self._read:
-            try:
-                data = read_bytes(self.layout.path(path))
-                self._read[path] = read_data(data, path, advice=False).entries
-            except OSError:  # gone or unreadable since the last sync
-                self._read[path] = ()
-        return self._read[path]

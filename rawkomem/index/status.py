@@ -6,16 +6,19 @@ import os
 from contextlib import suppress
 from hashlib import sha256
 
-from ..files.layout import hash_of_file, is_text_path, stamps_in, sweep
+from ..files.layout import FOLDER, hash_of_file, is_text_path, stamps_in, sweep
+from ..files.reading import implicit_id
 from ..model.errors import RawkoError
-from ..model.values import Problem, record
-from .catalogue import pending_conflicts
+from ..model.values import Problem, record, warning
+from ..text.clean import one_line
+from .catalogue import Catalogue, pending_conflicts
 from .index import Index, worker_lock
 from .stores.database import BROKEN, in_memory
 
 MIN_FREE_CORES = 0.5  # cores that other processes must leave free for background work
 MACHINE_BUSY = "the machine is busy"
 NO_WORKER = "the next search or prompt continues"
+MAX_HELD_SHOWN = 20  # entries that were edited or removed and not committed
 
 
 def why_wait(worked: bool = False) -> str:
@@ -125,7 +128,11 @@ def _status_once(index: Index, has_deep: bool) -> Status:
                 "SELECT count(*) FROM files WHERE verdict = 'quarantine'"
             )
         )[0],
-        problems=(*seen.problems, *missing_files(index.layout)),
+        problems=(
+            *seen.problems,
+            *missing_files(index.layout),
+            *held_problems(catalogue),
+        ),
         deep=deep,
         documents=documents,
         deep_seconds_left=round(
@@ -137,6 +144,31 @@ def _status_once(index: Index, has_deep: bool) -> Status:
         proposals=len(catalogue.with_proposals()),
         copies=len(catalogue.copied()),
     )
+
+
+def held_problems(catalogue: Catalogue) -> list[Problem]:
+    """Return a Problem for each memory that was edited or removed since a person committed it: that version is used."""
+    held = catalogue.held()
+    problems = []
+    for path, id, target, title in held[:MAX_HELD_SHOWN]:
+        name = f"“{one_line(title)}” ({target})"
+        name = name if id == target else f"a change of {name}"
+        restoring = f"'git restore {FOLDER}/{path}' brings the committed version back"
+        use = "and not committed: the committed version is in use"
+        if catalogue.holds_version(path, id):
+            message = f"{name} was edited {use}"
+            hint = f"commit the file to use the edit; {restoring}"
+            problems.append(warning("uncommitted-edit", message, hint, path=path))
+        else:
+            message = f"{name} was removed, archived or made unreadable {use}"
+            has_id = target.partition("#")[0] != implicit_id(path)
+            deleting = f", or run 'rawkomem delete {target}'" if has_id else ""
+            hint = f"commit that{deleting}; {restoring}"
+            problems.append(warning("uncommitted-removal", message, hint, path=path))
+    if len(held) > MAX_HELD_SHOWN:
+        more = f"{len(held) - MAX_HELD_SHOWN} more entries were edited or removed and not committed"
+        problems.append(warning("uncommitted-removal", more, "run 'git status'"))
+    return problems
 
 
 def _why_incomplete() -> str:

@@ -26,7 +26,7 @@ from ..model.errors import Busy, IndexBroken, NotFound, Refused, Unwritable
 from ..model.values import replace
 from ..text.chunks import counted
 from .catalogue import CATALOGUE_SCHEMA, UNREAD, Catalogue, SyncReport, own_inode
-from .ingest import Ingest, read_ahead
+from .ingest import Ingest, read_ahead, vouching_of
 from .stores.database import BROKEN, has_tables, in_memory, open_database
 from .stores.sqlite import BATCH_FILES
 
@@ -192,7 +192,8 @@ def _update(
     gone = [
         path for path in known if path not in stamps and not path.startswith(hidden)
     ]
-    _guard(index.layout.root, len(gone), len(known), seen)
+    if vouching_of(index.layout, writer) is None:  # else git has what is gone
+        _guard(index.layout.root, len(gone), len(known), seen)
     if stamps and why and not index.told:
         index.warn(f"building the index from {counted(len(stamps), 'file')}: {why}")
     changed = _changed(index, catalogue, stamps, known)
@@ -203,6 +204,8 @@ def _update(
         read, left = _read_batches(
             index, catalogue, changed, gone, stamps, stop_at, progress
         )
+        with writer:
+            index.hold_committed(writer)
     _finish(catalogue, seen, stamps, started, is_complete=not left)
     index.told = False
     return SyncReport(read, len(stamps), why, left=left)

@@ -468,8 +468,12 @@ AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
 
 
 def entry_of_draft(draft: Draft) -> Entry:
-    """Return a draft as an entry with its text, its source, and the person's words as a quote."""
+    """Return a draft as an entry with its text, its source, and the person's words as a quote.
+
+    A request loses words like "Remember that".
+    """
     filed = FILED.get(draft.kind, FILED[DECISION])
+    asked = cues.REQUEST.search(draft.text) if draft.kind == REQUEST else None
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
     if _holds_persons_words(draft):
         extra[QUOTE_KEY] = one_line(draft.said, MAX_QUOTE_CHARS)
@@ -484,7 +488,7 @@ def entry_of_draft(draft: Draft) -> Entry:
         found_in=draft.task,
         source=f"{host} {draft.session}" if draft.session else draft.host and host,
         extra=extra,
-        body=draft.text,
+        body=asked[1].strip() if asked else draft.text,
     )
 
 
@@ -501,10 +505,3 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
 def _holds_persons_words(draft: Draft) -> bool:
     """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
     return draft.kind in BY_PERSON and LESSON not in draft.tags
-
-
-def entry_of_request(draft: Draft) -> Entry:
-    """Return the entry for what a person asked to remember, without words like "Remember that"."""
-    asked = cues.REQUEST.search(draft.said)
-    text = asked[1].strip() if asked else draft.said
-    return replace(entry_of_draft(draft), body=text)

@@ -9,6 +9,7 @@ from .values import (
     ACTIVE,
     ANY_RANK,
     DRAFT_STATUS,
+    EXPIRED,
     NO_MOMENT,
     NO_TEXTS,
     STATUSES,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default
 INCLUDE_EXPIRED, INCLUDE_ALL = (
-    "expired",
+    EXPIRED,
     "all",
 )  # further words for --include: memories outside their validity window; all memories
 

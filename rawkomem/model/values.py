@@ -276,6 +276,9 @@ AFTER = "after"
 # key of an amendment: the values that it replaces, as `field@digest`
 REPLACES = "replaces"
 ACTIVE = "active"
+EXPIRED, NOT_YET_VALID = "expired", "not yet valid"  # shown in place of ACTIVE
+# statuses of memories whose text agents and editors do not show until a person decides
+HELD_BACK = ("quarantined", "deleted")
 DRAFT_STATUS = "draft"  # no title or no frontmatter: found by search, never injected
 STATUSES = (
     ACTIVE,

@@ -173,8 +173,8 @@ class Repository:
     ) -> Self:
         """Open the repository of a folder or one of its parents; raise NotFound if there is none.
 
-        `via` is the origin of the entries that you write: person, agent, import, distilled, or a source class such
-        as tool_output. `store` overrides the search store of the settings. With `layers`, recall also searches
+        `via` is the origin of the entries that you write: agent, import, distilled, or a source class such as
+        tool_output. `person` counts as unknown; see `hosts.person.ask_person`. `store` overrides the search store of the settings. With `layers`, recall also searches
         the user's own memories and shared repositories; outside of a project, only the user's own.
         """
         return cls(
@@ -455,13 +455,16 @@ class Repository:
         from ..files.check import check_page, check_repository
         from ..files.replace import PAGE
         from ..git.staged import missing_files
+        from ..index.status import held_problems
         from .writing import contents
 
         _ = self.settings  # raises NewerFormat: this program reads the files wrongly
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
-        return [*page, *check_repository(self.layout, missing_files(self.layout))]
+        held = self.core.read(lambda: held_problems(self.core.index.catalogue))
+        more = [*missing_files(self.layout), *held]
+        return [*page, *check_repository(self.layout, more)]
 
 
 def _filter(only: Filter | None, words: Mapping[str, Words]) -> Filter | None:

@@ -18,7 +18,7 @@ from ..files.append import (
 )
 from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
-from ..files.machine_records import read_changes
+from ..files.machine_records import purged_ids
 from ..files.private import lock
 from ..files.reading import implicit_id
 from ..files.replace import Replacing
@@ -98,16 +98,13 @@ class Edits(Wing):
         """Return the problems of staged files. An agent must not edit committed entries, whatever the settings are."""
         core = self._core
         agent = agent or self.is_agents_commit()
-        purged = () if agent else self._purged()
+        purged = () if agent else purged_ids(core.layout)
         registry = self._repo.beliefs.predicates()
         staged = staged or Staged(core.layout)
         commit = Commit(
             core.layout, staged, registry, agent or core.settings.append_only, purged
         )
         return check_commit(commit, skip)
-
-    def _purged(self) -> set[str]:
-        return {change.purged for change in read_changes(self._layout) if change.purged}
 
     def is_agents_commit(self) -> bool:
         """Return whether the author or the committer of the next commit is an agent."""
@@ -124,7 +121,9 @@ class Edits(Wing):
         edit. Copies of the edited files are kept in `.rawko/local/edits`.
         """
         core = self._core
-        commit = Commit(core.layout, Staged(core.layout), {}, purged=self._purged())
+        commit = Commit(
+            core.layout, Staged(core.layout), {}, purged=purged_ids(core.layout)
+        )
         staged = commit.staged
         if len(staged.parents) > 1 or staged.unmerged:
             raise Refused(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import RLock  # `threading` is slow to import
 from functools import cached_property
 
 from ..embed.embedder import AUTO_PROVIDER
@@ -32,13 +33,16 @@ from ..model.errors import (
     IndexBroken,
     NotFound,
     RawkoError,
+    Refused,
     Unwritable,
     WrittenUnseen,
 )
 from ..model.filters import DEFAULT_FILTER, Filter, filter_text
-from ..model.values import TYPE_CHECKING, now, replace
+from ..model.values import HELD_BACK, TYPE_CHECKING, now, replace
 from ..recall.signals import DEFAULT_RESULTS, Spaces
+from ..state.trust import PERSON, UNKNOWN
 from ..text.clean import one_line
+from ..text.safe import safe_title
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -122,9 +126,13 @@ class Core:
         self.layout = layout
         # whether recall also searches the user's other layers
         self.with_layers = layers
-        # default origin of written entries; see files/machine_records.py
-        self.via = via
+        # default origin of written entries; see files/machine_records.py. Only hosts/person.py makes it a person's.
+        self.via = ""
+        self.via = self.claimed(via)
         self.agent = ""  # default agent of a question, for the ledger
+        # threads may share a repository; a read may write, and a write reads
+        self._one_at_a_time = RLock()
+        self.is_closed = False
         self.warn = warn
         self._store_name = store and checked_store(store)  # overrides the settings
         self.index = Index(
@@ -157,6 +165,10 @@ class Core:
         ] = {}  # id → changed paths; finished by this process
         self.finish_purges()
 
+    def claimed(self, via: str) -> str:
+        """Return the origin that a program may claim. A program that claims to be a person counts as unknown."""
+        return UNKNOWN if via == PERSON != self.via else via
+
     @property
     def settings(self) -> Settings:
         """Return the settings of this repository for this user."""
@@ -184,11 +196,14 @@ class Core:
         return memory_path() if name == MEMORY else catalogue_path(self.layout, name)
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index; reads and writes raise Refused from now on."""
+        self.is_closed = True
         self.index.close()
 
     def finish_purges(self) -> None:
         """Finish interrupted purges. Called before every read and write."""
+        if self.is_closed:
+            raise Refused("this Repository is closed", "open another one")
         if self.finishing or not open_intents(self.layout):
             return
         from .purging import finish_purges
@@ -208,7 +223,8 @@ class Core:
         """Write a plan, or the plan that a function decides under the write lock; see `writing.write`."""
         from .writing import write
 
-        return write(self, plan, via, given_ids)
+        with self._one_at_a_time:
+            return write(self, plan, via, given_ids)
 
     def append(
         self,
@@ -261,6 +277,10 @@ class Core:
         Repeat it if git authorship changed meanwhile, or after the index was broken and rebuilt. If the index fails
         after this command wrote entries, raise WrittenUnseen, which says that they are stored.
         """
+        with self._one_at_a_time:
+            return self._read(ask)
+
+    def _read(self, ask: Callable[[], T]) -> T:
         self.finish_purges()
         try:
             for is_rebuilt in (False, True):
@@ -388,9 +408,9 @@ class Core:
         found = self.look([text], limit, only)[0].found
         return [(self.get(item.row.id), item.relevance) for item in found]
 
-    def entries(self, id: str, path: str = "") -> Sequence[Entry]:
-        """Return every entry about a memory; with `path`, those in that file. Call it only inside `read`."""
-        return self._past().entries_about(id, path)
+    def entries(self, id: str) -> Sequence[Entry]:
+        """Return every entry about a memory. Call it only inside `read`."""
+        return self._past().entries_about(id)
 
     def history(self, name: str) -> Sequence[Step]:
         """Return every entry about a memory, in order, with the changes that it made."""
@@ -421,7 +441,7 @@ class Core:
     def _past(self, at: int = 0) -> Past:
         from ..index.ingest import Past
 
-        return Past(self.layout, self.index.catalogue, at, self.vouching())
+        return Past(self.index.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
@@ -477,8 +497,13 @@ class Core:
             restoring = f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
-            titles = self.index.catalogue.titles(ids[:MAX_CANDIDATES])
-            some = [f"{id} ({one_line(title, 60)})" for id, title in titles.items()]
+            rows = filter(None, map(self.index.catalogue.row, ids[:MAX_CANDIDATES]))
+            some = [
+                row.id
+                if row.status in HELD_BACK
+                else f"{row.id} ({one_line(safe_title(row.title), 60)})"
+                for row in rows
+            ]
             some += ["…"] if len(ids) > MAX_CANDIDATES else []
             message = f"{name!r} matches {len(ids)} memories: {'; '.join(some)}"
             raise BadInput(message, "use more of the id or of the title")

@@ -125,7 +125,8 @@ class Layers:
         core = self._core
         try:
             store = "sqlite" if shared else ""
-            made = type(self._repo)(locate(), core.warn, core.via, store=store)
+            made = type(self._repo)(locate(), core.warn, store=store)
+            made.core.via = core.via
             if made.settings.embedder == core.settings.embedder:
                 made.core.index.open_embedder = lambda: core.index.embedder
                 made.core.index.open_deep = core.index.open_deep = self._open_deep

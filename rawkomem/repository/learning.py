@@ -14,6 +14,7 @@ from ..files.forgetting import PurgedText, forget_text
 from ..files.machine_records import (
     LIVE_MS,
     LearnedParts,
+    hosts_transcripts,
     known_transcripts,
     open_transcript,
     recent_prompts,
@@ -28,7 +29,6 @@ from ..learn.drafts import (
     QUOTE_KEY,
     choose_drafts,
     entry_of_draft,
-    entry_of_request,
     said_again,
 )
 from ..learn.exchanges import (
@@ -150,13 +150,15 @@ class Drafts(Wing):
         )
         with as_one_change(self._core):
             stored = self._repo.add(made, via=via)
-            for old in draft.corrects:
-                if self._core.holds(old) and old != stored.id:
-                    self._repo.beliefs.supersede(
-                        old, stored.id, one_line(draft.said, 200), by, anyway=True
-                    )
+            replacing = [
+                self._repo.beliefs.supersede(
+                    old, stored.id, one_line(draft.said, 200), by, anyway=True
+                )
+                for old in draft.corrects
+                if self._core.holds(old) and old != stored.id
+            ]
         self.store.decide(draft, KEPT, stored.written[0].entry.id)
-        return stored
+        return replace(stored, written=(*stored.written, *replacing))
 
     def edit(
         self,
@@ -247,6 +249,7 @@ class Remembered:
     id: str
     others: tuple[str, ...] = ()  # memories that it contradicts
     stored: Stored | None = None
+    is_said: bool = True  # whether a host's transcript shows that a person said it
 
 
 @record
@@ -258,7 +261,7 @@ class Learned:
     waiting: tuple[Draft, ...] = ()  # drafts that were already waiting or decided
     # drafts that a memory already says, with its id
     known: tuple[tuple[Draft, str], ...] = ()
-    requests: tuple[Draft, ...] = ()  # drafts that a person asked to remember
+    requests: tuple[Draft, ...] = ()  # what a person asked to remember just now
     stored: tuple[Stored, ...] = ()  # the result for each request; empty for a dry run
 
 
@@ -276,8 +279,8 @@ class Learning(Wing):
     ) -> Learned:
         """Learn from a session's transcript, a text or a stream; `dry_run` writes nothing.
 
-        Without a `run`, `agent` and `task` describe the session. If an agent passes the transcript, requests in it
-        count as written by the agent, unless the host wrote it (`by_host`).
+        Without a `run`, `agent` and `task` describe the session. `by_host`: the host passes its transcript of the
+        session that runs now.
         """
         stream = (
             io.BytesIO(said.encode("utf-8", "replace"))
@@ -295,19 +298,24 @@ class Learning(Wing):
         dry_run: bool = False,
         by_host: bool = False,
     ) -> Learned:
-        """Store the drafts found in a session, unless a memory says the same: requests as memories, others as drafts."""
+        """Store the drafts found in a session, unless a memory says the same.
+
+        Requests become memories at once, but only in the session that runs now (`by_host`): a file may say that a
+        person said anything.
+        """
         if dry_run:
-            return self._compare(heard, found, dry_run)
-        via = SAID if by_host or self._core.via != VIA_AGENT else VIA_AGENT
+            return self._compare(heard, found, dry_run, by_host)
         with lock(self._layout, "learn"):
-            learned = self._compare(heard, found, dry_run)
-            entries = [entry_of_request(draft) for draft in learned.requests]
-            stored = self._repo.add_many(entries, via=via)
+            learned = self._compare(heard, found, dry_run, by_host)
+            entries = [entry_of_draft(draft) for draft in learned.requests]
+            stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
             return replace(learned, stored=tuple(stored))
 
-    def _compare(self, heard: Heard, found: Sequence[Draft], dry_run: bool) -> Learned:
+    def _compare(
+        self, heard: Heard, found: Sequence[Draft], dry_run: bool, by_host: bool
+    ) -> Learned:
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         same = self._known_texts(NEAR_DRAFT)
         decided = self._repo.drafts.store.decided()
@@ -317,11 +325,10 @@ class Learning(Wing):
         for draft in found:
             near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
             draft = tied_draft(draft, entry_of_draft(draft), near)
-            is_request = draft.kind == REQUEST
-            id = same(entry_of_request(draft) if is_request else entry_of_draft(draft))
+            id = same(entry_of_draft(draft))
             if id:
                 known.append((draft, id))
-            elif is_request and draft.id not in decided:
+            elif by_host and draft.kind == REQUEST and draft.id not in decided:
                 requests.append(draft)
             else:
                 drafts.append(draft)
@@ -340,7 +347,7 @@ class Learning(Wing):
     def remember(self, entry: Entry, quote: str, by: str = "") -> Remembered:
         """Store a memory based on a person's words; raise Refused if no person typed or agreed to the quote."""
         repo = self._repo
-        self.check_quote(quote)
+        via = self.check_quote(quote)
         entry, quote = redact_entry(entry), redact(quote)
         text = f"{entry.title}\n{entry.body}"
         if not is_about_quote(quote, text):
@@ -349,7 +356,7 @@ class Learning(Wing):
                 f"the memory does not match the quote “{one_line(quote, 80)}”", hint
             )
         quote = one_line(quote, MAX_QUOTE_CHARS)
-        reason = f"a person said: {quote}"
+        reason = f"{'a person said' if via == SAID else 'the quote'}: {quote}"
         tags = tuple(dict.fromkeys((*entry.tags, LEARNED_TAG)))
         entry = replace(entry, tags=tags, extra={**entry.extra, QUOTE_KEY: quote})
         against = contradicted_memories(entry, self._active_near(text))
@@ -359,12 +366,12 @@ class Learning(Wing):
             done = Remembered(CONFIRMED, known)
         else:
             entry = replace(entry, when=inherited_conditions(entry.when, against))
-            stored = repo.add(entry, via=SAID)
+            stored = repo.add(entry, via=via)
             for old in against:
                 repo.beliefs.supersede(old.id, stored.id, reason, by, anyway=True)
             others = tuple(old.id for old in against)
             done = Remembered(
-                PROPOSED if against else STORED, stored.id, others, stored
+                PROPOSED if against else STORED, stored.id, others, stored, via == SAID
             )
         for draft in repo.drafts.all():
             if is_said_in(quote, draft.said) or is_said_in(draft.said, quote):
@@ -379,24 +386,36 @@ class Learning(Wing):
             proof = draft.before if draft.model else draft.text.partition("\n\n")[0]
         text = f"{changes.get('title') or draft.title}\n{changes.get('text') or draft.text}"
         try:
-            self.check_quote(proof)
-            via = SAID if is_about_quote(proof, text) else VIA_AGENT
+            said = self.check_quote(proof)
+            via = said if is_about_quote(proof, text) else VIA_AGENT
         except Refused:
             via = VIA_AGENT
         return self._repo.drafts.keep(name, by=by, via=via, **changes)
 
-    def check_quote(self, quote: str) -> None:
-        """Raise Refused unless a person typed the quote, or agreed to it, in a recent session."""
+    def check_quote(self, quote: str) -> str:
+        """Return SAID if a host's transcript shows that a person typed the quote, or agreed to it, lately.
+
+        Return VIA_AGENT if only calls of hooks say so, which an agent can make, too. Raise Refused if nothing does.
+        """
         redacted = redact(quote)  # as prompts are stored; transcripts are the host's
+        own, heard = hosts_transcripts(self._layout), ""
         for one in recent_prompts(self._layout):
             typed = Turn(USER, one.text, one.at)
             if find_quote(redacted, [typed]):
-                before = _turns_in(transcript_of_mark(self._layout, one.session))
-                if find_quote(redacted, [*before, typed]):
-                    return
-        for turns in map(_turns_in, known_transcripts(self._layout)):
+                file = transcript_of_mark(self._layout, one.session)
+                turns = _turns_in(file)
+                if file in own and find_quote(redacted, [*map(_redacted_turn, turns)]):
+                    return SAID
+                if find_quote(redacted, [*turns, typed]):
+                    heard = VIA_AGENT
+        for file in known_transcripts(self._layout):
+            turns = _turns_in(file)
             if find_quote(quote, turns) or agreed_quote(quote, turns):
-                return
+                if file in own:
+                    return SAID
+                heard = VIA_AGENT
+        if heard:
+            return heard
         hint = (
             "quote whole sentences exactly as the person typed them, at least three words, with “not” and “never”; "
             "pasted text does not count"
@@ -464,6 +483,11 @@ class Learning(Wing):
         walk = Walk(self._repo, run or Run(), True, True, dry_run, progress)
         walk.ask(stream, Step(1, 1, STANDARD_INPUT))
         return walk.gone()
+
+
+def _redacted_turn(turn: Turn) -> Turn:
+    """Return a person's turn as its prompt is stored; another turn as it is."""
+    return replace(turn, text=redact(turn.text)) if turn.role == USER else turn
 
 
 def _turns_in(file: str) -> tuple[Turn, ...]:

@@ -61,6 +61,7 @@ from ..state.housekeeping import (
 )
 from ..state.runs import TRACE
 from ..state.strength import FADED_BELOW, Strength, strength_of
+from ..state.trust import PERSON
 from ..text.clean import one_line
 from .core import Core, Wing, batches
 from .purging import PurgedCopies, purge_memory, purge_text
@@ -397,7 +398,7 @@ class Lifecycle(Wing):
         finished = self._core.finished_purges.pop(name, None)
         if finished is not None:
             return finished
-        if self._core.via == "agent" and self._repo.beliefs.is_vouched(name):
+        if self._core.via != PERSON and self._repo.beliefs.is_vouched(name):
             id = self._repo.get(name).id
             hint = f"run 'rawkomem purge {id}' at a terminal, as a person"
             raise Refused(

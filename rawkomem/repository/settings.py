@@ -10,6 +10,7 @@ import os
 from ..embed.embedder import EmbedderSettings
 from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, user_cache, user_config, user_repository_config
+from ..git.head import git_stamp
 from ..index.stores.database import StoreSettings
 from ..model.errors import BadInput, NewerFormat
 from ..model.user_settings import LlmSettings, SinkSettings
@@ -117,13 +118,15 @@ def load_settings(
 
 def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     files = (user_config(), layout.config, user_repository_config(layout))
-    stamps = [_stamp(file) for file in files]
+    head = "" if layout.elsewhere else git_stamp(layout.project)
+    stamps = [*map(_stamp, files), head]
     if not any(stamps):
         return Settings()
     stamp = " ".join([*stamps, _stamp(TABLE)])
     name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
     cache = os.path.join(user_cache(), "settings", f"{name}.cache")
-    given, warnings, format = _cached(cache, stamp) or _read(files, cache, stamp)
+    known = _cached(cache, stamp)
+    given, warnings, format = known or _read(files, cache, stamp, layout, bool(head))
     if format > FORMAT:
         from ..model.installed import how_to_upgrade
 
@@ -148,17 +151,24 @@ def _stamp(file: str) -> str:
 
 
 def _read(
-    files: Iterable[str], cache: str, stamp: str
+    files: Iterable[str], cache: str, stamp: str, layout: Layout, has_git: bool
 ) -> tuple[list[Given], list[str], int]:
-    # YAML: only when a settings file changed
+    # YAML and git: only when a settings file or HEAD changed
     from ..files.private import replace_private
-    from .settings_table import FORMAT_KEY, read_settings
+    from .settings_table import FORMAT_KEY, read_settings, with_committed
 
     given: list[Given] = []
     warnings: list[str] = []
     format = Settings.format
     for number, file in enumerate(files):
         values, odd = read_settings(file, number == REPOSITORYS)
+        if number == REPOSITORYS and has_git:
+            from ..git.runner import committed_settings
+
+            data = committed_settings(layout)
+            if data is not None:
+                values, changed = with_committed(values, data, file)
+                odd += changed
         for key, path, value in values:
             if key == FORMAT_KEY:
                 format = value

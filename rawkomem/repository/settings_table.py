@@ -148,6 +148,8 @@ class Row:
     # the smaller value applies: a repository can lower it, not raise it
     least: bool = False
     named: bool = False  # whether a level of user-chosen names comes before its keys
+    # it can keep a memory out of a prompt: of a repository's file, the last commit counts
+    committed: bool = False
 
     @property
     def allowed(self) -> str:
@@ -283,7 +285,7 @@ _rows = (
         "min_confidence"),
     Row("lessons.minConfidence", number(0, 1, float), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
-        "min_lesson_confidence"),
+        "min_lesson_confidence", committed=True),
     Row("keepDays", dict.fromkeys(("lessons", "traces", "ledger"), DAYS), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": LEDGER_KEEP_DAYS},
         "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
@@ -291,7 +293,7 @@ _rows = (
         " `ledger`, in your own config only: days after which blocks of the [ledger](yamo.md#the-ledger) are removed;"
         " 0: never.",
         {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"},
-        repository={"lessons": DAYS, "traces": DAYS}),
+        repository={"lessons": DAYS, "traces": DAYS}, committed=True),
     Row("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
         " ([ledger](yamo.md#the-ledger)).",
@@ -321,12 +323,12 @@ _rows = (
     Row("profile", PROFILE, BOTH, DEFAULT_PROFILE,
         "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
         " ([profiles](recall.md#profiles)).",
-        "profile"),
+        "profile", committed=True),
     Row("agents", AGENT_TYPES, BOTH, AGENT_DEFAULTS,
         "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
         " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
         " `reviewer` are built in; add other names here.",
-        AGENT_FIELDS, named=True),
+        AGENT_FIELDS, named=True, committed=True),
     Row("predicates", {}, BOTH, {},
         "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
         " ([belief](belief.md#predicates)).",
@@ -375,6 +377,21 @@ def read_settings(
         return [], [
             f"{file} cannot be read ({failure.strerror or failure}): the file is ignored"
         ]
+
+
+def with_committed(
+    values: list[tuple[str, Path, Any]], data: bytes, file: str
+) -> tuple[list[tuple[str, Path, Any]], list[str]]:
+    """Return the values of a repository's file with those of HEAD (`data`) where they count, and a warning."""
+    counting = {key for key, row in ROWS.items() if row.committed}
+    others = [value for value in values if value[0] not in counting]
+    here = [value for value in values if value[0] in counting]
+    head = [one for one in read_values(data, file, True)[0] if one[0] in counting]
+    differing = [one for one in (*here, *head) if one not in here or one not in head]
+    names = dict.fromkeys(".".join((key, *path)) for key, path, _ in differing)
+    shown = ", ".join([*names][:MAX_WARNINGS])
+    message = f"{file}: {shown} changed and not committed: the committed values count; commit the file to use yours"
+    return [*others, *head], [message] if names else []
 
 
 def read_values(

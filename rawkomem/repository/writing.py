@@ -4,6 +4,7 @@ the only write path, which updates sinks, the ledger and MEMORY.md after the wri
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from ..exchange.memory_page import memory_page_text
 from ..exchange.sinks import tell_sinks
 from ..files.append import RETRY_MS, Written, write_locked
 from ..files.installation import read_templates
+from ..files.layout import FOLDER
 from ..files.ledger import note_written
 from ..files.machine_records import note_arrivals, note_change, operation_of
 from ..files.private import lock
@@ -146,17 +148,19 @@ def _replacements(core: Core, plan: Plan) -> dict[str, str]:
 
 
 def _refuse_reused_names(core: Core, places: Mapping[str, str]) -> None:
-    """Raise Refused if a memory without an id has the name of an earlier file that was changed; `places` is id → file.
+    """Raise Refused if a memory without an id has the name of an earlier file that was changed, or no file at all.
 
-    An `id` line with that name would give it the changes of the earlier file.
+    `places` is id → file. An `id` line with that name would give it the changes of the earlier file.
     """
     for id, path in places.items():
-        if id.partition("#")[0] != implicit_id(path):
-            continue
-        # its own file first: most files state their ids, and a memory may have thousands of votes
-        own = core.read(lambda id=id, path=path: core.entries(id, path))  # type: ignore[misc]
-        if any(entry.creates and entry.is_nameless for entry in own):
+        if id.partition("#")[0] == implicit_id(path):
             known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
+            is_gone = not os.path.lexists(core.layout.path(path))
+            if is_gone and any(one.creates and one.is_nameless for one in known):
+                raise Refused(
+                    f"{path} was removed and not committed, and states no id, so that no change can name it",
+                    f"commit the removal, or run 'git restore {FOLDER}/{path}'",
+                )
             if older := changes_of_earlier_file(known, path):
                 raise Refused(
                     f"{older[0].path} changes an earlier file that was called {path}",
@@ -175,7 +179,7 @@ def store_derived(core: Core, plan: Plan, dry_run: bool) -> Memory:
 
 def arrival(core: Core, extra: Mapping[str, Value], via: str) -> str:
     """Return the origin of a text: that of the call, else of this program, else the one that the text declares."""
-    return via or core.via or claimed_source(extra) or "unknown"
+    return core.claimed(via) or core.via or claimed_source(extra) or "unknown"
 
 
 def _anonymized(core: Core, plan: Plan, via: str) -> Plan:

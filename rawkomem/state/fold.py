@@ -24,6 +24,7 @@ from ..model.values import (
 )
 from .changes import (
     AMEND_KIND,
+    AMENDABLE,
     ARCHIVE_KIND,
     CORROBORATE_KIND,
     DELETE_KIND,
@@ -48,6 +49,7 @@ from .plans import (
     NAME_SEPARATOR,
     NAMED_VALUES,
     PUT_AWAY,
+    REMOVES,
     STATUS,
     Change,
     Fields,
@@ -110,6 +112,11 @@ def is_deciding(entry: Entry) -> bool:
     )
 
 
+def _is_activating(entry: Entry) -> bool:
+    """Return whether a review puts a memory into use."""
+    return entry.kind == "review" and entry.extra.get("action") == ACTIVATE
+
+
 def split_changes(
     creating: Entry, ordered: Sequence[Entry], vouches: Vouches | None
 ) -> Split:
@@ -117,7 +124,8 @@ def split_changes(
 
     If a person vouches for the memory, only changes that a person vouches for count. If not, all changes count, those
     of people last, so that they win. A review by a person accepts, declines or undoes the entries that it names; any
-    other review only undoes entries that no person vouches for. Without `vouches`, every entry is a person's.
+    other review only undoes entries that no person vouches for, and ends no quarantine. Without `vouches`, every entry
+    is a person's.
 
     An amendment that sets a value names the value that it replaces. If another value stands there, which another branch
     or somebody in an editor wrote, the amendment is used, and the other value waits for a review.
@@ -134,6 +142,7 @@ def split_changes(
     is_vouched = (
         vouches is None or vouches(creating) or reviewed_name(creating) in accepted
     )
+    releases = _releases(changes, own) if vouches else ()
     counting: list[Entry] = []
     others: list[Entry] = []
     proposed: list[Entry] = []
@@ -147,8 +156,10 @@ def split_changes(
             counting.append(entry)
         elif name in refused:
             declined.append(entry)
-        elif name in taken_back:
+        elif name in taken_back and (entry.kind != "quarantine" or is_by_hand(entry)):
             undone.append(entry)
+        elif entry.id in releases:
+            proposed.append(entry)
         else:
             others.append(entry)
             if (is_vouched or counting) and is_deciding(entry):
@@ -162,6 +173,24 @@ def split_changes(
     return Split(
         is_vouched, tuple(everything), tuple(proposed), tuple(declined), tuple(undone)
     )
+
+
+def _releases(changes: Iterable[Entry], own: Collection[str]) -> set[str]:
+    """Return the reviews that only a person may make: they end a quarantine, or vouch for a memory in use.
+
+    A review that brings back what an agent archived, deleted, superseded or disputed is none of them.
+    """
+    found: set[str] = set()
+    is_held = is_away = False
+    for entry in changes:
+        if not _is_activating(entry):
+            is_held |= entry.kind == "quarantine"
+            is_away |= entry.kind in (*ENDING, "dispute")
+        elif entry.id not in own and (is_held or not is_away):
+            found.add(entry.id)
+        else:
+            is_held = is_away = False
+    return found
 
 
 def _with_unknown_values(
@@ -210,7 +239,7 @@ def _with_unknown_values(
                     learn(field, entry)
         if entry.kind in ENDING:
             is_away = entry.kind != "supersede" or bool(newer_in(entry))
-        elif entry.extra.get("action") == ACTIVATE:
+        elif _is_activating(entry):
             is_away = False
     return changes, [*map(_setting, unknown.values())]
 
@@ -367,14 +396,48 @@ def in_fold_order(
     """Return the entries in the order of the fold, one per id, and the one that creates the memory.
 
     A memory without an `id` line has the name of its file as its id. Changes in other files do not apply to it: they
-    were made for a file that had this name before.
+    were made for a file that had this name before. If the file was edited since a person committed it, the edit is an
+    amendment at the end.
     """
+    entries = list(entries)
     kept = _as_set(entries, vouches)
     ordered = sorted(kept, key=lambda entry: order_key(entry.at, entry.id))
     creating = next((entry for entry in ordered if entry.creates), None)
     if creating and creating.is_nameless:
         ordered = [one for one in ordered if one.creates or one.path == creating.path]
+    if creating and vouches and len(kept) < len(entries):
+        edits = (_edit_of_file(creating, entry, vouches) for entry in entries)
+        ordered += [replace(edit, at=ordered[-1].at) for edit in edits if edit][:1]
     return ordered, creating
+
+
+def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
+    """Return an amendment for another version of a creating entry in its file; None if it is no uncommitted edit."""
+    is_version = new.creates and (new.id, new.path) == (old.id, old.path)
+    if not is_version or new.digest == old.digest or vouches(new) or not vouches(old):
+        return None
+    given = [
+        key
+        for key, field in AMENDABLE.items()
+        if getattr(new, field) != getattr(old, field)
+    ]
+    extra = {
+        key: value for key, value in new.extra.items() if old.extra.get(key) != value
+    }
+    removed: list[Value] = [key for key in old.extra if key not in new.extra]
+    removed += [BODY] if old.body and not new.body else []
+    extra |= {REMOVES: removed} if removed else {}
+    body = new.body if new.body != old.body else ""
+    by = f"hand in {new.path}"
+    return replace(
+        new,
+        kind="amend",
+        about=old.id,
+        given=tuple(given),
+        extra=extra,
+        body=body,
+        by=by,
+    )
 
 
 def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:
@@ -408,9 +471,8 @@ def _reduced(fields: Fields, ordered: Iterable[Entry]) -> Memory:
     return Memory(**fields)
 
 
-def _as_set(entries: Iterable[Entry], vouches: Vouches | None) -> Iterable[Entry]:
+def _as_set(entries: Sequence[Entry], vouches: Vouches | None) -> Collection[Entry]:
     """Return one entry per id: the one with the lowest rank, so that the order of the input does not matter."""
-    entries = list(entries)
     reviews = [
         entry
         for entry in entries

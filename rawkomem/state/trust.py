@@ -10,7 +10,9 @@ from ..model.filters import Facets
 from ..model.values import (
     ACTIVE,
     DAY,
+    EXPIRED,
     IMPORTANCE,
+    NOT_YET_VALID,
     RECORDED,
     TYPE_CHECKING,
     extra_value,
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Window(Protocol):
-        """Anything with a validity window."""
+        """Anything with a status and a validity window: a Memory or a row of the index."""
+
+        @property
+        def status(self) -> str: ...
 
         @property
         def valid_from(self) -> int: ...
@@ -118,6 +123,13 @@ def is_valid(memory: Window, at: int) -> bool:
     return memory.valid_from <= at and (
         not memory.valid_until or at < memory.valid_until
     )
+
+
+def shown_status(memory: Window, at: int) -> str:
+    """Return a memory's status; for one in use outside of its validity window, `expired` or `not yet valid`."""
+    if memory.status != ACTIVE or is_valid(memory, at):
+        return memory.status
+    return EXPIRED if memory.valid_from <= at else NOT_YET_VALID
 
 
 def _first_value(memory: Memory, facet: str) -> str:

@@ -15,8 +15,9 @@ from rawkomem.files.records import note
 from rawkomem.hosts import connect, hook_calls
 from rawkomem.hosts.connect import carry_out, plan_connect
 from rawkomem.hosts.known_hosts import AGENT_VARIABLES
-from rawkomem.hosts.person import Process, agent_among
+from rawkomem.hosts.person import Process, agent_among, ask_person
 from rawkomem.model.entries import Entry
+from rawkomem.model.errors import Refused
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
 
@@ -99,6 +100,9 @@ def seated(*rows: tuple[str, str, bool]) -> list[Process]:
         ([("bash", "1", True), ("script", "2", True), ("bash", "2", True), ("kitty", "", False)], ""),
         ([("bash", "1", True), ("login", "1", True)], ""),
         ([("bash", "1", True)], "bash"),
+        ([("bash", "1", True), ("su", "2", False), ("bash", "2", True), ("kitty", "", False)], "su"),
+        ([("bash", "1", True), ("sudo", "", False), ("claws", "", False)], "sudo"),
+        ([("bash", "1", True), ("su", "", False)], "su"),
         ([("script", "2", False), ("bash", "2", True), ("kitty", "", False)], "script"),
         ([("sudo", "2", True), ("script", "", False), ("x", "3", True), ("kitty", "", False)], "script"),
         ([("bash", "1", True), ("expect", "2", True), ("bash", "2", True), ("kitty", "", False)], "expect"),
@@ -240,6 +244,96 @@ def test_yes_vouches_for_nothing(git, memories, project, repository, terminal):
         detached(terminal, typed(f"{sys.executable} -m rawkomem {line}"), project, scrubbed())
     assert not repository.get(stored.entry.id).vouched
     assert repository.get("mem_1_a").body == "Push to main."
+
+
+ANSWERING = """\
+import os, pty, sys
+child, ours = pty.fork()
+if not child:
+    os.execvp(sys.argv[1], sys.argv[1:])
+shown = b""
+while True:
+    try:
+        read = os.read(ours, 1024)
+    except OSError:
+        break
+    os.write(1, read)
+    shown += read
+    if b"[y/N]" in shown:
+        os.write(ours, b"y\\n")
+        shown = b""
+"""
+# how a program that is no person may run `review`, below the terminal of a person, and answer its question
+WAYS = {
+    "yes": "{review} --yes",
+    "pipe": "echo y | {review}",
+    "script": "(sleep 1; echo y) | script -qefc '{review}' /dev/null",
+    "pty.spawn": "(sleep 1; echo y) | {python} -c 'import pty, sys; pty.spawn(sys.argv[1:])' {review}",
+    "answering": "{python} {folder}/answering.py {review}",
+    "setsid": "setsid -w {review}",
+    "nohup": "nohup {review} </dev/null >out 2>&1; cat out",
+    "su": "(sleep 1; echo y) | su --pty -c 'cd {folder}; PATH=$PATH PYTHONPATH=$PYTHONPATH {review}'",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_program_that_answers_vouches_for_nothing_and_is_told_so(way, git, memories, project, repository, terminal):
+    if way == "su" and (os.geteuid() or subprocess.run(["su", "--pty", "-c", "true"], check=False).returncode):
+        pytest.skip("su --pty needs root here")
+    (memories / "rule.md").write_text("---\nid: mem_1_a\ntitle: Rule\n---\n\nOld.\n")
+    git.commit()
+    with Repository.open(str(project), via="agent") as agent:
+        agent.amend("mem_1_a", Entry(body="New."))
+    (project / "answering.py").write_text(ANSWERING)
+    review = f"{sys.executable} -m rawkomem -C {project} review mem_1_a --accept"
+    line = WAYS[way].format(review=review, python=sys.executable, folder=project)
+    (project / "agent.sh").write_text(line)
+    detached(terminal, typed(f"sh {project}/agent.sh", project / "shown"), project, scrubbed())
+    assert repository.get("mem_1_a").body == "Old."
+    assert "proposed" in (project / "shown").read_text()
+
+
+def test_without_a_terminal_a_review_is_a_proposal(git, memories, repository, rawkomem):
+    """A CI job, a daemon, a hook."""
+    (memories / "rule.md").write_text("---\nid: mem_1_a\ntitle: Rule\n---\n\nOld.\n")
+    git.commit()
+    with Repository.open(str(repository.layout.project), via="agent") as agent:
+        agent.amend("mem_1_a", Entry(body="New."))
+    said = rawkomem.process("review", "mem_1_a", "--accept")
+    assert repository.get("mem_1_a").body == "Old."
+    assert "proposed" in said.stdout and "at a terminal" in said.stderr
+
+
+# a library cannot claim to be a person
+@pytest.mark.parametrize("via", ["person", "agent", "tool_output", ""])
+def test_a_program_does_not_vouch_whatever_it_claims(via, unbelieved, git, memories, project):
+    (memories / "rule.md").write_text("---\nid: mem_1_a\ntitle: Rule\n---\n\nOld.\n")
+    git.commit()
+    with Repository.open(str(project), via=via) as repository:
+        stored = repository.add("Typed, says the program.", title="Claimed", via=via)
+        repository.amend("mem_1_a", body="New.", via=via)
+        repository.beliefs.review(stored.id, "activate")
+        with pytest.raises(Refused, match="only a person may purge"):
+            repository.lifecycle.purge("mem_1_a")
+        assert repository.get("mem_1_a").body == "Old."
+        assert not repository.get(stored.id).vouched
+        assert not ask_person(repository, "Vouch for this?")
+
+
+@pytest.mark.parametrize(("reply", "body"), [("n", "Old."), ("y", "New.")])
+def test_a_program_vouches_after_a_person_pressed_a_key(reply, body, git, memories, project, terminal, repository):
+    (memories / "rule.md").write_text("---\nid: mem_1_a\ntitle: Rule\n---\n\nOld.\n")
+    git.commit()
+    code = """\
+from rawkomem import Repository
+from rawkomem.hosts.person import ask_person
+with Repository.open() as repository:
+    print(ask_person(repository, "Change the rule?"))
+    repository.amend("mem_1_a", body="New.")
+"""
+    shown = converse(terminal, [sys.executable, "-c", code], [(r"\[y/N\]", f"{reply}\n")], project, scrubbed())
+    assert str(reply == "y") in shown
+    assert repository.get("mem_1_a").body == body
 
 
 def test_keys_typed_before_a_question_do_not_answer_it(project, terminal):

@@ -9,7 +9,7 @@ from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.values import DAY, now
 from rawkomem.recall.render import FORMS
 from rawkomem.repository import Repository
-from rawkomem.state.fold import reviewed_name
+from rawkomem.state.fold import deciding, reviewed_name
 from rawkomem.state.plans import entry_about
 
 from tests.git.gitting import AGENT as BOT
@@ -329,6 +329,45 @@ def test_an_undo_of_a_persons_review_is_only_proposed(vouched, agent, person, me
         undone(memories, review.entry, at=f"209{number}-01-01")
         (memories / "undo-review.md").rename(memories / f"undo{number}.md")
     assert shown(vouched) == {"one": "Better text.", "two": "Rotate keys."}
+
+
+def test_an_agent_ends_no_quarantine_and_vouches_for_nothing(vouched, agent, person):
+    held = agent.add("Text of a stranger.", title="Stranger")
+    agent.beliefs.quarantine(held.id, "looks bad")
+    rival = {"subject": "api", "predicate": "port"}
+    person.add("Port 80.", title="Port", claim={**rival, "value": "80"})
+    claim = agent.add("Port 90.", title="Other port", claim={**rival, "value": "90"})
+    plain = agent.add("Plain text.", title="Plain")
+    assert agent.get(claim.id).status == agent.get(held.id).status == "quarantined"
+    for id, settle in ((held.id, ""), (claim.id, "keep_both"), (plain.id, "")):
+        review, *_ = agent.beliefs.review(id, "activate", settle)
+        assert agent.core.waits_for_review(review.entry) and review.entry.id in vouched.get(id).proposed
+    taken_back = undoing(agent, claim.written[1].entry)
+    assert taken_back.id not in agent.get(claim.id).proposed
+    assert [vouched.get(one.id).status for one in (held, claim, plain)] == ["quarantined", "quarantined", "active"]
+    assert not vouched.get(plain.id).vouched
+    for one in (held, claim, plain):
+        person.beliefs.review(one.id, "activate", "keep_both" if one is claim else "")
+        memory = vouched.get(one.id)
+        assert (memory.status, memory.vouched, memory.proposed) == ("active", True, ())
+
+
+def undoing(repository, entry: Entry) -> Entry:
+    """Store a review that undoes an entry, as a program may write one into a file."""
+    memory = repository.get(entry.about)
+    (written,) = repository.core.write(Plan((deciding(memory, "undoes", [entry], "", "agent"),)))
+    return written.entry
+
+
+def test_an_agent_still_brings_back_what_it_put_away(vouched, agent):
+    own = agent.add("Text of the agent.", title="Own").id
+    for put_away in (agent.beliefs.archive, agent.delete):
+        put_away(own)
+        agent.beliefs.restore(own)
+        assert vouched.get(own).status == "active"
+    agent.beliefs.quarantine(own)
+    agent.undoing.undo()
+    assert vouched.get(own).status == "active"
 
 
 def test_an_agents_undo_leaves_what_a_person_did(vouched, agent, person):

@@ -7,12 +7,13 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import rawkomem
 from rawkomem.model.entries import Entry, Task
-from rawkomem.model.errors import BadInput
+from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
 from rawkomem.repository import Repository
 
@@ -308,3 +309,34 @@ def test_snippets_run_from_the_wheel_in_a_fresh_environment(snippets, tmp_path):
 def test_no_page_sends_readers_into_inner_modules():
     for page in OTHER_PAGES:
         assert not re.findall(r"(?:from|import) rawkomem\.[\w.]+", page.read_text(encoding="utf-8")), page
+
+
+def test_threads_may_share_a_repository(repository):
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for item in range(4):
+                repository.add(f"Thread {number} stores subject{number}x{item}.", title=f"T{number} {item}")
+                repository.search(f"subject{number}x{item}", 3)
+        except BaseException as failure:
+            failed.append(failure)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and len(repository.list()) == 32
+
+
+def test_a_closed_repository_refuses(project):
+    repository = Repository.open(str(project))
+    repository.add("Text.", title="Before")
+    repository.close()
+    repository.close()
+    for call in (repository.list, lambda: repository.get("Before"), lambda: repository.add("Text.", title="After")):
+        with pytest.raises(Refused, match="closed"):
+            call()
+    with Repository.open(str(project)) as other:
+        assert [row.title for row in other.list()] == ["Before"]

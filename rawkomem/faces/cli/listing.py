@@ -16,13 +16,13 @@ from ...git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ...git.runner import user_name
 from ...index.catalogue import Row
 from ...model.entries import Memory
-from ...model.values import extra_value
+from ...model.values import ACTIVE, extra_value, now
 from ...recall.excerpt import layer_label
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.claims import claim_of
 from ...state.strength import rfc_columns
-from ...state.trust import EVENT_TIME, Trust
+from ...state.trust import EVENT_TIME, Trust, shown_status
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .answers import Fields
@@ -108,7 +108,8 @@ USES = "accesses=access.count last_access:iso=access.last"
 def _row_line(item: dict[str, Any]) -> str:
     """Return a memory as a line that fits the terminal."""
     row = item["row"]
-    marks = [row.status if row.status != "active" else "", *layer_label(item["layer"])]
+    status = shown_status(row, now())
+    marks = [status if status != ACTIVE else "", *layer_label(item["layer"])]
     marks += [
         "" if row.vouched else "not vouched",
         "change proposed" if row.waiting else "",

@@ -17,7 +17,7 @@ from ...model.errors import BadInput, NotFound
 from ...recall.signals import filter_of
 from ...repository import Repository
 from .answers import Fields
-from .terminal import draws, sparkline, tell_nothing
+from .terminal import draws, note, sparkline, tell_nothing
 
 if TYPE_CHECKING:
     from ...files.append import Written
@@ -31,7 +31,9 @@ watched = False
 
 def open_repository(folder: str, layers: bool = False) -> Repository:
     """Open the repository of a folder. With `layers`, also use personal and shared memories, even without a project."""
-    return Repository.open(folder, via=arrival(), layers=layers)
+    repository = Repository.open(folder, layers=layers)
+    repository.core.via = arrival()
+    return repository
 
 
 def open_personal() -> Repository:
@@ -65,6 +67,7 @@ def count_as_agent(repository: Repository) -> None:
     """Let a decision with --yes count as an agent's, because nobody saw the words and pressed a key."""
     if not watched:
         repository.core.via = person.AGENT
+        note("--yes answers for nobody: no person vouches for what it keeps")
 
 
 # Report the result of a decision about a memory. Does not import click.
@@ -79,7 +82,7 @@ def author(by: str) -> str:
     return user_name()
 
 
-PROPOSED_REMARK = "a person vouches for %, so the change waits for 'rawkomem review %'"
+PROPOSED_REMARK = "only a person may decide this: the change waits for 'rawkomem review %' at a terminal"
 SIDE = Fields(
     "id title status reason claim=extra.claim conflicts_with disputes reinforcements helpful harmful path",
     "{title:80}{status:mark}  {id:dim}  {path:dim}",
@@ -99,7 +102,7 @@ def decision(
     """Return what was done and the current state of the memory, for DECIDED."""
     memory = repository.get(name)
     entries = [item.entry for item in written]
-    is_proposed = any(entry.id in memory.proposed for entry in entries)
+    is_proposed = any(map(repository.core.waits_for_review, entries))
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
     still_open = ", ".join(
         conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id

@@ -45,14 +45,10 @@ from .terminal import note
 NEW_DRAFT = DRAFT_FIELDS.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
-STORED = Fields(
-    "id=outcome.id what=outcome.what path title=entry.title",
-    "{what:green} {id}  {title:wide 20}",
-)
 LEARNED = Fields(
     "dry_run host=heard.host session=heard.session turns:count=heard.turns records=heard.counts"
-    " speakers=heard.has_speakers drafts waiting=waiting.id stored known",
-    "{requests:text}\n{stored_lines:text}\n{drafts_lines:text}\n{known_lines:text}",
+    " speakers=heard.has_speakers drafts waiting=waiting.id known",
+    "{drafts_lines:text}\n{known_lines:text}",
     remarks="""\
 read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
 {no_speakers:?no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'}
@@ -63,15 +59,9 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
         and not learned.heard.warnings
     ),
     drafts=[NEW_DRAFT],
-    stored=[STORED],
     known=[
         Fields("title=0.title same=1", "{0:=known|dim}  {title:wide 60}  {same:dim}")
     ],
-    requests=lambda learned: "\n".join(
-        f"would store  {one_line(draft.title)}"
-        for draft in learned.requests
-        if not learned.stored
-    ),
 )
 RUN = Fields(
     "dry_run model stopped counts drafts", "{drafts_lines:text}", drafts=[NEW_DRAFT]
@@ -100,8 +90,8 @@ def learn_command(
     FILES are transcripts of Claude Code, Codex, OpenCode, Gemini, Cursor or Copilot, histories of SpecStory, or
     chat logs (Markdown or JSON); '-' reads standard input. The command makes drafts of corrections, rules,
     preferences and decisions of the person, of statements that the person agreed to, of fixes, and of edits of
-    files such as CLAUDE.md. 'rawkomem drafts' lists them. Only "remember that …" becomes a memory immediately. Reading
-    a session twice adds nothing.
+    files such as CLAUDE.md. 'rawkomem drafts' lists them. Nothing becomes a memory until you keep its draft. Reading a
+    session twice adds nothing.
 
     If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
     command again to continue.
@@ -128,7 +118,7 @@ def learn_command(
     for warning in learned.heard.warnings:
         note(f"{files[0]}: {warning}")
     answer(learned, dry_run=dry_run)
-    if not (learned.drafts or learned.requests):
+    if not learned.drafts:
         note("nothing new to learn")
     elif dry_run:
         note("nothing was written")

@@ -250,12 +250,9 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
             say(waiting_text(repository, item, whole=True))
         if not confirmed("Vouch for this?"):
             raise Abort
-    if repository.core.via != PERSON:
-        why = (
-            "--yes answers for nobody" if yes else "this counts as an agent's decision"
-        )
+    if repository.core.via != PERSON and not yes:
         note(
-            f"{why}: an activated memory is in use, but no person vouches for it until a person reviews or commits it"
+            "this counts as an agent's decision: no person vouches for the memory until one reviews or commits it"
         )
 
 

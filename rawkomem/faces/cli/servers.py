@@ -10,6 +10,7 @@ import webbrowser
 from typing import TYPE_CHECKING
 
 from ... import __version__
+from ...hosts.person import PERSON
 from ...model.errors import BadInput, NotFound
 from ...model.installed import how_to_add, how_to_install
 from ...repository import Repository
@@ -36,15 +37,21 @@ def browse_command(folder: str, port: int | None, no_open: bool) -> None:
     The command prints an address that works only on this machine and while the command runs. The address contains a
     token: do not share it. Stop with Ctrl-C.
 
+    At your terminal, the command also prints a code. Type it on the page to decide as a person; without it, what the
+    page changes counts as an agent's change.
+
     Examples:
       rawkomem browse
       rawkomem browse --no-open --port 8765
     """
-    repository = open_for_page(folder, arrival())
+    repository = open_for_page(folder)
     repository.sync()
     with PageServer(repository, port or 0) as server:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         say(server.address)
+        if arrival() == PERSON:
+            code = server.new_code()
+            say(f"To decide as a person, type this code on the page: {code}")
         sys.stdout.flush()
         note("stop with Ctrl-C")
         if not no_open:

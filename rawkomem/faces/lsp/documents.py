@@ -17,7 +17,6 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from ...files.layout import AREAS, MAX_FILE_BYTES, Layout, find_layout
 from ...files.reading import read_data, read_file
-from ...hosts.person import AGENT, PERSON, agent_above
 from ...index.catalogue import memory_of
 from ...model.entries import Entry, Memory
 from ...model.errors import NotFound
@@ -49,9 +48,7 @@ class Shelf:
 
     def __init__(self, layout: Layout, warn: Callable[[str], None]):
         self.layout = layout
-        self.repository = Repository(
-            layout, warn, via=AGENT if agent_above() else PERSON
-        )
+        self.repository = Repository(layout, warn)
         # includes deleted memories: files still name them
         self.memories: dict[str, Memory] = {}
         self.names = Names(())

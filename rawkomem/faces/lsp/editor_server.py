@@ -215,11 +215,14 @@ class EditorServer:
             try:
                 return await call(self.documents, *given)
             except RawkoError as failure:
-                self.editor.window_show_message(
-                    lsp.ShowMessageParams(
-                        type=lsp.MessageType.Error, message=failure.in_full
-                    )
-                )
+                message = failure.in_full
+            except (TypeError, ValueError, IndexError, OverflowError) as failure:
+                # arguments of a command may be anything
+                message = f"rawkomem cannot use these arguments: {failure}"
+            self.editor.window_show_message(
+                lsp.ShowMessageParams(type=lsp.MessageType.Error, message=message)
+            )
+            return None
 
         return answer
 

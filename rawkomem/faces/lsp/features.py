@@ -18,10 +18,11 @@ from ...files.session_records import Access
 from ...git.citations import GONE, STALE, Citations
 from ...model.entries import Memory, Task
 from ...model.errors import BadInput
-from ...model.values import ACTIVE, IMPORTANCE, iso, record
+from ...model.values import ACTIVE, HELD_BACK, IMPORTANCE, iso, now, record
 from ...recall.relevance import explain_score
 from ...recall.search import Found, snippet
 from ...state.schema import Key, frontmatter_keys
+from ...state.trust import shown_status
 from ...text.chunks import counted
 from ...text.clean import clean, one_line
 from ...text.difference import compare
@@ -255,7 +256,6 @@ def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
 PREVIEW_CHARS = 600  # of a body in a card
 MAX_TASKS_SHOWN = 5  # for one condition
 MAX_STALE_PLACES = 3  # in one remark
-HIDDEN_STATUSES = ("quarantined", "deleted")  # the text of these memories is not shown
 
 
 class Teller:
@@ -268,14 +268,14 @@ class Teller:
 
     def card(self, memory: Memory) -> str:
         """Return a memory as Markdown: status, trust and text."""
-        if memory.status in HIDDEN_STATUSES:
+        if memory.status in HELD_BACK:
             hint = "text not shown: open its file, then run 'rawkomem review' or 'rawkomem restore'"
             return harmless(
                 f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})"
             )
         trust = self.shelf.repository.beliefs.trust(memory)
         facts = [
-            f"**{memory.status}**"
+            f"**{shown_status(memory, now())}**"
             + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
             memory.kind,
             memory.importance,
@@ -315,8 +315,8 @@ class Teller:
                 "superseded by "
                 + one_line(newer.title if newer else memory.superseded_by, 80)
             )
-        elif memory.status != ACTIVE:
-            said.append(memory.status)
+        elif (status := shown_status(memory, now())) != ACTIVE:
+            said.append(status)
         if memory.proposed:
             said.append(f"a change is proposed: 'rawkomem review {memory.id}'")
         stale = [
@@ -457,7 +457,7 @@ def _search_shelves(documents: Documents, query: str) -> list[dict[str, object]]
 
 def _search_result(shelf: Shelf, item: Found) -> dict[str, object]:
     row = item.row
-    hidden = row.status in HIDDEN_STATUSES
+    hidden = row.status in HELD_BACK
     return {
         "id": row.id,
         "title": one_line(row.title) if row.title and not hidden else row.id,

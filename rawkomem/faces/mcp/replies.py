@@ -11,7 +11,7 @@ from ...files.append import Written
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory
 from ...model.errors import RawkoError
-from ...model.values import iso
+from ...model.values import ACTIVE, HELD_BACK, iso, now
 from ...recall.excerpt import Labels
 from ...recall.render import fenced
 from ...recall.search import Found, snippet
@@ -19,7 +19,7 @@ from ...redaction.find import redact
 from ...repository.beliefs import Waiting
 from ...repository.learning import Remembered
 from ...repository.writing import Stored
-from ...state.trust import Trust
+from ...state.trust import Trust, shown_status
 from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.safe import safe_body, safe_item_id, safe_line, safe_name, safe_title
@@ -31,10 +31,6 @@ MAX_MEMORY_CHARS = 20_000  # more text of one memory would fill the agent's cont
 MAX_FACT_CHARS = 400
 NOT_SHOWN = "(text not shown: a person must decide with 'rawkomem review' or 'rawkomem restore')"
 SNIPPET_CHARS = 240  # of a passage in a list: enough to decide which memory to get
-HIDDEN_STATUSES = (
-    "quarantined",
-    "deleted",
-)  # agents do not read the text of these memories until a person decides
 
 
 def found_list(found: Sequence[Found], labels: Mapping[str, Labels]) -> str:
@@ -46,13 +42,14 @@ def found_list(found: Sequence[Found], labels: Mapping[str, Labels]) -> str:
 
 def _found_row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
     row = item.row
-    if row.status in HIDDEN_STATUSES:
+    if row.status in HELD_BACK:
         return {"id": safe_item_id(row.id), "status": row.status}, NOT_SHOWN
+    status = shown_status(row, now())
     facts = {
         "id": safe_item_id(row.id),
         "title": safe_title(row.title) if row.title else "",
         "kind": row.kind if row.kind != "memory" else "",
-        "status": row.status if row.status != "active" else "",
+        "status": status if status != ACTIVE else "",
         "importance": ", ".join((row.importance, *labels)),
         "found": iso(row.created)[:10],
     }
@@ -61,7 +58,7 @@ def _found_row(item: Found, labels: Labels) -> tuple[dict[str, str], str]:
 
 def whole_memory(memory: Memory, trust: Trust, labels: Labels) -> str:
     """Return one memory with its text, cut at MAX_MEMORY_CHARS. Of a quarantined or deleted memory return no text."""
-    if memory.status in HIDDEN_STATUSES:
+    if memory.status in HELD_BACK:
         facts = {
             "id": safe_item_id(memory.id),
             "kind": memory.kind,
@@ -85,7 +82,7 @@ def _facts_of_memory(memory: Memory, trust: Trust, labels: Labels) -> dict[str, 
         "id": safe_item_id(memory.id),
         "title": safe_title(memory.title),
         "kind": memory.kind,
-        "status": memory.status,
+        "status": shown_status(memory, now()),
         "reason": memory.reason,
         "importance": memory.importance,
         "trust": ", ".join((f"{trust.value:.2f}", *labels)),
@@ -117,7 +114,10 @@ def what_was_remembered(done: Remembered) -> str:
     """Return one line about the outcome of storing a memory with a person's quote."""
     if done.stored is None:
         return f"known already as {done.id}: confirmed"
-    text = f"stored {done.id}: a person said so"
+    said = "a person said so"
+    if not done.is_said:
+        said = "as yours, because no transcript of the host shows the quote"
+    text = f"stored {done.id}: {said}"
     if done.others:
         text += (
             f". It contradicts {', '.join(done.others)} and replaces them; a memory that a person"
@@ -159,7 +159,7 @@ def listed_waiting(items: Sequence[Waiting]) -> str:
 
 def _held_row(item: Waiting) -> tuple[dict[str, str], str]:
     facts = {"id": safe_item_id(item.id), "waits": item.kind}
-    if item.memory and item.memory.status not in HIDDEN_STATUSES:
+    if item.memory and item.memory.status not in HELD_BACK:
         facts["title"] = safe_title(item.title)
     if item.other:
         facts["contradicts"] = safe_item_id(item.other.id)

@@ -15,6 +15,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 from ...files.installation import plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, read_stream
+from ...files.replace import refuse_exit
 from ...files.session_records import accesses, note_use
 from ...format.mesh_fields import LessonContext as Lesson
 from ...format.mesh_fields import extra_from_metadata
@@ -230,6 +231,7 @@ def _ingest_folder(repository: Repository, folder: str) -> None:
         path = os.path.join(folder, name)
         if name.endswith(SKILL_FILES) and os.path.isfile(path):
             with naming_file(path):
+                refuse_exit(path, folder)
                 repository.skills.ingest(
                     read_text(path), path, repository.core.agent, via="agent"
                 )
@@ -383,14 +385,18 @@ class SyncMemoryMesh:
         ]
 
     @_publishes
-    def delete(self, id: str) -> None:
-        """Delete a memory by appending a tombstone; its text stays in the file."""
+    def delete(self, id: str) -> bool:
+        """Delete a memory by appending a tombstone; its text stays in the file.
+
+        Return whether it is deleted. If a person vouches for it, the deletion waits until a person accepts it.
+        """
         memory = self._memory(id)
         if memory is None:
             raise NotFound(
                 f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids"
             )
-        self.repository.delete(memory.id, by=self._by)
+        written = self.repository.delete(memory.id, by=self._by)
+        return not self.repository.core.waits_for_review(written.entry)
 
     def search(
         self, /, query: str, options: SearchOptions | Given | None = None, **named: Any

@@ -26,15 +26,21 @@ from click import (
 )
 
 from ...files.layout import walk
+from ...files.replace import is_below, refuse_exit
 from ...model.errors import BadInput, NotFound, RawkoError
 from ..cli.declarations import parameter
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
+from .records import format_record
 from .values import DEFAULT_AGENT
 
 TAG = "[MemoryMesh]"
 DEFAULT_TYPE = "event"  # the type of a memory that is stored without one
 ID = parameter("--id ID!: Id of the memory or skill.")
+PROPOSED = (
+    "Proposed to delete record {id}: a person vouches for it, so it stays until a person accepts this"
+    " with 'rawkomem review {id}'"
+)
 METADATA_HINT = 'example: --metadata \'{"tags": ["auth"]}\''
 
 
@@ -153,12 +159,16 @@ def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None
 def ingest_dir(
     mesh: SyncMemoryMesh, path: str, extension: str, kind: str, recursive: bool
 ) -> None:
-    """Store each file of a folder as a memory."""
+    """Store each file of a folder as a memory. A link out of the project, or out of a folder elsewhere, is refused."""
     files = list(_files(path, "." + extension.lstrip("."), recursive))
+    within = mesh.repository.layout.project
+    if not is_below(os.path.realpath(path), os.path.realpath(within)):
+        within = path
     done = 0
     for file in files:
         try:
             with naming_file(file):
+                refuse_exit(file, within)
                 mesh.add(
                     read_text(file),
                     {"type": kind, "source": os.path.relpath(file, path)},
@@ -219,10 +229,7 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
     record = mesh.get(id)
     if record is None:
         raise NotFound(f"Record not found: {id}", "")
-    kind = record.metadata.get("type", DEFAULT_TYPE)
-    source = record.metadata.get("source", "unknown")
-    about = f"Type: {kind} | Source: {source} | Created: {record.created_at}"
-    _say(f"Record {record.id}\n{about}\n\n{record.content}")
+    echo(f"{TAG} {format_record(record)}", nl=False)
 
 
 @main.command()
@@ -231,10 +238,10 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
     try:
-        mesh.delete(id)
+        is_deleted = mesh.delete(id)
     except NotFound as failure:
         raise NotFound(failure.message, "") from None
-    _say(f"Deleted record {id}")
+    _say(f"Deleted record {id}" if is_deleted else PROPOSED.format(id=id))
 
 
 @main.command()

@@ -11,6 +11,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, TypeVar, dataclass_transform
 
 from ...model.errors import BadInput
+from ...model.values import ACTIVE
 
 CAPITALS = re.compile("(?<=[a-z])[A-Z]+")
 DEFAULT_AGENT = "YAMO_AGENT"  # the agent id of callers that pass none
@@ -183,6 +184,7 @@ class MemoryRecord:
     labels: tuple[str, ...] = field(
         default=(), kw_only=True, compare=False
     )  # set in repositories where people vouch
+    status: str = field(default=ACTIVE, kw_only=True, compare=False)
 
 
 @value

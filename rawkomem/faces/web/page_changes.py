@@ -168,7 +168,7 @@ def amend_memory(repository: Repository, said: Said) -> Facts:
     written = _amend(repository, memory.id, form)
     return {
         **_done(repository, memory.id, [written]),
-        "proposed": written.entry.id in repository.get(memory.id).proposed,
+        "proposed": repository.core.waits_for_review(written.entry),
         "redacted": written.redacted,
         "warnings": _take_warnings(repository),
     }
@@ -267,13 +267,17 @@ def act(repository: Repository, said: Said) -> Facts:
     waiting = _waiting(repository, items) if is_decision else {}
     entries: list[str] = []
     failed = []
+    proposed, waits = 0, repository.core.waits_for_review
     for item in items:
         try:
             if is_decision:
-                entries += _decide(action, waiting, repository, item, reason)
+                written = _decide(action, waiting, repository, item, reason)
             else:
                 id = text_of(item, "id")
-                entries += _ids(ACTIONS[action](repository, id, reason, user_name()))
+                written = ACTIONS[action](repository, id, reason, user_name())
+            # of a dropped draft, undo gets its own id
+            entries += _ids(written) or [text_of(item, "id").partition(":")[2]]
+            proposed += any(waits(one.entry) for one in written)
         except RawkoError as failure:
             error = redact(failure.message, pii=False)
             failed.append(
@@ -283,7 +287,8 @@ def act(repository: Repository, said: Said) -> Facts:
                     "hint": failure.hint,
                 }
             )
-    return {"done": len(items) - len(failed), "failed": failed, "entries": entries}
+    done = len(items) - len(failed) - proposed
+    return {"done": done, "proposed": proposed, "failed": failed, "entries": entries}
 
 
 def key_of(item: Waiting) -> str:
@@ -316,7 +321,7 @@ def _decide(
     repository: Repository,
     said: Said,
     reason: str,
-) -> list[str]:
+) -> Sequence[Written]:
     """Carry out a decision about an item that waits, with the words that the person changed.
 
     Raises Refused if the item was decided or changed after the page showed it.
@@ -338,8 +343,7 @@ def _decide(
     # after it, because the form began with the proposed words
     if form and item.proposal:
         edited.append(_amend(repository, item.id, form))
-    # of a dropped draft, undo gets its own id
-    return _ids([*written, *edited]) or [item.id]
+    return [*written, *edited]
 
 
 ACTIONS: dict[str, Callable[[Repository, str, str, str], Sequence[Written]]] = {

@@ -16,12 +16,14 @@ import socketserver
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl
 
 from ...files.layout import find_layout
+from ...hosts.person import AGENT, PERSON
 from ...model.errors import BadInput, Busy, NotFound, RawkoError, Refused
 from ...model.values import record, replace
 from ...redaction.find import redact
@@ -34,6 +36,10 @@ from .page_markdown import open_renderer
 
 # required for a write: forms cannot set it, and other origins are not allowed to
 WRITE_HEADER = "X-Rawkomem"
+# the code that a person's terminal shows: with it, a request counts as the person's
+CODE_HEADER = "X-Rawkomem-Code"
+CODE_DIGITS = 6
+MAX_WRONG_CODES = 5  # then no code is right any more, so that nobody guesses it
 JSON = "application/json"
 OPEN_HINT = "open the address that 'rawkomem browse' printed"
 
@@ -96,7 +102,7 @@ class Reply:
     type: str = JSON
 
 
-def open_for_page(folder: str, via: str) -> Repository:
+def open_for_page(folder: str, via: str = AGENT) -> Repository:
     """Return a repository whose searches are not logged in the ledger."""
 
     def quiet(settings: Settings) -> Settings:
@@ -117,6 +123,7 @@ class PageServer(socketserver.ThreadingTCPServer):
 
     def __init__(self, repository: Repository, port: int = 0):
         self.repository = repository
+        self._code, self._wrong_codes = "", 0
         self.render = open_renderer()
         self.files = _page_files()
         self._one_at_a_time = threading.Lock()  # a repository is not thread-safe
@@ -168,23 +175,46 @@ class PageServer(socketserver.ThreadingTCPServer):
             self._entrance = ("", 0.0)
         return Reply(200, json.dumps({"token": self.door.token}).encode())
 
-    def answer(self, path: str, asked: Mapping[str, str]) -> Reply:
+    def new_code(self) -> str:
+        """Return the code with which requests count as a person's. Show it only at the terminal of a person."""
+        self._code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
+        return self._code
+
+    def answer(self, path: str, asked: Mapping[str, str], code: str = "") -> Reply:
         """Answer a GET request about the repository."""
         view = VIEWS.get(path)
         return self._reply(
-            (lambda: view(self.repository, asked, self.render)) if view else None
+            (lambda: view(self.repository, asked, self.render)) if view else None, code
         )
 
-    def decide(self, path: str, said: Mapping[str, Any]) -> Reply:
+    def decide(self, path: str, said: Mapping[str, Any], code: str = "") -> Reply:
         """Carry out a POST request."""
         wanted = DECISIONS.get(path)
-        return self._reply((lambda: wanted(self.repository, said)) if wanted else None)
+        return self._reply(
+            (lambda: wanted(self.repository, said)) if wanted else None, code
+        )
 
-    def _reply(self, ask: Callable[[], object] | None) -> Reply:
+    @contextmanager
+    def _as_who_asks(self, code: str) -> Iterator[None]:
+        """Let the repository write as a person while a request with the code of the terminal is answered."""
+        core = self.repository.core
+        own = core.via
+        if code and self._code and self._wrong_codes < MAX_WRONG_CODES:
+            given = code.encode("utf-8", "replace")
+            if hmac.compare_digest(given, self._code.encode()):
+                core.via = PERSON
+            else:
+                self._wrong_codes += 1
+        try:
+            yield
+        finally:
+            core.via = own
+
+    def _reply(self, ask: Callable[[], object] | None, code: str) -> Reply:
         if ask is None:
             return _error_reply(404, "unknown address")
         try:
-            with self._one_at_a_time:
+            with self._one_at_a_time, self._as_who_asks(code):
                 return Reply(
                     200,
                     json.dumps(ask(), ensure_ascii=False).encode("utf-8", "replace"),
@@ -245,7 +275,7 @@ class Handler(BaseHTTPRequestHandler):
             return _error_reply(
                 400, f"a query may have at most {MAX_QUERY_FIELDS} fields"
             )
-        return self.server.answer(path, asked)
+        return self.server.answer(path, asked, self.headers.get(CODE_HEADER, ""))
 
     def do_POST(self) -> None:
         """Carry out a decision, or send the token to a browser that was opened with a code."""
@@ -257,7 +287,8 @@ class Handler(BaseHTTPRequestHandler):
         elif entering:
             self._send(self.server.enter(fields))
         else:
-            self._send(self.server.decide(self.path, fields))
+            code = self.headers.get(CODE_HEADER, "")
+            self._send(self.server.decide(self.path, fields, code))
 
     def _fields(self) -> dict[str, Any] | Reply:
         """Return the fields of the body, or a Reply with the error."""

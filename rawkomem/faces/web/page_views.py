@@ -24,6 +24,7 @@ from ...model.filters import (
 from ...model.values import (
     CREATES,
     DAY,
+    EXPIRED,
     GROUPS,
     IMPORTANCE,
     NEED_WHEN,
@@ -40,7 +41,7 @@ from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
 from ...state.history import Explained
-from ...state.trust import type_of
+from ...state.trust import is_valid, type_of
 from ...text.clean import clean, one_line
 from ...text.difference import compare
 from ..cli.answers import Fields
@@ -182,6 +183,8 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
     """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
     only, question = _filter(asked), _question(asked.get("q", ""))
     every = repository.list(only)
+    if asked.get("status") == EXPIRED:  # also those that are not valid yet
+        every = [row for row in every if not is_valid(row, now())]
     found = repository.search(question, MAX_RESULTS, only) if question else ()
     texts = {
         item.row.id: item.text
@@ -507,7 +510,8 @@ def _filter(asked: Mapping[str, str]) -> Filter:
             only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS)
         )
     elif status:
-        only = replace(only, statuses=(status,), current=False)
+        statuses = READABLE if status == EXPIRED else (status,)
+        only = replace(only, statuses=statuses, current=False)
     return replace(only, types=(asked["type"],)) if asked.get("type") else only
 
 

@@ -1,6 +1,7 @@
 """`rawkomem browse` as a process: prints an address, serves it, stops when it is told to."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,9 +16,10 @@ from tests.terminals import scrubbed, start, typed, wait_for
 COMMAND = [sys.executable, "-m", "rawkomem", "browse", "--no-open"]
 
 
-def ask(address: str) -> bytes:
+def ask(address: str, code: str = "") -> bytes:
     url, _, token = address.strip().partition("#token=")
-    request = urllib.request.Request(f"{url}api/overview", headers={"Authorization": f"Bearer {token}"})
+    headers = {"Authorization": f"Bearer {token}", "X-Rawkomem-Code": code}
+    request = urllib.request.Request(f"{url}api/overview", headers=headers)
     with urllib.request.urlopen(request, timeout=120) as answer:
         return answer.read()
 
@@ -39,15 +41,21 @@ def test_it_serves_until_it_is_stopped(project, repository):
 
 
 @pytest.mark.parametrize(("variable", "who"), [("UNRELATED", b"person"), ("CLAUDECODE", b"agent")])
-def test_at_a_terminal_a_person_decides_unless_an_agent_is_above(variable, who, terminal, project, repository):
+def test_the_code_of_the_terminal_makes_the_page_a_persons_unless_an_agent_is_above(
+    variable, who, terminal, project, repository
+):
     repository.add(Entry(title="Only one"))
     shown, pid = project / "shown", project / "pid"
     command = " ".join(f'"{word}"' for word in COMMAND)
     ended = start(terminal, typed(f"echo $$ > {pid}; exec {command}", shown), project, scrubbed(**{variable: "1"}))
-    wait_for(lambda: shown.exists() and b"#token=" in shown.read_bytes() and pid.read_text().strip())
-    address = next(line for line in shown.read_text().splitlines() if "#token=" in line)
+    wait_for(lambda: shown.exists() and b"stop with" in shown.read_bytes() and pid.read_text().strip())
+    text = shown.read_text()
+    address = next(line for line in text.splitlines() if "#token=" in line)
+    codes = re.findall(r"on the page: (\d{6})", text)
+    assert bool(codes) is (who == b"person")
     try:
-        assert b'"writes_as": "%s"' % who in ask(address)
+        assert b'"writes_as": "agent"' in ask(address)  # the token alone is no person
+        assert b'"writes_as": "%s"' % who in ask(address, *codes)
     finally:
         os.kill(int(pid.read_text()), signal.SIGTERM)
     wait_for(ended.exists)

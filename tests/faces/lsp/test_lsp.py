@@ -45,6 +45,30 @@ def test_diagnostics_come_with_each_change_and_go(stored):
     assert not closed
 
 
+def test_arguments_of_a_wrong_type_are_told_in_a_message(stored):
+    uri = (stored / ".rawko" / "memories" / "queue-limits.md").as_uri()
+
+    async def story(editor):
+        for words in (("amend", uri, "x"), ("why", uri, "zz", "task"), ("show",), ("amend", uri, [1])):
+            assert await editor.run(f"rawkomem.{words[0]}", *words[1:]) is None
+        return editor.messages
+
+    messages = edit(stored, story)
+    assert len(messages) == 4 and all("cannot use these arguments" in message for message in messages), messages
+
+
+def test_what_has_ended_or_not_begun_is_labelled_in_a_hover(stored):
+    for name, key in (("ended", "validUntil: 2020-01-01"), ("later", "validFrom: 2090-01-01")):
+        file = stored / ".rawko" / "memories" / f"{name}.md"
+        file.write_text(f"---\ntitle: {name}\n{key}\n---\n\nText.\n")
+
+    async def story(editor):
+        return [await editor.hover(f"{name}.md", 1, 1) for name in ("ended", "later")]
+
+    ended, later = edit(stored, story)
+    assert "**expired**" in ended and "**not yet valid**" in later
+
+
 def test_a_newer_format_is_shown_as_a_message(stored):
     (stored / ".rawko" / "config.yaml").write_text(f"format: {FORMAT + 1}\n")
 

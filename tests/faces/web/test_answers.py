@@ -12,6 +12,7 @@ from rawkomem.faces.web.page_markdown import (
     ALLOWED_TAGS,
     open_renderer,
 )
+from rawkomem.faces.web.page_server import MAX_WRONG_CODES
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
@@ -442,6 +443,64 @@ def test_a_server_that_a_program_started_vouches_for_nothing(project, held, repo
     decide(Client(server), "keep", named(Client(server), held))
     stop(server)
     assert not repository.beliefs.trust(repository.get(held)).standing.verified
+
+
+def test_what_a_program_decides_is_told_as_proposed(project, git, held, repository):
+    git.commit()
+    added = repository.add("Nobody vouches for it.", title="New", via="agent").id
+    waiting = repository.add("Held.", title="Held", via="agent").id
+    repository.beliefs.quarantine(waiting)
+    propose(project)
+    server = serve(project, via="agent")
+    client = Client(server)
+    apsw, text = repository.get("why-apsw").id, repository.get("why-apsw").body
+    try:
+        said = [decide(client, "delete", {"id": apsw}), decide(client, "vouch", {"id": added})]
+        said += [decide(client, "keep", named(client, id)) for id in (waiting, apsw)]
+    finally:
+        stop(server)
+    assert [(one["done"], one["proposed"], one["failed"]) for one in said] == [(0, 1, [])] * 4
+    assert (repository.get(apsw).status, repository.get(apsw).body) == ("active", text)
+    assert repository.get(waiting).status == "quarantined" and not repository.get(added).vouched
+
+
+def test_the_code_of_the_terminal_makes_a_request_a_persons(project, held, repository):
+    server = serve(project, via="agent")
+    client = Client(server)
+    code = server.new_code()
+    wrong = f"{(int(code) + 1) % 10**6:06}"
+
+    def keep(code: str) -> int:
+        items = [named(client, held)]
+        return client.post("/api/act", {"action": "keep", "items": items}, **{"X-Rawkomem-Code": code})[0]
+
+    try:
+        assert client.get("/api/overview")["writes_as"] == "agent"
+        assert keep(code) == 200 and repository.beliefs.trust(repository.get(held)).standing.verified
+        assert client.get("/api/overview")["writes_as"] == "agent", "the code counts for its own request only"
+        for guess in (*[wrong] * MAX_WRONG_CODES, code):
+            *_, told = client.send("GET", "/api/overview", {"X-Rawkomem-Code": guess})
+            assert json.loads(told)["writes_as"] == "agent", "nobody guesses it"
+    finally:
+        stop(server)
+
+
+def test_expired_memories_are_listed(client, repository):
+    repository.add("Freeze.", title="Freeze", valid_until="2020-01-01")
+    repository.add("Starts.", title="Start", valid_from="2090-01-01")
+    repository.add("Now.", title="Now")
+    assert {one["title"] for one in client.get("/api/memories?status=expired")["items"]} == {"Freeze", "Start"}
+    assert [one["title"] for one in client.get("/api/memories?status=expired&q=freeze")["items"]] == ["Freeze"]
+
+
+def test_a_server_without_a_code_takes_none(project, held):
+    server = serve(project, via="agent")
+    try:
+        for guess in ("", "000000"):
+            *_, told = Client(server).send("GET", "/api/overview", {"X-Rawkomem-Code": guess})
+            assert json.loads(told)["writes_as"] == "agent"
+    finally:
+        stop(server)
 
 
 def test_a_proposed_change_is_shown_on_its_memory_and_applied(client, git, project, held, repository):

@@ -620,7 +620,7 @@ def test_a_server_that_stopped_is_told(browser, sample):
         page.goto(process.stdout.readline().strip())
         page.wait_for_selector(".list a")
         page.keyboard.press("4")
-        page.wait_for_selector(".notice >> text=A program started this page")
+        page.wait_for_selector(".notice >> text=Your decisions count as an agent")
         page.keyboard.press("1")
         page.wait_for_selector(".list a")
         process.terminate()

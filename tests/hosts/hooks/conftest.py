@@ -37,6 +37,15 @@ def no_host(monkeypatch):
 
 
 @pytest.fixture
+def transcripts(tmp_path_factory, monkeypatch):
+    """The folder in which Claude Code keeps its transcripts."""
+    home = tmp_path_factory.mktemp("claude")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
+    (home / "projects" / "here").mkdir(parents=True)
+    return home / "projects" / "here"
+
+
+@pytest.fixture
 def remembered(memories, repository):
     """One memory, indexed."""
     (memories / "use-pnpm.md").write_text(MEMORY)

@@ -65,10 +65,10 @@ def worktree(git, project, tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def planted(worktree, rawkomem, project, hook, repository, tmp_path_factory, monkeypatch):
+def planted(worktree, rawkomem, project, hook, repository, transcripts, monkeypatch):
     """A project in which one word went through every channel."""
     monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
-    layout, outside = repository.layout, tmp_path_factory.mktemp("claude")
+    layout, outside = repository.layout, transcripts
     for folder in (project, worktree):
         rawkomem("add", "--title", "The vault", "--body", f"Its codename is {WORD}.", cwd=folder)
     rawkomem("search", f"where is {WORD}")

@@ -93,9 +93,9 @@ def test_what_is_told_with_the_call_needs_no_file(hook, drafts):
 
 
 @pytest.mark.usefixtures("at_once")
-def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, drafts, project, tmp_path_factory):
+def test_the_end_of_a_session_hears_the_transcript_that_a_turn_named(hook, drafts, project, transcripts):
     """Copilot names it at the end of a turn, and no longer at the end of the session."""
-    transcript = tmp_path_factory.mktemp("copilot") / "events.jsonl"
+    transcript = transcripts / "events.jsonl"
     transcript.write_bytes(b"")
     hook("copilot", "agentStop", copilot(transcriptPath="TRANSCRIPT"), transcript=str(transcript))
     assert known_transcripts(find_layout(str(project))) == [str(transcript)]
@@ -177,12 +177,11 @@ def _used(id: str, name: str, given: dict, output: str, failed: bool = False):
 
 
 @pytest.fixture
-def recorded(project, tmp_path_factory):
+def recorded(project, transcripts):
     """Write the transcript of a session, and return its path."""
-    folder = tmp_path_factory.mktemp("claude")
 
     def write(session: str, goal: str, **more: str) -> str:
-        file = folder / f"{session}.jsonl"
+        file = transcripts / f"{session}.jsonl"
         file.write_bytes(transcript(project, session, goal, **more))
         return str(file)
 

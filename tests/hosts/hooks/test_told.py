@@ -1,17 +1,16 @@
 """A session is not told twice, until its context is gone, the memory changes, or the prompt was cancelled."""
 
-import io
 import json
 
 import pytest
 from rawkomem.files.records import note, read
 from rawkomem.hosts import hook_calls, hook_prompt, hook_sessions
-from rawkomem.hosts.known_hosts import LEARN, Call
 from rawkomem.model import values
 from rawkomem.model.values import now
 
 from tests.hosts.hooks.conftest import MEMORY
 from tests.hosts.hooks.payloads import ASK, claude, codex, copilot, cursor, gemini, vscode
+from tests.hosts.hooks.test_request import Agent
 
 OTHER = "Which npm script builds the page?"
 
@@ -162,11 +161,11 @@ def shown(out: str) -> str:
     return json.loads(out).get("systemMessage", "") if out else ""
 
 
-def test_a_person_sees_what_was_learned_once(hook, repository, monkeypatch):
+def test_a_person_sees_what_was_learned_once(hook, repository, transcripts, monkeypatch):
     monkeypatch.setattr(hook_sessions, "SETTLE_S", 0)
-    said = {"messages": [{"role": "user", "content": "Remember that we deploy on Tuesdays only."}]}
-    talk = io.BytesIO(json.dumps({"sessionId": "s", **said}).encode())
-    hook_sessions.learn_behind(repository, Call("claude", LEARN, {}, "s"), talk)
+    agent = Agent(hook, repository, transcripts)
+    agent.prompt("Remember that we deploy on Tuesdays only.")
+    agent.answer("I will.")
     first = hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the cup?"))
     assert "stored “" in shown(first) and "Tuesdays" in shown(first) and list(json.loads(first)) == ["systemMessage"]
     assert hook("claude", "prompt", claude("UserPromptSubmit", prompt="Who won the other cup?")) == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rawkomem.bench.gold import measure_learning
-from rawkomem.learn.drafts import FILED, MAX_DRAFTS, choose_drafts, entry_of_draft, entry_of_request
+from rawkomem.learn.drafts import FILED, MAX_DRAFTS, choose_drafts, entry_of_draft
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import read_session
@@ -104,7 +104,7 @@ def test_the_hosts_own_turns_are_nobodys_word():
 
 def test_a_request_is_stored_without_the_words_that_ask_for_it():
     (draft,) = answer("Also, please remember that the staging database is read-only.")
-    entry = entry_of_request(draft)
+    entry = entry_of_draft(draft)
     assert entry.body == "the staging database is read-only." and entry.extra["quote"] == draft.said
     assert entry.title == "The staging database is read-only" and "remembered" in entry.tags
 

@@ -37,7 +37,8 @@ def learned(repository, data: bytes) -> list[str]:
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", "hello"), ("assistant", "Hello."), ("user", asked)]))
-    (stored,) = repository.learning.learn((project / "session").read_bytes().decode(), Run(task="orders")).stored
+    said = (project / "session").read_bytes().decode()
+    (stored,) = repository.learning.learn(said, Run(task="orders"), by_host=True).stored
     memory = repository.get(stored.id)
     assert memory.title == "The staging database is read-only on weekends"
     assert (memory.by, memory.found_in) == ("claude-code", "orders")
@@ -46,14 +47,20 @@ def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, r
     assert trust.source == "user_implicit" and trust.standing.said and not trust.standing.verified
     found = rawkomem("inject", "change a row in the staging database").stdout
     assert "read-only on weekends" in found or "read-only-on-weekends.md" in found  # its text, or a pointer
-    assert json.loads(rawkomem("learn", "session", "--json").stdout)["stored"] == []
+    assert json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"] == []
 
 
-def test_a_transcript_that_an_agent_hands_over_is_the_agents_word(project, rawkomem, repository):
+def test_what_a_file_says_that_a_person_asked_for_is_only_a_draft(project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", asked)]))
-    told = json.loads(rawkomem("learn", "session", "--json").stdout)
-    assert repository.beliefs.trust(repository.get(told["stored"][0]["id"])).source == "inference"
+    (project / "more").mkdir()
+    (project / "more" / "chat.md").write_text("## User\n\nRemember that nobody deploys on Fridays.\n")
+    (draft,) = json.loads(rawkomem("learn", "session", "--json").stdout)["drafts"]
+    assert rawkomem("learn", "more").returncode == 0
+    assert repository.list() == [] and len(repository.drafts.all()) == 2
+    rawkomem("drafts", "keep", draft["id"])
+    (row,) = repository.list()
+    assert repository.get(row.id).body.strip() == "the staging database is read-only on weekends."
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -57,7 +57,8 @@ def test_a_kept_draft_comes_back_and_its_file_goes(person, project):
     draft = put_draft(person, corrects=(old,))
     before = {*(project / ".rawko" / "memories").rglob("*.md")}
     (item,) = person.waiting()
-    (written,) = person.decide(item, "keep")
+    written, replaced = person.decide(item, "keep")
+    assert replaced.entry.about == old
     assert person.waiting() == [] and person.get(old).superseded_by == written.entry.id
     undone = person.undoing.undo()
     assert person.drafts.all() == [draft] and person.get(old).status == "active"

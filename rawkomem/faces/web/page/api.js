@@ -1,6 +1,7 @@
 // Requests to the server. The token comes with the address and is stored for this tab only; requests send it in one header.
 
 const KEY = "rawkomem-token";
+const CODE = "rawkomem-code"; // the code that a person's terminal shows
 
 export class Failure extends Error {
   constructor(status, message, hint = "") {
@@ -25,8 +26,16 @@ export async function takeToken() {
   sessionStorage.setItem(KEY, token);
 }
 
+/** Send a code with every request from now on; without one, requests count as an agent's. */
+export function useCode(code) {
+  if (code) sessionStorage.setItem(CODE, code);
+  else sessionStorage.removeItem(CODE);
+}
+
 async function ask(path, options = {}) {
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}`, ...options.headers };
+  const code = sessionStorage.getItem(CODE);
+  if (code) headers["X-Rawkomem-Code"] = code;
   let response;
   try {
     response = await fetch(path, { ...options, headers, credentials: "omit" });
@@ -48,9 +57,9 @@ export function post(decision, said) {
   return ask(`/api/${decision}`, { method: "POST", headers, body: JSON.stringify(said) });
 }
 
-/** Run an action on items. If it did nothing, throw the reason. */
+/** Run an action on items. If it did and proposed nothing, throw the reason. */
 export async function act(action, items, reason = "") {
   const answer = await post("act", { action, items, reason });
-  if (!answer.done) throw new Failure(409, answer.failed[0].error, answer.failed[0].hint);
+  if (!answer.done && !answer.proposed) throw new Failure(409, answer.failed[0].error, answer.failed[0].hint);
   return answer;
 }

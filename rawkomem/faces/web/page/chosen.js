@@ -44,7 +44,7 @@ export function selection({ actions, one, more, itemOf, done }) {
     await done();
     if (answer.failed.length) {
       const first = answer.failed[0];
-      toast(`${answer.done} of ${answer.done + answer.failed.length} ${after}. ${first.error}: ${first.hint}`, true);
+      toast(`${answer.done} ${after}, ${answer.proposed} proposed, ${answer.failed.length} failed. ${first.error}: ${first.hint}`, true);
     } else did(`${many(answer.done, one, more)} ${after}.`, answer);
   }
 

@@ -3,6 +3,7 @@
 import { act, get, post } from "./api.js";
 import { decide, differing, dot, h, href, many, nothing } from "./dom.js";
 import { selection } from "./chosen.js";
+import { askForCode } from "./review.js";
 import { did } from "./undo.js";
 
 const CHECKS = {
@@ -15,17 +16,18 @@ const CHECKS = {
 };
 let again = null;
 
-export async function show(view, { changed }) {
+export async function show(view, { changed, overview }) {
   const { checks, memories } = await get("health");
   if (!view.isConnected) return;
   const redraw = async () => {
-    await changed();
-    if (view.isConnected) await show(view, { changed });
+    const fresh = await changed();
+    if (view.isConnected) await show(view, { changed, overview: fresh });
   };
   again = redraw;
   const found = checks.filter((check) => check.total);
   view.replaceChildren(h("div", { class: "waiting health-view" },
     h("h1", {}, "Health"),
+    overview.writes_as !== "person" && askForCode(redraw),
     memories > 0 && h("p", { class: "lead" }, `${many(memories, "memory", "memories")} in use were checked.`),
     memories > 0 && h("ul", { class: "tiles" }, checks.map(tile)),
     found.length ? found.map((check) => section(check, redraw)) : nothing(memories ? "No problems found" : "No memories yet", memories ? "All memories passed all checks." : "")));

@@ -1,6 +1,6 @@
 // The Review view: what waits for a decision, one item at a time, and a list of everything that waits.
 
-import { act, get } from "./api.js";
+import { act, Failure, get, useCode } from "./api.js";
 import { selection } from "./chosen.js";
 import { ago, chips, decide, differing, folding, h, href, many, dangers, nothing, prose, short } from "./dom.js";
 import { discard, fieldsOf, isUnsaved } from "./form.js";
@@ -20,11 +20,10 @@ export async function show(view, { id, changed, overview }) {
   const mine = ++asked;
   const { items, item } = await get("waiting", { key: id });
   if (mine !== asked || !view.isConnected) return;
-  const again = (key = "") => show(view, { id: key, changed, overview });
+  const again = (key = "", now = overview) => show(view, { id: key, changed, overview: now });
   const decided = async (key = "") => {
     history.replaceState(null, "", key ? address(key) : "#/review");
-    await changed();
-    await again(key);
+    await again(key, await changed());
     (view.querySelector(".card h2") ?? view.querySelector("h1"))?.focus();
   };
   const named = (key) => { const { id, shown } = items.find((one) => one.id === key); return { id, shown }; };
@@ -35,7 +34,7 @@ export async function show(view, { id, changed, overview }) {
   view.replaceChildren(h("div", { class: "waiting" },
     h("h1", { tabindex: "-1" }, "Review"),
     item && h("p", { class: "lead" }, `${place + 1} of ${many(items.length, "decision")}`),
-    overview.writes_as !== "person" && h("p", { class: "notice" }, "A program started this page, so your decisions count as an agent's. Run 'rawkomem browse' in a terminal to decide as a person."),
+    overview.writes_as !== "person" && askForCode(decided),
     item ? waitingCard(item, { decided: () => decided(next), later: items.length > 1 && (() => { location.hash = address(next || items[0].id); }) })
       : nothing("Nothing to review", "Drafts from your sessions, changes that agents propose, contradictions and imported memories appear here."),
     items.length > 1 && h("section", { class: "queue", "aria-label": "Everything that waits" },
@@ -43,6 +42,20 @@ export async function show(view, { id, changed, overview }) {
       several.bar,
       h("ul", {}, items.map((one) => h("li", {}, several.box(one),
         h("a", { href: address(one.id), "aria-current": one.id === item.id ? "true" : null }, one.title), h("small", {}, [KINDS[one.waits], ...new Set(one.risks.map(({ why }) => `!! ${why}`))].join(" · "))))))));
+}
+
+/** Return a notice that asks for the code of the terminal; `then` draws the view again. */
+export function askForCode(then) {
+  const code = h("input", { type: "text", inputmode: "numeric", autocomplete: "off", maxlength: "6", "aria-label": "Code" });
+  const use = h("button", { type: "button", "data-use": "code", onclick: (event) => decide(event.currentTarget, async () => {
+    useCode(code.value.trim());
+    if ((await get("overview")).writes_as !== "person") {
+      useCode("");
+      throw new Failure(403, "This is not the code that the terminal shows.", "After five wrong codes, start 'rawkomem browse' again.");
+    }
+    await then();
+  }) }, "Use");
+  return h("div", { class: "notice", role: "group", "aria-label": "Decide as a person" }, "Your decisions count as an agent's. To decide as a person, type the code that 'rawkomem browse' prints in your terminal. ", code, " ", use);
 }
 
 const address = (key) => `#/review/${encodeURIComponent(key)}`;

@@ -5,12 +5,14 @@ import { toast } from "./dom.js";
 
 let last = null; // ids of the entries that the last action wrote
 
-/** Show a message about an action, with an Undo button if it can be undone. */
+const PROPOSED = "Proposed: it waits until a person accepts it.";
+
+/** Show a message about an action, or that it is only proposed, with an Undo button if it can be undone. */
 export function did(words, answer = {}) {
   const entries = answer.entries ?? [];
   last = entries.length ? entries : null;
   const warned = (answer.warnings ?? []).join(" ");
-  toast([words, answer.redacted && "A secret was redacted.", warned].filter(Boolean).join(" "), Boolean(warned),
+  toast([answer.proposed ? PROPOSED : words, answer.redacted && "A secret was redacted.", warned].filter(Boolean).join(" "), Boolean(warned),
     last && { words: "Undo", act: undoLast });
 }
 
