@@ -42,7 +42,6 @@ from ..model.values import HELD_BACK, TYPE_CHECKING, now, replace
 from ..recall.signals import DEFAULT_RESULTS, Spaces
 from ..state.trust import PERSON, UNKNOWN
 from ..text.clean import one_line
-from ..text.safe import safe_title
 from .settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -497,6 +496,8 @@ class Core:
             restoring = f"run 'rawkomem tidy retention restore {name}' to restore it from {bundle}"
             raise NotFound(f"no memory {name!r}", restoring if bundle else LIST_ALL)
         if len(ids) > 1:
+            from ..text.safe import safe_title  # loads `re`
+
             rows = filter(None, map(self.index.catalogue.row, ids[:MAX_CANDIDATES]))
             some = [
                 row.id

@@ -206,7 +206,7 @@ def test_the_command(project, rawkomem, samples):
     held = rawkomem("review", "--all-from", "CLAUDE.md").stdout
     assert held.count("imported from CLAUDE.md") == 2
     done = rawkomem("review", "--all-from", "CLAUDE.md", "--activate")
-    assert done.stdout.count("activated") == 2 and "no person vouches for it until a person" in done.stderr
+    assert done.stdout.count("activated") == 2 and "no person vouches for the memory until one" in done.stderr
     assert "Architecture" in rawkomem("search", "postgres migrations").stdout
     assert "--activate needs the ID of a memory" in rawkomem("review", "--activate", check=2).stderr
     assert "2 known" in rawkomem("import", "CLAUDE.md").stderr

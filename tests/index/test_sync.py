@@ -241,7 +241,7 @@ def filled(repository, memories):
         write(memories, f"m{number:02}.md", memory(f"M{number:02}", body, tags="[fruit]"))
     repository.sync()
     settle(repository)
-    repository.close()
+    repository.core.index.close()
     repository.warnings.clear()
     return repository
 
@@ -327,7 +327,7 @@ def test_random_bytes_anywhere_never_lead_to_a_wrong_answer_or_a_traceback(fille
     repaired = page = 0
     while page * 4096 < os.path.getsize(path):
         filled.store.rebuild()  # also of a damaged one
-        filled.close()
+        filled.core.index.close()
         with open(path, "r+b") as stream:
             stream.seek(page * 4096)
             stream.write(os.urandom(4096))
@@ -464,7 +464,7 @@ def test_a_read_only_repository_has_its_index_in_the_cache_folder(repository, me
     write(memories, "a.md", memory("A"))
     if indexed:
         repository.sync()
-        repository.close()
+        repository.core.index.close()
     write(memories, "b.md", memory("B", "zebra"))
     folders = [folder for folder in (memories, layout.local, layout.root) if os.path.isdir(folder)]
     before = sorted(os.listdir(layout.root))
