@@ -34,7 +34,7 @@ BIAS = "bias"
 WEIGHTS = {"meaning": 4.56, "search": 1.59, "shared_words": 1.33, BIAS: -3.96}
 EVIDENCE_TEXTS = {  # evidence → its description in `rawkomem why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
-    "search": "its score in a search for the task: the best one has nearly 1, less among fewer than 40 memories",
+    "search": "its score in a search for the task: the best one has nearly 1; nearer to 0.4 among fewer than 40 memories",
     "shared_words": "words shared with the task, weighed by how rare they are",
     BIAS: "the start value of every memory",
 }
@@ -65,7 +65,8 @@ MAX_WORDS = 12  # of a request that are looked up, the rarest first
 MAX_HOLDING = 100
 NOBODY: Holders = (0, frozenset())  # no memory contains the word
 MAX_COMPARED = 2_000  # passages of the candidates that a sentence is compared with
-USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less
+USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less …
+USUAL_SEARCH = 0.4  # … and this score counts instead
 # a term with one of these is a name, a path or a number
 NAME_SIGNS = "_-./:~0123456789"
 SUMMED_WORDS = 4  # rarest shared words whose weights are added
@@ -85,7 +86,7 @@ def with_evidence(
     for memory, signals in candidates:
         values = {
             "meaning": near.get(memory.id, 0.0),
-            "search": signals.score * known,
+            "search": signals.score * known + USUAL_SEARCH * (1 - known),
             "shared_words": words.shared(memory),
         }
         evidence, confidence = tuple(values.items()), confidence_of(values)
