@@ -18,6 +18,7 @@ from ..model.values import TYPE_CHECKING, iso, record, replace
 from ..state.trust import Standing, Weak, category_of, imported_from
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
+from ..text.conditions import specific_stems
 from ..text.paths import is_file_glob
 from ..text.safe import (
     ATTENTION_DIRECTIVE,
@@ -288,22 +289,13 @@ def _written(
 
 
 def pointer_line(item: Scored) -> str:
-    """Return the line of a pointer: title, condition and file, marked for `finish`.
-
-    Each is said once: no title that the file's name spells, and no condition that the title says.
-    """
+    """Return the line of a pointer: title, condition and file, marked for `finish`; no condition that the title says."""
     facts = pointer_facts(item)
     place = facts["path"].removeprefix(POINTER_FOLDER) or facts["id"]
     title, when = facts["title"], facts["when"]
-    if _letters(when.removeprefix("When working on ")) in _letters(title):
+    if {*specific_stems(when)} <= {*specific_stems(title)}:
         when = ""
-    if _letters(title) == _letters(place.removesuffix(".md")):
-        title = ""
     return "- " + " — ".join(held(text) for text in (title, when, place) if text)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text.lower()))
 
 
 def pointer_facts(item: Scored) -> dict[str, str]:

@@ -237,11 +237,11 @@ def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memori
     assert found["pointers"] and found["tokens"] <= found["budget"]
 
 
-def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memories):
+def test_a_pointer_starts_with_its_title_and_repeats_no_condition_that_the_title_says(repository, memories):
     titles = re.findall("title: (.*)", "".join(NOTES.values()))
     texts = {
         title.lower().replace(" ", "-"): memory(
-            title, f"{title} of the billing service.", whenToUse=f"When working on {title.lower()}"
+            title, f"{title} of the billing service.", whenToUse=f"When working with {title.lower()}"
         )
         for title in titles
     }
@@ -249,7 +249,7 @@ def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memor
     found = repository.inject(TASK)
     assert found.pointers
     for item in found.pointers:
-        assert f"\n- {item.memory.id}.md\n" in found.text
+        assert f"\n- {item.memory.title} — {item.memory.id}.md\n" in found.text
 
 
 def test_short_replies_texts_of_the_host_and_profiles_of_the_designs_have_no_pointers(repository, memories):
