@@ -30,13 +30,10 @@ from rawkomem.hosts.replay import Past, recorded_pasts
 from rawkomem.model.entries import Task
 from rawkomem.recall import relevance
 from rawkomem.recall.relevance import BIAS
-SET_WEIGHTS={}
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import is_sentence
 
-NAMES = tuple(
-    name for name in relevance.WEIGHTS if name not in SET_WEIGHTS and name != BIAS
-)
+NAMES = tuple(name for name in relevance.WEIGHTS if name != BIAS)
 RIDGE = 10.0
 # weight of a relevant memory; label of an acceptable one
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35
@@ -129,17 +126,11 @@ def before(query: Row, sessions: list[Past]) -> Row:
 
 
 def fitted(pairs: list[Row]) -> dict[str, float]:
-    """Return the weights of a ridge logistic regression, by Newton's method; the weights set by hand stay."""
+    """Return the weights of a ridge logistic regression, by Newton's method."""
     x = np.array([[pair["values"].get(name, 0.0) for name in NAMES] for pair in pairs])
     y, w = (
         np.array([pair["label"] for pair in pairs]),
         np.array([pair["weight"] for pair in pairs]),
-    )
-    offset = np.array(
-        [
-            sum(pair["values"].get(k, 0.0) * v for k, v in SET_WEIGHTS.items())
-            for pair in pairs
-        ]
     )
     mean, spread = x.mean(0), x.std(0) + 1e-6
     x = np.c_[(x - mean) / spread, np.ones(len(x))]
@@ -147,7 +138,7 @@ def fitted(pairs: list[Row]) -> dict[str, float]:
     ridge = np.eye(len(b)) * RIDGE
     ridge[-1, -1] = 1e-6
     for _ in range(60):
-        p = 1 / (1 + np.exp(-np.clip(x @ b + offset, -30, 30)))
+        p = 1 / (1 + np.exp(-np.clip(x @ b, -30, 30)))
         s = w * np.maximum(p * (1 - p), 1e-4)
         step = np.linalg.solve(
             (x * s[:, None]).T @ x + ridge, x.T @ (w * (p - y)) + ridge @ b

@@ -66,10 +66,8 @@ def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        worth = (
-            round((item.signals.confidence or item.score) * STEPS) / STEPS * stale
-            + added
-        )
+        sure = round((item.signals.confidence or item.score) * STEPS) / STEPS
+        worth = (sure + added) * stale
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id
 

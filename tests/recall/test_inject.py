@@ -18,7 +18,6 @@ from rawkomem.recall.signals import Limits, question_of
 from rawkomem.state.trust import Standing
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.conditions import ALTERNATIVE, Fired
-from rawkomem.text.safe import safe_body
 
 from tests.commands import cases
 from tests.conftest import ROOT
@@ -391,7 +390,7 @@ def test_what_is_too_long_is_shown_with_fewer_sentences(memories, repository):
     )
     full = repository.inject(Task("restart the gateway"), form="xml")
     assert 100 < full.tokens <= 2_000
-    for budget in (60, 80, 100):
+    for budget in (80, 100, 120):
         tight = repository.inject(Task("how long does the gateway drain"), form="xml", budget=budget)
         assert tight.tokens <= budget and "The gateway drains for ninety seconds." in tight.text and "…" in tight.text
     none = repository.inject(Task("restart the gateway"), form="xml", budget=30)
