@@ -11,6 +11,7 @@ from .values import (
     DRAFT_STATUS,
     NO_MOMENT,
     NO_TEXTS,
+    REMEMBERED,
     STATUSES,
     TYPE_CHECKING,
     TYPES,
@@ -240,6 +241,12 @@ def read_filter(words: dict[str, Words]) -> Filter:
         if words.get(field.word)
     }
     return replace(DEFAULT_FILTER, **values)
+
+
+def without_records(only: Filter | None) -> Filter:
+    """Return a filter, or the default one, that leaves out records of runs, such as traces, unless it names kinds or ids."""
+    only = only or DEFAULT_FILTER
+    return only if only.kinds or only.ids else replace(only, kinds=REMEMBERED)
 
 
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:

@@ -222,7 +222,8 @@ class Kind:
     # groups other memories: searched and listed, but never injected
     groups: bool = False
     fades: bool = False  # whether `prune` may archive it
-    recorded: bool = False  # written by a program, as the record of a finished task
+    # the record of a finished task: found only if asked for, and vouched for only by a review
+    recorded: bool = False
     needs_when: bool = False  # SPEC-0009 expects `whenToUse`
 
 
@@ -241,6 +242,7 @@ CREATES = {
 GROUPS = tuple(kind for kind, row in CREATES.items() if row.groups)
 FADING = tuple(kind for kind, row in CREATES.items() if row.fades)
 RECORDED = tuple(kind for kind, row in CREATES.items() if row.recorded)
+REMEMBERED = tuple(kind for kind in CREATES if kind not in RECORDED)
 NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
 
 # Kinds of entries that change a memory. Everything else about a kind is in state/changes.py.

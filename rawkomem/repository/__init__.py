@@ -30,7 +30,7 @@ from ..files.private import EDITS
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task
 from ..model.errors import BadInput
-from ..model.filters import Filter, read_share
+from ..model.filters import Filter, read_share, without_records
 from ..model.values import TYPE_CHECKING
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
@@ -319,7 +319,7 @@ class Repository:
         **words: Words,
     ) -> Sequence[Answer]:
         """Search for up to 100 texts on one state of the index; embed them in one batch."""
-        only = _filter(only, words)
+        only = without_records(_filter(only, words))
         least = read_share(min_similarity, "min_similarity")
         if said := cut_note(texts):
             self.core.warn(said)
