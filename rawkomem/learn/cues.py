@@ -435,11 +435,11 @@ PAIR = re.compile(
 # A command of two words in a rule: "use make suite", "run `npm test`"; and a file name.
 COMMANDS = re.compile(
     r"\b(?:use|run|call|with|via) `?((?:make|just|npm|pnpm|yarn|bun|cargo|go|uv|poetry|mix|rake|gradle|docker|git)"
-    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]+)",
+    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]{1,30})",
     re.IGNORECASE,
 )
 FILES = re.compile(
-    r"(?<![\w.-])[\w-]{2,60}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])", re.IGNORECASE
+    r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])", re.IGNORECASE
 )
 
 # The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".

@@ -118,7 +118,7 @@ def kinds_of_work() -> dict[str, Any]:
 def propose_patterns(rule: str) -> tuple[str, ...]:
     """Return patterns that fire on requests for the work that a short rule is about; none if that is unclear.
 
-    "Never run bare pytest, use make suite" is wanted by who is asked for pytest, make suite, or any tests.
+    "Never run bare pytest, use make suite" applies to requests for pytest, for make suite and for any tests.
     """
     rule = REDACTED_TAG.sub("", rule)
     kinds = [
