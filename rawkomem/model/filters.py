@@ -8,10 +8,11 @@ from .errors import BadInput
 from .values import (
     ACTIVE,
     ANY_RANK,
+    CREATES,
     DRAFT_STATUS,
     NO_MOMENT,
     NO_TEXTS,
-    REMEMBERED,
+    RECORDED,
     STATUSES,
     TYPE_CHECKING,
     TYPES,
@@ -246,7 +247,9 @@ def read_filter(words: dict[str, Words]) -> Filter:
 def without_records(only: Filter | None) -> Filter:
     """Return a filter, or the default one, that leaves out records of runs, such as traces, unless it names kinds or ids."""
     only = only or DEFAULT_FILTER
-    return only if only.kinds or only.ids else replace(only, kinds=REMEMBERED)
+    if only.kinds or only.ids:
+        return only
+    return replace(only, kinds=[kind for kind in CREATES if kind not in RECORDED])
 
 
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:

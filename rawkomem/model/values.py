@@ -242,7 +242,6 @@ CREATES = {
 GROUPS = tuple(kind for kind, row in CREATES.items() if row.groups)
 FADING = tuple(kind for kind, row in CREATES.items() if row.fades)
 RECORDED = tuple(kind for kind, row in CREATES.items() if row.recorded)
-REMEMBERED = tuple(kind for kind in CREATES if kind not in RECORDED)
 NEED_WHEN = tuple(kind for kind, row in CREATES.items() if row.needs_when)
 
 # Kinds of entries that change a memory. Everything else about a kind is in state/changes.py.
@@ -562,7 +561,11 @@ def some_of(*words: str) -> Check:
     )
 
 
-checked_kinds = some_of(*CREATES)
+def checked_kinds(value: Any, where: str) -> Any:
+    """Return a list of kinds of memories."""
+    return some_of(*CREATES)(value, where)
+
+
 checked_statuses = some_of(*STATUSES)
 checked_importance = one_of(*IMPORTANCE)
 

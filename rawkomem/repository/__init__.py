@@ -319,12 +319,12 @@ class Repository:
         **words: Words,
     ) -> Sequence[Answer]:
         """Search for up to 100 texts on one state of the index; embed them in one batch."""
-        only = without_records(_filter(only, words))
+        only = _filter(only, words)
         least = read_share(min_similarity, "min_similarity")
         if said := cut_note(texts):
             self.core.warn(said)
         look = self.layers.look if self.core.is_layered else self.core.look
-        answers = look(texts, limit, only, profile, least)
+        answers = look(texts, limit, without_records(only), profile, least)
         self.core.note_answers(
             [(answer.question, answer.found) for answer in answers], limit, only
         )

@@ -32,7 +32,7 @@ def test_a_prompt_gets_no_record(recorded, repository):
 
 def test_why_says_that_a_record_is_not_injected(recorded, rawkomem):
     for id, kind in zip(recorded, ("trace", "experience"), strict=True):
-        assert f"'search --kind {kind}' show it" in rawkomem("why", id, GOAL, check=1).stdout
+        assert f"only with --kind {kind}" in rawkomem("why", id, GOAL, check=1).stdout
 
 
 def test_a_plain_search_finds_no_record(recorded, repository, rawkomem):
