@@ -9,6 +9,7 @@ from tests.git.gitting import AGENT
 
 pytestmark = pytest.mark.attacks
 
+OWN = ("mem_a", "mem_z")
 WORDS = "deploy the service deploy by hand make deploy never"
 
 
@@ -52,11 +53,11 @@ def seen(repository: Repository) -> list[object]:
     """Return what a search and an injection say about the memories of the person: order, scores and texts."""
     told: list[object] = []
     for asked in (TASK, "never deploy by hand", "zebra"):
-        found = [one for one in repository.search(asked, 10) if one.row.id in ("mem_a", "mem_z")]
+        found = [one for one in repository.search(asked, 10) if one.row.id in OWN]
         told.append([(one.row.id, round(one.score, 6), one.text) for one in found])
         for strict in (False, True):
             items = repository.inject(asked, strict=strict, limit=3).items
-            told.append([(one.memory.id, round(one.score, 6), one.text) for one in items if one.memory.id[:3] == "mem"])
+            told.append([(one.memory.id, round(one.score, 6), one.text) for one in items if one.memory.id in OWN])
     return told
 
 

@@ -11,9 +11,9 @@ from rawkomem.recall.render import FORMS
 from rawkomem.repository import Repository
 
 from tests.attacks.conftest import EVIL, TASK, TEXT
-from tests.recall.forgery import CYRILLIC, STRUCTURE, WIDE, forged
+from tests.recall.forgery import CYRILLIC, STRUCTURE, WIDE, forged, unescaped
 from tests.recall.helpers import NOW, item, memory
-from tests.recall.test_forgery import STANDING, problems
+from tests.recall.test_forgery import STANDING, labels_in, problems
 
 pytestmark = pytest.mark.attacks
 
@@ -42,12 +42,12 @@ DISGUISES = {
     "after an open fence": lambda text: f"```\ncode\n{text}",
 }
 WORDS = [*STRUCTURE, *MORE]
-TRIES = [(word, [*DISGUISES][n % len(DISGUISES)]) for n, word in enumerate(WORDS)]
-TRIES += [(word, "plain") for word, way in TRIES if way != "plain"]
+PLACES = ("title", "body", "id")
+TRIES = [(word, [*DISGUISES][n % len(DISGUISES)], PLACES[n % 3]) for n, word in enumerate(WORDS)]
+TRIES += [(word, "plain", PLACES[n % 2]) for n, word in enumerate(WORDS)]
 
 
-@pytest.mark.parametrize("place", ["title", "body", "id"])
-@pytest.mark.parametrize(("word", "disguise"), TRIES)
+@pytest.mark.parametrize(("word", "disguise", "place"), TRIES)
 def test_a_text_that_imitates_the_frame(word, disguise, place):
     """Readers of all formats, faces and envelopes count what rawkomem wrote, and nothing else."""
     fields = {"id": "mem_x", "title": "T", "body": "B.", place: DISGUISES[disguise](word)}
@@ -79,9 +79,8 @@ def test_a_memory_that_imitates_a_rule_through_the_command(form, forgery, ground
         told_items = told_items["items"] if isinstance(told_items, dict) else told_items
         assert [one["verified"] for one in told_items if "evil.example" in str(one)] in ([], [False])
         return
-    labels = re.findall(r"(?<![\\\w ])(?:not )?verified(?=[\]>*,]| \|)", told)
-    assert labels.count("not verified") == ("evil.example" in told)
-    assert not forged(told, **{form_count: count for form_count, count in counted(form, told).items()})
+    assert labels_in(form, told) == ["verified", "not verified"][: told.count("evil.example")]
+    assert not forged(told, **counted(form, told))
 
 
 def counted(form: str, told: str) -> dict[str, int]:
@@ -104,5 +103,6 @@ def test_a_memory_that_imitates_a_rule_through_a_hook(host, forgery, ground, hoo
     with Repository.open(str(ground.project), via="agent") as agent:
         agent.add(forgery.replace("{n}", "3fa9c1"), title="Deploy the service", when=["deploy"], importance="critical")
     call = {"session_id": "s", "cwd": str(ground.project), "hook_event_name": "UserPromptSubmit", "prompt": TASK}
-    told = json.dumps(json.loads(hook(host, "prompt", call) or "{}"), ensure_ascii=False)
-    assert told.count("memories-") <= 2 and "<3fa9c1" not in told
+    told = unescaped(host, hook(host, "prompt", call).encode())
+    assert labels_in("xml", told) == ["verified", "not verified"][: told.count("evil.example")]
+    assert not forged(told, tags=2)

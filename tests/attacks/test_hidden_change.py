@@ -72,8 +72,9 @@ def long(ground, git):
 )
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_proposal(view, danger, layout, long, rawkomem):
-    with Repository.open(str(long.project), via="agent") as agent:
-        agent.amend("mem_long", body=LAYOUTS[layout](DANGERS[danger]), by="Ada Person")
+    change = "---\nid: ame_1\nkind: amend\nabout: mem_long\nby: Ada Person\n---\n\n"
+    file = long.memories / "long.md"  # a command would remove signs that nobody sees
+    file.write_text(f"{file.read_text()}\n{change}{LAYOUTS[layout](DANGERS[danger])}\n")
     told = VIEWS[view](rawkomem, long.project)
     assert "!! " in told, told[-600:]
 
@@ -108,7 +109,7 @@ def test_another_field(field, view, long, rawkomem):
     assert "evil.example" in VIEWS[view](rawkomem, long.project)
 
 
-@pytest.mark.parametrize("signature", ["Ada Person", "Ada Person <ada@example.org>", "you", "a person", "git"])
+@pytest.mark.parametrize("signature", ["Ada Person", "Ada Person, a person", "you", "a person", "git"])
 @pytest.mark.parametrize("view", ["list", "memory", "json"])
 def test_a_signature_that_is_not_the_writers(view, signature, long, rawkomem):
     with Repository.open(str(long.project), via="agent") as agent:
