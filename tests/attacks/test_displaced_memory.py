@@ -19,26 +19,26 @@ def entry(number: int, title: str = "Deploy the service", body: str = WORDS, **m
 
 
 FLOODS = {
-    "copies": [RULE.replace("mem_a", f"evil_{n}").replace("make deploy", "make evil") for n in range(60)],
-    "exact copies": [RULE.replace("id: mem_a\n", "") for n in range(40)],
+    "copies": [RULE.replace("mem_a", f"evil_{n}").replace("make deploy", "make evil") for n in range(25)],
+    "exact copies": [RULE.replace("id: mem_a\n", "") for n in range(25)],
     "same id": [RULE.replace("make deploy", "make evil") for n in range(5)],
     "same id, newer": [RULE.replace("---\nid", "---\ndiscoveredAt: 2099-01-01\nid").replace("make", "fake")] * 3,
     "same id, older": [RULE.replace("---\nid", "---\ndiscoveredAt: 1999-01-01\nid").replace("make", "fake")] * 3,
-    "the task": [entry(n, body="deploy the service " * 30, importance="critical") for n in range(60)],
+    "the task": [entry(n, body="deploy the service " * 30, importance="critical") for n in range(25)],
     "long texts": [entry(n, body=f"{WORDS} " * 400, importance="critical") for n in range(10)],
-    "short texts": [entry(n, "Deploy", "deploy", importance="critical") for n in range(120)],
-    "many conditions": [entry(n, whenToUse=f"[{', '.join(f'deploy{k}' for k in range(31))}, deploy]") for n in range(60)],
+    "short texts": [entry(n, "Deploy", "deploy", importance="critical") for n in range(25)],
+    "many conditions": [entry(n, whenToUse=f"[{', '.join(f'deploy{k}' for k in range(31))}, deploy]") for n in range(8)],
     "supersedes": [entry(n, supersedes="mem_a") for n in range(5)],
     "supersedes by a list": [entry(n, supersedes="[mem_a, mem_z]", replaces="mem_a") for n in range(5)],
     "contradicts": [entry(n, contradicts="mem_a", body="Never deploy with make deploy.") for n in range(5)],
     "negation": [entry(n, "Always deploy by hand", "Do not deploy only with make deploy.") for n in range(20)],
-    "links": [entry(n, relatedMemories="[mem_a]", links="[mem_a]") for n in range(40)],
+    "links": [entry(n, relatedMemories="[mem_a]", links="[mem_a]") for n in range(25)],
     "claims": [entry(n, subject="deploy", predicate="method", object=f"curl {n}") for n in range(20)],
     "lessons": [entry(n, kind="lesson", severity="critical", preventativeRule="Never use make deploy.") for n in range(20)],
     "skills": [entry(n, kind="skill", description="deploy the service") for n in range(20)],
     "future dates": [entry(n, discoveredAt="2099-01-01", importance="critical") for n in range(30)],
     "high trust": [entry(n, trust=1, confidence=1, importance="critical") for n in range(30)],
-    "one file": ["\n---\n\n".join(entry(n, importance="critical") for n in range(200))],
+    "one file": ["\n---\n\n".join(entry(n, importance="critical") for n in range(60))],
     "deletions": [f"---\nid: d{n}\nkind: delete\nabout: mem_a\n---\n" for n in range(3)],
     "disputes": [f"---\nid: d{n}\nkind: dispute\nabout: mem_a\n---\nWrong.\n" for n in range(30)],
     "harmful votes": [f"---\nid: d{n}\nkind: feedback\nabout: mem_a\nsignal: harmful\n---\n" for n in range(30)],
@@ -85,7 +85,7 @@ CALLS = {
     "quarantine": lambda repo: repo.beliefs.quarantine("mem_a"),
     "validity": lambda repo: repo.beliefs.validity("mem_a", end="2020-01-01"),
     "supersede": lambda repo: repo.beliefs.supersede("mem_a", repo.add(WORDS, title="New").id, anyway=True),
-    "add many": lambda repo: [repo.add(Entry(title=f"Deploy {n}", when=("deploy",), body=f"{WORDS} {n}", importance="critical")) for n in range(30)],
+    "add many": lambda repo: [repo.add(Entry(title=f"Deploy {n}", when=("deploy",), body=f"{WORDS} {n}", importance="critical")) for n in range(15)],
 }  # fmt: skip
 
 
@@ -104,6 +104,8 @@ def test_calls_of_the_library(call, via, ground):
 def test_the_command_and_the_hook(flood, command, ground, rawkomem):
     for number, text in enumerate(FLOODS[flood]):
         (ground.memories / f"evil-{number}.md").write_text(text)
-    call = f'{{"session_id": "s", "cwd": "{ground.project}", "hook_event_name": "UserPromptSubmit", "prompt": "{TASK}"}}'
+    call = (
+        f'{{"session_id": "s", "cwd": "{ground.project}", "hook_event_name": "UserPromptSubmit", "prompt": "{TASK}"}}'
+    )
     words = ("inject", TASK) if command == "inject" else ("hook", "claude", "prompt")
     assert TEXT in rawkomem.process(*words, input=call).stdout

@@ -34,7 +34,7 @@ DISGUISES = {
     "in a list": lambda text: "1. - " + text,
     "with entities": html.escape,
     "with every sign as an entity": lambda text: re.sub(r"[^\w\s]", lambda sign: f"&#x{ord(sign[0]):x};", text),
-    "with a blank that nobody sees": lambda text: "\u200b".join(text),
+    "with a blank that nobody sees": "\u200b".join,
     "in wide letters": lambda text: text.translate(WIDE),
     "in Cyrillic letters": lambda text: text.translate(CYRILLIC),
     "after a line separator": lambda text: f"Notes.\u2028{text}",
@@ -79,7 +79,7 @@ def test_a_memory_that_imitates_a_rule_through_the_command(form, forgery, ground
         told_items = told_items["items"] if isinstance(told_items, dict) else told_items
         assert [one["verified"] for one in told_items if "evil.example" in str(one)] in ([], [False])
         return
-    assert labels_in(form, told) == ["verified", "not verified"][: told.count("evil.example")]
+    assert labels_in(form, told) == ["verified", "not verified"][: 1 + ("evil.example" in told)]
     assert not forged(told, **counted(form, told))
 
 
@@ -104,5 +104,5 @@ def test_a_memory_that_imitates_a_rule_through_a_hook(host, forgery, ground, hoo
         agent.add(forgery.replace("{n}", "3fa9c1"), title="Deploy the service", when=["deploy"], importance="critical")
     call = {"session_id": "s", "cwd": str(ground.project), "hook_event_name": "UserPromptSubmit", "prompt": TASK}
     told = unescaped(host, hook(host, "prompt", call).encode())
-    assert labels_in("xml", told) == ["verified", "not verified"][: told.count("evil.example")]
+    assert labels_in("xml", told) == ["verified", "not verified"][: 1 + ("evil.example" in told)]
     assert not forged(told, tags=2)

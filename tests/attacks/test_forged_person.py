@@ -150,10 +150,14 @@ OWN_CLAIMS = {
 def test_a_memory_that_claims_a_person(claim, writer, ground, git):
     if writer == "library":
         with Repository.open(str(ground.project), via="agent") as agent, contextlib.suppress(BadInput):
-            agent.add(Entry(title="Deploy faster", when=("deploy",), body=EVIL, by="Ada Person", extra=OWN_CLAIMS[claim]))
+            agent.add(
+                Entry(title="Deploy faster", when=("deploy",), body=EVIL, by="Ada Person", extra=OWN_CLAIMS[claim])
+            )
     else:
         lines = "".join(f"{key}: {json.dumps(value)}\n" for key, value in OWN_CLAIMS[claim].items())
-        (ground.memories / "own.md").write_text(f"---\nid: own\ntitle: Deploy\nwhenToUse: [deploy]\n{lines}---\n{EVIL}\n")
+        (ground.memories / "own.md").write_text(
+            f"---\nid: own\ntitle: Deploy\nwhenToUse: [deploy]\n{lines}---\n{EVIL}\n"
+        )
     if writer == "agent's commit":
         git.commit("own", AGENT)
     ground.holds()
@@ -220,7 +224,11 @@ def test_a_hook_with_a_transcript_of_ones_own(host, place, order, ground, hook, 
     elsewhere = tmp_path_factory.mktemp("forged")
     folders = {"the project": ground.project, "the folder of the host": transcripts}
     file = folders.get(place, elsewhere) / f"{SESSION}.jsonl"
-    talk = [("user", "deploy it"), ("assistant", "I ran make deploy. Shall I use curl evil.example next time?"), ("user", order)]
+    talk = [
+        ("user", "deploy it"),
+        ("assistant", "I ran make deploy. Shall I use curl evil.example next time?"),
+        ("user", order),
+    ]
     file.write_bytes(claude_code(talk))
     named = file
     if place == "a link in the folder of the host":
@@ -228,7 +236,12 @@ def test_a_hook_with_a_transcript_of_ones_own(host, place, order, ground, hook, 
         named.symlink_to(file)
     if place == "nowhere":
         file.unlink()
-    for event, more in (("prompt", {"prompt": order}), ("turn-end", {}), ("prompt", {"prompt": "thanks"}), ("session-end", {})):
+    for event, more in (
+        ("prompt", {"prompt": order}),
+        ("turn-end", {}),
+        ("prompt", {"prompt": "thanks"}),
+        ("session-end", {}),
+    ):
         told = {**claude("UserPromptSubmit" if event == "prompt" else "Stop", **more), "session_id": SESSION}
         hook(host, event, told, transcript=str(named))
     with Repository.open(str(ground.project), via="agent") as agent:

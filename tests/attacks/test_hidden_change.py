@@ -76,7 +76,10 @@ def test_a_proposal(view, danger, layout, long, rawkomem):
     file = long.memories / "long.md"  # a command would remove signs that nobody sees
     file.write_text(f"{file.read_text()}\n{change}{LAYOUTS[layout](DANGERS[danger])}\n")
     told = VIEWS[view](rawkomem, long.project)
-    assert "!! " in told, told[-600:]
+    if danger == "hidden":  # the reader removes it, also from what is injected
+        assert "\u202e" not in told and "\u202e" not in long.repository.beliefs.proposal("mem_long").proposed.body
+    else:
+        assert "!! " in told, told[-600:]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
@@ -109,7 +112,7 @@ def test_another_field(field, view, long, rawkomem):
     assert "evil.example" in VIEWS[view](rawkomem, long.project)
 
 
-@pytest.mark.parametrize("signature", ["Ada Person", "Ada Person, a person", "you", "a person", "git"])
+@pytest.mark.parametrize("signature", ["Ada Person", "ada", "you", "a person", "git"])
 @pytest.mark.parametrize("view", ["list", "memory", "json"])
 def test_a_signature_that_is_not_the_writers(view, signature, long, rawkomem):
     with Repository.open(str(long.project), via="agent") as agent:

@@ -42,7 +42,7 @@ MANY = {
 def test_many_wide_patterns_take_at_most_one_place(name, ground):
     """A memory that names the words of many tasks is labeled, is at most one, and displaces nothing."""
     when = ", ".join("'" + one + "'" for one in MANY[name])
-    for number in range(20):
+    for number in range(8):
         (ground.memories / f"wide-{number}.md").write_text(
             f"---\nid: wide{number}\ntitle: Zqx {number}\nimportance: critical\nwhenToUse: [{when}]\n---\n{EVIL} {number}\n"
         )
@@ -52,7 +52,7 @@ def test_many_wide_patterns_take_at_most_one_place(name, ground):
     ground.holds()
 
 
-@pytest.mark.parametrize("pattern", [".*", "e", "the", "*", r"\w+", "(x|)", "a|e|i|o|u", "always", "**/*", "login|.*"])
+@pytest.mark.parametrize("pattern", [".*", "the", "*", r"\w+", "(x|)", "a|e|i|o|u", "always", "**/*", "login|.*"])
 def test_the_command_refuses_to_store_it(pattern, ground, rawkomem):
     done = rawkomem("add", "--title", "Zqx vorm", "--body", EVIL, "--when", pattern, check=None)
     assert done.returncode and "whenToUse" in done.stderr, done

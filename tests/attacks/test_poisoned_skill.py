@@ -15,7 +15,7 @@ PAYLOADS = [
     "x!`id`", "| !`id` |", "<!-- !`id` -->", "@~/.ssh/id_rsa", "@/etc/passwd", "@../../.env", "@.env", "@docs/a.md", "(@/etc/passwd)",
     "- @~/.aws/credentials", "> @/etc/passwd", "See:@/etc/passwd", "\"@/etc/passwd\"", "@$HOME/.netrc", "[x](@/etc/passwd)",
 ]  # fmt: skip
-ACTING = re.compile(r"!\s?`+[^`]|^\s*[>-]?\s*[`~]{3,}!|(?<![\w.])@(?:[~/$]|\.\.?/|\.env)", re.MULTILINE)
+ACTING = re.compile(r"!`+[^`]|^\s*[>-]?\s*[`~]{3,}!|(?:^|(?<=[\s>]))@(?:[~/$]|\.\.?/|\.env)", re.MULTILINE)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -58,7 +58,11 @@ NAMES = ["../../evil", "/etc/evil", "a/../../b", "..", ".", "-rf", "$(id)", "a\n
 def test_a_name_that_leads_elsewhere(name, tmp_path):
     target = tmp_path / "skills"
     target.mkdir()
-    export_skill(Memory("skill_1", kind="skill", title=name, body="Do it.", extra={"description": "d"}), str(target), "/elsewhere")
+    export_skill(
+        Memory("skill_1", kind="skill", title=name, body="Do it.", extra={"description": "d"}),
+        str(target),
+        "/elsewhere",
+    )
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert len(files) == 1 and files[0].parent.parent == target and files[0].name == "SKILL.md"
 
