@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -22,7 +21,7 @@ from tests.git.gitting import AGENT
 from tests.hosts.hooks.payloads import claude
 from tests.hosts.test_person import ANSWERING, WAYS
 from tests.learn.session.sessions import SESSION, claude_code
-from tests.terminals import detached, emulator, scrubbed, typed
+from tests.terminals import detached, scrubbed, typed
 
 pytestmark = pytest.mark.attacks
 
@@ -74,12 +73,10 @@ def test_a_terminal_that_a_program_made(command, way, visited, terminal):
 
 
 @pytest.mark.xfail(strict=True, reason="a documented limit: a program that takes the name of a terminal emulator")
-def test_a_program_that_takes_the_name_of_a_terminal_emulator(visited):
-    """The agent copies `script` to `konsole`, and answers the question through it."""
-    line = f"{sys.executable} -m rawkomem -C {visited.project} review mem_agent --activate"
-    konsole = shutil.copy(os.path.realpath(emulator()), visited.project / "konsole")
-    asked = f"(sleep 3; echo y; sleep 2) | {konsole} -qefc '{line}' /dev/null"
-    detached("/bin/sh", asked, visited.project, scrubbed())
+def test_a_program_that_takes_the_name_of_a_terminal_emulator(visited, terminal):
+    """The agent copies a shell to `xterm` and `script` to `konsole`, and stores its memory through them."""
+    line = f"{sys.executable} -m rawkomem -C {visited.project} add --title Typed --body Typed."
+    detached(terminal, typed(line), visited.project, scrubbed())
     visited.holds()
 
 
