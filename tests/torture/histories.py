@@ -218,7 +218,9 @@ class History:
         step: Callable[[Clone], list[str] | None] = getattr(self, kind)
         try:
             return step(clone) or []
-        except Refused:  # do what the hint says: a new file has the name of an earlier one, or a removal is not committed
+        except (
+            Refused
+        ):  # do what the hint says: a new file has the name of an earlier one, or a removal is not committed
             clone.repository.edits.separate_copies()
             clone.commit("new id")
             return []
