@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 OTHER_PYTHONS ?= 3.12 3.13
 # The default lane; the others have targets of their own.
-FAST := not time and not slow and not models and not stores and not servers and not page and not hosts and not editors
+FAST := not time and not slow and not attacks and not models and not stores and not servers and not page and not hosts and not editors
 # worksteal: a process that runs out of tests takes half of what the other has left.
 PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
@@ -11,7 +11,7 @@ HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot
 AXE := axe-core@4.14.0
 CODE := code-server@4.96.4
 
-.PHONY: demo test lint types layers suite test-time test-slow test-models test-stores test-servers test-page test-editors test-hosts test-pythons mutants vsix bench docs site clean
+.PHONY: demo test lint types layers suite test-time test-slow test-attacks test-models test-stores test-servers test-page test-editors test-hosts test-pythons mutants vsix bench docs site clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -51,6 +51,9 @@ test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system 
 
 test-time: .venv/ready       ## processor time: growth with the size of a text, and commands in hostile repositories; run it alone
 	$(BIN)/pytest -m time
+
+test-attacks: .venv/ready    ## attacks on memories that a person committed, by class; writes the table of docs/security.md
+	$(BIN)/pytest $(PARALLEL) -m attacks --write-table tests/attacks
 
 test-models: .venv/ready     ## models with real weights: sentence-transformers (installs torch), and SmolLM2 for `learn --llm`
 	$(PYTHON) -m venv .venv-models

@@ -121,6 +121,16 @@ def test_every_test_that_a_page_names_exists():
     assert len({*named_tests((ROOT / "docs" / "security.md").read_text(encoding="utf-8"))}) > 80
 
 
+def test_the_table_of_attacks_has_a_row_for_each_class():
+    """`make test-attacks` writes it; a new class without a run is missing."""
+    _, _, after = (ROOT / "docs" / "security.md").read_text(encoding="utf-8").partition("| class of attack |")
+    rows = [line.strip("| ").split(" | ") for line in after.partition("\n\n")[0].splitlines()[2:]]
+    classes = sorted(file.stem.removeprefix("test_") for file in (ROOT / "tests" / "attacks").glob("test_*.py"))
+    assert [name.replace(" ", "_") for name, _, _ in rows] == [*classes, "all"]
+    tries = [int(count.replace(",", "")) for _, count, _ in rows]
+    assert sum(tries[:-1]) == tries[-1] >= 300
+
+
 def test_skipping_a_check_is_described_in_one_place():
     """No message and no other page tells how to switch a check of commits off."""
     pages = {path: path.read_text("utf-8") for path in (*ROOT.glob("docs/**/*.md"), ROOT / "README.md")}

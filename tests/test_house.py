@@ -126,7 +126,7 @@ def test_architecture_names_every_folder():
 
 
 CLOCKS = {"cpu_seconds", "start_seconds", "process_time", "thread_time", "perf_counter"}
-LANES = {"time", "slow", "stores", "servers", "page", "models", "hosts", "editors"}
+LANES = {"time", "slow", "attacks", "stores", "servers", "page", "models", "hosts", "editors"}
 
 
 def names_in(node: ast.AST) -> set[str]:

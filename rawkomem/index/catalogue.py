@@ -583,6 +583,9 @@ class Authors:
             is_on = bool(after)
             facts |= {"head": history.head, "ignored": " ".join(history.ignored)}
             facts["vouching"] = "on" if is_on else "off"
+        else:  # but what HEAD no longer holds is not in use
+            db.execute("DELETE FROM committed")
+            facts["head"] = ""
         db.executemany("INSERT OR REPLACE INTO authorship VALUES (?, ?)", facts.items())
         # Where nobody vouches for anything, all entries count as vouched for.
         targets = {

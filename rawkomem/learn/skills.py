@@ -398,7 +398,9 @@ DESCRIPTION_WORDS = 40  # of a description that is summarized from the text
 HOST_COMMAND = re.compile(
     r"!(?=`)(`[^`\n]*`?)|^([ \t>]*(?:`{3,}|~{3,}))[ \t]*!([^\n]*)", re.MULTILINE
 )
-HOST_FILE = re.compile(r"(?<!\S)@(?=\"?(?:~|/|\.{1,2}/|[\w-]+(?:/[\w.-]+)*\.\w))(\S+)")
+HOST_FILE = re.compile(
+    r"(?<!\S)@(?=\"?(?:[~/$]|\.{1,2}[/\w]|[\w-]+(?:/[\w.-]+)*\.\w))(\S+)"
+)
 EXPORT_STAMP = re.compile(r"^  rawkomem: (\S+) ([0-9a-f]{16})\n", re.MULTILINE)
 
 

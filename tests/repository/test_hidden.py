@@ -140,6 +140,12 @@ def test_a_removal_is_finished_by_a_commit_or_by_delete(memory, project, reposit
     assert [row.id for row in repository.list()] == []
 
 
+def test_a_commit_that_removes_every_memory_takes_them_out_of_use(memory, repository, git):
+    git("rm", "-q", "-r", str(memory.parent))
+    git("commit", "-q", "-m", "remove")
+    assert [row.id for row in repository.list()] == []
+
+
 def test_a_removed_file_without_an_id_cannot_be_changed(memories, git, repository):
     (memories / "zebra.md").write_text("---\ntitle: Zebra\nwhenToUse: [zebra]\n---\nZebra crossing.\n")
     git.commit()

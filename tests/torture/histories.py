@@ -218,8 +218,10 @@ class History:
         step: Callable[[Clone], list[str] | None] = getattr(self, kind)
         try:
             return step(clone) or []
-        except Refused:  # a new file has the name of an earlier one: do what the hint says
-            assert clone.repository.edits.separate_copies()
+        except (
+            Refused
+        ):  # do what the hint says: a new file has the name of an earlier one, or a removal is not committed
+            clone.repository.edits.separate_copies()
             clone.commit("new id")
             return []
 

@@ -141,7 +141,7 @@ def test_agents_see_the_list_that_people_decide_on(stored):
     listed = VERBS["drafts"].does(repository, Caller())
     assert [item.id for item in repository.waiting()] == ["drf_1", held]
     assert listed.index("drf_1") < listed.index(held) and "SECRET" not in listed
-    assert "a person decides" in listed and "person: use tabs" in listed
+    assert "who decides" in listed and "person: use tabs" in listed
     assert [row.title for row in repository.list()] == ["Retry with jitter"]
 
 

@@ -4,12 +4,14 @@ Used by the browser tests and by tools/picture_page.py, so that pictures show wh
 """
 
 from pathlib import Path
+from unittest import mock
 
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.ids import slug
 from rawkomem.model.values import DAY, now
 from rawkomem.repository import Repository
+from rawkomem.repository.core import Core
 
 from tests.git.gitting import Git
 
@@ -91,6 +93,11 @@ Two incidents taught us this: [[floats-made-the-invoice-differ-from-the-receipt]
 
 def make_sample(folder: Path) -> Path:
     """The project in a new folder, committed by a person; what waits for a review is not."""
+    with mock.patch.object(Core, "claimed", lambda core, via: via):  # what a person typed, see tests/conftest.py
+        return _made(folder)
+
+
+def _made(folder: Path) -> Path:
     project = folder / "northwind-ferries"
     project.mkdir(parents=True)
     write_start(plan_start(str(project)))
