@@ -45,7 +45,7 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-STEPS = 5  # of confidence; within one, importance and age decide
+STEP = 0.2  # of confidence below the best; within one, importance and age decide
 
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
@@ -53,12 +53,21 @@ def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
 
     A profile with an `order` puts memories whose pattern fired first, and adds these factors to the confidence.
     """
+    listed = list(items)
+    best = max(map(_sure, listed), default=0.0)
     return sorted(
-        items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile))
+        listed,
+        key=lambda item: (bool(item.signals.unverified), *_turn(item, profile, best)),
     )
 
 
-def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
+def _sure(item: Scored) -> float:
+    return item.signals.confidence or item.score
+
+
+def _turn(
+    item: Scored, profile: Profile, best: float
+) -> tuple[bool, float, int, int, str]:
     memory, worth, is_first = item.memory, item.score, False
     if profile.order:
         is_first = item.is_named or is_sure(item.signals)
@@ -66,8 +75,8 @@ def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        sure = round((item.signals.confidence or item.score) * STEPS) / STEPS
-        worth = (sure + added) * stale
+        steps = int((best - _sure(item)) / STEP)
+        worth = (best - steps * STEP + added) * stale
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id
 
