@@ -45,20 +45,20 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-STEP = 0.2  # of confidence below the best; within one, importance and age decide
+STEP = 0.2  # of confidence; memories within one say as much about the task
 
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     """Return the items, best first. Items that no person vouches for come last.
 
-    A profile with an `order` puts memories whose pattern fired first, and adds these factors to the confidence.
+    A profile with an `order` puts memories whose pattern fired first. Memories within a step of confidence are equally
+    sure; these factors are added to it.
     """
-    listed = list(items)
-    best = max(map(_sure, listed), default=0.0)
-    return sorted(
-        listed,
-        key=lambda item: (bool(item.signals.unverified), *_turn(item, profile, best)),
-    )
+    turns, top = [], 1.0 + STEP
+    for item in sorted(items, key=_sure, reverse=True):
+        top = top if top - _sure(item) < STEP else _sure(item)
+        turns.append((bool(item.signals.unverified), _turn(item, profile, top), item))
+    return [item for *_, item in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _sure(item: Scored) -> float:
@@ -66,7 +66,7 @@ def _sure(item: Scored) -> float:
 
 
 def _turn(
-    item: Scored, profile: Profile, best: float
+    item: Scored, profile: Profile, sure: float
 ) -> tuple[bool, float, int, int, str]:
     memory, worth, is_first = item.memory, item.score, False
     if profile.order:
@@ -75,8 +75,7 @@ def _turn(
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        steps = int((best - _sure(item)) / STEP)
-        worth = (best - steps * STEP + added) * stale
+        worth = (sure + added) * stale
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id
 

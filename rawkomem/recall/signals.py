@@ -43,7 +43,7 @@ MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.6  # probability of relevance that an injected memory needs
 # of MIN_CONFIDENCE, which every injected memory after the first needs
 SECOND_SHARE = 1.25
-MIN_POINTER = 0.1  # probability of relevance that a pointer needs
+MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
 LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
