@@ -30,6 +30,7 @@ PART_SENTENCES = {  # part of a score → its sentence
     "words": "words that its best {0} shares with the question, relative to the best result",
     "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
     "surroundings": "words of the question in the passages around it, relative to the best result",
+    "title": "its title is the question",
 }
 
 
@@ -81,7 +82,9 @@ def search(
                 [one for one in signals if one.relevance >= least] if least else signals
             )
             signals = (
-                _by_profile(view, question, signals, profile) if profile else signals
+                _by_profile(view, question, signals, profile)
+                if profile
+                else _titled_first(view, question, signals)
             )
             found += _results(view, store, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))
@@ -132,6 +135,23 @@ def _by_profile(
         )
         ordered.append(replace(item.signals, score=item.score, parts=parts))
     return ordered
+
+
+def _titled_first(
+    view: View, question: Question, found: list[Signals]
+) -> list[Signals]:
+    """Return the results; those whose title is the question are first and have the best score."""
+    asked = identity(question.text).strip("?.! ")
+    titled, others = [], []
+    for place, signals in enumerate(found):
+        row = view.row(signals.id) if place < MAX_SCORED else None
+        if row and identity(row.title).strip("?.! ") == asked:
+            missing = found[0].score - signals.score
+            parts = (*signals.parts, ("title", 1.0, missing))
+            titled.append(replace(signals, score=found[0].score, parts=parts))
+        else:
+            others.append(signals)
+    return titled + others
 
 
 def _results(
