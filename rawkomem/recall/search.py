@@ -86,7 +86,7 @@ def search(
                 if profile
                 else _titled_first(view, question, signals)
             )
-            found += _results(view, store, question, signals, limit, vouched)
+            found += _results(view, store, spaces, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))
     return tuple(answers)
 
@@ -157,6 +157,7 @@ def _titled_first(
 def _results(
     view: View,
     store: SearchStore,
+    spaces: Spaces,
     question: Question,
     candidates: Sequence[Signals],
     limit: int,
@@ -174,7 +175,8 @@ def _results(
             text = _shown_text(
                 view, signals.id, store.passage(signals.id, signals.passage)
             )
-            fits = signals.relevance >= floor or _contains_question(
+            relevance = spaces.as_static(signals.relevance)
+            fits = relevance >= floor or _contains_question(
                 f"{row.title}\n{text}", question
             )
             found.append(

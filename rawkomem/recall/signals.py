@@ -8,6 +8,7 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
+from ..embed.embedder import STATIC_SCALE
 from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit, best_hits
 from ..model.entries import Task
 from ..model.filters import Filter, read_filter
@@ -283,6 +284,15 @@ class Spaces:
     deep: Embedder | None
     # (embedder, text) → vector: cache for one question
     kept: dict[tuple[str, str], bytes]
+    # median and spread of the cosines of unrelated sentences in the first tier
+    scale: tuple[float, float] = STATIC_SCALE
+
+    def as_static(self, cosine: float) -> float:
+        """Return a cosine of the first tier as the bundled vectors would have it: limits and weights are made for those."""
+        (middle, spread), (usual, usual_spread) = self.scale, STATIC_SCALE
+        if self.scale == STATIC_SCALE or not spread:
+            return cosine
+        return usual + (cosine - middle) * usual_spread / spread
 
 
 @record
