@@ -280,7 +280,7 @@ def test_the_environment_has_the_last_word_on_the_embedder(project, monkeypatch)
 
 
 def test_there_are_few_settings():
-    assert len(ROWS) <= 25
+    assert len(ROWS) <= 26
 
 
 def test_the_page_of_settings_is_up_to_date():

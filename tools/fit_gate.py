@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import tempfile
 from typing import Any
@@ -29,13 +28,11 @@ from rawkomem.hosts.hook_prompt import lately_in
 from rawkomem.hosts.replay import Past, recorded_pasts
 from rawkomem.model.entries import Task
 from rawkomem.recall import relevance
-from rawkomem.recall.relevance import BIAS, SET_WEIGHTS
+from rawkomem.recall.relevance import BIAS
 from rawkomem.repository import Repository
 from rawkomem.text.conditions import is_sentence
 
-NAMES = tuple(
-    name for name in relevance.WEIGHTS if name not in SET_WEIGHTS and name != BIAS
-)
+NAMES = tuple(name for name in relevance.WEIGHTS if name != BIAS)
 RIDGE = 10.0
 # weight of a relevant memory; label of an acceptable one
 RELEVANT_WEIGHT, ACCEPTABLE = 4.0, 0.35
@@ -120,25 +117,15 @@ def pairs_of(
 def before(query: Row, sessions: list[Past]) -> Row:
     """Return the fields of a task about the records before a prompt."""
     turns = turns_before(sessions, query.get("source", ""), query["q"])
-    files = [turn.did.file for turn in turns if turn.did]
-    folders = [os.path.dirname(file) for file in files if os.path.isabs(file)]
-    folder = os.path.commonpath(folders) if folders else ""
-    found = lately_in(turns[::-1], turns[::-1], turns[::-1], folder, query["q"])
-    return {"lately": found.exchange, "touched": found.touched}
+    return {"lately": lately_in(turns[::-1], turns[::-1], query["q"]).exchange}
 
 
 def fitted(pairs: list[Row]) -> dict[str, float]:
-    """Return the weights of a ridge logistic regression, by Newton's method; the weights set by hand stay."""
+    """Return the weights of a ridge logistic regression, by Newton's method."""
     x = np.array([[pair["values"].get(name, 0.0) for name in NAMES] for pair in pairs])
     y, w = (
         np.array([pair["label"] for pair in pairs]),
         np.array([pair["weight"] for pair in pairs]),
-    )
-    offset = np.array(
-        [
-            sum(pair["values"].get(k, 0.0) * v for k, v in SET_WEIGHTS.items())
-            for pair in pairs
-        ]
     )
     mean, spread = x.mean(0), x.std(0) + 1e-6
     x = np.c_[(x - mean) / spread, np.ones(len(x))]
@@ -146,7 +133,7 @@ def fitted(pairs: list[Row]) -> dict[str, float]:
     ridge = np.eye(len(b)) * RIDGE
     ridge[-1, -1] = 1e-6
     for _ in range(60):
-        p = 1 / (1 + np.exp(-np.clip(x @ b + offset, -30, 30)))
+        p = 1 / (1 + np.exp(-np.clip(x @ b, -30, 30)))
         s = w * np.maximum(p * (1 - p), 1e-4)
         step = np.linalg.solve(
             (x * s[:, None]).T @ x + ridge, x.T @ (w * (p - y)) + ridge @ b

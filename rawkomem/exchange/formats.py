@@ -11,12 +11,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from ..files.blocks import Row
+from ..files.git_folder import find_git
+from ..git.runner import GitFailed, own_tree
 from ..model.entries import Entry, Memory
 from ..model.errors import BadInput
 from ..model.values import record
 from ..state.trust import Trust
 from .instructions import (
     NESTED_NAMES,
+    RULE_PLACE,
     is_cursor,
     is_instructions,
     read_instructions,
@@ -224,10 +227,10 @@ def usual_sources(project: str, home: str) -> list[str]:
 
 
 def _nested_instructions(project: str) -> Iterator[str]:
-    """Yield the instruction files in folders below the project, in order of their paths."""
+    """Yield the instruction files and folders below the project: those in folders of its own, and all that git tracks."""
     for number, (folder, folders, names) in enumerate(os.walk(project)):
         if number == MAX_FOLDERS:
-            return
+            break
         folders[:] = sorted(
             name
             for name in folders
@@ -239,3 +242,23 @@ def _nested_instructions(project: str) -> Iterator[str]:
                 for name in sorted(names)
                 if name in NESTED_NAMES
             )
+    hosted = {f"/{path}/" for row in FORMATS.values() for path in row.usual}
+    for path in _tracked_below(project):
+        rules = RULE_PLACE.search(path)
+        if rules and rules[0] in hosted:
+            yield os.path.join(project, *path[: rules.end() - 1].split("/"))
+        elif "/" in path and os.path.basename(path) in NESTED_NAMES:
+            yield os.path.join(project, *path.split("/"))
+
+
+def _tracked_below(project: str) -> list[str]:
+    """Return the files below a project that git tracks, relative to it; empty without git or if git fails."""
+    if find_git(project) is None:
+        return []
+    try:
+        tree = own_tree(project)
+        below = tree.path(project)
+        found = tree.git.names("ls-files", "-z", "--", below)
+    except GitFailed:
+        return []
+    return [path.removeprefix(f"{below}/") for path in found]

@@ -10,11 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import count
+from itertools import count, takewhile
 from typing import Any
 
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
-from ..learn.proposed_conditions import propose_conditions
+from ..learn import cues
+from ..learn.proposed_conditions import NAMELESS
 from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
@@ -32,8 +33,8 @@ from ..text.conditions import (
     read_condition,
 )
 from ..text.language import language, word_set
-from ..text.paths import split_outside_braces
-from ..text.prose import SENTENCE_END, sentences
+from ..text.paths import is_file_glob, split_outside_braces
+from ..text.prose import SENTENCE_END, prose_lines, sentences, subjects_of, without_code
 from .sources import Page, Source, place_of
 
 # Give the memories of one import different titles, by adding their heading, their file or their
@@ -115,11 +116,47 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
 
 
+# Find rules that their author emphasizes: NEVER, **Important**, ⚠️.
+
+EMPHASIS_WORDS = "critical|important|never|always|must|do not|don't|mandatory|forbidden"
+EMPHASIS = re.compile(
+    rf"\b(?:{EMPHASIS_WORDS.upper()})\b|\*\*(?i:{EMPHASIS_WORDS}|warning)\b(?!-)[^*\n]*\*\*|[⚠🚨❗⛔]"
+    r"|^#* ?(?i:critical|important)(?:(?i: rules?| notes?)\b|:)"
+)
+# A mark that says nothing else: "CRITICAL:", "⚠️", "(important)".
+MARK = "critical|important|mandatory|warning"
+EMPHASIS_LABEL = re.compile(
+    rf"^\W{{0,5}}(?:{MARK})\W{{0,5}}[:!–—-]\W{{0,5}}(?=\w)|\s?[(\[](?:{MARK})!?[)\]]|[⚠🚨❗⛔]\ufe0f?\s?",
+    re.IGNORECASE,
+)
+HEADING_NUMBER = re.compile(r"^\d{1,2}(?:\.\d{1,2})*[.)]\s+")
+EMPHATIC = word_set(EMPHASIS_WORDS.replace("|", " "))
+INTRODUCING = EMPHATIC | {"add", "avoid", "how", "new", "run", "use"}
+
+
+def is_emphasized(text: str) -> bool:
+    """Tell whether a text emphasizes that it must be followed, outside of code."""
+    return any(EMPHASIS.search(without_code(line)) for line in prose_lines(text))
+
+
+def plain_title(heading: str) -> str:
+    """Return a heading without its number and without marks that only say that it is important."""
+    text = HEADING_NUMBER.sub("", heading)
+    return EMPHASIS_LABEL.sub("", text).strip() or text
+
+
 # Propose whenToUse conditions for an imported memory: from its description, else from its
-# headings, else none.
+# headings, and from the commands and file types that it names.
 
 MAX_WORDS_BEFORE = 5  # words before "when", as in "Use this skill when …"
+MAX_PHRASE_WORDS = 6  # of a heading that is a condition
+MAX_NAMED = 2  # commands or file types; a text that names more is about none of them
 CAPITALIZED = re.compile(r"\b[A-Z][a-z]+\b")
+PHRASE_END = re.compile(r"[(\[:;|]| [-–—] ")
+NAMED_COMMAND = re.compile(
+    r"\b(?i:run|running|execute) (?:bare |plain )?`([a-z][\w.:/-]*(?: [a-z][\w:-]*){0,2})[^`\n]*`"
+)
+NAMED_GLOB = re.compile(r"`(\*\*?[./][^`\s]{1,60})`")
 
 
 def conditions_from_description(description: str) -> list[str]:
@@ -134,19 +171,54 @@ def conditions_from_description(description: str) -> list[str]:
 
 
 def conditions_from_headings(*headings: str, body: str = "") -> tuple[str, ...]:
-    """Return conditions from the innermost heading, else from all headings, else from the text; empty if none fits.
+    """Return a condition from the innermost heading that names a subject, and from what the text names."""
+    phrases = (f"{cues.WORKING_ON} {_subject_phrase(one)}" for one in headings[::-1])
+    subject = next(filter(_is_specific, phrases), "")
+    return (*((subject,) if subject else ()), *_named_in(body))
 
-    Under "Testing", the other words of a text that starts with "Run the tests" are not its subject.
+
+def _named_in(body: str) -> list[str]:
+    """Return conditions for the commands that a text says to run and the file types that it names; none if there are many."""
+    text = redact("\n".join(prose_lines(body)))
+    commands = dict.fromkeys(NAMED_COMMAND.findall(text))
+    globs = dict.fromkeys(filter(is_file_glob, NAMED_GLOB.findall(text)))
+    running = [f"When running {command}" for command in commands]
+    few = [found for found in (running, [*globs]) if len(found) <= MAX_NAMED]
+    return [
+        one
+        for found in few
+        for one in usable_conditions(found)
+        if one in globs or _is_specific(one)
+    ]
+
+
+def _subject_phrase(heading: str) -> str:
+    """Return the part of a heading that names its subject, as it is written; empty if there is none or it is long.
+
+    A single word must end the heading: in "Core commands", "core" is not the subject.
     """
-    innermost, path = headings[-1:], headings
-    first = language().stems(" ".join(sentences(body, 1)))
-    subject = {*language().stems(" ".join(innermost))}.intersection(first)
-    for tried in (innermost, path, (body,)):
-        text = ". ".join(_plain_case(redact(heading)) for heading in tried)
-        needed = () if tried in (innermost, path) else subject
-        if found := propose_conditions(text, needed):
-            return found
-    return ()
+    text = PHRASE_END.split(redact(plain_title(heading)))[0].replace("`", "")
+    words = CAPITALIZED.sub(lambda word: word[0].lower(), text).split()
+    vague = NAMELESS | cues.ANNOUNCING | INTRODUCING
+    named = [bool({*subjects_of(word)}.difference(vague)) for word in words]
+    if True not in named:
+        return ""
+    opening = takewhile(
+        lambda pair: not pair[1] and _introduces(pair[0]),
+        zip(words, named, strict=True),
+    )
+    last = len(words) - named[::-1].index(True)
+    phrase = words[len([*opening]) : last]
+    is_last = last == len(words) or not phrase[-1].isalpha()
+    is_short = len(phrase) <= MAX_PHRASE_WORDS and (len(phrase) > 1 or is_last)
+    said = " ".join(phrase).strip(".,!?'\"*_/")
+    return said if is_short and "," not in said else ""
+
+
+def _introduces(word: str) -> bool:
+    """Tell whether a word only leads to the subject of a heading: "adding", "a", "new"."""
+    word = word.lower()
+    return word.endswith("ing") or language().is_stop(word) or word in INTRODUCING
 
 
 def _from_opener(sentence: str) -> str:
@@ -165,17 +237,6 @@ def _is_specific(condition: str) -> bool:
         return False
     read = read_condition(condition)
     return bool(read.parts) and read.form == LANGUAGE and not everyday_hits(read)
-
-
-def _plain_case(heading: str) -> str:
-    """Return a heading in sentence case: if Several Words Have Capitals, the capitals do not mark names."""
-    words: Iterable[str] = [word for word in heading.split() if word[:1].isalpha()]
-    capitals = sum(word[:1].isupper() for word in words)
-    return (
-        CAPITALIZED.sub(lambda word: word[0].lower(), heading)
-        if capitals > 1
-        else heading
-    )
 
 
 # Make an Entry from the data of a source: with our keys, within our limits, and with its place of
@@ -222,7 +283,7 @@ def entry_from(
 def _with_proposed(
     when: tuple[str, ...], headings: tuple[str, ...], body: str
 ) -> tuple[str, ...]:
-    """Return the conditions; without a sentence among them, add one from the headings, or for no globs from the text."""
+    """Return the conditions; without a sentence among them, add those from the headings and, for no globs, from the text."""
     if any(read_condition(condition).form == LANGUAGE for condition in when):
         return when
     return (*when, *conditions_from_headings(*headings, body="" if when else body))[

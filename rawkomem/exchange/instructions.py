@@ -15,13 +15,16 @@ from ..model.entries import Entry, Value
 from ..model.values import record
 from ..text.chunks import fence_after
 from ..text.paths import is_file_glob
-from ..text.prose import sentences
+from ..text.prose import BULLET, sentences
 from .imported_entries import (
     TITLE_SENTENCE_LENGTH,
     VAGUE_TITLES,
     conditions_from_description,
+    conditions_from_headings,
     entry_from,
+    is_emphasized,
     is_part_title,
+    plain_title,
     texts_in,
     with_distinct_titles,
 )
@@ -85,33 +88,87 @@ The other rules of this project are memories in `.rawko/`. The memories that fit
 run `rawkomem search "words of the task"`; `rawkomem show ID` shows one. To add a rule, run `rawkomem add`. Do not edit files in `.rawko/`.
 {OURS_END}"""
 LINE_MARK = re.compile(r"^[\s>*+#-]+|^\s*\d+\.\s+")
+BLOCK_START = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t])")
 
 
-def shortened_page(text: str, known: frozenset[str]) -> str:
-    """Return a page without the sections whose lines are all in `known`, and with a paragraph about the memories."""
-    kept: list[str] = []
+def shortened_page(
+    text: str, known: frozenset[str], kept: frozenset[str] = frozenset()
+) -> str:
+    """Return a page without the sections whose lines are all in `known`, and with a paragraph about the memories.
+
+    Of such a section, the blocks whose lines are all in `kept` stay, and emphasized rules.
+    """
+    left: list[str] = []
     section: list[str] = []
+    has_title = False
     for level, line in [*heading_lines(_without_ours(text)), (1, "")]:
         if 0 < level <= CUT_LEVEL and section:
             body = section[1:] if HEADING.match(section[0]) else section
             said = plain_lines(strip_page("\n".join(body)))
             is_moved = said and said <= known
-            kept += [one for one in section if not is_moved or _stays(one)]
+            staying = _staying_lines("\n".join(section), kept, has_title)
+            left += staying if is_moved else section
+            has_title = has_title or _heading_level(section[0]) == 1
             section = []
         section.append(line)
-    above = "\n".join(kept).rstrip("\n")
+    above = "\n".join(left).strip("\n")
     return f"{above}\n\n{SHORT_CORE}" if above else SHORT_CORE
+
+
+def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[str]:
+    """Return the lines that stay of a moved section: the page's title, links to other pages, some rules with their headings.
+
+    With a rule that ends in a colon, the list and the code after it stay.
+    """
+    staying: list[str] = []
+    above: list[str] = []  # headings of the next rule
+    is_open = False
+    for is_code, block in _blocks(section):
+        said, level = plain_lines(block), 0 if is_code else _heading_level(block)
+        is_item = not is_code and bool(BULLET.match(block))
+        if level > 1 or (level and has_title):
+            above = [one for one in above if _heading_level(one) < level] + [block]
+            is_open = False
+            continue
+        is_part = is_open and (is_code or is_item)
+        is_rule = (bool(said) and said <= kept) or (
+            not is_code and is_emphasized(block)
+        )
+        is_open = is_part or (is_rule and block.endswith(":"))
+        if is_rule or is_part:
+            if is_item and staying and not above and BULLET.match(staying[-1]):
+                staying[-1] += f"\n{block}"
+            else:
+                staying += [*above, block]
+            above = []
+        elif not is_code:
+            lines = block.split("\n")
+            staying += [line for line in lines if level or INCLUDE.match(line)]
+    return [line for block in staying for line in (block, "")]
+
+
+def staying_rules(page: str) -> list[str]:
+    """Return the first line of each heading, paragraph and list item of a shortened page."""
+    blocks = _blocks(_without_ours(page))
+    return [
+        block.strip().partition("\n")[0] for is_code, block in blocks if not is_code
+    ]
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield (is code, text) of each heading, paragraph, list item and code fence."""
+    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
+        part = "\n".join(line for _, line in lines)
+        spaced = part if is_code else HEADING_LINE.sub(r"\n\g<0>\n", part)
+        for block in [part] if is_code else BLOCK_START.split(spaced):
+            if block.strip():
+                yield is_code, block.strip("\n")
 
 
 def plain_lines(text: str) -> frozenset[str]:
     """Return the lines of a text without marks of lists and headings, and without empty ones."""
     lines = (" ".join(LINE_MARK.sub("", line).split()) for line in text.split("\n"))
     return frozenset(filter(None, lines))
-
-
-def _stays(line: str) -> bool:
-    """Tell whether a line stays although its section is moved: the title of the page, and links to other pages."""
-    return line.startswith("# ") or bool(INCLUDE.match(line))
 
 
 def _without_ours(text: str) -> str:
@@ -136,14 +193,28 @@ def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
 # Split a Markdown text at its headings, because a page of instructions becomes many memories.
 
 HEADING = re.compile(r"(#{1,6})[ \t]")
+HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
 # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
 MAX_SECTION_WORDS = 300
 MIN_RULE_WORDS = 12  # a shorter item of a list is not a rule of its own
 MIN_INTRODUCTION_WORDS = 20  # a shorter text above the first heading is no rule
-LIST_ITEM = re.compile(r"[-*+] ")
-# of a page's title before the title of its section; else its folder is named
+MAX_LIST_WORDS = 120  # a longer list of rules is cut
+# what an item says that holds always; a bold start of several words states a rule
+SAYS_RULE = re.compile(
+    r"\b(?:never|always|must|do not|don't|avoid|prefer|only|should|no|not)\b"
+    r"|^\d{1,3}[.)] \*\*[^*\n]*\w \w",
+    re.IGNORECASE,
+)
+ANNOUNCES_STEPS = re.compile(
+    r"\b(?:steps?|procedure|process|checklist)\b", re.IGNORECASE
+)
+CONTINUES_STEPS = re.compile(
+    r"\S{1,4}\s{1,4}\W{0,4}(?:then|next|afterwards|finally|lastly)\b", re.IGNORECASE
+)
+# of a page's title after the title of its section; else its folder is named
 MAX_SUBJECT_WORDS = 3
+SHOWN_FOLDERS = 2  # the last ones of a path in a title
 
 
 @record
@@ -152,6 +223,7 @@ class Section:
 
     trail: tuple[str, ...]
     body: str
+    is_item: bool = False  # a rule of a list: its title is its first sentence
 
     @property
     def title(self) -> str:
@@ -186,27 +258,58 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
 def _cut_list(section: Section) -> list[Section]:
     """Return each rule of a long list as a section with its first sentence as its heading; else the section itself."""
     parts: list[list[str]] = [[]]
-    items = 0
+    items: list[str] = []
     for is_code, line in _fenced_lines(section.body):
-        if not is_code and LIST_ITEM.match(line):
-            items += 1
-            if count_words(" ".join(parts[-1])) >= MIN_RULE_WORDS:
+        if not is_code and _is_item(line, items):
+            enough = MIN_RULE_WORDS if items else MIN_INTRODUCTION_WORDS
+            items.append(line)
+            if count_words(" ".join(parts[-1])) >= enough:
                 parts.append([])
         elif items and line and not line[0].isspace():
             return [section]  # more than a list
         parts[-1].append(line)
-    if count_words(section.body) <= MAX_SECTION_WORDS or len(parts) <= items // 2:
+    if len(parts) > 1 and count_words(" ".join(parts[-1])) < MIN_RULE_WORDS:
+        parts[-2:] = [parts[-2] + parts[-1]]
+    rules = sum(bool(SAYS_RULE.search(item)) for item in items)
+    are_rules = 0 < len(items) <= 2 * rules and items[0] in parts[0]
+    least = MAX_LIST_WORDS if are_rules else MAX_SECTION_WORDS
+    if (
+        count_words(section.body) <= least
+        or len(parts) <= max(1, len(items) // 2)
+        or _is_procedure(section.title, items, rules)
+    ):
         return [section]
     return [
-        Section((*section.trail, _first_words(part)), "\n".join(part).strip())
+        Section((*section.trail, _first_words(part)), "\n".join(part).strip(), True)
         for part in parts
     ]
 
 
+def _is_item(line: str, items: Sequence[str]) -> bool:
+    """Tell whether a line starts an item; in a list with numbers, only a number does."""
+    mark = BULLET.match(line)
+    if mark is None or line[0].isspace():
+        return False
+    return not items or items[0][0].isdecimal() == line[0].isdecimal()
+
+
+def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
+    """Tell whether a list has the steps of one procedure; `rules` of its items say what holds always.
+
+    Its heading announces steps, or two items start with a word such as "then"; or the list has numbers, and less than
+    half of its items are rules.
+    """
+    continued = sum(bool(CONTINUES_STEPS.match(item)) for item in items)
+    is_announced = bool(ANNOUNCES_STEPS.search(heading))
+    is_numbered = bool(items) and items[0][0].isdecimal()
+    return is_announced or continued > 1 or (is_numbered and 2 * rules < len(items))
+
+
 def _first_words(lines: list[str]) -> str:
-    said = next(iter(sentences(" ".join(lines).lstrip("-*+ "))), "")
+    said = next(iter(sentences("\n".join(lines))), "")
+    said = said.partition(": ")[0] if said.startswith("**") else said
     return shorten(
-        said.replace("*", "").rstrip("."),
+        said.replace("*", "").rstrip(".: "),
         TITLE_SENTENCE_LENGTH,
         placeholder=" …",
         break_on_hyphens=False,
@@ -280,11 +383,15 @@ def _closed_section(
         yield Section(trail, body)
 
 
+def _heading_level(line: str) -> int:
+    heading = HEADING.match(line)
+    return len(heading[1]) if heading else 0
+
+
 def heading_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield (heading level, line); the level is 0 for a line that is not a heading."""
     for is_code, line in _fenced_lines(text):
-        heading = HEADING.match(line)
-        yield len(heading[1]) if heading and not is_code else 0, line
+        yield 0 if is_code else _heading_level(line), line
 
 
 # Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section.
@@ -306,6 +413,7 @@ RULE_PLACE = re.compile(
 )  # each page there is about one rule
 LESSONS_FOLDER = ".ai/memory"
 MIN_SECTION_WORDS = 3  # shorter sections are skipped
+MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
 
 def is_instructions(source: Source) -> bool:
@@ -351,42 +459,70 @@ def section_entries(page: Page) -> Iterator[Entry]:
     below = Counter(name for section in found for name in section.trail)
     for section in found:
         place = " / ".join(section.trail[1:] if len(page_title) == 1 else section.trail)
+        subjects = section.trail[:-1] if section.is_item else section.trail
         headings = tuple(
-            name for name in section.trail if below[name] <= MAX_SHARED_CONDITION
+            name for name in subjects if below[name] <= MAX_SHARED_CONDITION
         )
-        title = section.title or named or page.stem.replace("-", " ")
-        if scope and section.trail[1:]:
-            subject = section.trail[0]
-            is_short = len(subject.split()) <= MAX_SUBJECT_WORDS
-            subject = subject if is_short else os.path.dirname(page.place)
-            title = (
-                title if subject.casefold() in VAGUE_TITLES else f"{subject}: {title}"
-            )
+        title = plain_title(section.title) or named or page.stem.replace("-", " ")
+        context = _title_context(section, page, scope, len(page_title) == 1)
+        if len(found) > 1 and context and context.casefold() not in title.casefold():
+            title = f"{title} ({context})"
         yield entry_from(
             page,
             title,
             section.body,
             place,
             when,
-            importance="high" if always else "medium",
+            importance="high" if always else _importance_of(section),
             extra=extra,
             headings=headings or ("",),
         )
 
 
+def _title_context(
+    section: Section, page: Page, scope: Sequence[str], has_title: bool
+) -> str:
+    """Return what a title leaves out: the heading of its list, or the subject of a page for one folder or one subject."""
+    above = section.trail[-2:-1] if section.is_item else ()
+    if above and conditions_from_headings(*above):
+        return plain_title(above[0])
+    is_whole_page = has_title and not section.trail[1:]
+    if is_whole_page or not (scope or RULE_PLACE.search(page.place)):
+        return ""
+    subject = plain_title(section.trail[0]) if has_title and section.trail else ""
+    is_short = len(subject.split()) <= MAX_SUBJECT_WORDS and "/" not in subject
+    if subject and is_short and subject.casefold() not in VAGUE_TITLES:
+        return subject
+    folders = os.path.dirname(page.place).split("/")[-SHOWN_FOLDERS:]
+    return "/".join(folders) if scope else page.stem.replace("-", " ")
+
+
+def _importance_of(section: Section) -> str:
+    """Return high for an emphasized rule, else medium; a few emphasized words in a long text do not count.
+
+    Critical is left to people: a critical memory is injected whenever its glob fires.
+    """
+    blocks = [block for is_code, block in _blocks(section.body) if not is_code]
+    opening = f"{section.title}\n{blocks[0] if blocks else ''}"
+    share = sum(map(is_emphasized, blocks)) / max(1, len(blocks))
+    return "high" if is_emphasized(opening) or share >= MIN_EMPHASIZED else "medium"
+
+
 def _folder_globs(page: Page) -> list[str]:
-    """Return a glob of the files that a page in a subfolder applies to; empty for hidden folders, which hosts own."""
+    """Return a glob of the files below the folder that a page is about; empty for the whole project.
+
+    A hidden folder such as `.claude` belongs to a host: its pages are about the folder around it.
+    """
     folder, name = os.path.split(page.place)
-    hidden = any(part.startswith(".") for part in folder.split("/"))
+    rules = RULE_PLACE.search(page.place)
+    if rules:
+        folder = page.place[: rules.start()]
+    elif name.lower() not in INSTRUCTION_NAMES:
+        return []
+    while os.path.basename(folder).startswith("."):
+        folder = os.path.dirname(folder)
     glob = f"{folder}/**"
-    return (
-        [glob]
-        if folder
-        and name.lower() in INSTRUCTION_NAMES
-        and not hidden
-        and is_file_glob(glob)
-        else []
-    )
+    return [glob] if folder and is_file_glob(glob) else []
 
 
 # Read Cursor's rules: `.mdc` files with a description and globs, and the older `.cursorrules`.

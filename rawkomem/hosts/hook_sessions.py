@@ -35,6 +35,7 @@ from ..learn.transcripts import Transcript
 from ..learn.turns import Run
 from ..model.entries import Memory
 from ..model.errors import RawkoError
+from ..model.filters import without_records
 from ..model.values import ACTIVE, IMPORTANCE, replace
 from ..recall.excerpt import Labels, excerpt, in_brackets
 from ..recall.render import fence_lines, held, labels_by_id, new_nonce
@@ -73,7 +74,7 @@ If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `ra
 
 def opening(repository: Repository) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close."""
-    rows = repository.list()
+    rows = repository.list(without_records(None))
     introduction = INTRODUCTION.format(count=len(rows))
     known = [
         row
@@ -247,7 +248,12 @@ MAX_TRANSCRIPT_BYTES = 64 * 2**20  # longer transcripts are not recorded
 def record_work(
     repository: Repository, host: str, transcript: str, talk: IO[bytes], ended: bool
 ) -> None:
-    """Record the sessions that ended, then make learnings from traces if that is due. Call this in the background."""
+    """Record the sessions that ended, then make learnings from traces if that is due. Call this in the background.
+
+    Do nothing unless the setting `recordSessions` is on.
+    """
+    if not repository.settings.record_sessions:
+        return
     recorded = (
         _record_turns(repository, host, Transcript(talk)) if not transcript else False
     )

@@ -99,7 +99,7 @@ class SyncReport:
     left: int = 0
 
 
-SCHEMA_VERSION = "22"
+SCHEMA_VERSION = "23"
 # number of an entry that HEAD holds, but no file: larger than that of any entry in a file
 FIRST_HELD = 1 << 30
 # stamp of a file that the next sync must read again; until then its old rows stay
@@ -446,9 +446,12 @@ UNCOMMITTED_FILES = (
     "SELECT path FROM entries WHERE digest NOT IN (SELECT digest FROM committed)"
 )
 VOUCHED = "SELECT c.digest, i.author FROM committed c JOIN introduced i ON i.digest = c.digest"
-# Memories that change when vouching is switched on or off: those with copied entries, which then count once, and
-# those with several changes, because two branches may each have set a text.
-FOLDED_OTHERWISE = "SELECT target FROM entries GROUP BY target HAVING count(*) > 2 OR count(DISTINCT digest) < count(*)"
+# Memories that change when vouching is switched on or off: those with copied entries, which then count once, those
+# with several changes, because two branches may each have set a text, and records, for which no commit vouches.
+FOLDED_OTHERWISE = (
+    "SELECT target FROM entries GROUP BY target HAVING count(*) > 2 OR count(DISTINCT digest) < count(*)"
+    f" UNION SELECT id FROM memories WHERE kind IN {RECORDED}"
+)
 SWITCHED_OFF = "switched off"
 GIT_RETRY_S = 600  # after git has failed, it is asked again after this time
 CANNOT_WRITE = (

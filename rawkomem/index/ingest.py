@@ -30,7 +30,7 @@ from ..format.mesh_fields import OTHER_METADATA_KEY, SCRUBBED_KEY, metadata_in
 from ..model.entries import Entry, Memory
 from ..model.filters import Facets
 from ..model.ids import slug
-from ..model.values import as_dict, record, replace, unchecked
+from ..model.values import RECORDED, as_dict, record, replace, unchecked
 from ..redaction.entries import redact_entry
 from ..redaction.scrubber import scrubbed_text
 from ..state.changes import newer_in, references
@@ -242,8 +242,8 @@ class Vouching:
         self._known: dict[str, bool] = {}
 
     def __call__(self, entry: Entry) -> bool:
-        """Return whether a person vouches for an entry."""
-        if not entry.digest:
+        """Return whether a person vouches for an entry. Nobody reads a record of a run because it is committed."""
+        if not entry.digest or entry.kind in RECORDED:
             return False
         return self.is_committed(entry.digest) or self.is_typed(
             entry.id, entry.digest, entry.kind

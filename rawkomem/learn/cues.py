@@ -105,6 +105,12 @@ CUES = (
         CORRECTION,
     ),
     Cue(
+        "forbids",
+        1.4,
+        any_of(r"^no (?!more|need|problem|new|other|further)[\w-]+ [\w-]+s\W*$"),
+        CORRECTION,
+    ),
+    Cue(
         "names what you did",
         1.0,
         any_of(
@@ -424,6 +430,16 @@ JOINTS = re.compile(
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
     r"| an?)? ([\w.@-]{2,30})"
+)
+
+# A command of two words in a rule: "use make suite", "run `npm test`"; and a file name.
+COMMANDS = re.compile(
+    r"\b(?:use|run|call|with|via) `?((?:make|just|npm|pnpm|yarn|bun|cargo|go|uv|poetry|mix|rake|gradle|docker|git)"
+    r"(?: run)? (?!(?:sure|it|the|a|an|one|this|that)\b)[a-z][\w:-]{1,30})",
+    re.IGNORECASE,
+)
+FILES = re.compile(
+    r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])", re.IGNORECASE
 )
 
 # The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".

@@ -37,6 +37,7 @@ from .proposed_conditions import (
     conditions_of_title,
     propose_asked_condition,
     propose_conditions,
+    propose_patterns,
 )
 from .repetitions import means_same
 from .turns import ASSISTANT, TOOL, Run, Turn
@@ -219,6 +220,9 @@ UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )")
 
 
+RULES = (CORRECTION, RULE, PREFERENCE)  # kinds that say how to do some work
+
+
 @record
 class Scored:
     """The score of a statement, the kind of draft that it makes, and the cues in it as a text."""
@@ -281,6 +285,7 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft
     title = draft_title(statement or said)
     text = _concise(said)
     when = conditions_of_title(title, statement or text)
+    patterns = propose_patterns(text) if scored.kind in RULES else ()
     if statement:
         text = f"{statement}\n\nThe person agreed: “{said}”"
     elif scored.kind == CORRECTION:
@@ -300,7 +305,7 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft
         before=before,
         title=title,
         text=text,
-        when=when,
+        when=patterns or when,
         score=round(scored.score, 2),
         why=scored.why,
         at=exchange.at,

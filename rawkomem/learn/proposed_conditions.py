@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from itertools import chain
+from typing import Any
 
 from ..model.entries import Entry
 from ..model.values import replace
-from ..text.conditions import LANGUAGE, everyday_hits, read_condition, specific_stems
+from ..text.conditions import (
+    LANGUAGE,
+    everyday_hits,
+    match_condition,
+    read_condition,
+    specific_stems,
+)
 from ..text.language import language, word_set
 from ..text.prose import subjects_of
 from . import cues
@@ -85,6 +96,50 @@ def propose_conditions(text: str, subject: Collection[str] = ()) -> tuple[str, .
     return tuple(
         condition for condition in conditions if condition and _is_usable(condition)
     )
+
+
+# Propose patterns for a short rule: the things that it names, and the words with which people ask for
+# the work that it is about. The kinds of work are data: `named` matches rules, `asked` is written
+# into the memory.
+
+MAX_RULE_WORDS = 20  # a longer text says more than one rule about one kind of work
+MAX_KINDS = 2  # of work; a rule about more has no clear subject
+
+
+@cache
+def kinds_of_work() -> dict[str, Any]:
+    """Return kind of work → `named`, the pattern of rules about it, and `asked`, the patterns of requests for it."""
+    path = os.path.join(os.path.dirname(__file__), "kinds_of_work.json")
+    with open(path, encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def propose_patterns(rule: str) -> tuple[str, ...]:
+    """Return patterns that fire on requests for the work that a short rule is about; none if that is unclear.
+
+    "Never run bare pytest, use make suite" applies to requests for pytest, for make suite and for any tests.
+    """
+    rule = REDACTED_TAG.sub("", rule)
+    kinds = [
+        kind
+        for kind in kinds_of_work().values()
+        if match_condition(kind["named"], rule)
+    ]
+    if len(rule.split()) > MAX_RULE_WORDS or not 0 < len(kinds) <= MAX_KINDS:
+        return ()
+    asked = [pattern for kind in kinds for pattern in kind["asked"]]
+    words = {*"|".join(asked).split("|")}
+    tools = (
+        word
+        for kind in kinds
+        for word in kind["named"].split("|")
+        if match_condition(word, rule)
+    )
+    things = chain(cues.COMMANDS.findall(rule), cues.FILES.findall(rule), tools)
+    names = [name.lower() for name in things] + [*_names_in(rule)]
+    new = [name for name in dict.fromkeys(names) if name not in words]
+    return tuple(filter(None, ("|".join(new[:MAX_NAMES]), *asked)))
 
 
 def with_condition(entry: Entry) -> Entry:

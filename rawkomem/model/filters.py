@@ -8,10 +8,12 @@ from .errors import BadInput
 from .values import (
     ACTIVE,
     ANY_RANK,
+    CREATES,
     DRAFT_STATUS,
     EXPIRED,
     NO_MOMENT,
     NO_TEXTS,
+    RECORDED,
     STATUSES,
     TYPE_CHECKING,
     TYPES,
@@ -241,6 +243,14 @@ def read_filter(words: dict[str, Words]) -> Filter:
         if words.get(field.word)
     }
     return replace(DEFAULT_FILTER, **values)
+
+
+def without_records(only: Filter | None) -> Filter:
+    """Return a filter, or the default one, that leaves out records of runs, such as traces, unless it names kinds or ids."""
+    only = only or DEFAULT_FILTER
+    if only.kinds or only.ids:
+        return only
+    return replace(only, kinds=[kind for kind in CREATES if kind not in RECORDED])
 
 
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:

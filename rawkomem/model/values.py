@@ -222,7 +222,8 @@ class Kind:
     # groups other memories: searched and listed, but never injected
     groups: bool = False
     fades: bool = False  # whether `prune` may archive it
-    recorded: bool = False  # written by a program, as the record of a finished task
+    # the record of a finished task: found only if asked for, and vouched for only by a review
+    recorded: bool = False
     needs_when: bool = False  # SPEC-0009 expects `whenToUse`
 
 
@@ -563,7 +564,11 @@ def some_of(*words: str) -> Check:
     )
 
 
-checked_kinds = some_of(*CREATES)
+def checked_kinds(value: Any, where: str) -> Any:
+    """Return a list of kinds of memories."""
+    return some_of(*CREATES)(value, where)
+
+
 checked_statuses = some_of(*STATUSES)
 checked_importance = one_of(*IMPORTANCE)
 

@@ -21,7 +21,6 @@ from ..model.values import (
 from ..state.trust import Standing, claimed_about, claimed_for, is_valid
 from ..text.conditions import (
     PASTED,
-    RECENT,
     SYMBOLS,
     WORDS,
     Fired,
@@ -31,7 +30,7 @@ from ..text.conditions import (
     situation_of,
     subject_text,
 )
-from .relevance import CRITICAL, fired_beside, is_sure, is_withdrawn, lesson_held_back
+from .relevance import CRITICAL, fired_in_paste, is_sure, is_withdrawn, lesson_held_back
 from .scoring import Profile, Reason, Scored
 from .signals import Limits, Question, Signals, Spaces, find_signals
 
@@ -46,30 +45,39 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-UNFIRED_SHARE = 0.3  # of importance and age, for a memory that no pattern calls for
+STEP = 0.2  # of confidence; memories within one say as much about the task
 
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     """Return the items, best first. Items that no person vouches for come last.
 
-    A profile with an `order` adds these factors to the confidence; they count most if a pattern fired.
+    A profile with an `order` puts memories whose pattern fired first. Memories within a step of confidence are equally
+    sure; these factors are added to it.
     """
-    return sorted(
-        items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile))
-    )
+    turns, top = [], 1.0 + STEP
+    for item in sorted(items, key=_sure, reverse=True):
+        top = top if top - _sure(item) < STEP else _sure(item)
+        turns.append((bool(item.signals.unverified), _turn(item, profile, top), item))
+    return [item for *_, item in sorted(turns, key=lambda turn: turn[:2])]
 
 
-def _turn(item: Scored, profile: Profile) -> tuple[float, int, int, str]:
-    memory, worth = item.memory, item.score
+def _sure(item: Scored) -> float:
+    return item.signals.confidence or item.score
+
+
+def _turn(
+    item: Scored, profile: Profile, sure: float
+) -> tuple[bool, float, int, int, str]:
+    memory, worth, is_first = item.memory, item.score, False
     if profile.order:
-        share = 1.0 if is_sure(item.signals) else UNFIRED_SHARE
+        is_first = item.is_named or is_sure(item.signals)
         added = sum(factor.value * factor.weight for factor in item.order)
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        worth = (item.signals.confidence or item.score) * stale + share * added
+        worth = (sure + added) * stale
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
-    return -round(worth, 6), -rank, -day, memory.id
+    return not is_first, -round(worth, 6), -rank, -day, memory.id
 
 
 def is_critical(item: Scored) -> bool:
@@ -224,7 +232,7 @@ def gather(sources: Sources, question: Question, profile: Profile) -> list[Candi
     """Return every memory worth scoring, with its signals."""
     situation = question.situation or situation_of(question.text)
     fired = {**sources.fired(situation)}
-    fired |= fired_beside(sources, question, fired)
+    fired |= fired_in_paste(sources, question, fired)
     filters = sources.filters()
     answers = find_signals(sources.store, sources.spaces, [question], *filters.values())
     candidates: list[Candidate] = []
@@ -279,7 +287,7 @@ def _row_weight(row: Row | None) -> tuple[int, int]:
 
 def _with_fired_part(signals: Signals, part: Fired) -> Signals:
     """Add the part that fired. A term that has no vector, as in scripts other than Latin, counts as a shared phrase."""
-    is_word = part.how not in (WORDS, PASTED, RECENT) and part.text != ""
+    is_word = part.how not in (WORDS, PASTED) and part.text != ""
     is_symbol = part.text > SYMBOLS and not any(map(str.isalnum, part.text))
     literal = is_word and (is_symbol or not is_embeddable(part.text))
     return replace(signals, fired=part, shares_phrase=signals.shares_phrase or literal)

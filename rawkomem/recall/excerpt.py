@@ -14,17 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-# Choose the part of a memory that a prompt shows: its best passages in whole sentences, under
-# their headings.
+# Choose the part of a memory that a prompt shows: the whole text, or whole units of it.
 
-MAX_WHOLE_CHARS = 400  # a body of at most this length is shown whole …
-MAX_SHOWN_CHARS = 280  # … and of a longer one this much; the whole text is in its file
-# a longer sentence is cut between words, or anywhere
-LONG_UNIT_CHARS, MAX_UNIT_CHARS = 220, 280
-# of the question that a sentence outside the best passage must contain
-MIN_EXTRA_WORDS = 2
-# … and its minimum weight, as a share of the best sentence's weight
-MIN_EXTRA_SHARE = 0.5
+MAX_WHOLE_CHARS = 1_500  # a body of at most this length is shown whole …
+# … and of a longer one, whole units that fit the task; the rest is in its file
+MAX_SHOWN_CHARS = 2_500
+# a sentence without an end is cut between words, or anywhere
+LONG_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 220, 280
 # a stem has at least 4 letters; an ending has at most 3
 MIN_STEM_CHARS, ENDING_CHARS = 4, 3
 # a longer line above `===` or `---` is a paragraph, not a heading
@@ -37,7 +33,8 @@ MAX_ABBREVIATION_CHARS, MAX_SPACES = 12, 8
 AROUND_TITLE = " \t*_#`\"'.:!?"
 RULES = "=-*_+> \t"  # a line of only these is empty: a rule, an empty item or quote
 UNDERLINES = {"=": 1, "-": 2}  # of headings
-BULLETS = ("- ", "* ", "+ ", "|", ">")
+BULLETS = ("- ", "* ", "+ ")
+TABLE = "|"
 CODE_INDENT = "    "
 PLAIN_TAGS = (
     "p div span center br hr b i em strong u s small sub sup kbd picture source figure figcaption font details summary "
@@ -54,12 +51,14 @@ BADGE_TARGET = late_regex(r"\[.*\]: .*(?:\.svg|badge|shields\.io)")
 
 @record
 class Unit:
-    """A sentence, a list item, a table row or a piece of code, and the headings above it."""
+    """A paragraph, a list item with what is below it, a table or a code block, and the headings above it."""
 
     text: str  # empty: headings without a text below them
     before: str  # white space between it and the unit before
     path: tuple[str, ...]
     at: int  # its offset in the body
+    # units above that are shown with it: what introduces a list, the head of a long table
+    leads: tuple[int, ...] = ()
 
 
 def excerpt(
@@ -69,18 +68,28 @@ def excerpt(
     passage: int | None = None,
     most: int = MAX_SHOWN_CHARS,
 ) -> str:
-    """Return a short body whole; of a longer one, its passage and other sentences that contain the words.
+    """Return a short body whole; of a longer one, whole units: those of its passage and others with the words.
 
-    Empty if not even one sentence fits into `most` characters.
+    Only a unit of more than `most` characters is divided, into sentences or rows. Empty if nothing fits.
     """
     body = clean(body)
-    units = _UnitReader(title).units(body)
+    units = _UnitReader(title, most).units(body)
     every = _joined_units(units, range(len(units)))
-    if len(every) <= most:
+    if len(every) <= min(most, MAX_WHOLE_CHARS):
         return every
     weights = _unit_weights(units, words)
     core = _core_units(title, body, units, words, weights, passage)
-    return _joined_units(units, sorted(_chosen_units(units, core, weights, most)))
+    chosen = _chosen_units(units, core, weights, most)
+    while len(shown := _joined_units(units, sorted(chosen))) > most and len(chosen) > 1:
+        chosen.pop()  # headings and marks of cuts took more room
+    # most of it fits the task: the rest may be what matters
+    return every if len(shown) < len(every) <= min(most, 2 * len(shown)) else shown
+
+
+def is_whole(title: str, body: str, shown: str) -> bool:
+    """Return whether an excerpt of a body is all of it."""
+    units = _UnitReader(title, len(body)).units(clean(body))
+    return shown == _joined_units(units, range(len(units)))
 
 
 def _core_units(
@@ -88,7 +97,7 @@ def _core_units(
     body: str,
     units: Sequence[Unit],
     words: Sequence[str],
-    weights: Sequence[tuple[int, float]],
+    weights: Sequence[float],
     passage: int | None,
 ) -> Sequence[int]:
     """Return the units of the passage; all units, if it is unknown or if only others or the title contain the words."""
@@ -96,68 +105,69 @@ def _core_units(
     for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
         start, end = end, body.find(part.text, end) + len(part.text)
     core = [at for at, unit in enumerate(units) if start <= unit.at < end]
-    held = sum(weights[at][0] for at in core)
-    most = max(count for count, _ in weights)
-    if core and not held and most < MIN_EXTRA_WORDS:
+    fits = any(weights[at] for at in core)
+    if not fits and not any(weights):
         named = {*language().stems(title)}
-        held = not named or not named <= {*language().stems(" ".join(words))}
-    return core if core and held else range(len(units))
+        fits = not named or not named <= {*language().stems(" ".join(words))}
+    return core if core and fits else range(len(units))
 
 
 def _chosen_units(
-    units: Sequence[Unit],
-    core: Sequence[int],
-    weights: Sequence[tuple[int, float]],
-    most: int,
-) -> set[int]:
-    """Return the units to show while they fit: those of the core, from its best one on, then others with the words."""
-    chosen: set[int] = set()
+    units: Sequence[Unit], core: Sequence[int], weights: Sequence[float], most: int
+) -> list[int]:
+    """Return the units to show while they fit, the best first: the core, or its best one with its section, others with the words, then the rest of their sections."""
+    chosen: list[int] = []
+    taken: set[int] = set()
     room = most
 
     def takes(at: int) -> bool:
         nonlocal room
-        unit = units[at]
-        is_headed = not at or units[at - 1].path != unit.path
-        size = len(unit.before + unit.text) + is_headed * len(STEP.join(unit.path))
+        new = [one for one in (*units[at].leads, at) if one not in taken]
+        size = sum(_size_of(units, one) for one in new)
         if size <= room:
             room -= size
-            chosen.add(at)
-        return at in chosen
+            chosen.extend(new)
+            taken.update(new)
+        return at in taken
 
-    if all(map(takes, core)):
-        first = 0
-    else:
+    if not all(map(takes, core)):
         chosen.clear()
+        taken.clear()
         room = most
-        first = max(range(len(core)), key=lambda place: weights[core[place]][1])
-        if takes(core[first]):
-            all(map(takes, core[first + 1 :]))
-            all(map(takes, reversed(core[:first])))
-    floor = MIN_EXTRA_SHARE * max(weight for _, weight in weights)
-    for at in (
-        sorted(range(len(units)), key=lambda at: -weights[at][1]) if chosen else ()
-    ):
-        if (
-            at not in chosen
-            and weights[at][0] >= MIN_EXTRA_WORDS
-            and weights[at][1] >= floor
-        ):
+        best = max(core, key=lambda at: weights[at])
+        section = [at for at in core if units[at].path == units[best].path]
+        after, above = [
+            [at for at in section if at >= best],
+            [at for at in section[::-1] if at < best],
+        ]
+        if all(map(takes, after)):
+            all(map(takes, above))
+    for at in sorted(range(len(units)), key=lambda at: -weights[at]):
+        if weights[at]:
+            takes(at)
+    sections = {units[at].path for at in chosen}
+    for at, unit in enumerate(units):
+        if unit.path in sections:
             takes(at)
     return chosen
 
 
-def _unit_weights(
-    units: Sequence[Unit], words: Sequence[str]
-) -> list[tuple[int, float]]:
-    """Return for each unit how many of the words it contains, and their weight; rarer words weigh more."""
+def _size_of(units: Sequence[Unit], at: int) -> int:
+    """Return the characters that a unit adds, with its headings if they are new there."""
+    unit = units[at]
+    is_headed = not at or units[at - 1].path != unit.path
+    return len(unit.before + unit.text) + is_headed * len(STEP.join(unit.path))
+
+
+def _unit_weights(units: Sequence[Unit], words: Sequence[str]) -> list[float]:
+    """Return for each unit the weight of the words that it contains; rarer words weigh more."""
     texts = [f"{unit.text} {' '.join(unit.path)}".lower() for unit in units]
-    counts, sums = [0] * len(units), [0.0] * len(units)
+    weights = [0.0] * len(units)
     for stem in stems_of(words):
         holders = [at for at, text in enumerate(texts) if stem in text]
         for at in holders:
-            counts[at] += 1
-            sums[at] += 1 / len(holders)
-    return [*zip(counts, sums, strict=True)]
+            weights[at] += 1 / len(holders)
+    return weights
 
 
 def stems_of(words: Sequence[str]) -> set[str]:
@@ -174,7 +184,7 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
         is_cut = at != last + 1
         if is_cut and out:
             out += f"\n{CUT}"
-        if unit.path and (is_cut or unit.path != path):
+        if unit.path and unit.path != path:
             same = 0
             while (
                 not is_cut
@@ -199,14 +209,17 @@ def _joined_units(units: Sequence[Unit], chosen: Sequence[int]) -> str:
 class _UnitReader:
     """Reads the units of a body. Headings become paths; images, comments, rules, layout tags are dropped."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, most: int) -> None:
         self.found: list[Unit] = []
         self.title = _bare_title(title)
+        self.most = most  # characters of a unit; a longer one is divided
         self.trail: list[tuple[int, str]] = []  # levels and headings
-        self.lines: list[str] = []  # of the open paragraph or code block
-        self.at = 0  # the offset of the open paragraph, code block or heading
+        self.lines: list[str] = []  # of the open unit
+        self.item = -1  # indentation of the open list item
+        self.at = 0  # the offset of the open unit or heading
         self.blank = False  # whether an empty line came before
         self.bare = False  # whether the last heading has no text below it yet
+        self.lead: tuple[int, ...] = ()  # of the open list
 
     def units(self, body: str) -> list[Unit]:
         """Return the units of a body in order."""
@@ -217,33 +230,38 @@ class _UnitReader:
             if is_comment or (opens and not fence):
                 is_comment, line = "-->" not in line, line.partition("-->")[2]
             before, fence = fence, fence_after(fence, line)
-            if fence and not before:
+            in_item = self.item >= 0 and line[:1] in (" ", "\t")
+            if fence and not before and not in_item:
                 self._close()
             if before or fence:
                 self._keep(line, start)
             else:
                 self._line(_without_layout(line), start)
-            if before and not fence:
-                self._code()
+            if before and not fence and self.item < 0:
+                self._close(is_code=True)
         if fence:
             self._keep(fence, at)
-            self._code()
+            self._close(is_code=self.item < 0)
         self._close()
         self._add_bare_heading()
         return self.found
 
     def _keep(self, line: str, start: int) -> None:
-        """Add a line to the open paragraph or code block, or open one."""
+        """Add a line to the open unit, or open one."""
         if not self.lines:
             self.at = start
         self.lines.append(line)
 
     def _line(self, line: str, start: int) -> None:
         text = line.strip()
-        level = 0 if line.startswith(CODE_INDENT) else heading_level(line.lstrip(" >"))
+        indent = len(line) - len(line.lstrip())
+        is_below = self.item >= 0 and indent > self.item
+        is_code = line.startswith(CODE_INDENT) and not is_below
+        level = 0 if is_code or is_below else heading_level(line.lstrip(" >"))
         is_line = len(self.lines) == 1 and text != "" and not text.strip(text[0])
         if (
             is_line
+            and self.item < 0
             and len(self.lines[0]) <= MAX_HEADING_CHARS
             and text[0] in UNDERLINES
         ):
@@ -252,15 +270,34 @@ class _UnitReader:
             self._close()
             self._open(level, one_line(line.strip(" >#\t"), MAX_HEADING_CHARS))
             self.at = start
+        elif not text:
+            if self.item < 0:
+                self._close()
+            elif self.lines:
+                self.lines.append("")
+            self.blank = self.blank or not self.lines
         elif not text.strip(RULES):
             self._close()
             self.blank = True
         else:
-            number = text.lstrip("0123456789")
-            is_item = text.startswith(BULLETS) or line.startswith((CODE_INDENT, "\t"))
-            if is_item or (number != text and number[:2] in (". ", ") ")):
-                self._close()
-            self._keep(line.rstrip(), start)
+            self._text(line.rstrip(), text, indent, is_below, start)
+
+    def _text(
+        self, line: str, text: str, indent: int, is_below: bool, start: int
+    ) -> None:
+        """Add a line of text to the open unit, or begin another: a list item, a table, a paragraph."""
+        number = text.lstrip("0123456789")
+        is_item = text.startswith(BULLETS) or (
+            number != text and number[:2] in (". ", ") ")
+        )
+        was_table = bool(self.lines) and self.lines[0].lstrip().startswith(TABLE)
+        is_table = text.startswith(TABLE)
+        after_blank = bool(self.lines) and not self.lines[-1]
+        if not is_below and (is_item or is_table != was_table or after_blank):
+            self._close()
+            if is_item:
+                self.item = indent
+        self._keep(line, start)
 
     def _open(self, level: int, heading: str) -> None:
         if self.trail and level <= self.trail[-1][0]:
@@ -277,10 +314,48 @@ class _UnitReader:
         if self.bare:
             self._add("", "\n", self.at)
 
-    def _close(self) -> None:
-        """Add the sentences of the open paragraph, and close it."""
-        text, before = "\n".join(self.lines), "\n"
-        self.lines = []
+    def _close(self, is_code: bool = False) -> None:
+        """Add the open unit, and close it. A unit that is too long is divided, but code is left out."""
+        lines, is_item = self.lines, self.item >= 0
+        self.lines, self.item = [], -1
+        ends_blank = bool(lines) and not lines[-1]
+        text = "\n".join(lines).rstrip()
+        if not text:
+            return
+        before = "\n\n" if self.blank else "\n"
+        if not is_item:
+            self.lead = ()
+        elif not self.lead and self._introduces():
+            self.lead = (len(self.found) - 1,)
+        if len(text) <= self.most:
+            self._add(text, before, self.at)
+        elif text.startswith(TABLE):
+            self._rows(lines)
+        elif is_code:
+            self._add(CUT, before, self.at)
+        else:
+            self._sentences(text, before)
+        self.blank = ends_blank
+
+    def _introduces(self) -> bool:
+        """Return whether the last unit introduces what follows: it is a text of this section without an end."""
+        last = self.found[-1] if self.found and not self.bare else None
+        return bool(
+            last and last.text.rstrip(CLOSING)[-1:] not in (*MARKS, *WIDE_MARKS, "")
+        )
+
+    def _rows(self, lines: Sequence[str]) -> None:
+        """Add the rows of a table that is too long; its head goes with each."""
+        at = self.at
+        self._add("\n".join(lines[:2]), "\n", at)
+        self.lead = (len(self.found) - 1,)
+        for line in lines[2:]:
+            at += len(line) + 1
+            self._add(line, "\n", at)
+        self.lead = ()
+
+    def _sentences(self, text: str, before: str) -> None:
+        """Add the sentences of a paragraph or a list item that is too long."""
         for start, end in _sentence_spans(text):
             sentence = text[start:end].lstrip()
             gap = text[start : end - len(sentence)]
@@ -290,20 +365,12 @@ class _UnitReader:
                 self.at + start,
             )
 
-    def _code(self) -> None:
-        """Add the open code block: whole if it is short, else each line, indented instead of fenced."""
-        lines, self.lines = self.lines, []
-        if sum(map(len, lines)) <= MAX_UNIT_CHARS:
-            self._add("\n".join(lines), "\n", self.at)
-            return
-        for line in lines[1:-1]:
-            self._add(f"{CODE_INDENT}{line[:MAX_UNIT_CHARS]}", "\n", self.at)
-
     def _add(self, text: str, before: str, at: int) -> None:
         path = tuple(heading for _, heading in self.trail if heading)
         is_title = not self.found and _bare_title(text) == self.title
         if (text or path) and not is_title:
-            self.found.append(Unit(text, "\n\n" if self.blank else before, path, at))
+            before = "\n\n" if self.blank else before
+            self.found.append(Unit(text, before, path, at, self.lead))
         self.bare = self.blank = False
 
 
@@ -316,14 +383,14 @@ def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for at, sign in enumerate(text):
         length = at - start
-        if sign.isalnum() and length < MAX_UNIT_CHARS:
+        if sign.isalnum() and length < MAX_SENTENCE_CHARS:
             continue  # inside a word
         is_end = sign.isspace() and (
-            length > LONG_UNIT_CHARS or _is_end(text, start, at)
+            length > LONG_SENTENCE_CHARS or _is_end(text, start, at)
         )
         if sign in WIDE_MARKS:
             at += 1
-        elif not is_end and length < MAX_UNIT_CHARS:
+        elif not is_end and length < MAX_SENTENCE_CHARS:
             continue
         yield start, at
         start = at

@@ -12,7 +12,7 @@ from ..model.entries import Memory, Task
 from ..model.values import TYPE_CHECKING, record, replace
 from ..state.trust import why_withdrawn
 from ..text.chunks import count_tokens, counted
-from ..text.conditions import LINK, Fired
+from ..text.conditions import LINK, PASTED, Fired
 from ..text.language import is_copy
 from ..text.safe import safe_item_id, safe_line, safe_name, safe_title
 from .candidates import (
@@ -26,7 +26,7 @@ from .candidates import (
     newer_by_outdated,
 )
 from .excerpt import MAX_SHOWN_CHARS, excerpt
-from .relevance import gate, stands_alone, with_evidence
+from .relevance import gate, is_pattern, is_sure, stands_alone, with_evidence
 from .render import (
     MAX_POINTER_CHARS,
     POINTING,
@@ -90,12 +90,8 @@ def pack(
     kept: list[Scored] = []
     for item in sorted(current, key=_packing_turn):
         confidence, reason = item.signals.confidence, _why_left_out(item, kept, limits)
-        if (
-            not reason
-            and kept
-            and confidence < limits.min_beside
-            and not stands_alone(item)
-        ):
+        is_weak = confidence < limits.min_beside and not is_sure(item.signals)
+        if not reason and kept and is_weak and not stands_alone(item):
             reason = Reason("not-confident", (confidence, limits.min_beside))
         (left if reason else kept).append(replace(item, out=reason))
     if by_density:
@@ -297,36 +293,47 @@ def _mark_copy(item: Scored, before: Sequence[Scored]) -> Scored:
 # there was no room.
 
 # codes of memories that a prompt may point to
-POINTED = ("not-confident", "full", "over-budget")
+POINTED = ("nothing-fired", "not-confident", "full", "over-budget")
 
 
 def _may_be_pointed_to(item: Scored) -> bool:
     """Return whether a prompt may point to an item. Nobody but a person may put a title into a prompt."""
-    is_next = item.out is not None and item.out.code in POINTED
+    signals = item.signals
     return (
-        is_next
-        and item.signals.confidence >= MIN_POINTER
-        and not item.signals.unverified
+        item.out is not None
+        and item.out.code in POINTED
+        and (is_pattern(signals) or signals.confidence >= MIN_POINTER)
+        and not signals.unverified
     )
 
 
 def point_to(
     packed: Packed, question: Question, told: ReceivedKeys
 ) -> tuple[Scored, ...]:
-    """Return the next candidates, best first. A short reply, thanks or pasted text alone gets none."""
-    if len(question.content) < THIN_WORDS:
-        return ()
-    fitting = filter(_may_be_pointed_to, packed.left_out)
+    """Return the next candidates, best first; those whose pattern fired come before others.
+
+    A short reply, thanks or pasted text alone gets only those whose pattern fired.
+    """
+    is_thin = len(question.content) < THIN_WORDS
     chosen: list[Scored] = []
-    for item in sorted(fitting, key=lambda item: -item.signals.confidence):
+    for item in sorted(filter(_may_be_pointed_to, packed.left_out), key=_pointer_turn):
         if len(chosen) == MAX_POINTERS:
             break
         known = {received_key(item), pointer_key(item)} & told
-        if not known and not any(
-            _alike(item, other) for other in (*packed.items, *chosen)
-        ):
+        if known or (is_thin and not is_pattern(item.signals)):
+            continue
+        if not any(_alike(item, other) for other in (*packed.items, *chosen)):
             chosen.append(item)
     return tuple(chosen)
+
+
+def _pointer_turn(item: Scored) -> tuple[bool, bool, float]:
+    fired = item.signals.fired if is_pattern(item.signals) else None
+    return (
+        fired is None,
+        fired is not None and fired.how == PASTED,
+        -item.signals.confidence,
+    )
 
 
 def pointer_key(item: Scored) -> str:

@@ -9,21 +9,11 @@ from __future__ import annotations
 import math
 
 from ..embed.static import Rarity
-from ..index.conditions import expect_conditions
-from ..index.stores.sqlite import DEEP, FIRST, WHEN, Compared, Holders
+from ..index.stores.sqlite import DEEP, FIRST, Holders
 from ..model.entries import Memory
 from ..model.values import DAY, IMPORTANCE, TYPE_CHECKING, replace
-from ..text.conditions import (
-    ALTERNATIVES,
-    PASTED,
-    PATH,
-    RECENT,
-    WORDS,
-    Fired,
-    fires,
-    is_sentence,
-    read_conditions,
-)
+from ..state.trust import imported_from
+from ..text.conditions import PASTED, WORDS, Fired, is_sentence
 from ..text.language import language
 from .scoring import FIRED, Profile, Reason, Scored, why_fired
 from .signals import THIN_WORDS, Limits, Question, Signals, embedded_texts
@@ -33,54 +23,19 @@ if TYPE_CHECKING:
 
     from .candidates import Candidate, Sources
 
-Values = dict[str, float]
 
-
-# Compute the probability that a memory is relevant, from its evidence and from weights that were
-# fitted offline.
+# Compute how much a memory is about a task, from three values.
 #
-# It is a logistic regression over named values (tools/fit_gate.py). One table of weights serves both
-# tiers of vectors. The weights of conditions that fired, of names in pasted text and of small
-# repositories were set by hand: somebody who writes a condition expects that it causes a recall.
-# With these weights fitted, too, the figures for projects that were left out were lower.
+# It is a logistic regression (tools/fit_gate.py), fitted on real prompts of two projects and on the
+# imported rules of two others. Conditions are no part of it: whether a pattern that a person wrote
+# fires is a rule of its own, see `is_called_for`.
 
 BIAS = "bias"
-SET_WEIGHTS = {
-    "fired_few": 6.0,
-    "fired": 2.5,
-    "fired_far": -5.0,
-    "fired_path": 2.5,
-    "recent_name": 1.5,
-    "pasted_name": 0.7,
-    "pasted_thin": 6.5,
-    "few_memories": 0.5,
-    "spoken_close": 10.0,
-}
-WEIGHTS = {
-    "meaning": 2.97, "agreement": 3.89, "condition_meaning": -3.25, "spoken_meaning": 2.01, "search": 3.24,
-    "shared_words": 1.42, "shared_in_long": -0.20, "thin": -1.00, "spoken": 0.01, "no_condition": -0.11,
-    BIAS: -5.98, **SET_WEIGHTS,
-}  # fmt: skip
+WEIGHTS = {"meaning": 4.56, "search": 1.59, "shared_words": 1.33, BIAS: -3.96}
 EVIDENCE_TEXTS = {  # evidence → its description in `rawkomem why`
     "meaning": "cosine of the passage or condition that is closest to a sentence of the task",
-    "agreement": "cosine of the second closest passage or condition",
-    "condition_meaning": "cosine of the closest condition that is a sentence",
-    "spoken_close": "how far that cosine is above 0.6, if most conditions of the memory are sentences",
-    "spoken_meaning": "the same cosine, if most conditions of the memory are sentences",
-    "search": "its score in a search for the task: the best one has nearly 1, less among fewer than 40 memories",
+    "search": "its score in a search for the task: the best one has nearly 1; nearer to 0.4 among fewer than 40 memories",
     "shared_words": "words shared with the task, weighed by how rare they are",
-    "shared_in_long": "the same in a task of many words, where words are shared by chance",
-    "fired_few": "a pattern of whenToUse fires in a task of few words",
-    "fired": "a pattern of whenToUse fires; less in a task of many words",
-    "few_memories": "the repository is small: each memory is more likely to be relevant",
-    "fired_path": "a pattern of whenToUse fires in a path only",
-    "fired_far": "a pattern of whenToUse fires, but the memory is far from the task in meaning",
-    "recent_name": "a pattern of whenToUse names something in the exchange before a task of few words",
-    "pasted_name": "a pattern of whenToUse names something in the pasted text",
-    "pasted_thin": "a pattern of whenToUse names something in the pasted text, and the task says almost nothing else",
-    "spoken": "most conditions of the memory are sentences, so only their meaning can match",
-    "no_condition": "the memory has no condition",
-    "thin": "the task has fewer than three content words",
     BIAS: "the start value of every memory",
 }
 
@@ -110,20 +65,11 @@ MAX_WORDS = 12  # of a request that are looked up, the rarest first
 MAX_HOLDING = 100
 NOBODY: Holders = (0, frozenset())  # no memory contains the word
 MAX_COMPARED = 2_000  # passages of the candidates that a sentence is compared with
-USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less
-SUMMED_WORDS = 4  # rarest shared words whose weights are added
-# above this cosine, a task says nearly the same as a condition that is a sentence
-SAME_COSINE = 0.6
-CLOSE_COSINE = 0.35  # below this cosine, a fired condition counts less
-LONE_COSINE = 0.4  # … and below this one, a fired single ordinary word counts less
-FULL_TERM_WEIGHT = 0.5  # from this weight on, a term that fires counts fully
-FREE_MEMORIES = 4  # if more memories share a condition's term, it counts less
-FEW_WORDS, LONG_WORDS = 10, 25  # content words of a request
+USUAL_MEMORIES = 40  # in a smaller repository, the best search score says less …
+USUAL_SEARCH = 0.4  # … and this score counts instead
 # a term with one of these is a name, a path or a number
 NAME_SIGNS = "_-./:~0123456789"
-PROJECT_WORD_WEIGHT = 0.35  # of a short word that is not in the vocabulary
-# of a word that is not in the vocabulary; shorter ones (git, npm) are in every project
-NAME_CHARS = 6
+SUMMED_WORDS = 4  # rarest shared words whose weights are added
 
 
 def with_evidence(
@@ -132,42 +78,16 @@ def with_evidence(
     """Return the candidates, each with its evidence and the probability that it is relevant."""
     if not candidates:
         return []
-    sentences = {
-        memory.id: [
-            at for at, condition in enumerate(memory.when) if is_sentence(condition)
-        ]
-        for memory, _ in candidates
-    }
-    near = _closeness(sources, question, candidates, sentences)
+    near = _closeness(sources, question, candidates)
     words = _Words(sources, question, [memory.id for memory, _ in candidates])
-    fired = _fired_terms(sources, question, candidates, words)
-    count = len(question.content)
-    thin, beyond = float(count < THIN_WORDS), math.log1p(max(0, count - LONG_WORDS))
+    # the best of a few memories may be far from the task
     known = min(1.0, sources.count() / USUAL_MEMORIES)
     judged = []
     for memory, signals in candidates:
-        values = {**near.get(memory.id, {}), **fired.get(memory.id, {})}
-        if values.pop("lone", 0.0) and "meaning" in values:
-            values["fired_few"] *= (
-                min(1.0, max(0.0, values["meaning"]) / LONE_COSINE) ** 2
-            )
-        meaning, shared = values.get("meaning", 0.0), words.shared(memory)
-        spoken = float(2 * len(sentences[memory.id]) > len(memory.when))
-        said_close = values.get("condition_meaning", 0.0)
-        values |= {
-            # the best of a few memories may be far from the task
-            "search": signals.score * known,
-            "shared_words": shared,
-            "shared_in_long": shared * beyond,
-            "thin": thin,
-            "spoken": spoken,
-            "spoken_meaning": spoken * said_close,
-            "spoken_close": spoken * max(0.0, said_close - SAME_COSINE),
-            "no_condition": float(not memory.when),
-            "fired_far": values.get("fired", 0.0) * max(0.0, CLOSE_COSINE - meaning),
-            # for sentences, the cosine is enough
-            "few_memories": -math.log(known) * (1 - spoken),
-            "pasted_thin": values.get("pasted_name", 0.0) * thin,
+        values = {
+            "meaning": near.get(memory.id, 0.0),
+            "search": signals.score * known + USUAL_SEARCH * (1 - known),
+            "shared_words": words.shared(memory),
         }
         evidence, confidence = tuple(values.items()), confidence_of(values)
         judged.append(
@@ -177,53 +97,31 @@ def with_evidence(
 
 
 def _closeness(
-    sources: Sources,
-    question: Question,
-    candidates: Sequence[Candidate],
-    sentences: Mapping[str, Sequence[int]],
-) -> dict[str, Values]:
-    """Return for each memory the cosines of its passages and conditions with the closest sentence of the prompt.
+    sources: Sources, question: Question, candidates: Sequence[Candidate]
+) -> dict[str, float]:
+    """Return for each memory the cosine of its passage or condition that is closest to a sentence of the prompt.
 
-    `sentences`: memory → the indexes of its conditions that are sentences. Memories that the second tier of vectors does not hold yet are compared in the first.
+    Memories that the second tier of vectors does not hold yet are compared in the first.
     """
     # Two groups, because only MAX_COMPARED passages are compared: unvouched memories must not displace vouched ones.
     vouched = sorted(
         memory.id for memory, signals in candidates if not signals.unverified
     )
     doubted = sorted(memory.id for memory, signals in candidates if signals.unverified)
-    found: dict[str, Values] = {}
+    found: dict[str, float] = {}
     for embedder, tier in ((sources.spaces.deep, DEEP), (sources.spaces.first, FIRST)):
         if embedder is None or len(found) == len(candidates) or not question.sentences:
             continue
-        passages: dict[str, dict[int, float]] = {}  # memory → passage → closest cosine
-        # memory → cosine of its closest condition that is a sentence
-        spoken: dict[str, float] = {}
+        closest: dict[str, float] = {}
         vectors = embedded_texts(sources.spaces, embedder, question.sentences)
         for group in filter(None, (vouched, doubted)):
             for hits in sources.store.compared(vectors, group, tier, MAX_COMPARED):
-                first = _first_conditions(hits)
-                for id, number, field, cosine in hits:
-                    own = passages.setdefault(id, {})
-                    own[number] = max(cosine, own.get(number, -1.0))
-                    if field == WHEN and number - first[id] in sentences[id]:
-                        spoken[id] = max(cosine, spoken.get(id, 0.0))
-        for id in passages.keys() - found.keys():
-            best = sorted(passages[id].values())
-            found[id] = {
-                "meaning": best[-1],
-                "agreement": best[-2:][0],  # of the second closest, if there is one
-                "condition_meaning": spoken.get(id, 0.0),
-            }
+                for id, _, _, cosine in hits:
+                    if tier == FIRST:
+                        cosine = sources.spaces.as_static(cosine)
+                    closest[id] = max(cosine, closest.get(id, 0.0))
+        found = {**closest, **found}
     return found
-
-
-def _first_conditions(hits: Sequence[Compared]) -> dict[str, int]:
-    """Return memory → number of the passage that is its first condition."""
-    first: dict[str, int] = {}
-    for id, number, field, _ in hits:
-        if field == WHEN:
-            first[id] = min(number, first.get(id, number))
-    return first
 
 
 class _Words:
@@ -260,105 +158,25 @@ class _Words:
                 weights.append(self.rarity(word) * here)
         return sum(sorted(weights, reverse=True)[:SUMMED_WORDS])
 
-    def is_name(self, term: str) -> bool:
-        """Return whether a term is a name, a path or a number, not ordinary words."""
-        if any(sign in NAME_SIGNS for sign in term):
-            return True
-        words = language().words(term)
-        return any(
-            len(word) >= NAME_CHARS and self.rarity.is_name(word) for word in words
-        )
 
-    def telling(self, term: str) -> float:
-        """Return the weight of a term by itself. Words of every project (git, npm, login) weigh less than a name."""
-        words = [
-            word for word in language().words(term) if not language().is_stop(word)
-        ]
-        if self.is_name(term) or not words:
-            return 1.0
-        return max(
-            PROJECT_WORD_WEIGHT if self.rarity.is_name(word) else self.rarity(word)
-            for word in words
-        )
-
-
-def _fired_terms(
-    sources: Sources, question: Question, candidates: Sequence[Candidate], words: _Words
-) -> dict[str, Values]:
-    """Return for each memory the evidence from its conditions that fired.
-
-    A term that fires for many vouched memories says little about each, and in a long request any term may occur by
-    chance. `lone`: only single ordinary words fired, like "git" in "show me the git log".
-    """
-    fired = [(memory, signals) for memory, signals in candidates if signals.fired]
-    expect_conditions(sources.view.catalogue.db, [memory.id for memory, _ in fired])
-    terms = {memory.id: _terms_of(memory, question) for memory, _ in fired}
-    # term → number of vouched memories whose conditions it fires
-    times: dict[str, int] = {}
-    for memory, signals in fired:
-        for term in (
-            () if signals.unverified else {term for term, _ in terms[memory.id]}
-        ):
-            times[term] = times.get(term, 0) + 1
-    count = len(question.content)
-    found: dict[str, Values] = {}
-    for memory, signals in fired:
-        part = signals.fired
-        said = [term for term, is_said in terms[memory.id] if is_said]
-        if not terms[memory.id]:
-            if part and part.how in (PASTED, RECENT):
-                found[memory.id] = {f"{part.how}_name": float(words.is_name(part.text))}
-        elif signals.is_faint:
-            continue
-        elif not said:
-            found[memory.id] = {"fired_path": 1.0}
-        else:
-            crowds = [max(1.0, times.get(term, 1) / FREE_MEMORIES) for term in said]
-            weights = map(words.telling, said)
-            best = max(
-                own / math.sqrt(crowd)
-                for own, crowd in zip(weights, crowds, strict=True)
-            )
-            telling = min(1.0, best / FULL_TERM_WEIGHT)
-            if count > FEW_WORDS:
-                found[memory.id] = {
-                    "fired": telling / max(1.0, count / LONG_WORDS) ** 2
-                }
-            else:
-                single = all(len(language().words(term)) == 1 for term in said)
-                lone = single and not any(map(words.is_name, said))
-                found[memory.id] = {"fired_few": telling, "lone": float(lone)}
-    return found
-
-
-def _terms_of(memory: Memory, question: Question) -> list[tuple[str, bool]]:
-    """Return the terms of patterns that fire in the request, and whether they fire outside of paths."""
-    situation, said = question.situation, question.said
-    found: list[tuple[str, bool]] = []
-    if situation is None or said is None:
-        return found
-    for condition in read_conditions(memory.when, situation.engine):
-        is_split = condition.form == ALTERNATIVES
-        for parts in (
-            ([part] for part in condition.parts) if is_split else [condition.parts]
-        ):
-            one = replace(condition, parts=tuple(parts))
-            fired = fires(one, situation)
-            if fired and fired.how != WORDS:
-                found.append((fired.text, fired.how == PATH or bool(fires(one, said))))
-    return found
-
-
-def fired_beside(
+def fired_in_paste(
     sources: Sources, question: Question, fired: Mapping[str, Fired]
 ) -> dict[str, Fired]:
-    """Return the memories whose patterns fire in pasted text or, for a short request, in the last exchange."""
-    found: dict[str, Fired] = {}
-    for how, situation in ((RECENT, question.recent), (PASTED, question.pasted)):
-        for id, part in sources.fired(situation).items() if situation else ():
-            if id not in fired and part.how != WORDS:
-                found[id] = Fired(how, part.text)
-    return found
+    """Return the memories whose patterns fire in pasted text only.
+
+    If the request says almost nothing else, a name in the pasted text, such as `E4711`, counts like one in the request.
+    """
+    found = sources.fired(question.pasted) if question.pasted else {}
+    is_thin = len(question.content) < THIN_WORDS
+    return {
+        id: part if is_thin and _is_name(part) else Fired(PASTED, part.text)
+        for id, part in found.items()
+        if id not in fired and part.how != WORDS
+    }
+
+
+def _is_name(part: Fired) -> bool:
+    return any(sign in NAME_SIGNS for sign in part.text)
 
 
 # Decide which scored memories are relevant enough to be injected, and give the reason for each of
@@ -369,6 +187,8 @@ CRITICAL = IMPORTANCE[-1]  # always included if its condition fires (SPEC-0009)
 MIN_TITLE_WORDS = 3
 # harmful minus helpful votes from which a memory is never injected
 MAX_VOTES_AGAINST = 2
+# content words of a task; in a longer one, any word may stand by chance
+SHORT_WORDS = 10
 
 
 def gate(
@@ -378,7 +198,7 @@ def gate(
     gated = []
     for item in scored:
         item = replace(item, is_named=is_named(item.memory.title, question.title_stems))
-        gated.append(replace(item, out=_why_out(item, profile, limits, question.at)))
+        gated.append(replace(item, out=_why_out(item, profile, limits, question)))
     return gated
 
 
@@ -405,16 +225,18 @@ def is_withdrawn(memory: Memory) -> bool:
 def has_fired(signals: Signals) -> bool:
     """Return whether a condition fired in the request itself, on more than words that any task contains."""
     fired = signals.fired
-    return (
-        fired is not None and fired.how not in (PASTED, RECENT) and not signals.is_faint
-    )
+    return fired is not None and fired.how != PASTED and not signals.is_faint
+
+
+def is_pattern(signals: Signals) -> bool:
+    """Return whether a pattern fired, in the request or in pasted text."""
+    fired = signals.fired
+    return fired is not None and not fired.by_words and not signals.is_faint
 
 
 def is_sure(signals: Signals) -> bool:
     """Return whether a condition fired as a pattern, not by some words of a sentence."""
-    return (
-        has_fired(signals) and signals.fired is not None and signals.fired.how != WORDS
-    )
+    return has_fired(signals) and not (signals.fired and signals.fired.by_words)
 
 
 def stands_alone(item: Scored) -> bool:
@@ -427,11 +249,38 @@ def stands_alone(item: Scored) -> bool:
     )
 
 
-def _why_out(item: Scored, profile: Profile, limits: Limits, at: int) -> Reason | None:
+def has_promise(memory: Memory) -> bool:
+    """Return whether a person wrote a pattern that says when to use a memory; an import writes only hints."""
+    return not imported_from(memory) and not all(map(is_sentence, memory.when))
+
+
+def _why_not_called_for(
+    item: Scored, limits: Limits, question: Question
+) -> Reason | None:
+    """Return why the text of a memory is not handed over; None if it is.
+
+    A pattern that a person wrote is a promise: the text goes in if it fires, and not otherwise. In a long task, and
+    for all other memories, what they say must be about the task.
+    """
+    confidence, least = item.signals.confidence, limits.min_confidence
+    if stands_alone(item):
+        return None
+    if has_promise(item.memory):
+        if not is_sure(item.signals):
+            return Reason("nothing-fired")
+        if len(question.content) <= SHORT_WORDS:
+            return None
+        least = max(least, limits.min_beside)
+    is_about = confidence >= least
+    return None if is_about else Reason("not-confident", (confidence, least))
+
+
+def _why_out(
+    item: Scored, profile: Profile, limits: Limits, question: Question
+) -> Reason | None:
     signals, memory = item.signals, item.memory
     counts_votes = "feedback" in profile.demotions
     source = next((source for source in signals.weak if source.holds_back), None)
-    is_sure_enough = stands_alone(item) or signals.confidence >= limits.min_confidence
     if counts_votes and is_withdrawn(memory):
         return Reason("withdrawn", (memory.harmful, memory.helpful))
     if profile.gate == FIRED:
@@ -445,11 +294,11 @@ def _why_out(item: Scored, profile: Profile, limits: Limits, at: int) -> Reason 
         and not (has_fired(signals) or stands_alone(item))
     ):
         return Reason("voted-harmful")
-    elif not is_sure_enough:
-        return Reason("not-confident", (signals.confidence, limits.min_confidence))
+    elif reason := _why_not_called_for(item, limits, question):
+        return reason
     if source:
         return Reason("weak-source", (source.id, source.why))
-    return lesson_held_back(memory, limits, at)
+    return lesson_held_back(memory, limits, question.at)
 
 
 def lesson_held_back(memory: Memory, limits: Limits, now: int) -> Reason | None:

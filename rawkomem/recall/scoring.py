@@ -52,6 +52,7 @@ WHY_NOT = {  # code of a Reason → its sentence
     "told": "the session received it before, and its context was not compacted since",
     "over-budget": "needs {} tokens, {} are left",
     "not-in-use": "{}",
+    "record": "the record of a run is injected only with --kind {}",
 }
 POINTED_TO = "only named as a pointer (title and file); "  # before the reason
 

@@ -8,6 +8,7 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
+from ..embed.embedder import STATIC_SCALE
 from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit, best_hits
 from ..model.entries import Task
 from ..model.filters import Filter, read_filter
@@ -35,15 +36,15 @@ _Best = tuple[float, Hit, Three, Three]
 
 MAX_INJECTED = 5  # SPEC-0009
 # memories with their text in one prompt, by default: more of them are mostly wrong
-MAX_FULL = 2
-MAX_POINTERS = 3  # further memories that a prompt names in one line each
+MAX_FULL = 3
+MAX_POINTERS = 4  # further memories that a prompt names in one line each
 DEFAULT_RESULTS = 10  # of a search without a limit
 MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
 MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
-MIN_CONFIDENCE = 0.5  # probability of relevance that an injected memory needs
+MIN_CONFIDENCE = 0.6  # probability of relevance that an injected memory needs
 # of MIN_CONFIDENCE, which every injected memory after the first needs
-SECOND_SHARE = 1.5
-MIN_POINTER = 0.1  # probability of relevance that a pointer needs
+SECOND_SHARE = 1.25
+MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
 LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
@@ -91,6 +92,7 @@ def filter_of(**words: Words) -> Filter:
 MAX_QUESTION_CHARS = 10_000  # the rest of a longer text is ignored
 MAX_QUERY_WORDS = 64  # distinct words in a full-text query
 THIN_WORDS = 3  # a request with fewer content words says too little by itself
+MAX_QUESTIONS_BEFORE = 3  # lines of the last exchange that a short answer refers to
 # in a longer task, shared words do not prove that it names a title
 LONG_TASK_WORDS = 40
 
@@ -114,11 +116,7 @@ class Question:
     content: tuple[str, ...] = ()
     # the whole request, then its sentences; compared by meaning
     sentences: tuple[str, ...] = ()
-    # `situation` without paths: words in a path are not the subject
-    said: Situation | None = None
     pasted: Situation | None = None  # pasted text: names in it may fire conditions
-    # the last exchange and the touched files, if the request says little
-    recent: Situation | None = None
     at: int = 0  # time of the question, in milliseconds since 1970
 
 
@@ -142,11 +140,16 @@ def question_of_task(task: Task, at: int) -> Question:
 
     read = read_prompt(task.text)
     said = clean(read.ask)
+    if task.lately and said and _is_answer(said):
+        said = f"{said}\n{_question_before(task.lately, said)}".strip()
     plan = clean(task.plan[:MAX_QUESTION_CHARS]) if task.plan else ""
     text = " ".join(part for part in (without_paths(said), plan) if part)
     matched = " ".join(part for part in (said, task.agent, plan) if part)
     situation = situation_of(matched[:MAX_QUESTION_CHARS])
-    spoken = situation_of(without_paths(matched)[:MAX_QUESTION_CHARS], situation.engine)
+    spoken = situation_of(
+        _without_places(matched)[:MAX_QUESTION_CHARS], situation.engine
+    )
+    situation = replace(situation, words=spoken.words, stems=spoken.stems)
     pasted = situation_of(clean(read.paste)) if read.paste else None
     is_long = len(said.split()) > LONG_TASK_WORDS
     stems = frozenset(() if is_long else language().stems(said))
@@ -155,21 +158,36 @@ def question_of_task(task: Task, at: int) -> Question:
         for word in dict.fromkeys(language().content_terms(text))
         if not word.isdecimal()
     )
-    recent = _recent(task) if len(content) < THIN_WORDS and read.ask else None
     parts = tuple(dict.fromkeys((text, *sentences_of(text)))) if text.strip() else ()
     return Question(
         text, query_words(text), said, stems, situation, task.agent, task.session,
-        content, parts, spoken, pasted, recent, at,
+        content, parts, pasted, at,
     )  # fmt: skip
 
 
-def _recent(task: Task) -> Situation | None:
-    """Return the last exchange and the touched files: a short task like "yes, option A" refers to them."""
-    from ..text.conditions import situation_of
+def _is_answer(said: str) -> bool:
+    """Return whether a request only answers: it says almost nothing by itself, or it is a numbered list."""
+    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    return len(language().content_terms(said)) < THIN_WORDS or all(
+        map(_number_of, lines)
+    )
 
-    said = clean(read_prompt(task.lately).ask) if task.lately else ""
-    happened = "\n".join((said, *task.touched)).strip()
-    return situation_of(happened[:MAX_QUESTION_CHARS]) if happened else None
+
+def _question_before(lately: str, answer: str) -> str:
+    """Return the questions of the last exchange: those with the numbers of a numbered answer, else the last ones."""
+    lines = [
+        line.strip("*_#> \t") for line in clean(read_prompt(lately).ask).split("\n")
+    ]
+    numbers = {*filter(None, map(_number_of, answer.split()))}
+    asked = [line for line in lines if _number_of(line) in numbers]
+    asked = asked or [line for line in lines if "?" in line][-MAX_QUESTIONS_BEFORE:]
+    return "\n".join(asked)
+
+
+def _number_of(line: str) -> str:
+    """Return the number at the start of a line like `2. Only admins`; empty if there is none."""
+    number = line[: len(line) - len(line.lstrip("0123456789"))]
+    return number if line[len(number) :][:1] in (".", ")", ":") else ""
 
 
 def without_paths(text: str) -> str:
@@ -179,6 +197,19 @@ def without_paths(text: str) -> str:
     lines = (line.split(" ") for line in text.split("\n"))
     return "\n".join(
         " ".join(word for word in line if word.count("/") < 2) for line in lines
+    )
+
+
+def _without_places(text: str) -> str:
+    """Return a text without URLs and absolute paths: a pattern that is a word does not fire in them."""
+    lines = (line.split(" ") for line in text.split("\n"))
+    return "\n".join(
+        " ".join(
+            word
+            for word in line
+            if word.count("/") < 2 or not (word.startswith(("/", "~")) or "://" in word)
+        )
+        for line in lines
     )
 
 
@@ -253,6 +284,15 @@ class Spaces:
     deep: Embedder | None
     # (embedder, text) → vector: cache for one question
     kept: dict[tuple[str, str], bytes]
+    # median and spread of the cosines of unrelated sentences in the first tier
+    scale: tuple[float, float] = STATIC_SCALE
+
+    def as_static(self, cosine: float) -> float:
+        """Return a cosine of the first tier as the bundled vectors would have it: limits and weights are made for those."""
+        (middle, spread), (usual, usual_spread) = self.scale, STATIC_SCALE
+        if self.scale == STATIC_SCALE or not spread:
+            return cosine
+        return usual + (cosine - middle) * usual_spread / spread
 
 
 @record

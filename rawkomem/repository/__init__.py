@@ -30,7 +30,7 @@ from ..files.private import EDITS
 from ..index.catalogue import Row, SyncReport
 from ..model.entries import Entry, Memory, Task
 from ..model.errors import BadInput
-from ..model.filters import Filter, read_share
+from ..model.filters import Filter, read_share, without_records
 from ..model.values import TYPE_CHECKING
 from ..recall.signals import DEFAULT_RESULTS, cut_note, filter_of
 from .core import Core, lazy, warn_on_stderr
@@ -324,7 +324,7 @@ class Repository:
         if said := cut_note(texts):
             self.core.warn(said)
         look = self.layers.look if self.core.is_layered else self.core.look
-        answers = look(texts, limit, only, profile, least)
+        answers = look(texts, limit, without_records(only), profile, least)
         self.core.note_answers(
             [(answer.question, answer.found) for answer in answers], limit, only
         )

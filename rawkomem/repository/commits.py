@@ -37,6 +37,7 @@ from ..git.staged import (
 )
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
+from ..model.filters import without_records
 from ..model.values import CREATES, Problem, record, replace
 from ..state.changes import superseding
 from ..state.contradictions import contradictions
@@ -247,7 +248,11 @@ class Edits(Wing):
         questions = [
             f"{memory.title}\n{memory.body}"[:MAX_QUESTION_CHARS] for memory in memories
         ]
-        answers = self._core.look(questions, MAX_RESULTS) if memories else ()
+        answers = (
+            self._core.look(questions, MAX_RESULTS, without_records(None))
+            if memories
+            else ()
+        )
         found: dict[frozenset[str], StagedProposal] = {}
         for memory, answer in zip(memories, answers, strict=True):
             ids = [item.row.id for item in answer.found if item.row.id != memory.id]

@@ -6,8 +6,8 @@ from ..files.session_records import Told, last_access, note_told, note_use, told
 from ..index.conditions import fired_by
 from ..model.entries import Task
 from ..model.errors import BadInput, NotFound
-from ..model.filters import DEFAULT_FILTER, Filter
-from ..model.values import ACTIVE, IMPORTANCE, TYPE_CHECKING, now, replace
+from ..model.filters import DEFAULT_FILTER, Filter, without_records
+from ..model.values import ACTIVE, IMPORTANCE, RECORDED, TYPE_CHECKING, now, replace
 from ..recall.candidates import Sources
 from ..recall.inject import (
     Injection,
@@ -68,7 +68,7 @@ def _inject(
             f"unknown importance {limits.min_importance!r}",
             "use one of " + ", ".join(IMPORTANCE),
         )
-    only = only or DEFAULT_FILTER
+    only = without_records(only)
     least = max(only.importance, IMPORTANCE.index(limits.min_importance))
     only = replace(only, statuses=(ACTIVE,), current=True, importance=least)
     if said := cut_note([task.asked]):
@@ -115,6 +115,8 @@ def explain(
     why_not = why_not_in_use(memory, at or now())
     if why_not:
         return replace(bare, out=Reason("not-in-use", (why_not,))), False
+    if memory.kind in RECORDED and memory.kind not in only.kinds:
+        return replace(bare, out=Reason("record", (memory.kind,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
     alone = replace(only, ids=(found.id,))
     injection = _inject(repo, task, profile, "rawko", anything, alone)

@@ -61,7 +61,7 @@ from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
 from ..learn.turns import USER, Run, Turn
 from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError, Refused
-from ..model.filters import Filter
+from ..model.filters import Filter, without_records
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
@@ -445,7 +445,8 @@ class Learning(Wing):
         return self._active_near(text, [id for id in shown if self._core.holds(id)])
 
     def _active_near(self, text: str, shown: Sequence[str] = ()) -> list[Memory]:
-        hits = self._core.look([text], NEAR_QUOTE, Filter(statuses=(ACTIVE,)))[0].found
+        only = without_records(Filter(statuses=(ACTIVE,)))
+        hits = self._core.look([text], NEAR_QUOTE, only)[0].found
         memories = self._repo.get_many([*shown, *(hit.row.id for hit in hits)])
         return [memory for memory in memories if memory.status == ACTIVE]
 

@@ -305,6 +305,10 @@ _rows = (
     Row("contents", YES_NO, BOTH, False,
         "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
         "contents"),
+    Row("recordSessions", YES_NO, BOTH, False,
+        "`on`: hooks write a trace and a line of the experience log for each session, to commit with the memories"
+        " ([traces](traces.md#what-hooks-record)).",
+        "record_sessions"),
     Row("privacy.names", TEXTS, USER, (),
         "Names of people to replace by ids in recorded and distilled texts ([redaction](redaction.md#anonymization)).",
         "names"),

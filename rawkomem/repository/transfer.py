@@ -23,7 +23,12 @@ from ..exchange.import_plan import (
     decide_imports,
     entries_to_write,
 )
-from ..exchange.instructions import RULE_ENDINGS, plain_lines, shortened_page
+from ..exchange.instructions import (
+    RULE_ENDINGS,
+    plain_lines,
+    shortened_page,
+    staying_rules,
+)
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
@@ -130,6 +135,11 @@ class ShortenedPage:
         """Return the number of tokens before and after."""
         return count_tokens(self.before), count_tokens(self.after)
 
+    @property
+    def staying(self) -> list[str]:
+        """Return the lines of rules that stay: headings, paragraphs and list items, each on one line."""
+        return staying_rules(self.after)
+
 
 @record
 class LlmosImport:
@@ -190,7 +200,7 @@ class Exchange(Wing):
     def shorten(self, path: str) -> ShortenedPage:
         """Return a file with rules as it would be without the sections that are memories in use. Write nothing.
 
-        Rules that every session needs stay: `alwaysApply`, and critical ones.
+        Rules that every session needs stay: `alwaysApply`, critical and emphasized ones.
         """
         source = Source(path, self._layout.project)
         refuse_exit(source.path, self._layout.project)
@@ -200,18 +210,18 @@ class Exchange(Wing):
                 f"{path} is not a text file", "name a file such as CLAUDE.md"
             )
         known: set[str] = set()
+        kept: set[str] = set()
         for memory in self._core.inside(Filter(statuses=(ACTIVE,))):
             is_always = str(memory.extra.get(ALWAYS_KEY)) == "true"
-            if is_always or memory.importance == "critical":
-                continue
             for place in places_of(memory.extra):
                 file, _, headings = place.partition(":")[2].partition("#")
                 if file == page.place:
                     lines = [memory.title, *headings.split(" / "), memory.body]
                     known |= plain_lines("\n".join(lines))
-        return ShortenedPage(
-            page.place, page.text, shortened_page(page.text, frozenset(known))
-        )
+                    if is_always or memory.importance == "critical":
+                        kept |= plain_lines(memory.body)
+        after = shortened_page(page.text, frozenset(known), frozenset(kept))
+        return ShortenedPage(page.place, page.text, after)
 
     def write_shortened(self, page: ShortenedPage) -> None:
         """Write a shortened file, and keep its earlier text on this machine."""

@@ -416,6 +416,7 @@ def _read_regex(text: str) -> Condition:
     source = "|".join(part for part in text.split("|") if part.strip())
     # `a*` means `a.*`, `c++` is text
     source = DOUBLE_PLUS.sub(r"\\+", BARE_STAR.sub(".*", source))
+    source = "|".join(map(_as_whole_words, _alternatives(source)))
     regex, why = _compile_regex(source, MAX_PROGRAM_BYTES)
     if TOO_LARGE in why:
         return _refused_condition(text, *notes, TOO_LARGE)
@@ -431,6 +432,33 @@ def _read_regex(text: str) -> Condition:
     return Condition(
         text, REGEX, ENGINE, ((source,),), text.lower(), notes, regex.programsize
     )
+
+
+def _alternatives(source: str) -> list[str]:
+    """Return the alternatives of a regex that are in no group."""
+    found, start, depth, in_class = [], 0, 0, False
+    escaped = False
+    for at, sign in enumerate(source):
+        if escaped or sign == "\\":
+            escaped = not escaped
+        elif in_class or sign == "[":
+            in_class = sign != "]"
+        elif sign in "()":
+            depth += 1 if sign == "(" else -1
+        elif sign == "|" and depth == 0:
+            found.append(source[start:at])
+            start = at + 1
+    return [*found, source[start:]]
+
+
+def _as_whole_words(part: str) -> str:
+    """Return an alternative that matches whole words only; the last word may have an ending."""
+    if not part.isascii():
+        return part  # RE2 knows the limits of ASCII words only
+    before = r"\b" if part[:1].isalnum() else ""
+    is_word = part[-1:].isalnum() and part[-2:-1] != "\\"
+    after = r"(?:s|es|d|ed|ing)?\b" if is_word else ""
+    return f"{before}{part}{after}"
 
 
 class Engine:
@@ -510,19 +538,12 @@ LAST_SPACED = 0x52F
 MAX_ENDING_CHARS = 3  # that a form of a word may add, in other languages than English
 MAX_SHOWN_PATTERN_CHARS = 40  # of a pattern in a message
 # Ways of firing, besides GLOB, PHRASE, REGEX and WORDS.
-ALTERNATIVE, PATH, LINK, PASTED, RECENT = (
-    "alternative",
-    "path",
-    "link",
-    "pasted",
-    "recent",
-)
+ALTERNATIVE, PATH, LINK, PASTED = "alternative", "path", "link", "pasted"
 FIRED_SENTENCES = {
     REGEX: "regex",
     WORDS: "words: {text}",
     LINK: "linked from {text}",
     PASTED: "in pasted text: {text}",
-    RECENT: "just before: {text}",
 }
 # All other ways of firing are described as "{how} {text!r}".
 # Sentences without a common subject: a condition that fires on two of them fires on letters, not on a subject.

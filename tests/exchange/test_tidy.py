@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from rawkomem.exchange.formats import usual_sources
@@ -48,29 +50,42 @@ def test_a_description_of_common_words_is_no_condition(description):
         (("Kafka consumer offsets",), ("When working on kafka consumer offsets",)),
         (("Thumbnail Cache Invalidation",), ("When working on thumbnail cache invalidation",)),
         (("Payment terminals", "Overview"), ("When working on payment terminals",)),
-        (("Handbook", "Why `max_batch` is 40"), ("When working with max batch",)),
+        (("Handbook", "Why `max_batch` is 40"), ("When working on max_batch",)),
         (("Project Structure",), ()),
         (("Best Practices",), ()),
         (("Getting started", "Commands"), ()),
         (("How the nightly importer collects, checks and archives every supplier catalogue",), ()),
         (("",), ()),
+        (("Money",), ("When working on money",)),
+        (("Core commands",), ()),
+        (("Adding a new feature flag",), ("When working on feature flag",)),
+        (("Avoid false positives on x64 (mostly Windows)",), ("When working on false positives on x64",)),
+        (("Avoid `bd`, keep ASAN off and ship the d.ts",), ()),
+        (("CRITICAL: Database migrations",), ("When working on database migrations",)),
+        (("⚠️ Important rules",), ()),
     ],
 )
 def test_headings_are_a_condition_where_they_name_something(headings, conditions):
     assert conditions_from_headings(*headings) == conditions
 
 
-def test_a_rule_without_a_telling_heading_gets_a_condition_from_its_text(repository, project):
-    page = "# Guide\n\n## Usage\n\nPictures have a border, a caption and a shadow; `Frame` draws them with Skia.\n"
+def test_a_rule_names_its_commands_and_file_types_as_conditions(repository, project):
+    page = "# Guide\n\n## Usage\n\nRun `make suite FILE=x` first. Never edit `*.pb.go` by hand; `Frame` and `Skia` draw it.\n"
     (conditions,) = added(repository, *put(project, {"CLAUDE.md": page})).values()
-    assert conditions == ("When working with frame",)
+    assert conditions == ("When running make suite", "*.pb.go")
+
+
+def test_other_words_of_a_text_are_no_condition(repository, project):
+    commands = "".join(f"- Run `make {name}` for the {name}.\n" for name in ("docs", "wheels", "images"))
+    page = f"# Guide\n\n## Usage\n\nPictures have a border; `Frame` draws them with Skia.\n\n## Commands\n\n{commands}"
+    assert [*added(repository, *put(project, {"CLAUDE.md": page})).values()] == [(), ()]
 
 
 @pytest.mark.parametrize("rule", ["Run the tests with make suite", "Run tests with make suite"])
 def test_a_text_about_its_common_heading_has_no_condition_of_other_words(repository, project, rule):
     page = f"# Guide\n\n## Testing\n\n{rule}. Never call bare pytest.\n\n## Money\n\nAmounts are integer cents.\n"
     found = added(repository, *put(project, {"CLAUDE.md": page}))
-    assert found["Testing"] == () and found["Money"] == ("When working on amounts integer cents",)
+    assert found["Testing"] == () and found["Money"] == ("When working on money",)
     repository.beliefs.review_all("instructions", "activate")
     for task in ("run the tests", "please run the tests"):
         assert [item.memory.title for item in repository.inject(task).items] == ["Testing"]
@@ -173,14 +188,37 @@ def test_folders_below_keep_instructions_of_their_own(repository, project, tmp_p
     assert match_condition("services/mail/**", "fix services/mail/queue.py")
 
 
+TRACKED = ("scripts/build/CLAUDE.md", ".github/workflows/CLAUDE.md", "vendor/ours/AGENTS.md", "app/.claude/CLAUDE.md")
+
+
+def test_every_instruction_file_that_git_tracks_is_found(repository, project, git, tmp_path):
+    text = "# Here\n\n## {0}\n\nReset the {0} before you start {0}.\n"
+    names = [*TRACKED, "app/.cursor/rules/a.mdc"]
+    put(project, {name: text.format(f"box {number}") for number, name in enumerate(names)})
+    put(project, {"dist/CLAUDE.md": text, "app/.eslint/rules/a.md": text})
+    git("add", *names, "app/.eslint/rules/a.md")
+    offered = [os.path.relpath(path, project).replace(os.sep, "/") for path, _ in repository.exchange.sources()]
+    assert {*offered} == {*TRACKED, "app/.cursor/rules"}, "dist is not tracked, and no host reads .eslint"
+    found = added(repository, *(project / path for path in offered))
+    globs = {condition for when in found.values() for condition in when if "*" in condition}
+    assert globs == {"scripts/build/**", ".github/workflows/**", "vendor/ours/**", "app/**"}
+
+
 def test_sections_of_a_folder_are_named_by_its_page(repository, project):
     page = "# {0}\n\nEvery one of the {0} polls for work in a loop{1}.\n\n## Pitfalls\n\n{0} need a lease{1}.\n"
     more = " and then waits for a while" * 25
     names = {"workers": "Workers", "a/runners": "Guide for everybody who starts runners"}
     paths = put(project, {f"{path}/AGENTS.md": page.format(name, more) for path, name in names.items()})
-    titles = {"Workers", "Workers: Pitfalls", names["a/runners"], "a/runners: Pitfalls"}
+    titles = {"Workers", "Pitfalls (Workers)", names["a/runners"], "Pitfalls (a/runners)"}
     assert set(added(repository, *paths)) == titles
     assert not added(repository, *paths)
+
+
+def test_sections_of_a_page_about_one_subject_name_it(repository, project):
+    more = "It has a table of its own in the base. " * 20
+    page = f"## 1. Database schema\n\n{more}\n\n## 2. Best practices\n\n{more}Keep the entries short.\n"
+    titles = {"Database schema (reply memory)", "Best practices (reply memory)"}
+    assert set(added(repository, *put(project, {".cursor/rules/reply-memory.mdc": page}))) == titles
 
 
 def test_a_short_page_about_one_rule_stays_whole(repository, project):
@@ -189,7 +227,10 @@ def test_a_short_page_about_one_rule_stays_whole(repository, project):
         project,
         {"src/engine/AGENTS.md": page, ".ai/rules/lease.md": "# Lease\n\n## Why\n\nOne owner.\n\n## How\n\nCall it.\n"},
     )
-    assert added(repository, *paths) == {"engine": ("src/engine/**",), "Lease": ()}
+    assert added(repository, *paths) == {
+        "engine": ("src/engine/**", "When working on engine"),
+        "Lease": ("When working on lease",),
+    }
     (memory,) = repository.beliefs.review_all("src/engine/AGENTS.md", "activate")
     assert "## Pitfalls\n\nLeases end early." in memory.body
 
@@ -219,6 +260,56 @@ def test_each_rule_of_a_long_list_is_a_memory(repository, project):
     assert len(added(repository, *put(project, {"AGENTS.md": steps}))) == 1, "short items are facts of one rule"
 
 
+NAMES = ("invoices", "drafts", "events", "keys", "quotas", "plans", "seats", "mails", "notes", "tags")
+
+
+def test_each_of_the_numbered_rules_is_a_memory(repository, project):
+    rules = [f"Never mix the {name} of two tenants in one request, not even for a report." for name in NAMES]
+    listed = "".join(f"{n}. **{rule}** Ask first.\n" for n, rule in enumerate(rules, 1))
+    page = f"# Us\n\n## Tenant isolation\n\nThese hold:\n\n{listed}11. No shared cache.\n"
+    done = repository.exchange.import_from(*put(project, {"CLAUDE.md": page}))
+    found = {item.entry.title: item.entry for item in done.news}
+    assert len(found) == 10
+    assert all(title.startswith("Never mix the ") for title in [*found][1:])
+    assert all(title.endswith("(Tenant isolation)") for title in found)
+    assert min(len(entry.body) for entry in found.values()) >= 60
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [f"{n}. Open the page of the {name} and copy the newest row into the sheet of the month." for n, name in enumerate(NAMES, 1)],
+        [f"- {'Then' if n else 'First'} never close the {name} before the sheet of the month is saved." for n, name in enumerate(NAMES)],
+    ],
+)  # fmt: skip
+def test_the_steps_of_a_procedure_stay_together(items, repository, project):
+    page = "# Us\n\n## Closing a month\n\n" + "\n".join(items) + "\n"
+    assert set(added(repository, *put(project, {"CLAUDE.md": page}))) == {"Closing a month"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "text", "importance"),
+    [
+        ("Keys", "NEVER print a key of a customer.", "high"),
+        ("Keys", "**Important**: a key is no text for a log.", "high"),
+        ("Keys", "A key is no text for a log. You MUST mask it.", "high"),
+        ("1. Keys (IMPORTANT) ⚠️", "A key is no text for a log.", "high"),
+        ("⚠️ CRITICAL: Keys", "A key is no text for a log.", "high"),
+        ("Keys", "Keys are never printed; `MUST` is a word of the parser, **always-on** is a mode.", "medium"),
+        ("Keys", "Mask a key.\n\n```sh\n# NEVER print it\n```", "medium"),
+        ("Keys", "".join(f"Key {n} is long.\n\n" for n in range(9)) + "NEVER print it.", "medium"),
+    ],
+)
+def test_an_emphasized_rule_has_high_importance_and_its_emphasis_is_no_topic(
+    heading, text, importance, repository, project
+):
+    page = f"# Us\n\n## {heading}\n\n{text}\n\n## Colors\n\nUse a token of the theme.\n"
+    done = repository.exchange.import_from(*put(project, {"CLAUDE.md": page}))
+    entries = {item.entry.title: item.entry for item in done.news}
+    assert entries["Keys"].importance == importance and entries["Colors"].importance == "medium"
+    assert entries["Keys"].when == ("When working on keys",)
+
+
 def test_a_rule_in_other_formats_is_one_memory_with_all_places(repository, project):
     rule = "# Colors\n\nUse a token for every color.\n\n## Examples\n\nWrite `color: var(--red)`, never `#f00`.\n"
     globs = '---\nglobs: "*.css"\nalwaysApply: {}\n---\n\n'
@@ -243,7 +334,7 @@ def test_the_scope_of_a_copy_counts(repository, project):
     put(project, {"lib/AGENTS.md": "# Names\n\nUse whole words for names.\n"})
     done = repository.exchange.import_all([path for path, _ in repository.exchange.sources()])
     found = {item.entry.title: item.entry for one in done for item in one.news}
-    assert found["Colors"].when == ("app/**", "web/**")
+    assert found["Colors"].when == ("app/**", "When working on colors", "web/**")
     assert not any("lib/" in condition for condition in found["Names"].when), "it holds everywhere"
 
 
@@ -290,6 +381,17 @@ def test_badges_are_neither_titles_nor_conditions(project, repository):
     assert {entry.title for entry in entries} == {"Glazing", "See the kiln guide", "Layout"}
     said = " ".join([*(entry.body for entry in entries), *(line for entry in entries for line in entry.when)])
     assert "readthedocs" not in said and "shields" not in said and "`celadon`" in said and "studio.png" in said
+
+
+def test_the_first_block_of_the_docs_leaves_no_rule_waiting(project, git, rawkomem, repository):
+    docs = (Path(__file__).parents[2] / "docs/moving-in.md").read_text()
+    commands = [line.partition("#")[0] for line in docs.partition("```sh\n")[2].partition("```")[0].splitlines()]
+    put(project, {"CLAUDE.md": CLAUDE, ".cursor/rules/tone.mdc": "---\nglobs: '*.md'\n---\n\nAnswer in English.\n"})
+    for command in commands:
+        words = shlex.split(command)
+        if words[0] == "rawkomem":
+            rawkomem(*words[1:], *(["--yes"] if "--activate" in words or "--shorten" in words else []))
+    assert commands[-1].startswith("git ") and not [*repository.beliefs.waiting("")]
 
 
 # After an import: rule files become short with the person's consent, and later edits of them are noticed
@@ -376,6 +478,56 @@ def test_rules_that_are_not_in_use_or_always_needed_stay(page, repository, rawko
     assert "## Colors" in short and "## Secrets" in short and "## Migrations" not in short
 
 
+def test_emphasized_rules_stay_and_lines_of_code_do_not(project, rawkomem):
+    text = """\
+This is a shop that sells shoes to people who like shoes, with a store in every town of the country and a long history.
+
+## Tests
+
+Run the tests with make suite; the suite starts the fake payment server and the mail catcher first. {more}
+
+```bash
+make suite     # all
+
+# one file only, quick
+make suite FILE=x
+```
+
+```python
+@pytest.fixture
+def db(): ...
+```
+
+### Data
+
+- Use the fake customers of the seed in every test. {more}
+- NEVER copy the data of a customer into a test,
+  not even a part of it.
+- **Always** delete the rows that a test wrote.
+
+You MUST do it so:
+
+```sh
+make clean
+```
+
+## Deploys
+
+Deploys go out on Tuesdays. {more}
+""".format(more="The suite stops both servers when it ends, and prints their logs. " * 5)
+    put(project, {"CLAUDE.md": text})
+    rawkomem("import", "CLAUDE.md")
+    activate(rawkomem)
+    done = rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
+    short = (project / "CLAUDE.md").read_text().partition("<!-- rawkomem: begin -->")[0]
+    assert short == (
+        "## Tests\n\n### Data\n\n- NEVER copy the data of a customer into a test,\n  not even a part of it.\n"
+        "- **Always** delete the rows that a test wrote.\n\nYou MUST do it so:\n\n```sh\nmake clean\n```\n\n"
+    )
+    assert "what stays in CLAUDE.md:\n  ## Tests\n  ### Data\n  - NEVER copy the data" in done.stderr
+    assert " tokens instead of " in done.stderr
+
+
 def test_an_edit_after_the_shortening_is_not_overwritten(page, rawkomem):
     activate(rawkomem)
     rawkomem("import", "--shorten", "CLAUDE.md", "--yes")
@@ -444,3 +596,5 @@ def test_our_paragraph_is_replaced_and_never_a_rule():
     assert "Use tabs." not in short and shortened_page(short, known) == short
     assert shortened_page("Be kind.\nUse tabs.\n", known).startswith("Be kind.\nUse tabs.\n"), "also without a heading"
     assert strip_page(short).strip() == "# Us\n\n## Tone\n\nBe kind."
+    several = shortened_page("# Us\n\nUse tabs.\n\n# Style\n\nUse tabs.\n", known)
+    assert several.startswith("# Us\n\n<!-- rawkomem: begin -->"), "one title is enough"

@@ -30,8 +30,8 @@ SUBJECTS = {
     ),
     "consolidation": (
         "consolidate traces into learnings", "consolidate|learning", "Consolidation of learnings",
-        "A learning names the traces it comes from.", "Patterns that repeat become a learning.",
-        "Consolidation reads the traces of one agent.",
+        "A learning names the traces it comes from.", "Traces that repeat become a learning.",
+        "A learning keeps the traces of one agent.",
         "Consolidation of learnings runs on cron.", "Consolidation of learnings does not run on cron.",
     ),
     "redaction": (

@@ -9,10 +9,10 @@ import pytest
 from rawkomem.files.layout import user_config
 from rawkomem.model.entries import Task
 from rawkomem.recall.inject import tokens_spent
-from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS, weighed_evidence
+from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS
 from rawkomem.recall.render import POINTER_LEAD
 from rawkomem.recall.scoring import POINTED_TO
-from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS
+from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS, MIN_CONFIDENCE
 
 from tests.git.gitting import AGENT
 from tests.torture.helpers import memory
@@ -74,27 +74,44 @@ def test_memories_about_something_else_do_not_change_a_verdict(repository, memor
     assert ["ledger" in injected(repository, task) for task in tasks] == before
 
 
-def test_a_term_that_fires_for_many_memories_counts_less(repository, memories):
-    write(memories, **{f"m{n}": memory(f"Topic {n}", f"Text {n}.", whenToUse="gadget") for n in range(3)})
-    few = judged(repository, "paint the gadget")["m0"][0]["fired_few"]
-    write(memories, **{f"m{n}": memory(f"Topic {n}", f"Text {n}.", whenToUse="gadget") for n in range(30)})
-    repository.sync()
-    many = judged(repository, "paint the gadget")["m0"][0]["fired_few"]
-    assert 0 < many < few <= 1
+LONG = (
+    "Please rewrite the whole importer so that every supplier, buyer, carrier, broker, agent, driver, planner, auditor, "
+    "clerk, owner, tenant, guest, member, doctor, nurse, teacher, pupil, farmer, miner, sailor, pilot, baker, butcher, "
+    "tailor, cook, waiter, porter, guard, judge, lawyer and quokka gets a number and a region."
+)
 
 
-def test_a_condition_suffices_in_a_task_of_few_words_only(repository, memories):
+def test_a_pattern_is_a_promise(repository, memories):
+    """Its text goes in if it fires, whatever the text says; unfired, however near, it is a pointer at most."""
     write(memories, zebra=memory("Zebras", "Zebras have stripes.", whenToUse="quokka"), **UNRELATED)
     assert injected(repository, "paint the quokka") == {"zebra"}
-    long = "Please rewrite the whole importer so that every supplier, buyer, carrier, broker, agent, driver, planner, "
-    long += (
-        "auditor, clerk, owner, tenant, guest, member, doctor, nurse, teacher, pupil, farmer, miner, sailor, pilot, "
+    assert injected(repository, "do zebras have stripes on all of the body") == set()
+    found = repository.inject("do zebras have stripes on all of the body")
+    assert found.pointers[0].memory.id == "zebra" and found.pointers[0].out.code == "nothing-fired"
+
+
+def test_what_fires_yields_at_least_a_pointer(repository, memories):
+    write(memories, zebra=memory("Zebras", "Zebras have stripes.", whenToUse="quokka"), **UNRELATED)
+    found = repository.inject(LONG)
+    assert found.items == () and [item.memory.id for item in found.pointers] == ["zebra"]
+    write(memories, **{f"m{n}": memory(f"Topic {n}", f"Text {n}.", whenToUse="gadget") for n in range(30)})
+    found = repository.inject("paint the gadget")
+    assert (len(found.items), len(found.pointers)) == (MAX_FULL, MAX_POINTERS)
+
+
+def test_what_a_person_wrote_without_a_pattern_and_what_was_imported_is_judged_by_what_it_says(repository, memories):
+    body = "Amounts in the ledger are rounded half to even."
+    write(
+        memories,
+        plain=memory("Ledger rounding", body),
+        said=memory(
+            "Rounding amounts of the ledger", "Half to even.", whenToUse="When amounts of the ledger are rounded"
+        ),
+        imported=memory("Rounding", body + " Never up.", whenToUse="zzz", importedFrom="instructions:CLAUDE.md"),
+        **UNRELATED,
     )
-    long += "baker, butcher, tailor, cook, waiter, porter, guard, judge, lawyer and quokka gets a number and a region."
-    assert injected(repository, long) == set()
-    assert (
-        judged(repository, long)["zebra"][0]["fired"] < judged(repository, "paint the quokka")["zebra"][0]["fired_few"]
-    )
+    assert injected(repository, "how are amounts in the ledger rounded?") == {"plain", "said", "imported"}
+    assert injected(repository, "plant a tree beside the house") == set()
 
 
 @pytest.mark.parametrize(
@@ -124,17 +141,18 @@ def user_settings() -> Path:
 
 
 def test_min_confidence_is_the_one_knob(project, repository, memories, rawkomem):
-    write(memories, ledger=LEDGER, **UNRELATED)
+    """It says how much a memory without a pattern must be about the task."""
+    plain = memory("Ledger rounding", "Amounts in the ledger are rounded half to even.")
+    write(memories, ledger=plain, **UNRELATED)
     task, sure = "sum up the amounts", "fix the rounding in the ledger"
-    own = judged(repository, task)["ledger"][1]
-    assert 0.01 < own < 0.5 and injected(repository, task) == set() and injected(repository, sure) == {"ledger"}
+    own, most = judged(repository, task)["ledger"][1], judged(repository, sure)["ledger"][1]
+    assert 0.01 < own < MIN_CONFIDENCE <= most
+    assert injected(repository, task) == set() and injected(repository, sure) == {"ledger"}
     config = user_settings()
     for asked, least, brought in ((task, own + 0.001, False), (task, own - 0.001, True), (sure, 1, False)):
         config.write_text(f"minConfidence: {least:.6f}\n")
         found = json.loads(rawkomem("inject", asked, "--json").stdout)
         assert ("ledger" in [item["id"] for item in found["items"]]) is brought, least
-    config.write_text("minConfidence: 0\n")
-    assert len(json.loads(rawkomem("inject", "paint the fence", "--json", "-n", "5").stdout)["items"]) == 5
     config.write_text("minConfidence: 2\n")
     assert "minConfidence must be a number from 0 to 1" in rawkomem("inject", task, check=None).stderr
 
@@ -143,46 +161,33 @@ def test_a_critical_memory_is_in_where_its_condition_fires(project, repository, 
     user_settings().write_text("minConfidence: 1\n")
     write(memories, zebra=memory("Zebras", "Have stripes.", whenToUse="login", importance="critical"), **UNRELATED)
     assert "Have stripes." in rawkomem("inject", "make the login button blue").stdout
-    assert rawkomem("inject", "make the logging quieter").stdout == ""
-    assert rawkomem("inject", f"{LOG}\n10:11:12 login ok\n\npaint the fence in green, please").stdout == ""
+    assert "Have stripes." not in rawkomem("inject", "make the logging quieter").stdout
+    assert (
+        "Have stripes."
+        not in rawkomem("inject", f"{LOG}\n10:11:12 login ok\n\npaint the fence in green, please").stdout
+    )
 
 
 @pytest.mark.parametrize("prompt", ["yes, do that", "the second one"])
-def test_a_thin_prompt_is_read_with_what_came_before(repository, memories, prompt):
+def test_a_thin_prompt_is_read_with_the_question_before_it(repository, memories, prompt):
+    write(memories, quota=memory("Retry budget", "Three tries, then give up.", whenToUse="retry_budget"), **UNRELATED)
+    before = "I looked at kayaks.\n\nShould I raise retry_budget to five?"
+    assert injected(repository, prompt) == set()
+    assert injected(repository, Task(prompt, lately=before)) == {"quota"}
+    said = Task("paint the fence and the gate of the garden", lately=before)
+    assert injected(repository, said) == set()
+
+
+def test_a_numbered_answer_is_read_with_the_questions_of_these_numbers(repository, memories):
     write(
         memories,
         quota=memory("Retry budget", "Three tries, then give up.", whenToUse="retry_budget"),
-        mail=memory("Mail templates", "Templates are in Mustache.", whenToUse="'**/templates/*.html'"),
+        mail=memory("Mail", "Templates are in Mustache.", whenToUse="mail templates"),
         **UNRELATED,
     )
-    assert injected(repository, prompt) == set()
-    lately = Task(prompt, lately="Should I raise retry_budget to five?")
-    assert "recent_name" in judged(repository, lately)["quota"][0]
-    assert judged(repository, lately)["quota"][1] > judged(repository, prompt).get("quota", ({}, 0.0))[1]
-    touched = Task(prompt, touched=("web/templates/welcome.html",))
-    assert "recent_name" in judged(repository, touched)["mail"][0]
-    said = Task("paint the fence and the gate of the garden", lately="Should I raise retry_budget to five?")
-    assert "recent_name" not in judged(repository, said).get("quota", ({}, 0.0))[0]
-
-
-def test_one_ordinary_word_that_fires_far_from_the_subject_counts_less(repository, memories):
-    trains = memory("Trains to the city", "Trains to the station leave from platform two.", whenToUse="directions")
-    near, far = "print the directions to the station", "when is the next nintendo direct"
-    write(memories, trains=trains, **UNRELATED)
-    close, distant = judged(repository, near)["trains"], judged(repository, far)["trains"]
-    assert close[0]["fired_few"] > 2 * distant[0]["fired_few"] > 0
-    assert "trains" in injected(repository, near) and "trains" not in injected(repository, far)
-
-
-def test_sentences_count_by_their_meaning_where_no_pattern_could_fire(repository, memories):
-    sentences = '["When the parser of invoices fails", "When the build of the parser is slow"]'
-    write(memories, said=memory("Invoices", "Read the log first.", whenToUse=sentences), ledger=LEDGER, **UNRELATED)
-    found = judged(repository, "why is the build of our invoice parser so slow")
-    assert found["said"][0]["spoken"] == 1 and not any(found[id][0]["spoken"] for id in found if id != "said")
-    added = {name: more for name, _, more in weighed_evidence(found["said"][0])}
-    assert added["spoken_meaning"] > 0 and "said" in injected(
-        repository, "why is the build of our invoice parser so slow"
-    )
+    asked = "1. Should I raise retry_budget?\n2. Who may delete an invoice?\n3. Where are the mail templates?"
+    assert injected(repository, Task("1. yes\n2. only admins", lately=asked)) == {"quota"}
+    assert injected(repository, Task("3. in the usual folder of the web server, please", lately=asked)) == {"mail"}
 
 
 # The grades of a prompt: full text of the surest memories, pointers to the next ones, nothing twice in a session
@@ -235,11 +240,11 @@ def test_a_pointer_shows_its_condition_and_json_has_both_grades(rawkomem, memori
     assert found["pointers"] and found["tokens"] <= found["budget"]
 
 
-def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memories):
+def test_a_pointer_starts_with_its_title_and_repeats_no_condition_that_the_title_says(repository, memories):
     titles = re.findall("title: (.*)", "".join(NOTES.values()))
     texts = {
         title.lower().replace(" ", "-"): memory(
-            title, f"{title} of the billing service.", whenToUse=f"When working on {title.lower()}"
+            title, f"{title} of the billing service.", whenToUse=f"When working with {title.lower()}"
         )
         for title in titles
     }
@@ -247,7 +252,7 @@ def test_a_pointer_repeats_neither_its_title_nor_its_condition(repository, memor
     found = repository.inject(TASK)
     assert found.pointers
     for item in found.pointers:
-        assert f"\n- {item.memory.id}.md\n" in found.text
+        assert f"\n- {item.memory.title} — {item.memory.id}.md\n" in found.text
 
 
 def test_short_replies_texts_of_the_host_and_profiles_of_the_designs_have_no_pointers(repository, memories):
@@ -298,9 +303,9 @@ def test_high_and_recent_memories_go_in_before_low_and_old_ones(repository, memo
         for number, word in enumerate(["main", "Monday to Thursday"])
     }
     write(memories, **low, **high)
-    for task in ("deploy the worker", "deploy the cache", "how do we deploy the search service?", "deploy it"):
+    for task in ("deploy the worker", "deploy the cache", "deploy it"):
         found = repository.inject(task)
-        assert {*ids(found.items)} == {"high0", "high1"}, task
+        assert {"high0", "high1"} <= {*ids(found.items)}, task
         assert {"importance", "recency"} <= {factor.name for item in found.items for factor in item.order}
 
 
@@ -329,15 +334,8 @@ def test_search_by_a_profile_explains_itself(rawkomem, memories):
     assert len(found) <= 3 and all(row["relevance"] >= 0.3 for row in found)
 
 
-def test_agreement_is_the_cosine_of_the_second_closest_passage(repository, memories):
-    other = "[Penguins live on the ice and eat krill all day]"
-    write(memories, keys=memory("Keys", "Rotate the signing keys every month.", whenToUse=other))
-    evidence, _ = judged(repository, "rotate the signing keys every month")["keys"]
-    assert 0 < evidence["agreement"] < evidence["meaning"]
-
-
 @pytest.mark.parametrize("conditions", ["[quokka, SENTENCE]", "[SENTENCE, quokka]", "[quokka, wombat, SENTENCE]"])
 def test_a_condition_that_is_a_sentence_is_compared_wherever_it_stands(repository, memories, conditions):
     sentence = "You change how customers pay for an order"
     write(memories, pay=memory("Money", "Ask Ada.", whenToUse=conditions.replace("SENTENCE", sentence)))
-    assert judged(repository, sentence)["pay"][0]["condition_meaning"] > 0.8
+    assert judged(repository, sentence)["pay"][0]["meaning"] > 0.8

@@ -55,9 +55,8 @@ def test_they_multiply_and_are_told(counts, value):
     ("how", "counts", "inside"),
     [
         (NEAR, {"harmful": 1}, False),
-        (NEAR, {"harmful": 1, "helpful": 1}, True),
-        (NEAR, {"disputes": 1}, True),
-        (NEAR, {"disputes": 2}, False),
+        (NEAR, {"harmful": 1, "helpful": 2}, True),
+        (NEAR, {"disputes": 1}, False),
         (FIRED, {"harmful": 1}, True),
         (FIRED, {"harmful": 2}, False),
         (FIRED, {"harmful": 2, "helpful": 1}, True),

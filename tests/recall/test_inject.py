@@ -10,7 +10,7 @@ import pytest
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput, NotFound
 from rawkomem.model.values import replace
-from rawkomem.recall.excerpt import MAX_WHOLE_CHARS, excerpt
+from rawkomem.recall.excerpt import MAX_SHOWN_CHARS, MAX_WHOLE_CHARS, excerpt
 from rawkomem.recall.inject import Packed, add_linked, leave_out_received, pack, received_key
 from rawkomem.recall.render import FORMS, Page, render
 from rawkomem.recall.scoring import Reason
@@ -18,7 +18,6 @@ from rawkomem.recall.signals import Limits, question_of
 from rawkomem.state.trust import Standing
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.conditions import ALTERNATIVE, Fired
-from rawkomem.text.safe import safe_body
 
 from tests.commands import cases
 from tests.conftest import ROOT
@@ -129,7 +128,7 @@ def test_the_command(rawkomem, memories):
     explained = rawkomem("inject", "fix the login page", "--explain")
     assert "when_to_use" in explained.stderr and "when_to_use" not in explained.stdout
     assert "when_to_use" in rawkomem("why", "auth", "fix the login page").stdout
-    assert "confidence 0.0" in rawkomem("why", "auth", "compile the kernel", check=1).stdout
+    assert "no whenToUse condition fired" in rawkomem("why", "auth", "compile the kernel", check=1).stdout
     assert "All login code" in rawkomem("context", "login", "--budget", "500").stdout
     used = {row["session"]: row for row in json.loads(rawkomem("stats", "--tokens", "--json").stdout)}
     assert used["s1"]["injections"] == 1 and used["s1"]["tokens"] > 50
@@ -188,7 +187,7 @@ def test_a_short_body_is_shown_whole():
     assert excerpt("Ports", "Redis listens on 6380.\n\nKafka on 9092.") == "Redis listens on 6380.\n\nKafka on 9092."
 
 
-@pytest.mark.parametrize("first", ["# Ports\n\n", "Ports\n=====\n\n", "**Ports**\n\n", "Ports. ", "<h1>Ports</h1>\n\n"])
+@pytest.mark.parametrize("first", ["# Ports\n\n", "Ports\n=====\n\n", "**Ports**\n\n", "<h1>Ports</h1>\n\n"])
 def test_the_title_is_not_repeated(first):
     assert excerpt("Ports", f"{first}Redis listens on 6380.") == "Redis listens on 6380."
 
@@ -206,36 +205,56 @@ def test_badges_images_comments_and_rules_are_left_out():
     assert not any(gone in shown for gone in ("badge", "shields", "img", "<p", "hidden", "---", "<br>"))
 
 
-def test_long_code_is_cut_by_lines_and_indented():
-    code = "\n".join(f"step_{n} --with option_{n}  # comment {n}" for n in range(80))
-    code = code.replace("comment 70", "unlock the vault")
-    shown = excerpt("Steps", f"Run these.\n\n```sh\n{code}\n```\n\nThen rest.", ("unlock", "vault"), most=300)
-    assert "unlock the vault" in shown and "```" not in shown and "…" in shown
-    lines = [line.removeprefix("    ") for line in shown.split("\n") if line.startswith("    step")]
-    assert lines and all(line in code for line in lines)
+def long_body(*units: str) -> str:
+    """A body that is too long to be shown whole, with these units between paragraphs about something else."""
+    filler = "\n\n".join(f"Nothing of interest happens in paragraph {n}, it fills the page only." for n in range(40))
+    return "\n\n".join(part for unit in units for part in (filler, unit)) + f"\n\n{filler}"
 
 
-def test_an_excerpt_that_starts_at_a_code_block_or_a_list_item_keeps_its_markdown():
-    filler = "Nothing of interest happens here, it fills the page only. " * 8
-    code = excerpt(
-        "Web", f"{filler}\n\n```sh\nnpm run dev  # dev server\n```\n\nThen wait. {filler}", ("dev", "server")
-    )
-    assert code.startswith("…\n```sh\nnpm run dev") and safe_body(code) == code
-    assert code.count("\n```") == 2
-    item = excerpt("Web", f"{filler}\n\n- Wait.\n- Start the dev server.\n\n{filler}", ("dev", "server"))
-    assert "\n- Start the dev server." in item
+def test_up_to_1500_characters_a_body_arrives_whole():
+    body = "\n".join(f"- Rule {n}: do not touch resource {n} by hand." for n in range(30))
+    assert 1_000 < len(body) < MAX_WHOLE_CHARS and excerpt("Rules", body, ("resource", "7")) == body
+
+
+def test_of_a_longer_body_whole_units_arrive():
+    code = "```sh\nopen --vault\n\nunlock --vault  # every line of it\n```"
+    table = "| key | value |\n|---|---|\n| vault | unlock it |\n| other | row |"
+    item = "- Unlock the vault:\n  first the outer door,\n  - then the inner one."
+    for unit in (code, table, item):
+        shown = excerpt("Bank", long_body(unit), ("unlock", "vault"))
+        assert unit in shown and "…" in shown and len(shown) <= MAX_SHOWN_CHARS
+
+
+def test_a_list_item_comes_with_what_introduces_the_list():
+    items = "\n".join(f"- the {word} of the vault" for word in ("door", "key", "lock"))
+    rules = "\n".join(f"- resource {n} of the robot, which owns it" for n in range(80))
+    shown = excerpt("Bank", f"{long_body()}\n\nNever touch:\n\n{rules}\n{items}\n\n{long_body()}", ("vault", "lock"))
+    assert shown.index("Never touch:") < shown.index("- the lock of the vault")
+
+
+def test_a_long_table_is_cut_between_rows_and_keeps_its_head():
+    head = "| key | what it opens |\n|---|---|"
+    rows = "\n".join(f"| key{n} | the door number {n} of the long corridor |" for n in range(90))
+    shown = excerpt("Keys", f"{head}\n{rows.replace('key70 ', 'vaultkey ')}", ("vaultkey",))
+    assert head in shown and "| vaultkey |" in shown and len(shown) <= MAX_SHOWN_CHARS
+
+
+def test_code_that_is_too_long_is_left_out_whole():
+    code = "\n".join(f"step_{n} --with option_{n}  # unlock the vault" for n in range(90))
+    shown = excerpt("Steps", f"Run these.\n\n```sh\n{code}\n```\n\nThen rest.", ("unlock", "vault"))
+    assert "step_" not in shown and "Run these." in shown and "…" in shown
 
 
 def test_a_task_that_names_the_title_gets_the_beginning_and_sees_where_it_ends():
-    rules = [f"- NEVER touch resource number {n} by hand, because the robot owns it" for n in range(30)]
+    rules = [f"- NEVER touch resource number {n} by hand, because the robot owns it" for n in range(60)]
     body, named = "\n".join(rules), ("banned", "behaviors", "repo")
     last = len(cut_chunks(body)) - 1
     assert last > 0
     shown = excerpt("Banned Behaviors", body, named, last)
-    assert shown.startswith(rules[0]) and shown.endswith("\n…") and len(shown) <= MAX_WHOLE_CHARS
+    assert shown.startswith(rules[0]) and shown.endswith("\n…") and len(shown) <= MAX_SHOWN_CHARS
     # words of the text, or a passage that matches by meaning, decide otherwise
-    assert rules[29] in excerpt("Banned Behaviors", body, (*named, "29"), last)
-    assert rules[0] not in excerpt("Banned Behaviors", body, ("forbidden",), last)
+    assert rules[59] in excerpt("Banned Behaviors", body, (*named, "59"), last)
+    assert rules[-1] in excerpt("Banned Behaviors", body, ("forbidden",), last)
 
 
 def test_several_passages_are_joined_in_order():
@@ -287,7 +306,7 @@ def test_a_hundred_questions_to_long_memories():
             key = re.sub(r"\W+", "", wanted)
             not_shown += [] if key in re.sub(r"\W+", "", shown) else [wanted]
             assert "shields.io" not in shown and "<img" not in shown and not shown.startswith(f"{title}\n")
-            assert len(shown) <= 1.2 * MAX_WHOLE_CHARS
+            assert len(shown) <= 1.2 * MAX_SHOWN_CHARS
     assert asked >= 100 and cut_inside == 0
     assert len(not_shown) <= asked / 25, (len(not_shown), asked, not_shown[:5])  # about three in a hundred, by chance
 
@@ -371,7 +390,7 @@ def test_what_is_too_long_is_shown_with_fewer_sentences(memories, repository):
     )
     full = repository.inject(Task("restart the gateway"), form="xml")
     assert 100 < full.tokens <= 2_000
-    for budget in (60, 80, 100):
+    for budget in range(70, 150, 2):
         tight = repository.inject(Task("how long does the gateway drain"), form="xml", budget=budget)
         assert tight.tokens <= budget and "The gateway drains for ninety seconds." in tight.text and "…" in tight.text
     none = repository.inject(Task("restart the gateway"), form="xml", budget=30)

@@ -11,7 +11,7 @@ def test_programs_get_codes(rawkomem, memories):
     (memories / "a.md").write_text("---\ntitle: Login\nwhenToUse: login|auth\n---\n\nAll login code is in src/auth.\n")
     (memories / "b.md").write_text("---\nwhenToUse: cake\n---\n\nText.\n")
     why = json.loads(rawkomem("why", "a", "compile the kernel", "--json", check=1).stdout)
-    assert why["why_not_code"] == "not-confident" and why["why_not"].startswith("not relevant enough")
+    assert why["why_not_code"] == "nothing-fired" and why["why_not"] == "no whenToUse condition fired"
     why = json.loads(rawkomem("why", "a", "fix the login", "--json").stdout)
     assert (why["why_not_code"], why["why_not"], why["fired"]) == ("", "", "alternative 'login'")
     fired = json.loads(rawkomem("try", "match", "login|auth", "fix the login", "--json").stdout)

@@ -137,7 +137,7 @@ def test_bait_does_not_raise_the_bar_for_what_is_vouched_for(git, memories, repo
     task = Task("how long may a session cookie of the login page live")
     write(
         memories,
-        honest=text("Session lifetime", "The session cookie of the login page lives for one day.", whenToUse="zzz"),
+        honest=text("Session lifetime", "The session cookie of the login page lives for one day.", whenToUse="session"),
     )
     git.commit()
     before = repository.inject(task)

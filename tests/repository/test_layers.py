@@ -152,7 +152,7 @@ def test_a_memory_has_the_same_evidence_beside_other_layers(id, project, persona
     with Repository.open(str(personal)) as repo:
         alone = evidence(repo, id)
     assert layered == pytest.approx(alone)
-    assert layered["meaning"] > 0.3 and layered["fired_few"] > 0
+    assert layered["meaning"] > 0.3
 
 
 # Ids

@@ -23,6 +23,7 @@ from ...recall.signals import filter_of
 from ...repository import Repository
 from ...repository.transfer import Import
 from ...text.chunks import counted
+from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb, verbs
 from .options import DRY_RUN, FILTERS, YES
@@ -31,6 +32,7 @@ from .terminal import note, say
 # Implement `rawkomem import` and `rawkomem export`.
 
 FORMS = list(WRITABLE_FORMATS)
+MAX_STAYING, MAX_STAYING_CHARS = 20, 100  # lines of a shortened file that are listed
 EVERY_STATUS = (
     *(status for status in STATUSES if status != "deleted"),
     INCLUDE_EXPIRED,
@@ -214,6 +216,21 @@ def _shorten(
         long, short = page.tokens
         note(
             f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
+        )
+        staying = [one_line(line, MAX_STAYING_CHARS) for line in page.staying]
+        more = (
+            [f"and {len(staying) - MAX_STAYING:,} more"]
+            if len(staying) > MAX_STAYING
+            else []
+        )
+        note(
+            "\n  ".join(
+                [f"what stays in {page.place}:", *staying[:MAX_STAYING], *more]
+                if staying
+                else [
+                    f"nothing of {page.place} stays but a paragraph that names the memories"
+                ]
+            )
         )
     for page in pages if not shorter else ():
         why = f"run 'rawkomem import {shlex.quote(page.place)}' and activate the memories first"

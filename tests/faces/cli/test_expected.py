@@ -328,7 +328,7 @@ def test_a_title_is_stored_as_one_line_and_problems_are_counted(rawkomem, memori
 def test_why_not_says_what_to_do(rawkomem):
     id = rawkomem("add", "--title", "Cake", "--when", "cake|tart", "--body", "Bake it at 180.").stdout.split()[1]
     told = rawkomem("why", id, "compile the kernel", check=1)
-    assert "not relevant enough: confidence 0.0" in told.stdout
+    assert "not injected: no whenToUse condition fired" in told.stdout
     assert f"add a condition: rawkomem amend {id} --when 'cake|tart' --when '…'" in told.stderr
     assert "add a condition" not in rawkomem("why", id, "a cake for the party").stderr
 

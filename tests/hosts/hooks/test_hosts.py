@@ -85,7 +85,7 @@ def test_lessons_and_conflicts_at_the_start(hook, rawkomem, repository):
     )  # one side waits in quarantine: not even its title is told
 
 
-@pytest.mark.parametrize(("room", "items"), [(9_500, 2), (1_000, 2), (110, 1), (80, 0)])
+@pytest.mark.parametrize(("room", "items"), [(9_500, 3), (6_000, 2), (2_700, 1), (80, 0)])
 def test_never_more_than_the_host_takes(room, items, repository, memories):
     for number in range(3):
         body = f"{number} npm " + chr(0x1F600 + number) * 600  # four bytes each

@@ -177,7 +177,13 @@ def _used(id: str, name: str, given: dict, output: str, failed: bool = False):
 
 
 @pytest.fixture
-def recorded(project, transcripts):
+def recording(project):
+    """Turn the recording of sessions on."""
+    (project / ".rawko" / "config.yaml").write_text("recordSessions: on\n")
+
+
+@pytest.fixture
+def recorded(project, recording, transcripts):
     """Write the transcript of a session, and return its path."""
 
     def write(session: str, goal: str, **more: str) -> str:
@@ -192,7 +198,7 @@ def files(project) -> list:
     return sorted((project / ".rawko" / "traces").rglob("*.md"))
 
 
-def test_three_sessions_teach_the_fourth(hook, project, recorded, repository, rawkomem, log):
+def test_three_sessions_teach_the_fourth(recorded, hook, project, repository, rawkomem, log):
     told = {**claude("SessionEnd", reason="exit"), "session_id": "s-0"}
     assert hook("claude", "SessionEnd", told, transcript=recorded("s-0", GOALS[0])) == ""
     assert until(lambda: files(project))
@@ -217,7 +223,7 @@ def _work(repository, transcript: str, ended: bool = False) -> None:
     hook_sessions.record_work(repository, "claude", transcript, io.BytesIO(), ended)
 
 
-def test_a_turn_is_no_end(repository, project, recorded):
+def test_a_turn_is_no_end(recorded, repository, project):
     file = recorded("s-1", GOALS[0])
     note_transcript(repository.layout, "s-1", file)
     _work(repository, file)
@@ -226,7 +232,7 @@ def test_a_turn_is_no_end(repository, project, recorded):
     assert len(files(project)) == 1
 
 
-def test_a_session_without_an_end_is_recorded_after_a_while(repository, project, recorded):
+def test_a_session_without_an_end_is_recorded_after_a_while(recorded, repository, project):
     silent, present = recorded("s-1", GOALS[0]), recorded("s-2", "Translate the manual")
     for session, file in (("s-1", silent), ("s-2", present)):
         note_transcript(repository.layout, session, file)
@@ -238,7 +244,7 @@ def test_a_session_without_an_end_is_recorded_after_a_while(repository, project,
     assert [trace.title for trace in repository.traces.list()] == [GOALS[0]]
 
 
-def test_messages_of_a_host_without_transcripts(repository, project):
+def test_messages_of_a_host_without_transcripts(recording, repository, project):
     did = {"type": "tool", "tool": "bash", "callID": "c1",
            "state": {"status": "completed", "input": {"command": "make db"}, "output": "ok", "metadata": {"exit": 0}}}  # fmt: skip
     messages = [

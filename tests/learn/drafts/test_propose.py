@@ -7,12 +7,13 @@ from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.proposed_conditions import (
     propose_asked_condition,
     propose_conditions,
+    propose_patterns,
     with_condition,
     without_shared_conditions,
 )
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Entry
-from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, match_condition, read_condition
+from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, is_sentence, match_condition, read_condition
 
 from tests.learn.drafts.test_choose import SAMPLE
 
@@ -78,15 +79,47 @@ def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
     assert without_shared_conditions(entries[:1] * 9) == entries[:1] * 9, "one text, said nine times"
 
 
-def test_a_correction_comes_up_when_the_same_is_asked_again():
-    turns = [
-        ("user", "build the docs and push them"),
-        ("assistant", "I ran `mkdocs gh-deploy`."),
-        ("user", "no, never deploy from a laptop, push a tag instead"),
-    ]
+def _draft(ask: str, said: str):
+    turns = [("user", ask), ("assistant", "I did it."), ("user", said)]
     (draft,) = choose_drafts([Turn(who, text) for who, text in turns], Run())
-    assert draft.when[0] == "When asked: build the docs and push them"
+    return draft
+
+
+def test_a_correction_comes_up_when_the_same_is_asked_again():
+    draft = _draft("tidy the shelves of the archive", "no, never touch the blue boxes")
+    assert draft.when[0] == "When asked: tidy the shelves of the archive"
     assert propose_asked_condition("run the tests") == ("When asked: run the tests",)
+
+
+@pytest.mark.parametrize(
+    ("said", "names", "asked"),
+    [
+        ("no, never run bare pytest here, use make suite", "make suite|pytest", "execute the suite"),
+        ("use pnpm, not npm", "npm|pnpm", "install lodash"),
+        (
+            "don't edit generated/schema.ts, change schema.graphql instead",
+            "schema.ts|schema.graphql|graphql",
+            "regenerate it",
+        ),
+        ("no, never deploy from a laptop, push a tag instead", "", "deploy the site"),
+    ],
+)
+def test_a_correction_gets_patterns_for_what_it_names_and_for_its_kind_of_work(said, names, asked):
+    when = _draft("build the docs and push them", said).when
+    assert when[0] == names or not names
+    assert not any(map(is_sentence, when)) and any(match_condition(one, asked) for one in when)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "no, never touch the blue boxes",
+        "when you add a provider, register it in the table of providers first, then write its docs, and then its tests",
+        "never commit, deploy, publish, migrate or format on a Friday",
+    ],
+)
+def test_a_rule_without_one_kind_of_work_gets_no_pattern(rule):
+    assert propose_patterns(rule) == ()
 
 
 @pytest.mark.parametrize("ask", ["", "yes", "go on", "do it", "word " * 40, "first line\nsecond line of the ask"])

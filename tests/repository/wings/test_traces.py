@@ -55,7 +55,7 @@ def test_log_add(project, repository, rawkomem):
     assert f"experience_id: {id}\n" in text and "experience_number: 1\n" in text
     assert "learnings_or_issues: |2-\n  First line\n  second line\n" in text
     assert "final_outcome: success_with_recovery" in text and "project_name: p" in text
-    assert repository.search("second line")[0].row.title == "One"
+    assert repository.search("second line", kind="experience")[0].row.title == "One"
 
 
 @pytest.fixture
