@@ -15,7 +15,7 @@ from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
 from ..files.layout import Layout
-from ..files.replace import read_whole, replace_whole
+from ..files.replace import is_below, read_whole, replace_whole
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.installed import how_to_reach
 from ..model.values import DAY, now, record, replace
@@ -253,6 +253,16 @@ def is_connected(name: str, project: str) -> bool:
     return any(not change.is_none or change.kept for change in found)
 
 
+def is_read_in(name: str, project: str, folder: str) -> bool:
+    """Tell whether a host that is connected in a project calls us if it is started in a folder of the project."""
+    return (
+        HOSTS[name].reads_above
+        or not is_below(os.path.realpath(folder), os.path.realpath(project))
+        or is_connected(name, folder)
+        or is_connected(name, "")
+    )
+
+
 def has_our_server(name: str, project: str) -> bool:
     """Tell whether a server with our name is among the MCP servers of a host."""
     file = servers_file(name, project)
@@ -476,6 +486,13 @@ LATE_MS = (
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 
+def first_step(name: str, project: str) -> str:
+    """Return what a person must do once after connecting a host in a project, or for the user if it is empty."""
+    folder = project or "a project with memories"
+    is_here = folder == os.getcwd()
+    return HOSTS[name].first_step.format(folder="this folder" if is_here else folder)
+
+
 def examine_hosts(layout: Layout) -> list[Finding]:
     """Return a finding for each host that is connected, in the project or for the user."""
     made = logged_calls(layout)
@@ -522,6 +539,13 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             "its hooks are switched off",
             f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}",
         )
+    if project and not is_read_in(name, project, os.getcwd()):
+        return Finding(
+            name,
+            False,
+            f"calls no hook if you start it in this folder: it reads its settings in {project} only if you start it there",
+            f"start it there, or run 'rawkomem connect {name} --user'",
+        )
     if not made:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
@@ -529,7 +553,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             name,
             not is_used,
             f"has not called a hook here yet{seen}",
-            HOSTS[name].first_step,
+            first_step(name, project),
         )
     return _judged(layout, name, made)
 
@@ -543,7 +567,9 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
     )
     if 1000 * latest > last.at + LATE_MS:
         active = f"but a session was active {_ago(int(1000 * latest))}"
-        return Finding(name, False, f"{text}, {active}", HOSTS[name].first_step)
+        return Finding(
+            name, False, f"{text}, {active}", first_step(name, layout.project)
+        )
     slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
     if slow:
         worst = max(call.took_ms for call in slow)

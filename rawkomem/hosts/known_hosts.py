@@ -103,11 +103,13 @@ class Host:
 
     # one line of help; empty: the host reads another host's settings and cannot be connected
     about: str = ""
-    # what a person must do once after connecting, so that the host uses the settings
+    # what a person must do once after connecting, so that the host uses the settings; {folder}: where
     first_step: str = ""
     # Settings
     # path of the settings file in a project; empty: the host has no hooks of its own
     project: str = ""
+    # whether the host reads the project's settings also if it is started in a subfolder
+    reads_above: bool = True
     user: str = ""  # path of the settings file in `home`
     home: tuple[str, str] = (
         "",
@@ -217,8 +219,9 @@ def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]
 HOSTS = {
     "claude": Host(
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
-        first_step="start 'claude' here and trust the folder",
+        first_step="start 'claude' in {folder} and trust the folder",
         project=".claude/settings.json",
+        reads_above=False,
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
         skills=".claude/skills",
@@ -241,7 +244,7 @@ HOSTS = {
     ),
     "codex": Host(
         about="Codex: .codex/config.toml, or hooks.json where there is one.",
-        first_step="start 'codex' here and trust the hooks when it asks",
+        first_step="start 'codex' in {folder} and trust the hooks when it asks",
         project=".codex/config.toml",
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
@@ -258,7 +261,7 @@ HOSTS = {
     ),
     "opencode": Host(
         about="OpenCode: a plugin in .opencode/plugins/.",
-        first_step="start 'opencode' here again",
+        first_step="restart 'opencode'",
         project=".opencode/plugins/rawkomem.js",
         user="opencode/plugins/rawkomem.js",
         home=("XDG_CONFIG_HOME", "~/.config"),
@@ -307,7 +310,7 @@ HOSTS = {
     ),
     "copilot": Host(
         about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
-        first_step="start 'copilot' here and trust the folder",
+        first_step="start 'copilot' in {folder} and trust the folder",
         project=".github/hooks/rawkomem.json",
         user="hooks/rawkomem.json",
         home=("COPILOT_HOME", "~/.copilot"),
@@ -337,8 +340,9 @@ HOSTS = {
     ),
     "gemini": Host(
         about="Gemini CLI: .gemini/settings.json.",
-        first_step="start 'gemini' here and trust the hooks when it asks",
+        first_step="start 'gemini' in {folder} and trust the hooks when it asks",
         project=".gemini/settings.json",
+        reads_above=False,
         user="settings.json",
         home=("", "~/.gemini"),
         mcp=Mcp(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -174,3 +175,26 @@ def test_broken_settings_of_one_host_do_not_hold_another(project, rawkomem, home
     (project / ".gemini" / "settings.json").write_text("{broken")
     rawkomem("connect", "codex", "--remove")
     assert not (project / ".codex").exists() and (project / ".gemini" / "settings.json").read_text() == "{broken"
+
+
+@pytest.mark.parametrize("host", ["claude", "gemini", "codex"])
+def test_a_host_that_is_started_in_a_subfolder(host, project, rawkomem, home, monkeypatch):
+    """Claude Code and Gemini CLI read settings only where they are started: connect and doctor say what to do."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name == "rawkomem" else None)
+    below = project / "packages" / "api"
+    below.mkdir(parents=True)
+    told = rawkomem("connect", host, cwd=below).stderr
+    assert f"next: start '{host}' in {project} and" in told
+    help, reads_above = f"'rawkomem connect {host} --user'", host == "codex"
+    assert (f"{help} works in every folder" in told) != reads_above
+    assert "in this folder and" in rawkomem("connect", host).stderr
+
+    def found(folder: Path, code: int) -> list[str]:
+        rows = json.loads(rawkomem("doctor", "--json", cwd=folder, check=code).stdout)
+        return [f"{row['text']} ({row['hint']})" for row in rows if row["name"] == host]
+
+    assert all("no hook if you start it" not in row for row in found(project, 0))
+    (row,) = found(below, 0 if reads_above else 1)
+    assert (f"only if you start it there (start it there, or run {help})" in row) != reads_above
+    rawkomem("connect", host, "--user", cwd=below)
+    assert all("no hook if you start it" not in row for row in found(below, 0))

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 from rawkomem.faces.cli.connecting import host_command
-from rawkomem.hosts.connect import hook_handlers
+from rawkomem.hosts.connect import first_step, hook_handlers
 from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
 
 from tests.hosts.connect.test_connect import home, tree  # noqa: F401
@@ -32,7 +32,7 @@ def server(project, name: str) -> object:
 def test_hooks_and_server_come_and_go(name, project, home):  # noqa: F811
     before = tree(project)
     told = connect(project, name).output
-    assert f"connect {name} --mcp" in told and told.count("next: ") == 1 and HOSTS[name].first_step in told
+    assert f"connect {name} --mcp" in told and told.count("next: ") == 1 and first_step(name, str(project)) in told
     hooks_only = tree(project)
     told = connect(project, name, "--mcp").output
     assert "optional:" not in told and server(project, name) == HOSTS[name].mcp.entry

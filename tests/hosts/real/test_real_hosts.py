@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rawkomem.hosts.known_hosts import HOSTS
 from rawkomem.repository import Repository
 
 from tests.hosts.real.hosts import ALL
@@ -36,6 +37,29 @@ def test_a_session(host, apsw, seat, model, project):
     assert any(BODY in body for body in asked), "the memory"
     assert any("This project stores what it has learned" in body for body in asked), "the opening"
     wait_for(lambda: _learned(project))
+
+
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
+def test_a_session_in_a_subfolder(host, apsw, seat, model, project, rawkomem):
+    """Some hosts read settings only where they are started: there, those of the user work."""
+    at = seat(host)
+    at.project = project / "packages" / "api"
+    at.project.mkdir(parents=True)
+    at.ask(PROMPT)
+    assert any(BODY in body for body in model.asked) == HOSTS[host.name].reads_above
+    rawkomem("connect", host.name, "--user")
+    model.asked.clear()
+    at.ask(PROMPT)
+    assert any(BODY in body for body in model.asked)
+
+
+@pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
+def test_a_session_in_a_worktree(host, apsw, seat, git, model, tmp_path_factory):
+    at = seat(host)
+    at.project = tmp_path_factory.mktemp("worktrees") / "branch"
+    git("worktree", "add", "-q", str(at.project))
+    at.ask(PROMPT)
+    assert any(BODY in body for body in model.asked)
 
 
 def test_claude_and_copilot_connected_both(apsw, seat, model):
