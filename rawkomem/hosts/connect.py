@@ -5,10 +5,10 @@ shows whether a person edited it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -25,7 +25,6 @@ from .hook_calls import Called, logged_calls, slow_calls
 from .known_hosts import ALIASES, HOSTS, home_of, time_limit_s
 from .our_entries import (
     Edit,
-    HasComments,
     Settings,
     edited,
     guarded,
@@ -181,7 +180,6 @@ def _checksum(text: bytes) -> bytes:
 # Plan the file changes that connect or disconnect a host, before anything is written.
 
 MARK = "rawkomem connect"  # in files that belong to us as a whole
-BY_HAND = "remove the entries that run rawkomem yourself"
 
 
 @record
@@ -388,13 +386,11 @@ def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
     """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
-        text = (before or b"").decode("utf-8-sig")
+        has_mark = bool(before and before.startswith(BOM_UTF8))
+        codec = "utf-8-sig" if has_mark else "utf-8"
+        text = (before or b"").decode(codec)
         after = edited(text, edits, _is_toml(file))
-        data = before if after == text else after.encode("utf-8") or None
-    except HasComments as failure:
-        ours = edited("", edits, is_toml=False)
-        hint = f"add this yourself: {json.dumps(json.loads(ours))}" if ours else BY_HAND
-        raise BadInput(f"cannot edit {file}: {failure}", hint) from None
+        data = before if after == text else after.encode(codec) if after else None
     except ValueError as failure:
         what = "it is not UTF-8" if isinstance(failure, UnicodeError) else str(failure)
         raise BadInput(

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from rawkomem.hosts.known_hosts import HOSTS as HOSTS_RECORDS
 
 from tests.commands import spread
 from tests.conftest import ROOT
@@ -20,7 +22,6 @@ SETTINGS = {
     "copilot": ".github/hooks/rawkomem.json",
     "gemini": ".gemini/settings.json",
 }
-ODD = ("tabs", "no line end", "windows", "hooks of others")
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
@@ -155,7 +156,7 @@ def test_the_command_that_settings_name_works(project, rawkomem, home):
     assert "Use pnpm" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
-@pytest.mark.parametrize(("host", "name"), spread([*SETTINGS], ODD))
+@pytest.mark.parametrize(("host", "name"), spread([*SETTINGS], [*FILES]))
 def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawkomem, home):
     file = project / SETTINGS[host]
     file.parent.mkdir(parents=True)
@@ -165,8 +166,9 @@ def test_settings_that_are_there_come_back_to_the_byte(name, host, project, rawk
     rawkomem("connect", host)
     assert b"rawkomem hook" in file.read_bytes() and file.stat().st_mode & 0o777 == 0o600
     rawkomem("connect", host, "--remove")
-    if "version" not in file.read_text():
-        assert tree(project) == before
+    if HOSTS_RECORDS[host].version and "version" not in FILES[name] and file.exists():  # it may stay
+        file.write_text(re.sub(r',\s*"version": 1', "", file.read_text()))
+    assert tree(project) == before
 
 
 def test_broken_settings_of_one_host_do_not_hold_another(project, rawkomem, home):
