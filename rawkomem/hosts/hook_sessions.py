@@ -30,6 +30,7 @@ from ..files.machine_records import (
 )
 from ..files.private import lock
 from ..files.replace import is_below
+from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
 from ..learn.turns import Run
@@ -55,6 +56,7 @@ from .known_hosts import END, LEARN, Call, transcript_places
 MAX_INDEXED = 100  # memories that are considered for the list of titles
 MAX_INDEX_TOKENS = 400  # of that list
 MAX_ALWAYS_TOKENS = 1_000  # of the rules that always apply
+MAX_SUBAGENT_ALWAYS_TOKENS = 200  # the same, for a sub-agent
 ALWAYS = "alwaysApply"  # frontmatter key of such a rule
 OTHER_SUBJECT = "other"
 MAX_FACT_CHARS = 100  # of a title
@@ -76,19 +78,7 @@ def opening(repository: Repository) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close."""
     rows = repository.list(without_records(None))
     introduction = INTRODUCTION.format(count=len(rows))
-    known = [
-        row
-        for row in rows
-        if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS
-    ]
-    known.sort(
-        key=lambda row: -IMPORTANCE.index(row.importance)
-    )  # of equals, the last changed first
-    memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
-    always = [
-        memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
-    ]
-    listed = [memory for memory in memories if memory not in always]
+    always, listed = _vouched_facts(repository, rows)
     edited = note_of_changed_rules(repository.layout)
     parts = [
         introduction,
@@ -101,9 +91,36 @@ def opening(repository: Repository) -> str:
     return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, parts)
 
 
-def _always(memories: Sequence[Memory]) -> list[str]:
+def rules_for_subagent(repository: Repository) -> str:
+    """Return the rules that always apply, inside a fence; empty if there are none."""
+    rows = repository.list(without_records(None))
+    always, _ = _vouched_facts(repository, rows)
+    lines = _always(always, MAX_SUBAGENT_ALWAYS_TOKENS)
+    return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, lines) if lines else ""
+
+
+def _vouched_facts(
+    repository: Repository, rows: Sequence[Row]
+) -> tuple[list[Memory], list[Memory]]:
+    """Return the rules that always apply and other memories that a person vouches for, the most important first."""
+    known = [
+        row
+        for row in rows
+        if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS
+    ]
+    known.sort(
+        key=lambda row: -IMPORTANCE.index(row.importance)
+    )  # of equals, the last changed first
+    memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
+    always = [
+        memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
+    ]
+    return always, [memory for memory in memories if memory not in always]
+
+
+def _always(memories: Sequence[Memory], most: int = MAX_ALWAYS_TOKENS) -> list[str]:
     """Return the rules that every session needs, in full while they fit."""
-    lines, left = [], MAX_ALWAYS_TOKENS
+    lines, left = [], most
     for memory in memories:
         line = f"- {_title(memory)}: {held(excerpt(memory.title, safe_body(memory.body)))}{_id(memory.id)}"
         left -= count_tokens(line)

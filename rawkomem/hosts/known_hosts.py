@@ -30,10 +30,12 @@ START, PROMPT, COMPACT, TURN, END = (
 )
 # a host without transcripts passes the messages so far, before its agent stores a memory
 TALK = "talk"
+SUBAGENT = "subagent-start"
 LEARN = "learn"  # the event of the background learner; no host sends it
-EVENTS = (START, PROMPT, COMPACT, TALK, TURN, END)
+EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, TURN, END)
 CLAUDE_EVENTS = (
     ("SessionStart", START),
+    ("SubagentStart", SUBAGENT),
     ("UserPromptSubmit", PROMPT),
     ("Stop", TURN),
     ("SessionEnd", END),
@@ -66,6 +68,7 @@ class Call:
         info = self.fields.get("info")
         return bool(
             self.fields.get("agent_id")
+            or self.fields.get("agentId")
             or (isinstance(info, dict) and info.get("parentID"))
         )
 
@@ -80,7 +83,8 @@ def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
 
 def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
     """Return an answer in Claude Code's format. Codex rejects all keys except these and `systemMessage`."""
-    event = prompt if call.event == PROMPT else "SessionStart"
+    names = {PROMPT: prompt, SUBAGENT: "SubagentStart"}
+    event = names.get(call.event, "SessionStart")
     return {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}
     }
@@ -318,6 +322,7 @@ HOSTS = {
         version=1,
         events=(
             ("sessionStart", START),
+            ("subagentStart", SUBAGENT),
             ("userPromptTransformed", PROMPT),
             ("preCompact", COMPACT),
             ("agentStop", TURN),

@@ -13,12 +13,14 @@ from rawkomem.hosts.known_hosts import HOSTS
 from rawkomem.repository import Repository
 
 from tests.hosts.real.hosts import ALL
+from tests.hosts.real.model import Step, say, shell
 from tests.hosts.real.waiting import wait_for
 
 pytestmark = pytest.mark.hosts
 
 PROMPT = "How do we load a sqlite extension?\nAnd remember: always run the linter before you push."
 BODY = "Many Pythons are built without extension loading, so sqlite3 cannot load sqlite-vec."
+TASK = "Find the code that opens apsw, and report the line."
 LEARNED = "run the linter before you push"
 
 
@@ -60,6 +62,26 @@ def test_a_session_in_a_worktree(host, apsw, seat, git, model, tmp_path_factory)
     git("worktree", "add", "-q", str(at.project))
     at.ask(PROMPT)
     assert any(BODY in body for body in model.asked)
+
+
+STARTS_AGENT = {
+    "claude": Step(tool="Agent", given={"description": "Search", "prompt": TASK, "subagent_type": "general-purpose"}),
+    "codex": Step(tool="spawn_agent", given={"message": TASK, "task_name": "search"}),
+    "opencode": Step(tool="task", given={"description": "Search", "prompt": TASK, "subagent_type": "general"}),
+    "copilot": Step(tool="task", given={"description": "Search", "prompt": TASK, "agent_type": "general-purpose", "name": "x"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("host", [host for host in ALL if host.name in STARTS_AGENT], ids=lambda host: host.name)
+def test_a_sub_agent(host, apsw, seat, model, project):
+    """It gets the rules that always apply and the memory for its task, which its parent was given before."""
+    rule = "---\ntitle: Plain words\nalwaysApply: true\n---\n\nWrite plain words.\n"
+    (project / ".rawko" / "memories" / "rule.md").write_text(rule)
+    steps = [shell("sleep 3") for _ in range(2)]  # Codex does not wait for its sub-agents
+    model.script = [STARTS_AGENT[host.name], *steps, say("Found."), say("Done.")]
+    said = seat(host).ask(PROMPT)
+    own = [body for body in model.asked if TASK in body and "load a sqlite extension" not in body]
+    assert own and all(BODY in body and "Write plain words." in body for body in own), said
 
 
 def test_claude_and_copilot_connected_both(apsw, seat, model):
