@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..files.layout import Layout
 from ..files.session_records import (
+    POINTER,
     Told,
     checksum,
     note_asked,
@@ -195,6 +196,14 @@ ANSWERED = (
     b'"custom_tool_call"',
     b'"gemini"',
 )
+
+
+def received_ids(layout: Layout, session: str) -> frozenset[str]:
+    """Return the ids of the memories of which a session has received the text."""
+    keys = told_to(layout, session).keys
+    return frozenset(
+        key.rpartition("@")[0] for key in keys if not key.endswith(POINTER)
+    )
 
 
 def begin_session(layout: Layout, call: Call) -> bool:

@@ -32,7 +32,7 @@ from .hook_calls import (
     note_failure,
     notice_of,
 )
-from .hook_prompt import begin_session, recalled, recalled_for_subagent
+from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
 from .known_hosts import (
     ALIASES,
     COMPACT,
@@ -343,11 +343,12 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
+    given = received_ids(repository.layout, call.session) if call.why == COMPACT else ()
     if (
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        _say(answer(call, opening(repository), _notice(repository.layout, call)))
+        _say(answer(call, opening(repository, given), _notice(repository.layout, call)))
     repository.core.wake_sinks()
     return None
 

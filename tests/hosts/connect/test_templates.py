@@ -77,6 +77,11 @@ await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s"
 await plugin.dispose() // all is told
 await plugin["chat.message"]({ sessionID: "s" }, parts)
 await plugin.dispose()
+answers = ["", "again"]
+for (const _ of answers.slice()) {
+  await plugin.event({ event: { type: "session.compacted", properties: { sessionID: "s" } } })
+  told.push(await start())
+}
 console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), parents: calls.map(([, said]) => said.info?.parentID ?? ""), pid: process.pid }))
 """
 
@@ -88,10 +93,12 @@ def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
     done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["told"] == [[], [], ["opening"], ["opening"]]
+    assert said["told"] == [[], [], ["opening"], ["opening"], ["opening"], ["again"]]
     start = ["session-start", f"startup {said['pid']}"]
-    assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]
-    assert said["parents"] == ["", "", "p", "p", "p", "p"], "a sub-agent's session is told as one"
+    compacted = [["session-start", "compact"]] * 2
+    told = [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1], *compacted]
+    assert said["calls"] == told
+    assert said["parents"] == ["", "", "p", "p", "p", "p", "", ""], "a sub-agent's session is told as one"
 
 
 def test_the_page_about_hosts_agrees_with_the_records():
