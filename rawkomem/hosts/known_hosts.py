@@ -254,6 +254,7 @@ HOSTS = {
         home=("CODEX_HOME", "~/.codex"),
         hooks_beside="hooks.json",
         cmd_key="commandWindows",
+        marketplace="claude/.claude-plugin/marketplace.json",  # Codex reads it, too
         max_seconds=((END, 3),),
         mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
@@ -289,6 +290,7 @@ HOSTS = {
         user="hooks.json",
         home=("", "~/.cursor"),
         mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
+        marketplace="claude/.cursor-plugin/marketplace.json",
         version=1,
         events=(
             ("sessionStart", START),

@@ -177,9 +177,7 @@ def git_program() -> list[str]:
     return [sys.executable, "-P", "-m", "rawkomem"]
 
 
-PLUGIN = (
-    "--plugin: Print the folder that '/plugin marketplace add' takes; write nothing."
-)
+PLUGIN = "--plugin: Print the folder to add as a marketplace of plugins; write nothing."
 
 
 def host_command(name: str) -> Command:

@@ -5,14 +5,18 @@ What reaches the model, and what is learned from the transcript that the host wr
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rawkomem.files.layout import Layout
+from rawkomem.files.records import read
+from rawkomem.hosts.connect import plugin_folder
 from rawkomem.hosts.known_hosts import HOSTS
 from rawkomem.repository import Repository
 
-from tests.hosts.real.hosts import ALL
+from tests.hosts.real.hosts import ALL, Seat
 from tests.hosts.real.model import Step, say, shell
 from tests.hosts.real.waiting import wait_for
 
@@ -82,6 +86,22 @@ def test_a_sub_agent(host, apsw, seat, model, project):
     said = seat(host).ask(PROMPT)
     own = [body for body in model.asked if TASK in body and "load a sqlite extension" not in body]
     assert own and all(BODY in body and "Write plain words." in body for body in own), said
+
+
+@pytest.mark.parametrize("host", [host for host in ALL if host.name in ("claude", "codex")], ids=lambda host: host.name)
+def test_the_plugin(host, apsw, git, home, model, project):
+    """The hosts accept our plugin and call its hooks, without any settings in the project."""
+    at = Seat(host, project, home, model.url)
+    folder = plugin_folder(host.name)
+    add = {"claude": "install", "codex": "add"}[host.name]
+    words = [("marketplace", "add", folder), (add, "rawkomem@rawko")]
+    if host.name == "claude":
+        words.insert(0, ("validate", "--strict", f"{folder}/plugins/rawkomem"))
+    for command in words:
+        subprocess.run([at.program, "plugin", *command], cwd=project, env=at.env(), check=True)
+    said = at.ask(PROMPT)
+    assert any(BODY in body for body in model.asked), said
+    assert {name for (name,) in read(Layout(str(project / ".rawko")), "SELECT host FROM calls")} == {host.name}
 
 
 def test_claude_and_copilot_connected_both(apsw, seat, model):
