@@ -540,7 +540,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             name,
             False,
             f"calls no hook if you start it in this folder: it reads its settings in {project} only if you start it there",
-            f"start it there, or run 'rawkomem connect {name} --user'",
+            f"start it there, or run '{connecting} --user'",
         )
     if not made:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))

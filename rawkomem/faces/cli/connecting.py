@@ -268,9 +268,9 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
                 f"{name} is also connected in your own settings: one connection is enough"
             )
         elif not user and not HOSTS[name].reads_above:
+            everywhere = f"rawkomem connect {name} --user"
             note(
-                f"{name} started in a subfolder does not read these settings: "
-                f"'rawkomem connect {name} --user' works in every folder"
+                f"{name} started in a subfolder does not read these settings: '{everywhere}' works in every folder"
             )
     except RawkoError:
         pass  # unreadable user settings do not matter here
