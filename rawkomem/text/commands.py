@@ -2,14 +2,17 @@
 
 A pattern names a program and some of its arguments, with `*` for any text; a command fits if it runs this program with
 the same subcommand, the same options in any order or place, and the other words in their order, whatever else it has.
-So a `*` at the end changes little: `pytest` and `pytest*` fit `pytest -q` and not `pytest-watch`, and `make deploy*`
-also fits `make deploy-prod`. A pattern may be a pipeline: `curl * | sh`.
+A `*` right after the program changes nothing: `pytest` and `pytest*` fit `pytest -q` and not `pytest-watch`. A `*` of
+its own asks for at least one more argument, and `make deploy*` also fits `make deploy-prod`. A pattern may be a
+pipeline: `curl * | sh`. Redirections are not compared.
 """
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
+from re import escape
 
 from ..model.values import TYPE_CHECKING
 from .clean import late_regex
@@ -32,7 +35,7 @@ sudo -u -g -h -p -C -D -R -T --user --group
 doas -u
 env -u -C --unset --chdir
 cross-env
-command
+command -v -V
 exec -a
 builtin
 time -f -o
@@ -64,8 +67,7 @@ uv tool run -p --python --from --with
 pipx run --spec --python
 poetry run -C -P --directory --project
 pipenv run
-hatch run
-hatch -e --env run
+hatch run -e --env
 pdm run -p
 rye run
 conda run -n -p --name --prefix
@@ -76,11 +78,17 @@ python -W -X
 docker exec -u -e -w --user --env --workdir --env-file 1
 docker compose exec -f -p -u -e -w --file --project-name --user --env --workdir --index 1
 docker compose run -f -p -u -e -w -v --file --project-name --user --env --workdir --volume --name --entrypoint 1
+docker run -v -e -w -u -p -m --name --network --volume --env --workdir --user --entrypoint --env-file --platform --mount 1
 podman exec -u -e -w --user --env --workdir 1
 kubectl exec -n -c --namespace --container --context 1
 ssh -p -i -o -l -F -J -L -R -D -b -c -E -e -I -m -O -S -W -w -B 1
-su -s -g --shell 1
 watch -n --interval
+eval
+bash -o -eo -euo -euxo -exuo -O --rcfile --init-file
+sh -o -eo -euo -euxo -exuo -O --rcfile --init-file
+zsh -o -eo -euo -euxo -exuo -O --rcfile --init-file
+dash -o -eo -euo -euxo -exuo -O --rcfile --init-file
+ksh -o -eo -euo -euxo -exuo -O --rcfile --init-file
 """)
 # Options and subcommands with two names.
 SAME = _table("""
@@ -103,6 +111,12 @@ sed -i --in-place
 docker -v --volumes
 npm -g --global
 """)
+# Other names of a program or a subcommand.
+RENAMED = {
+    "docker-compose": ["docker", "compose"],
+    "npm i": ["npm", "install"],
+    "npm add": ["npm", "install"],
+}
 # pnpm and yarn run any other word as a program.
 OWN_COMMANDS = frozenset(
     str.split(
@@ -111,29 +125,34 @@ OWN_COMMANDS = frozenset(
         " version why workspaces"
     )
 )
+READS_LINES = frozenset(str.split("eval ssh watch"))
 SHELLS = frozenset(str.split("bash sh zsh dash ksh"))
 # Programs that take targets or files, not a subcommand.
 TAKES_ANY = frozenset(str.split("make just rake mvn gradle gradlew rm touch"))
 BEFORE_COMMAND = frozenset(
-    str.split("if then elif else while until do ! { } fi done esac")
+    str.split("if then elif else while until do ! { } fi done esac function")
 )
 
+_BLANKS = late_regex(r"(?:[ \t\r\f\v]|\\\r?\n|#[^\n]*|\[\[\s[^\n]{0,500}?\s\]\])*")
 _OPERATOR = late_regex(
-    r"\d*(?:<<<|<<-?|[<>]&|>>|>\||<>|<(?!\()|>(?!\())|&>>?|\n|&&|&|\|\||\|&?|;;?&?|[()]"
+    r"\d*(<<<|<<-?|[<>]&|>>|>\||<>|<(?!\()|>(?!\())|&>>?|\n|&&|&|\|\||\|&?|;;?&?|[()]"
 )
-_BLANKS = late_regex(r"(?:[ \t\r\f\v]|\\\r?\n)+")
-_COMMENT = late_regex(r"#[^\n]*")
-# what a word consists of, outside and inside double quotes
+# The pieces of a word, outside and inside double quotes. No piece is searched further than to the next opening sign,
+# so that reading takes time in proportion to the length of the line.
+_SUBSTITUTION = r"`[^`\\]*(?:\\.[^`\\]*)*`|\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|\$\(|\$\{[^{}]*\}|\$"
 _PIECE = late_regex(
-    r"""(?s)[^\s'"\\`$;&|()<>]+|\\.|'[^']*'|\$'[^'\\]*(?:\\.[^'\\]*)*'|"|`[^`\\]*(?:\\.[^`\\]*)*`|[<>]\(|\$(?:\(\(?|\{[^}]*\})?"""
+    r"""(?s)[^\s'"\\`$;&|()<>]+|\\.|'[^']*'|\$'[^'\\]*(?:\\.[^'\\]*)*'|"|[<>]\(|"""
+    + _SUBSTITUTION
 )
-_QUOTED_PIECE = late_regex(
-    r"""(?s)[^"\\`$]+|\\.|"|`[^`\\]*(?:\\.[^`\\]*)*`|\$(?:\(\(?|\{[^}]*\})?"""
-)
+_QUOTED_PIECE = late_regex(r"""(?s)(?:[^"\\`$]|\\[^"\\`$\n])+|\\.|"|""" + _SUBSTITUTION)
 _ASSIGNMENT = late_regex(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
-_LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*|)$")
-_VERSION = late_regex(r"^(python|pip)[\d.]+(?=\**$)|\.exe$")
-_OPTION_AFTER_STAR = late_regex(r"\*(?=--|-\w{1,2}\b)")
+_VERSION = late_regex(r"(?<=^python)[\d.]+$|(?<=^pip)[\d.]+$|(?<=\w)@[\w.^~-]+$|\.exe$")
+_LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
+_SHELL_LINE = late_regex(r"-[a-z]*c$")
+_MAY_TAKE_VALUE = late_regex(r"--?(?!-|no-)[^=]*$")
+# `push*--force` has two words, and `pytest*` names the program `pytest`
+_STAR_BEFORE_OPTION = late_regex(r"\*(?=--|-\w{1,2}\b)")
+_STAR_AFTER_PROGRAM = late_regex(r"((?:^|\|)\s*[^\s|]*\w)\*+(?=[\s|]|$)")
 
 
 class _UnparsableError(ValueError):
@@ -141,7 +160,7 @@ class _UnparsableError(ValueError):
 
 
 class _Command:
-    """A simple command, the operator before it, its here-document, and the commands that it runs."""
+    """A simple command, the operator before it, the text of its here-document, and the commands that it runs."""
 
     def __init__(self, operator: str = ""):
         self.operator = operator
@@ -153,16 +172,17 @@ class _Command:
 def simple_commands(line: str) -> list[list[str]]:
     """Return the commands that a shell line runs, each as words with the program's name first.
 
-    Assignments and wrappers such as `sudo` or `uv run` are dropped. Of a line that cannot be parsed, only the first word
-    is returned.
+    Assignments and wrappers such as `sudo` or `uv run` are dropped; `python3` is `python`, `pip3` is `pip`. Of a line that
+    cannot be parsed, only the first word is returned.
     """
-    return [command.words for command in _innermost(_parse(line))]
+    return [[*command.words] for command in _innermost(_parse(line))]
 
 
 def fits_command(pattern: str, line: str) -> bool:
     """Return whether a command that a shell line runs fits a pattern; the module's docstring says when."""
+    pattern = _STAR_BEFORE_OPTION.sub("* ", pattern)
     try:
-        wanted = _Scanner(_OPTION_AFTER_STAR.sub("* ", pattern), MAX_DEPTH - 2).parse()
+        wanted = _Scanner(_STAR_AFTER_PROGRAM.sub(r"\1", pattern), 0).parse()
     except _UnparsableError:
         return False
     return bool(wanted) and _fits_among(wanted, _parse(line))
@@ -173,17 +193,12 @@ def _parse(line: str) -> list[_Command]:
     try:
         return _opened(_Scanner(line, 0).parse(), 0)
     except _UnparsableError:
-        command = _Command()
-        command.words = [_name(word) for word in line.split(None, 1)[:1]]
-        return [command] if command.words else []
+        return list(_made(line.split(None, 1)[:1]))
 
 
 def _innermost(commands: list[_Command]) -> Iterator[_Command]:
     for command in commands:
-        if command.inner:
-            yield from _innermost(command.inner)
-        else:
-            yield command
+        yield from _innermost(command.inner) if command.inner else [command]
 
 
 class _Scanner:
@@ -193,142 +208,121 @@ class _Scanner:
         self._text = text
         self._at = 0
         self._depth = depth
-        # the commands in `$( )` and the like
-        self._substituted: list[_Command] = []
-        self._waiting: list[tuple[str, bool, _Command]] = []  # for here-documents
+        self._substituted: list[_Command] = []  # the commands in `$( )` and the like
+        self._here_documents: list[tuple[str, _Command]] = []  # to read after this line
 
     def parse(self) -> list[_Command]:
         """Return the commands of the whole text."""
-        found = self._list("")
-        return found + self._substituted
+        return self._list("") + self._substituted
 
     def _list(self, closer: str) -> list[_Command]:
         """Return the commands up to the closing parenthesis, or to the end of the text."""
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
+        if self._depth == MAX_DEPTH:
             raise _UnparsableError
+        self._depth += 1
         found: list[_Command] = []
         command = _Command()
         while True:
             operator, word = self._token()
-            if not operator and word is not None:
+            if word is not None:
                 command.words.append(word)
-                if word == "[[" and len(command.words) == 1:
-                    self._skip_to("]]")
-            elif "<" in operator or ">" in operator:
-                self._redirect(operator, command)
             elif operator == "(":
                 inner = self._list(")")
                 if not command.words:
-                    for first in inner[:1]:
-                        first.operator = command.operator
                     found += inner
                 elif not _ASSIGNMENT.match(command.words[-1]):
                     command.words.clear()  # the name of a function
+            elif "<" in operator or ">" in operator:
+                self._redirect(operator, command)
             else:
                 # a parenthesis that nothing opened ends a pattern of `case`
-                if (operator != ")" or closer) and _bare(command):
+                if (operator != ")" or closer) and _trim(command):
                     found.append(command)
-                if operator == "\n":
-                    self._read_input()
                 if operator == closer:
                     self._depth -= 1
                     return found
                 if not operator:
                     raise _UnparsableError
-                command = _Command(operator.removesuffix("&") or "&")
+                if operator == "\n":
+                    self._read_here_documents()
+                command = _Command(operator)
 
     def _token(self) -> tuple[str, str | None]:
-        """Return an operator, or a word after an empty operator; None at the end."""
-        text = self._text
-        for blank in (_BLANKS, _COMMENT):
-            if skipped := blank.match(text, self._at):
-                self._at = skipped.end()
-        if operator := _OPERATOR.match(text, self._at):
+        """Return the operator or the word that comes next; the end of the text is an empty operator."""
+        if blanks := _BLANKS.match(self._text, self._at):
+            self._at = blanks.end()
+        if operator := _OPERATOR.match(self._text, self._at):
             self._at = operator.end()
-            return operator[0].lstrip("0123456789"), None
-        return "", self._word(quoted=False) if self._at < len(text) else None
+            return operator[1] or operator[0], None
+        return "", self._word(quoted=False) if self._at < len(self._text) else None
 
     def _word(self, quoted: bool) -> str:
-        """Return the word, or the text in double quotes, that starts here."""
+        """Return the word that starts here, or the rest of a text in double quotes."""
         pieces: list[str] = []
-        while found := (_QUOTED_PIECE if quoted else _PIECE).match(
-            self._text, self._at
-        ):
+        regex = _QUOTED_PIECE if quoted else _PIECE
+        while found := regex.match(self._text, self._at):
             self._at = found.end()
             piece = found[0]
             if piece == '"':
                 if quoted:
                     return "".join(pieces)
-                pieces.append(self._word(quoted=True))
-            elif piece == "$((":
-                self._skip_to("))")
-                pieces.append("$(())")
+                piece = self._word(quoted=True)
             elif piece in ("$(", "<(", ">("):
                 self._substituted += self._list(")")
-                pieces.append(piece + ")")
+                piece += ")"
             elif piece[0] == "`":
-                inside = piece[1:-1].replace("\\`", "`")
-                self._substituted += _Scanner(inside, self._depth).parse()
-                pieces.append("$()")
-            elif piece[0] == "\\" and (not quoted or piece[1] in '"\\$`\n'):
-                pieces.append(piece[1:].rstrip("\n"))
-            elif not quoted and piece[-1] == "'":
-                pieces.append(piece.lstrip("$")[1:-1])
-            else:
-                pieces.append(piece)
-        if quoted or self._text[self._at : self._at + 1] in tuple("'\"\\`"):
+                self._substituted += _Scanner(
+                    piece[1:-1].replace("\\`", "`"), self._depth
+                ).parse()
+            elif piece[0] == "\\" and len(piece) == 2:
+                piece = piece[1].strip("\n")
+            elif piece[-1] == "'" and not quoted:
+                piece = piece.lstrip("$")[1:-1]
+            pieces.append(piece)
+        if quoted or self._text.startswith(("'", '"', "\\", "`"), self._at):
             raise _UnparsableError
         return "".join(pieces)
-
-    def _skip_to(self, end: str) -> None:
-        self._at = self._text.find(end, self._at) + len(end)
-        if self._at < len(end):
-            raise _UnparsableError
 
     def _redirect(self, operator: str, command: _Command) -> None:
         _, target = self._token()
         if target is None:
             raise _UnparsableError
-        if operator in ("<<", "<<-"):
-            self._waiting.append((target, operator == "<<-", command))
-        elif operator == "<<<":
+        if operator == "<<<":
             command.input = target
+        elif "<<" in operator:
+            self._here_documents.append((target, command))
 
-    def _read_input(self) -> None:
-        """Read the here-documents that start after this line."""
-        for end, indented, command in self._waiting:
-            start = stop = self._at
-            while stop < len(self._text):
-                after = self._text.find("\n", stop) + 1 or len(self._text) + 1
-                line = self._text[stop : after - 1].rstrip("\r")
-                self._at = min(after, len(self._text))
-                if (line.lstrip("\t") if indented else line) == end:
-                    break
-                stop = self._at
-            command.input = self._text[start:stop]
-        self._waiting.clear()
+    def _read_here_documents(self) -> None:
+        for end, command in self._here_documents:
+            stop = after = len(self._text)
+            if found := late_regex(rf"(?m)^\t*{escape(end)}\r?$").search(
+                self._text, self._at
+            ):
+                stop, after = found.span()
+            command.input = self._text[self._at : stop]
+            self._at = after
+        self._here_documents.clear()
 
 
-def _bare(command: _Command) -> bool:
-    """Drop keywords and assignments before the program; return whether a program is left."""
+def _trim(command: _Command) -> bool:
+    """Drop what stands before the program, and give it its usual name; return whether there is a program."""
     words = command.words
     start = 0
-    while start < len(words):
-        if words[start] == "function":
-            start += 2
-        elif words[start] in BEFORE_COMMAND or _ASSIGNMENT.match(words[start]):
-            start += 1
-        else:
-            break
+    while start < len(words) and (
+        words[start] in BEFORE_COMMAND or _ASSIGNMENT.match(words[start])
+    ):
+        start += 1 + (words[start] == "function")
     del words[:start]
-    if words:
-        words[0] = _name(words[0])
-    return bool(words) and words[0] not in ("for", "select", "case")
+    if not words or words[0] in ("for", "select", "case"):
+        return False
+    words[0] = _VERSION.sub("", _name(words[0]))
+    for length in (1, 2):
+        words[:length] = RENAMED.get(" ".join(words[:length]), words[:length])
+    return True
 
 
-def _name(program: str) -> str:
-    return program.rstrip("/").rpartition("/")[2] or program
+def _name(path: str) -> str:
+    return path.rpartition("/")[2] or path
 
 
 def _opened(commands: list[_Command], depth: int) -> list[_Command]:
@@ -341,54 +335,44 @@ def _opened(commands: list[_Command], depth: int) -> list[_Command]:
 
 
 def _run_by(command: _Command, depth: int) -> list[_Command]:
-    program, *arguments = command.words
-    if program in SHELLS or program == "su":
-        for at, word in enumerate(arguments):
-            if word[:1] == "-" and word[1:2] != "-" and word[-1] == "c":
-                return _lines(arguments[at + 1 : at + 2], depth)
-        if program in SHELLS and all(word[0] in "-+" for word in arguments if word):
-            return _lines([command.input], depth)
-    elif program == "eval":
-        return _lines([" ".join(arguments)], depth)
-    elif program == "find":
-        return list(_run_by_find(arguments))
-    else:
-        name = _same_name(program)
-        for wrapper in WRAPPERS:
-            rest = wrapper[0] == name and _after_wrapper(wrapper, command.words)
-            if rest and program in ("ssh", "watch"):
-                return _lines([" ".join(rest)], depth)
-            if program == "hatch" and rest:
-                rest[0] = rest[0].rpartition(":")[2]
-            if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
-                return list(_made(rest, command.input))
-        if program == "ssh":
-            return _lines([command.input], depth)
+    program = command.words[0]
+    if program == "find":
+        return list(_run_by_find(command.words))
+    for wrapper in WRAPPERS:
+        if wrapper[0] != program:
+            continue
+        rest = _after_wrapper(wrapper, command.words)
+        if program in SHELLS:
+            if any(map(_SHELL_LINE.match, command.words)):
+                return _Scanner("".join(rest[:1]), depth).parse()
+            return [] if rest else _Scanner(command.input, depth).parse()
+        if program in READS_LINES:
+            return _Scanner(" ".join(rest) or command.input, depth).parse()
+        if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
+            return list(_made(rest, command.input))
     return []
 
 
-def _lines(lines: list[str], depth: int) -> list[_Command]:
-    return [found for line in lines for found in _Scanner(line, depth).parse()]
+def _run_by_find(words: list[str]) -> Iterator[_Command]:
+    run: list[str] = []
+    runs = False
+    for word in words:
+        if runs and word in (";", "+"):
+            yield from _made(run)
+            runs = False
+        elif runs:
+            run.append(word)
+        elif word in ("-exec", "-execdir", "-ok", "-okdir"):
+            run = []
+            runs = True
 
 
 def _made(words: list[str], given: str = "") -> Iterator[_Command]:
     command = _Command()
     command.words = words
     command.input = given
-    if _bare(command):
+    if _trim(command):
         yield command
-
-
-def _run_by_find(arguments: list[str]) -> Iterator[_Command]:
-    words: list[str] | None = None
-    for word in arguments:
-        if word in ("-exec", "-execdir", "-ok", "-okdir"):
-            words = []
-        elif words is not None and word in (";", "+"):
-            yield from _made(words)
-            words = None
-        elif words is not None:
-            words.append(word)
 
 
 def _after_wrapper(wrapper: list[str], words: list[str]) -> list[str]:
@@ -400,23 +384,21 @@ def _after_wrapper(wrapper: list[str], words: list[str]) -> list[str]:
         if word == "-m" and word not in wrapper:
             return words[at + 1 :]
         if word[:1] == "-":
-            at += 2 if word in wrapper else 1
-        elif own:
-            if own[0] not in ("1", word):
-                return []
-            del own[0]
-            at += 1
-        else:
+            at += word in wrapper
+        elif not own:
             break
+        elif own.pop(0) not in ("1", word):
+            return []
+        at += 1
     return [] if own or wrapper[0] == "python" else words[at:]
 
 
 def _fits_among(wanted: list[_Command], commands: list[_Command]) -> bool:
+    operators = [one.operator for one in wanted[1:]]
     for at, command in enumerate(commands):
         row = commands[at : at + len(wanted)]
-        if len(row) == len(wanted) and all(
-            (other is command or other.operator == one.operator) and _runs(one, other)
-            for one, other in zip(wanted, row, strict=True)
+        if [one.operator for one in row[1:]] == operators and all(
+            map(_runs, wanted, row)
         ):
             return True
         if _fits_among(wanted, command.inner):
@@ -435,95 +417,74 @@ def _runs(wanted: _Command, command: _Command) -> bool:
 
 def _script(words: list[str]) -> list[str]:
     """Return `deploy.sh x` for `bash bin/deploy.sh x`."""
-    runs = len(words) > 1 and (words[0] in SHELLS or _same_name(words[0]) == "python")
-    if runs and words[1][:1] != "-" and "." in words[1]:
+    if words[0] in (*SHELLS, "python") and "." in "".join(words[1:2]):
         return [_name(words[1]), *words[2:]]
     return words
 
 
-def _same_name(program: str) -> str:
-    return _VERSION.sub(lambda found: found[1] or "", program)
-
-
 def _fits(pattern: list[str], words: list[str]) -> bool:
-    pattern, words = _normal(pattern), _normal(words)
-    program = pattern[0]
-    if program[-1:] == "*" and program[-2:-1].isalnum():
-        program = program.rstrip("*")
-    if not _like(program, words[0]):
+    stars = pattern.count("*")
+    if not _like(pattern[0], words[0]) or (
+        stars and len(words) <= len(pattern) - stars
+    ):
         return False
     given = _options(words)
     names: list[str] = []
-    anywhere = program in TAKES_ANY
+    anywhere = pattern[0] in TAKES_ANY
     for word in pattern[1:]:
         if word[:1] == "-":
             if not _has_option(word, given):
                 return False
             anywhere = True
-        elif word.strip("*"):
+        elif word != "*":
             names.append(word)
+            anywhere |= "." in names[0] or "/" in names[0]
     return _in_order(names, words, anywhere)
-
-
-def _normal(words: list[str]) -> list[str]:
-    if words[0].rstrip("*") == "docker-compose":
-        return ["docker", "compose", *words[1:]]
-    if words[0] == "npm" and words[1:2] in (["i"], ["add"]):
-        return ["npm", "install", *words[2:]]
-    return [_same_name(words[0]), *words[1:]]
 
 
 def _like(pattern: str, word: str) -> bool:
     pattern, word = (
         text.removeprefix("./").rstrip("/") or text for text in (pattern, word)
     )
-    if not any(sign in pattern for sign in "*?["):
-        return pattern == word
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(word, pattern)
+    if any(sign in pattern for sign in "*?["):
+        return fnmatchcase(word, pattern)  # it compiles a regex
+    return pattern == word
 
 
 def _options(words: list[str]) -> set[str]:
-    """Return the options of a command under all their names, letters apart, also with their values."""
+    """Return the options of a command under all their names, and each letter of `-rf`."""
     given: set[str] = set()
-    for word, value in pairwise([*words, ""]):
+    for word in words[1:]:
         if word[:1] == "-":
-            given |= {word, word.partition("=")[0], f"{word}={value}"}
-            if letters := _LETTERS.match(word):
-                given |= {f"-{letter}" for letter in letters[1]}
+            given |= {word, word.partition("=")[0], *_letters(word)}
     for *heads, one, other in SAME:
         if given & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
             given |= {one, other}
     return given
 
 
-def _has_option(word: str, given: set[str]) -> bool:
-    letters = _LETTERS.match(word)
-    return (
-        word in given
-        or bool(letters and {f"-{letter}" for letter in letters[1]} <= given)
-        or ("*" in word and any(_like(word, option) for option in given))
+def _letters(option: str) -> set[str]:
+    letters = _LETTERS.match(option)
+    return {f"-{letter}" for letter in letters[1]} if letters else set()
+
+
+def _has_option(option: str, given: set[str]) -> bool:
+    letters = _letters(option)
+    return bool(letters and letters <= given) or any(
+        _like(option, one) for one in given
     )
 
 
 def _in_order(names: list[str], words: list[str], anywhere: bool) -> bool:
     """Return whether the command has these words in this order, the first as its subcommand unless it may be anywhere."""
-    if names and ("." in names[0] or "/" in names[0]):
-        anywhere = True
     found = 0
-    before = ""
-    for word in words[1:]:
+    for before, word in pairwise(words):
         if found == len(names):
             break
-        if word[:1] != "-":
-            if _like(names[found], word):
-                found += 1
-            elif not (anywhere or found or _may_take_value(before)):
-                return False
-        before = word
+        if word[:1] == "-":
+            continue
+        if _like(names[found], word):
+            found += 1
+        elif not (anywhere or found or _MAY_TAKE_VALUE.match(before)):
+            return False
     return found == len(names)
-
-
-def _may_take_value(option: str) -> bool:
-    return option[:1] == "-" and "=" not in option and not option.startswith("--no-")
