@@ -9,13 +9,13 @@ pipeline: `curl * | sh`. Redirections are not compared.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import pairwise
 from re import escape
 
 from ..model.values import TYPE_CHECKING
 from .clean import late_regex
+from .paths import fits_wildcards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +133,7 @@ BEFORE_COMMAND = frozenset(
     str.split("if then elif else while until do ! { } fi done esac function")
 )
 
-_BLANKS = late_regex(r"(?:[ \t\r\f\v]|\\\r?\n|#[^\n]*|\[\[\s[^\n]{0,500}?\s\]\])*")
+_BLANKS = late_regex(r"(?:[ \t\r]|\\\r?\n|#[^\n]*|\[\[\s[^\n]{0,200}?\s\]\])*")
 _OPERATOR = late_regex(
     r"\d*(<<<|<<-?|[<>]&|>>|>\||<>|<(?!\()|>(?!\())|&>>?|\n|&&|&|\|\||\|&?|;;?&?|[()]"
 )
@@ -141,7 +141,7 @@ _OPERATOR = late_regex(
 # so that reading takes time in proportion to the length of the line.
 _SUBSTITUTION = r"`[^`\\]*(?:\\.[^`\\]*)*`|\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|\$\(|\$\{[^{}]*\}|\$"
 _PIECE = late_regex(
-    r"""(?s)[^\s'"\\`$;&|()<>]+|\\.|'[^']*'|\$'[^'\\]*(?:\\.[^'\\]*)*'|"|[<>]\(|"""
+    r"""(?s)[^ \t\r\n'"\\`$;&|()<>]+|\\.|'[^']*'|\$'[^'\\]*(?:\\.[^'\\]*)*'|"|[<>]\(|"""
     + _SUBSTITUTION
 )
 _QUOTED_PIECE = late_regex(r"""(?s)(?:[^"\\`$]|\\[^"\\`$\n])+|\\.|"|""" + _SUBSTITUTION)
@@ -346,6 +346,8 @@ def _run_by(command: _Command, depth: int) -> list[_Command]:
             if any(map(_SHELL_LINE.match, command.words)):
                 return _Scanner("".join(rest[:1]), depth).parse()
             return [] if rest else _Scanner(command.input, depth).parse()
+        if program == "xargs":
+            rest.append("{}")  # the arguments that it reads
         if program in READS_LINES:
             return _Scanner(" ".join(rest) or command.input, depth).parse()
         if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
@@ -435,7 +437,7 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
         if word[:1] == "-":
             if not _has_option(word, given):
                 return False
-            anywhere = True
+            anywhere |= not names
         elif word != "*":
             names.append(word)
             anywhere |= "." in names[0] or "/" in names[0]
@@ -443,12 +445,11 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
 
 
 def _like(pattern: str, word: str) -> bool:
-    pattern, word = (
-        text.removeprefix("./").rstrip("/") or text for text in (pattern, word)
-    )
-    if any(sign in pattern for sign in "*?["):
-        return fnmatchcase(word, pattern)  # it compiles a regex
-    return pattern == word
+    return fits_wildcards(_plain(pattern), _plain(word))
+
+
+def _plain(word: str) -> str:
+    return word.removeprefix("./").rstrip("/") or word
 
 
 def _options(words: list[str]) -> set[str]:
