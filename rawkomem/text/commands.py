@@ -346,7 +346,7 @@ def _run_by(command: _Command, depth: int) -> list[_Command]:
             if any(map(_SHELL_LINE.match, command.words)):
                 return _Scanner("".join(rest[:1]), depth).parse()
             return [] if rest else _Scanner(command.input, depth).parse()
-        if program == "xargs":
+        if rest and program == "xargs":
             rest.append("{}")  # the arguments that it reads
         if program in READS_LINES:
             return _Scanner(" ".join(rest) or command.input, depth).parse()

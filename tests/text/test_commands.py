@@ -68,6 +68,7 @@ case "$1" in test|check) go test ./... ;; *) ls ;; esac
         ("eval 'pytest' -q", ["pytest|-q"]),
         ("find . -name '*.py' -exec rm -f {} + -o -execdir ls \\;", ["rm|-f|{}", "ls"]),
         ("find . | xargs -0 -n 1 -I{} rm -f {}", ["find|.", "rm|-f|{}|{}"]),
+        ("ls | xargs", ["ls", "xargs"]),
         ("sudo -u me -E A=1 pytest", ["pytest"]),
         ("env -i A=1 B=2 time nice -n 5 nohup timeout -k 5 60 pytest -q", ["pytest|-q"]),
         ("command -v pytest", ["command|-v|pytest"]),
