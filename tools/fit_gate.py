@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import tempfile
 from typing import Any
@@ -118,11 +117,7 @@ def pairs_of(
 def before(query: Row, sessions: list[Past]) -> Row:
     """Return the fields of a task about the records before a prompt."""
     turns = turns_before(sessions, query.get("source", ""), query["q"])
-    files = [turn.did.file for turn in turns if turn.did]
-    folders = [os.path.dirname(file) for file in files if os.path.isabs(file)]
-    folder = os.path.commonpath(folders) if folders else ""
-    found = lately_in(turns[::-1], turns[::-1], turns[::-1], folder, query["q"])
-    return {"lately": found.exchange, "touched": found.touched}
+    return {"lately": lately_in(turns[::-1], turns[::-1], query["q"]).exchange}
 
 
 def fitted(pairs: list[Row]) -> dict[str, float]:

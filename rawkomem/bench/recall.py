@@ -26,7 +26,7 @@ from ..format.frontmatter import emit_entry
 from ..hosts.hook_prompt import rehearsed
 from ..hosts.known_hosts import HOSTS
 from ..hosts.replay import Past, past_answers, recorded_pasts
-from ..learn.turns import ASSISTANT, TOOL, Did, Turn, host_of, turns_of_record
+from ..learn.turns import ASSISTANT, Turn, host_of, turns_of_record
 from ..model.entries import Entry, Task
 from ..model.errors import BadInput
 from ..model.ids import slug
@@ -340,17 +340,14 @@ def _ask_hook(
 
 
 def _turns_of_question(question: Record) -> tuple[Turn, ...]:
-    """Return the turns before a question: its `transcript`, or its `touched` and `lately`."""
+    """Return the turns before a question: its `transcript`, or its `lately`."""
     records = question.get("transcript") or ()
     if records:
         return tuple(
             turn for one in records for turn in turns_of_record(one, host_of(one))
         )
-    touched = reversed(question.get("touched") or ())
-    turns = [Turn(TOOL, "", did=Did(file=path)) for path in touched]
-    if question.get("lately"):
-        turns.append(Turn(ASSISTANT, str(question["lately"])))
-    return tuple(turns)
+    said = question.get("lately")
+    return (Turn(ASSISTANT, str(said)),) if said else ()
 
 
 def _report(rows: Sequence[Record]) -> Record:

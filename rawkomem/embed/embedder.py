@@ -5,6 +5,7 @@ one that failed.
 from __future__ import annotations
 
 import _thread
+import os
 
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING, record
@@ -64,6 +65,31 @@ class AbsentEmbedder:
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return a vector of zeros for each text. The index embeds these memories again when the embedder works."""
         return [bytes(4 * self.dims) for _ in texts]
+
+
+# Measures a vector space: in some, unrelated sentences have a cosine of 0, in others of 0.8.
+
+UNRELATED_FILE = os.path.join(os.path.dirname(__file__), "unrelated.txt")
+# median and standard deviation of the cosines of unrelated sentences: those of the bundled static vectors
+STATIC_SCALE = (0.049, 0.071)
+
+
+def cosine_scale(embedder: Embedder) -> tuple[float, float]:
+    """Return the median and the standard deviation of the cosines of unrelated sentences in the embedder's space.
+
+    The sentences are fixed, so that no memory changes how another one is judged.
+    """
+    from itertools import combinations
+    from statistics import median, pstdev
+
+    with open(UNRELATED_FILE, encoding="utf-8") as file:
+        vectors = embedder.embed(file.read().splitlines())
+    numbers = [memoryview(vector).cast("f").tolist() for vector in vectors]
+    cosines = [
+        sum(a * b for a, b in zip(one, other, strict=True))
+        for one, other in combinations(numbers, 2)
+    ]
+    return median(cosines), pstdev(cosines)
 
 
 # Caches the vectors of the texts embedded last, for slow embedders.

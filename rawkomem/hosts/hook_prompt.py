@@ -1,4 +1,4 @@
-"""Find the memories for a prompt: the last exchange and touched files of the transcript, the memories
+"""Find the memories for a prompt: the last exchange of the transcript, the memories
 that the session has in its context already, and the injection within the host's size limit.
 
 A prompt waits for this file, so it reads a limited number of bytes.
@@ -34,11 +34,9 @@ from ..recall.inject import Injection
 from ..recall.render import render
 from ..repository import Repository
 from ..text.chunks import count_tokens
-from ..text.paths import path_below
 from .known_hosts import HOSTS, Call
 
-# Read the end of a session's transcript: the last exchange, and the files that were touched
-# recently.
+# Read the end of a session's transcript: the last exchange.
 #
 # A prompt waits for this module, so it reads a limited number of bytes and imports few modules.
 
@@ -46,17 +44,7 @@ MAX_TAIL_BYTES = 256 * 1024
 # of the agent's last message: its end, because people answer the end
 MAX_SAID_CHARS = 1_200
 MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
-MAX_TOUCHED = 12
 MAX_UNKNOWN = 30  # records of no known host, after which a transcript is not read on
-MAX_PATH_CHARS = 300
-# every line in which a tool is called with a file has one of these
-CALL_MARKS = (
-    b'"tool_use"',
-    b'"function_call"',
-    b'"custom_tool_call"',
-    b'"toolCalls"',
-    b'"tool.execution_start"',
-)
 # every line of an agent has one of these
 AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent')
 HOSTS_OWN = (
@@ -69,11 +57,10 @@ HOSTS_OWN = (
 
 @record
 class Lately:
-    """The last exchange and recently touched files of a session; fields that the transcript does not show are empty."""
+    """The last exchange of a session; what the transcript does not show is empty."""
 
     said: str = ""  # the agent's last message
     asked: str = ""  # the person's prompt before it
-    touched: tuple[str, ...] = ()  # files, relative to the project, the latest first
 
     @property
     def exchange(self) -> str:
@@ -81,18 +68,16 @@ class Lately:
         return "\n\n".join(part for part in (self.asked, self.said) if part)
 
 
-def lately(transcript: str, project: str, prompt: str = "") -> Lately:
-    """Return the last exchange and touched files of a transcript.
+def lately(transcript: str, prompt: str = "") -> Lately:
+    """Return the last exchange of a transcript.
 
     `prompt` is the present one. It is skipped if the transcript already holds it.
     """
     end = transcript_tail(transcript)
     lines = end.split(b"\n")[::-1]
-    agents, calls = (
-        _turns_of_lines(_lines_with([mark for mark in marks if mark in end], lines))
-        for marks in (AGENT_MARKS, CALL_MARKS)
-    )
-    return lately_in(_turns_of_lines(lines), agents, calls, project, prompt)
+    marks = [mark for mark in AGENT_MARKS if mark in end]
+    agents = _turns_of_lines(_lines_with(marks, lines))
+    return lately_in(_turns_of_lines(lines), agents, prompt)
 
 
 def _lines_with(marks: Sequence[bytes], lines: Iterable[bytes]) -> Iterable[bytes]:
@@ -105,11 +90,9 @@ def _lines_with(marks: Sequence[bytes], lines: Iterable[bytes]) -> Iterable[byte
 def lately_in(
     people: Iterable[Turn],
     agents: Iterable[Turn],
-    calls: Iterable[Turn],
-    project: str,
     prompt: str,
 ) -> Lately:
-    """Return the last exchange, and the files of tool calls, from turns with the latest first."""
+    """Return the last exchange from turns with the latest first."""
     said = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
     last_said = next(filter(None, said), "")
     asked = (turn.text.strip() for turn in people if turn.role == USER)
@@ -121,15 +104,7 @@ def lately_in(
         ),
         "",
     )
-    files = (_in_project(turn.did.file, project) for turn in calls if turn.did)
-    touched: dict[str, None] = {}
-    for file in filter(None, files):
-        touched[file] = None
-        if len(touched) >= MAX_TOUCHED:
-            break
-    return Lately(
-        last_said[-MAX_SAID_CHARS:], last_asked[:MAX_ASKED_CHARS], tuple(touched)
-    )
+    return Lately(last_said[-MAX_SAID_CHARS:], last_asked[:MAX_ASKED_CHARS])
 
 
 def transcript_tail(transcript: str, start: int = 0) -> bytes:
@@ -158,16 +133,6 @@ def _turns_of_lines(lines: Iterable[bytes]) -> Iterator[Turn]:
             return
         if host and not is_subagents(record):
             yield from [*turns_of_record(record, host)][::-1]
-
-
-def _in_project(path: str, project: str) -> str:
-    """Return a path relative to the project; empty for a folder and for a path outside the project."""
-    path = path_below(path, project) if path else ""
-    return (
-        path
-        if path.rpartition("/")[2].strip(".") and len(path) <= MAX_PATH_CHARS
-        else ""
-    )
 
 
 # Track which memories a session has in its context: a compaction removes all, a cancelled prompt
@@ -250,8 +215,7 @@ def rehearsed(
     from ..repository.injecting import rehearse  # only replays need it
 
     turns = before[::-1]
-    then = lately_in(turns, turns, turns, repository.layout.project, prompt)
-    task = Task(prompt, lately=then.exchange, touched=then.touched)
+    task = Task(prompt, lately=lately_in(turns, turns, prompt).exchange)
     return _fitting(rehearse(repository, task, told, FORM), room)
 
 
@@ -277,14 +241,9 @@ def _fitting(injection: Injection, room: int) -> Injection:
 
 
 def _task(repository: Repository, call: Call) -> Task:
-    """Return the task of a prompt, with the last exchange and touched files if there is a transcript."""
+    """Return the task of a prompt, with the last exchange if there is a transcript."""
     if not call.transcript:
         return Task(call.prompt, session=call.session)
 
-    before = lately(call.transcript, repository.layout.project, call.prompt)
-    return Task(
-        call.prompt,
-        session=call.session,
-        lately=before.exchange,
-        touched=before.touched,
-    )
+    before = lately(call.transcript, call.prompt)
+    return Task(call.prompt, session=call.session, lately=before.exchange)

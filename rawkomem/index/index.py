@@ -353,6 +353,23 @@ class Index:
         dims = str(meta.get("dims", ""))
         return str(meta.get("embedder", "")), int(dims) if dims.isdecimal() else 0
 
+    def measured_scale(self) -> str:
+        """Return the scale of the embedder's cosines as text for the index; empty for the bundled embedder."""
+        from ..embed.embedder import cosine_scale
+        from ..embed.static import STATIC_NAME
+
+        if self.embedder.name == STATIC_NAME or self.is_embedder_absent:
+            return ""
+
+        return "{:.4f} {:.4f}".format(*cosine_scale(self.embedder))
+
+    def scale(self) -> tuple[float, float]:
+        """Return the median and spread of the cosines of unrelated sentences in the first tier."""
+        from ..embed.embedder import STATIC_SCALE
+
+        middle, _, spread = str(self.catalogue.meta().get("scale", "")).partition(" ")
+        return (float(middle), float(spread)) if spread else STATIC_SCALE
+
     def deep(self) -> Embedder | None:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
         held, count = self._depth()

@@ -153,6 +153,7 @@ def _make_tables(index: Index, writer: apsw.Connection) -> None:
     catalogue.set_meta("fingerprint", index.fingerprint)
     catalogue.set_meta("embedder", index.embedder.name)
     catalogue.set_meta("dims", str(index.embedder.dims))
+    catalogue.set_meta("scale", index.measured_scale())
 
 
 def _compare_outside(index: Index, writer: apsw.Connection) -> None:

@@ -252,7 +252,6 @@ class Task:
 
     __check__ = {
         **dict.fromkeys(("text", "agent", "plan", "session", "lately"), checked_text),
-        "touched": checked_texts,
     }
 
     text: str
@@ -261,7 +260,6 @@ class Task:
     session: str = ""
     # the exchange before the task: the person's prompt, then the end of the agent's answer
     lately: str = ""
-    touched: tuple[str, ...] = ()  # files read or changed before the task, latest first
 
     @property
     def matched(self) -> str:

@@ -45,20 +45,29 @@ Candidate = tuple[Memory, Signals]
 
 # Order the memories that passed the gate, by confidence, importance and age, and drop outdated ones.
 
-STEPS = 5  # of confidence; within one, importance and age decide
+STEP = 0.2  # of confidence; memories within one say as much about the task
 
 
 def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     """Return the items, best first. Items that no person vouches for come last.
 
-    A profile with an `order` puts memories whose pattern fired first, and adds these factors to the confidence.
+    A profile with an `order` puts memories whose pattern fired first. Memories within a step of confidence are equally
+    sure; these factors are added to it.
     """
-    return sorted(
-        items, key=lambda item: (bool(item.signals.unverified), *_turn(item, profile))
-    )
+    turns, top = [], 1.0 + STEP
+    for item in sorted(items, key=_sure, reverse=True):
+        top = top if top - _sure(item) < STEP else _sure(item)
+        turns.append((bool(item.signals.unverified), _turn(item, profile, top), item))
+    return [item for *_, item in sorted(turns, key=lambda turn: turn[:2])]
 
 
-def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
+def _sure(item: Scored) -> float:
+    return item.signals.confidence or item.score
+
+
+def _turn(
+    item: Scored, profile: Profile, sure: float
+) -> tuple[bool, float, int, int, str]:
     memory, worth, is_first = item.memory, item.score, False
     if profile.order:
         is_first = item.is_named or is_sure(item.signals)
@@ -66,7 +75,6 @@ def _turn(item: Scored, profile: Profile) -> tuple[bool, float, int, int, str]:
         stale = next(
             (one.value for one in item.factors if one.name == "citations"), 1.0
         )
-        sure = round((item.signals.confidence or item.score) * STEPS) / STEPS
         worth = (sure + added) * stale
     rank, day = IMPORTANCE.index(memory.importance), memory.worded // DAY
     return not is_first, -round(worth, 6), -rank, -day, memory.id

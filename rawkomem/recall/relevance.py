@@ -117,6 +117,8 @@ def _closeness(
         for group in filter(None, (vouched, doubted)):
             for hits in sources.store.compared(vectors, group, tier, MAX_COMPARED):
                 for id, _, _, cosine in hits:
+                    if tier == FIRST:
+                        cosine = sources.spaces.as_static(cosine)
                     closest[id] = max(cosine, closest.get(id, 0.0))
         found = {**closest, **found}
     return found

@@ -377,7 +377,8 @@ class Page:
             cost = self.cost(shorter)
             if cost <= budget:
                 return shorter if shorter.text else None
-            most = min(most - 1, int(most * (budget - bare) / (cost - bare)))
+            long = len(shorter.text or "")
+            most = min(long - 1, int(most * (budget - bare) / (cost - bare)))
         return None
 
     def _cut(self, item: Scored, most: int) -> Scored:

@@ -30,6 +30,7 @@ PART_SENTENCES = {  # part of a score → its sentence
     "words": "words that its best {0} shares with the question, relative to the best result",
     "meaning": "how close that {0} is in meaning, relative to the closest result (cosine {1:.2f})",
     "surroundings": "words of the question in the passages around it, relative to the best result",
+    "title": "its title is the question",
 }
 
 
@@ -81,9 +82,11 @@ def search(
                 [one for one in signals if one.relevance >= least] if least else signals
             )
             signals = (
-                _by_profile(view, question, signals, profile) if profile else signals
+                _by_profile(view, question, signals, profile)
+                if profile
+                else _titled_first(view, question, signals)
             )
-            found += _results(view, store, question, signals, limit, vouched)
+            found += _results(view, store, spaces, question, signals, limit, vouched)
         answers.append(Answer(text, best_results(found, limit)))
     return tuple(answers)
 
@@ -134,9 +137,27 @@ def _by_profile(
     return ordered
 
 
+def _titled_first(
+    view: View, question: Question, found: list[Signals]
+) -> list[Signals]:
+    """Return the results; those whose title is the question are first and have the best score."""
+    asked = identity(question.text).strip("?.! ")
+    titled, others = [], []
+    for place, signals in enumerate(found):
+        row = view.row(signals.id) if place < MAX_SCORED else None
+        if row and identity(row.title).strip("?.! ") == asked:
+            missing = found[0].score - signals.score
+            parts = (*signals.parts, ("title", 1.0, missing))
+            titled.append(replace(signals, score=found[0].score, parts=parts))
+        else:
+            others.append(signals)
+    return titled + others
+
+
 def _results(
     view: View,
     store: SearchStore,
+    spaces: Spaces,
     question: Question,
     candidates: Sequence[Signals],
     limit: int,
@@ -154,7 +175,8 @@ def _results(
             text = _shown_text(
                 view, signals.id, store.passage(signals.id, signals.passage)
             )
-            fits = signals.relevance >= floor or _contains_question(
+            relevance = spaces.as_static(signals.relevance)
+            fits = relevance >= floor or _contains_question(
                 f"{row.title}\n{text}", question
             )
             found.append(

@@ -8,6 +8,7 @@ itself, shows whether anything fits.
 
 from __future__ import annotations
 
+from ..embed.embedder import STATIC_SCALE
 from ..index.stores.sqlite import BODY, DEEP, FIRST, REST, WHEN, Hit, best_hits
 from ..model.entries import Task
 from ..model.filters import Filter, read_filter
@@ -43,7 +44,7 @@ MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
 MIN_CONFIDENCE = 0.6  # probability of relevance that an injected memory needs
 # of MIN_CONFIDENCE, which every injected memory after the first needs
 SECOND_SHARE = 1.25
-MIN_POINTER = 0.1  # probability of relevance that a pointer needs
+MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
 LESSON_DAYS = 365  # since a lesson was last confirmed; older lessons are not injected
@@ -283,6 +284,15 @@ class Spaces:
     deep: Embedder | None
     # (embedder, text) → vector: cache for one question
     kept: dict[tuple[str, str], bytes]
+    # median and spread of the cosines of unrelated sentences in the first tier
+    scale: tuple[float, float] = STATIC_SCALE
+
+    def as_static(self, cosine: float) -> float:
+        """Return a cosine of the first tier as the bundled vectors would have it: limits and weights are made for those."""
+        (middle, spread), (usual, usual_spread) = self.scale, STATIC_SCALE
+        if self.scale == STATIC_SCALE or not spread:
+            return cosine
+        return usual + (cosine - middle) * usual_spread / spread
 
 
 @record

@@ -462,7 +462,7 @@ class Core:
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
-        return Spaces(self.index.embedder, self.index.deep(), {})
+        return Spaces(self.index.embedder, self.index.deep(), {}, self.index.scale())
 
     def authors(self) -> Authors | None:
         """Return the git authorship of memories; None without git, or if the user's settings turn it off."""

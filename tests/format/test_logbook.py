@@ -63,4 +63,4 @@ def test_old_logs_are_found_as_experiences_and_new_entries_go_beside_them(projec
     assert (folder / "memory_log.md").read_text() == YAML and (folder / "memory_log-2.md").exists()
     logged = [row for row in repository.list() if row.kind == "experience"]
     assert len(logged) == 3 and {row.id for row in logged} > {"exp_1", "exp_2"}
-    assert repository.search("deploy the site")[0].row.id == "exp_2"
+    assert repository.search("deploy the site", kind="experience")[0].row.id == "exp_2"

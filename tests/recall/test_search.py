@@ -83,17 +83,28 @@ def test_contributions_sum_up_to_the_score(filled):
         for item in filled.search(question, only=Filter()):
             parts = contributions(item.signals)
             assert sum(part.value * part.weight for part in parts) == pytest.approx(item.score, abs=1e-9)
-            assert {part.name for part in parts} <= {"words", "meaning", "surroundings"}
+            assert {part.name for part in parts} <= {"words", "meaning", "surroundings", "title"}
+
+
+@pytest.mark.parametrize("question", ["Running Tests", "running tests?"])
+def test_a_title_asked_for_by_its_own_words_is_first(memories, repository, question):
+    for number in range(20):
+        said = f"Running tests, tests and more running tests of part {number}: the tests are running."
+        (memories / f"part{number}.md").write_text(memory(f"Tests running in part {number}", said))
+    (memories / "tests.md").write_text(memory("Running Tests", "Start the database first. " * 40))
+    first, *_ = repository.search(question)
+    assert first.row.title == "Running Tests" and first.fits
+    assert ("title", 1.0) in [part[:2] for part in first.signals.parts]
 
 
 def test_what_fits_is_told_apart_from_what_is_only_the_closest(rawkomem, filled):
     for nonsense in ("blorptang fizzwuggle", "qqzx vrrmpf", "xyloquat"):
         told = rawkomem("search", nonsense)
-        assert "rawkomem: no memory fits well; the closest are:\n" in told.stderr and told.stdout.startswith(" 1 ")
+        assert told.stdout.startswith("no memory fits well; the closest are:\n 1 ")
         assert not any(item["fits"] for item in json.loads(rawkomem("search", nonsense, "--json").stdout))
     for known in ("zebra was asleep", "chocolate cake", "login"):
         told = rawkomem("search", known)
-        assert "no memory fits" not in told.stderr and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
+        assert "no memory fits" not in told.stdout and re.match(r" 1 +\d\.\d\d  \w", told.stdout)
         assert json.loads(rawkomem("search", known, "--json").stdout)[0]["fits"]
 
 

@@ -13,7 +13,7 @@ from tests.stories.requests import CORRECTIONS, UNRELATED
 # of ten requests, those that must get the text; the others must get a pointer
 MIN_TEXTS = 8
 # of the unrelated requests, those that may get a pointer
-MAX_POINTED = 3
+MAX_POINTED = 1
 CASES = [(name, ask) for name, correction in CORRECTIONS.items() for ask in correction.requests]
 
 

@@ -11,7 +11,7 @@ from ...recall.signals import filter_of, question_of
 from ...repository import Repository
 from ...text.clean import one_line
 from .answers import Fields
-from .terminal import day, note, paint, say, tell_nothing, wide
+from .terminal import day, paint, say, tell_nothing, wide
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,7 +51,7 @@ def run_search(
         (EXPLAINED if explain else RESULT).say(found, True)
         return
     if found and not any(item.fits for item in found):
-        note("no memory fits well; the closest are:")
+        say("no memory fits well; the closest are:")
         found = best_results(found, MAX_NEAREST)
     words = question_of(text).query_words
     for number, item in enumerate(found, 1):

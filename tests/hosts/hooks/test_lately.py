@@ -1,9 +1,9 @@
-"""The end of a transcript tells what was said last and which files were touched."""
+"""The end of a transcript tells what was said last."""
 
 import json
 
 import pytest
-from rawkomem.hosts.hook_prompt import MAX_SAID_CHARS, MAX_TOUCHED, lately, recalled
+from rawkomem.hosts.hook_prompt import MAX_SAID_CHARS, lately, recalled
 from rawkomem.hosts.known_hosts import PROMPT, Call
 
 PROJECT = "/home/ann/shop"
@@ -63,26 +63,22 @@ def transcript(tmp_path):
 
 
 @pytest.mark.parametrize("records", [CLAUDE, CODEX, GENERIC], ids=["claude", "codex", "generic"])
-def test_the_last_exchange_and_the_files_of_each_format(transcript, records):
-    found = lately(transcript(*records), PROJECT)
+def test_the_last_exchange_of_each_format(transcript, records):
+    found = lately(transcript(*records))
     assert found.said == "Ascending (A) or descending (B)?"
     assert found.asked == "Sort the basket by price."
-    assert {*found.touched} - {"src/old.py"} == {"src/basket.py", "notes/prices.ipynb"}
-    assert ("src/old.py" in found.touched) == (records is CODEX)
     assert found.exchange.startswith(found.asked) and found.exchange.endswith(found.said)
 
 
 def test_the_present_prompt_is_not_what_was_asked_before(transcript):
     file = transcript(*CLAUDE, said("user", "B, please."))
-    assert lately(file, PROJECT, "B, please.").asked == "Sort the basket by price."
-    assert lately(file, PROJECT).asked == "B, please."
+    assert lately(file, "B, please.").asked == "Sort the basket by price."
+    assert lately(file).asked == "B, please."
 
 
-def test_long_words_are_cut_to_their_end_and_the_latest_files_are_kept(transcript):
-    calls = [said("assistant", used(file_path=f"src/f{number}.py")) for number in range(30)]
-    found = lately(transcript(said("user", "Go."), *calls, said("assistant", "x " * 5_000 + "Shall I?")), PROJECT)
+def test_long_words_are_cut_to_their_end(transcript):
+    found = lately(transcript(said("user", "Go."), said("assistant", "x " * 5_000 + "Shall I?")))
     assert len(found.said) == MAX_SAID_CHARS and found.said.endswith("Shall I?")
-    assert found.touched == tuple(f"src/f{number}.py" for number in range(29, 29 - MAX_TOUCHED, -1))
 
 
 @pytest.mark.parametrize(
@@ -91,20 +87,17 @@ def test_long_words_are_cut_to_their_end_and_the_latest_files_are_kept(transcrip
 def test_what_is_not_understood_is_empty(tmp_path, data):
     file = tmp_path / "t.jsonl"
     file.write_bytes(data)
-    found = lately(str(file), PROJECT)
-    assert (found.said, found.asked, found.touched) == ("", "", ())
-    assert lately(str(tmp_path), PROJECT) == lately(str(tmp_path / "none"), PROJECT) == found
+    found = lately(str(file))
+    assert (found.said, found.asked) == ("", "")
+    assert lately(str(tmp_path)) == lately(str(tmp_path / "none")) == found
 
 
 def test_the_prompt_hook_passes_them_on(repository, remembered, transcript, monkeypatch):
     asked = []
     inject = repository.inject
     monkeypatch.setattr(repository, "inject", lambda task, **more: asked.append(task) or inject(task, **more))
-    records = [line for line in CLAUDE if "path" not in str(line)]
-    touch = said("assistant", used(file_path=str(repository.layout.project) + "/src/basket.py"))
-    file = transcript(records[0], touch, *records[1:])
+    file = transcript(*CLAUDE)
     recalled(repository, Call("claude", PROMPT, {}, "s", "B with npm", transcript=file), 9_500)
     recalled(repository, Call("claude", PROMPT, {}, "s", "B with npm"), 9_500)
     assert asked[0].lately == "Sort the basket by price.\n\nAscending (A) or descending (B)?"
-    assert asked[0].touched == ("src/basket.py",) and asked[0].text == "B with npm"
-    assert (asked[1].lately, asked[1].touched) == ("", ())
+    assert asked[0].text == "B with npm" and asked[1].lately == ""
