@@ -63,7 +63,6 @@ yarn workspace 1
 yarn --cwd
 uv run -p --python --with --with-editable --with-requirements --extra --group --directory --project --env-file --package
 uvx -p --python --from --with
-uv tool run -p --python --from --with
 pipx run --spec --python
 poetry run -C -P --directory --project
 pipenv run
