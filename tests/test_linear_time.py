@@ -46,6 +46,7 @@ from rawkomem.recall.excerpt import excerpt
 from rawkomem.recall.signals import question_of, question_of_task
 from rawkomem.text.chunks import count_tokens, cut_chunks
 from rawkomem.text.clean import clean, hidden_characters, one_line, visible_text, without_escapes
+from rawkomem.text.commands import fits_command
 from rawkomem.text.conditions import condition_body as phrase_of
 from rawkomem.text.conditions import (
     condition_clauses,
@@ -227,6 +228,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "specific": specific_stems,
     "subject": subject_text,
     "phrase_of": phrase_of,
+    "fits_command": lambda text: fits_command("git push*--force*", text),
     "is_file_glob": is_file_glob,
     "spell_out": spell_out_glob,
     "mentioned": paths_in,

@@ -1,0 +1,491 @@
+"""Finds the simple commands of a shell line and compares them with patterns such as `git push --force*`.
+
+A pattern names a program and some of its arguments, with `*` for any text; a command fits if it runs this program with
+the same subcommand, the same options in any order or place, and the other words in their order, whatever else it has.
+A `*` right after the program changes nothing: `pytest` and `pytest*` fit `pytest -q` and not `pytest-watch`. A `*` of
+its own asks for at least one more argument, and `make deploy*` also fits `make deploy-prod`. A pattern may be a
+pipeline: `curl * | sh`. Redirections are not compared.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from re import escape
+
+from ..model.values import TYPE_CHECKING
+from .clean import late_regex
+from .paths import fits_wildcards
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = (
+    20  # commands inside commands; a deeper line counts as one that cannot be parsed
+)
+
+
+def _table(rows: str) -> list[list[str]]:
+    return [row.split() for row in rows.strip().split("\n")]
+
+
+# A program that runs another one: its words, its options that take a value, and a `1` for an argument of its own.
+WRAPPERS = _table("""
+sudo -u -g -h -p -C -D -R -T --user --group
+doas -u
+env -u -C --unset --chdir
+cross-env
+command -v -V
+exec -a
+builtin
+time -f -o
+nice -n --adjustment
+nohup
+setsid
+ionice -c -n
+stdbuf -i -o -e
+timeout -s -k --signal --kill-after 1
+xvfb-run -s -n
+caffeinate
+xargs -n -P -I -L -d -s -E -a --max-args --max-procs --delimiter --arg-file
+npx -p --package
+bunx
+pnpx
+bun x
+npm exec --package
+npm x
+pnpm exec -C -F --dir --filter
+pnpm dlx -C -F --dir --filter --package
+pnpm -C -F --dir --filter
+yarn exec --cwd
+yarn dlx -p
+yarn workspace 1
+yarn --cwd
+uv run -p --python --with --with-editable --with-requirements --extra --group --directory --project --env-file --package
+uvx -p --python --from --with
+uv tool run -p --python --from --with
+pipx run --spec --python
+poetry run -C -P --directory --project
+pipenv run
+hatch run -e --env
+pdm run -p
+rye run
+conda run -n -p --name --prefix
+mamba run -n -p --name --prefix
+bundle exec
+coverage run --source --omit --include --rcfile --data-file
+python -W -X
+docker exec -u -e -w --user --env --workdir --env-file 1
+docker compose exec -f -p -u -e -w --file --project-name --user --env --workdir --index 1
+docker compose run -f -p -u -e -w -v --file --project-name --user --env --workdir --volume --name --entrypoint 1
+docker run -v -e -w -u -p -m --name --network --volume --env --workdir --user --entrypoint --env-file --platform --mount 1
+podman exec -u -e -w --user --env --workdir 1
+kubectl exec -n -c --namespace --container --context 1
+ssh -p -i -o -l -F -J -L -R -D -b -c -E -e -I -m -O -S -W -w -B 1
+watch -n --interval
+eval
+bash -o -eo -euo -euxo -exuo -O --rcfile --init-file
+sh -o -eo -euo -euxo -exuo -O --rcfile --init-file
+zsh -o -eo -euo -euxo -exuo -O --rcfile --init-file
+dash -o -eo -euo -euxo -exuo -O --rcfile --init-file
+ksh -o -eo -euo -euxo -exuo -O --rcfile --init-file
+""")
+# Options and subcommands with two names.
+SAME = _table("""
+git commit -n --no-verify
+git commit -a --all
+git push -f --force
+git push -d --delete
+git add -A --all
+git checkout -f --force
+git clean -f --force
+rm -r -R
+rm -r --recursive
+rm -f --force
+cp -r --recursive
+chmod -R --recursive
+chown -R --recursive
+grep -r -R
+grep -r --recursive
+sed -i --in-place
+docker -v --volumes
+npm -g --global
+""")
+# Other names of a program or a subcommand.
+RENAMED = {
+    "docker-compose": ["docker", "compose"],
+    "npm i": ["npm", "install"],
+    "npm add": ["npm", "install"],
+}
+# pnpm and yarn run any other word as a program.
+OWN_COMMANDS = frozenset(
+    str.split(
+        "add audit build cache config create dev format global import info init install i licenses link lint list ls"
+        " outdated pack patch publish rebuild remove rm run set start store test t typecheck unlink up update upgrade"
+        " version why workspaces"
+    )
+)
+READS_LINES = frozenset(str.split("eval ssh watch"))
+SHELLS = frozenset(str.split("bash sh zsh dash ksh"))
+# Programs that take targets or files, not a subcommand.
+TAKES_ANY = frozenset(str.split("make just rake mvn gradle gradlew rm touch"))
+BEFORE_COMMAND = frozenset(
+    str.split("if then elif else while until do ! { } fi done esac function")
+)
+
+_BLANKS = late_regex(r"(?:[ \t\r]|\\\r?\n|#[^\n]*|\[\[\s[^\n]{0,200}?\s\]\])*")
+_OPERATOR = late_regex(
+    r"\d*(<<<|<<-?|[<>]&|>>|>\||<>|<(?!\()|>(?!\())|&>>?|\n|&&|&|\|\||\|&?|;;?&?|[()]"
+)
+# The pieces of a word, outside and inside double quotes. No piece is searched further than to the next opening sign,
+# so that reading takes time in proportion to the length of the line.
+_SUBSTITUTION = r"`[^`\\]*(?:\\.[^`\\]*)*`|\$\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)|\$\(|\$\{[^{}]*\}|\$"
+_PIECE = late_regex(
+    r"""(?s)[^ \t\r\n'"\\`$;&|()<>]+|\\.|'[^']*'|\$'[^'\\]*(?:\\.[^'\\]*)*'|"|[<>]\(|"""
+    + _SUBSTITUTION
+)
+_QUOTED_PIECE = late_regex(r"""(?s)(?:[^"\\`$]|\\[^"\\`$\n])+|\\.|"|""" + _SUBSTITUTION)
+_ASSIGNMENT = late_regex(r"[A-Za-z_]\w*(?:\[[^]]*\])?\+?=")
+_VERSION = late_regex(r"(?<=^python)[\d.]+$|(?<=^pip)[\d.]+$|(?<=\w)@[\w.^~-]+$|\.exe$")
+_LETTERS = late_regex(r"-([A-Za-z]{1,4})(?:[\d.*].*)?$")
+_SHELL_LINE = late_regex(r"-[a-z]*c$")
+_MAY_TAKE_VALUE = late_regex(r"--?(?!-|no-)[^=]*$")
+# `push*--force` has two words, and `pytest*` names the program `pytest`
+_STAR_BEFORE_OPTION = late_regex(r"\*(?=--|-\w{1,2}\b)")
+_STAR_AFTER_PROGRAM = late_regex(r"((?:^|\|)\s*[^\s|]*\w)\*+(?=[\s|]|$)")
+
+
+class _UnparsableError(ValueError):
+    """The line is not one that a shell would accept, or is nested too deeply."""
+
+
+class _Command:
+    """A simple command, the operator before it, the text of its here-document, and the commands that it runs."""
+
+    def __init__(self, operator: str = ""):
+        self.operator = operator
+        self.words: list[str] = []
+        self.input = ""
+        self.inner: list[_Command] = []
+
+
+def simple_commands(line: str) -> list[list[str]]:
+    """Return the commands that a shell line runs, each as words with the program's name first.
+
+    Assignments and wrappers such as `sudo` or `uv run` are dropped; `python3` is `python`, `pip3` is `pip`. Of a line that
+    cannot be parsed, only the first word is returned.
+    """
+    return [[*command.words] for command in _innermost(_parse(line))]
+
+
+def fits_command(pattern: str, line: str) -> bool:
+    """Return whether a command that a shell line runs fits a pattern; the module's docstring says when."""
+    pattern = _STAR_BEFORE_OPTION.sub("* ", pattern)
+    try:
+        wanted = _Scanner(_STAR_AFTER_PROGRAM.sub(r"\1", pattern), 0).parse()
+    except _UnparsableError:
+        return False
+    return bool(wanted) and _fits_among(wanted, _parse(line))
+
+
+@lru_cache(1)  # a line is compared with many patterns
+def _parse(line: str) -> list[_Command]:
+    try:
+        return _opened(_Scanner(line, 0).parse(), 0)
+    except _UnparsableError:
+        return list(_made(line.split(None, 1)[:1]))
+
+
+def _innermost(commands: list[_Command]) -> Iterator[_Command]:
+    for command in commands:
+        yield from _innermost(command.inner) if command.inner else [command]
+
+
+class _Scanner:
+    """Reads a shell line from left to right, each character once."""
+
+    def __init__(self, text: str, depth: int):
+        self._text = text
+        self._at = 0
+        self._depth = depth
+        self._substituted: list[_Command] = []  # the commands in `$( )` and the like
+        self._here_documents: list[tuple[str, _Command]] = []  # to read after this line
+
+    def parse(self) -> list[_Command]:
+        """Return the commands of the whole text."""
+        return self._list("") + self._substituted
+
+    def _list(self, closer: str) -> list[_Command]:
+        """Return the commands up to the closing parenthesis, or to the end of the text."""
+        if self._depth == MAX_DEPTH:
+            raise _UnparsableError
+        self._depth += 1
+        found: list[_Command] = []
+        command = _Command()
+        while True:
+            operator, word = self._token()
+            if word is not None:
+                command.words.append(word)
+            elif operator == "(":
+                inner = self._list(")")
+                if not command.words:
+                    found += inner
+                elif not _ASSIGNMENT.match(command.words[-1]):
+                    command.words.clear()  # the name of a function
+            elif "<" in operator or ">" in operator:
+                self._redirect(operator, command)
+            else:
+                # a parenthesis that nothing opened ends a pattern of `case`
+                if (operator != ")" or closer) and _trim(command):
+                    found.append(command)
+                if operator == closer:
+                    self._depth -= 1
+                    return found
+                if not operator:
+                    raise _UnparsableError
+                if operator == "\n":
+                    self._read_here_documents()
+                command = _Command(operator)
+
+    def _token(self) -> tuple[str, str | None]:
+        """Return the operator or the word that comes next; the end of the text is an empty operator."""
+        if blanks := _BLANKS.match(self._text, self._at):
+            self._at = blanks.end()
+        if operator := _OPERATOR.match(self._text, self._at):
+            self._at = operator.end()
+            return operator[1] or operator[0], None
+        return "", self._word(quoted=False) if self._at < len(self._text) else None
+
+    def _word(self, quoted: bool) -> str:
+        """Return the word that starts here, or the rest of a text in double quotes."""
+        pieces: list[str] = []
+        regex = _QUOTED_PIECE if quoted else _PIECE
+        while found := regex.match(self._text, self._at):
+            self._at = found.end()
+            piece = found[0]
+            if piece == '"':
+                if quoted:
+                    return "".join(pieces)
+                piece = self._word(quoted=True)
+            elif piece in ("$(", "<(", ">("):
+                self._substituted += self._list(")")
+                piece += ")"
+            elif piece[0] == "`":
+                self._substituted += _Scanner(
+                    piece[1:-1].replace("\\`", "`"), self._depth
+                ).parse()
+            elif piece[0] == "\\" and len(piece) == 2:
+                piece = piece[1].strip("\n")
+            elif piece[-1] == "'" and not quoted:
+                piece = piece.lstrip("$")[1:-1]
+            pieces.append(piece)
+        if quoted or self._text.startswith(("'", '"', "\\", "`"), self._at):
+            raise _UnparsableError
+        return "".join(pieces)
+
+    def _redirect(self, operator: str, command: _Command) -> None:
+        _, target = self._token()
+        if target is None:
+            raise _UnparsableError
+        if operator == "<<<":
+            command.input = target
+        elif "<<" in operator:
+            self._here_documents.append((target, command))
+
+    def _read_here_documents(self) -> None:
+        for end, command in self._here_documents:
+            stop = after = len(self._text)
+            if found := late_regex(rf"(?m)^\t*{escape(end)}\r?$").search(
+                self._text, self._at
+            ):
+                stop, after = found.span()
+            command.input = self._text[self._at : stop]
+            self._at = after
+        self._here_documents.clear()
+
+
+def _trim(command: _Command) -> bool:
+    """Drop what stands before the program, and give it its usual name; return whether there is a program."""
+    words = command.words
+    start = 0
+    while start < len(words) and (
+        words[start] in BEFORE_COMMAND or _ASSIGNMENT.match(words[start])
+    ):
+        start += 1 + (words[start] == "function")
+    del words[:start]
+    if not words or words[0] in ("for", "select", "case"):
+        return False
+    words[0] = _VERSION.sub("", _name(words[0]))
+    for length in (1, 2):
+        words[:length] = RENAMED.get(" ".join(words[:length]), words[:length])
+    return True
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2] or path
+
+
+def _opened(commands: list[_Command], depth: int) -> list[_Command]:
+    """Set the commands that each of these commands runs, and return the commands."""
+    if depth > MAX_DEPTH:
+        raise _UnparsableError
+    for command in commands:
+        command.inner = _opened(_run_by(command, depth), depth + 1)
+    return commands
+
+
+def _run_by(command: _Command, depth: int) -> list[_Command]:
+    program = command.words[0]
+    if program == "find":
+        return list(_run_by_find(command.words))
+    for wrapper in WRAPPERS:
+        if wrapper[0] != program:
+            continue
+        rest = _after_wrapper(wrapper, command.words)
+        if program in SHELLS:
+            if any(map(_SHELL_LINE.match, command.words)):
+                return _Scanner("".join(rest[:1]), depth).parse()
+            return [] if rest else _Scanner(command.input, depth).parse()
+        if rest and program == "xargs":
+            rest.append("{}")  # the arguments that it reads
+        if program in READS_LINES:
+            return _Scanner(" ".join(rest) or command.input, depth).parse()
+        if rest and not (program in ("pnpm", "yarn") and rest[0] in OWN_COMMANDS):
+            return list(_made(rest, command.input))
+    return []
+
+
+def _run_by_find(words: list[str]) -> Iterator[_Command]:
+    run: list[str] = []
+    runs = False
+    for word in words:
+        if runs and word in (";", "+"):
+            yield from _made(run)
+            runs = False
+        elif runs:
+            run.append(word)
+        elif word in ("-exec", "-execdir", "-ok", "-okdir"):
+            run = []
+            runs = True
+
+
+def _made(words: list[str], given: str = "") -> Iterator[_Command]:
+    command = _Command()
+    command.words = words
+    command.input = given
+    if _trim(command):
+        yield command
+
+
+def _after_wrapper(wrapper: list[str], words: list[str]) -> list[str]:
+    """Return the command in the arguments of a wrapper, or nothing."""
+    own = [word for word in wrapper[1:] if word[0] != "-"]
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word == "-m" and word not in wrapper:
+            return words[at + 1 :]
+        if word[:1] == "-":
+            at += word in wrapper
+        elif not own:
+            break
+        elif own.pop(0) not in ("1", word):
+            return []
+        at += 1
+    return [] if own or wrapper[0] == "python" else words[at:]
+
+
+def _fits_among(wanted: list[_Command], commands: list[_Command]) -> bool:
+    operators = [one.operator for one in wanted[1:]]
+    for at, command in enumerate(commands):
+        row = commands[at : at + len(wanted)]
+        if [one.operator for one in row[1:]] == operators and all(
+            map(_runs, wanted, row)
+        ):
+            return True
+        if _fits_among(wanted, command.inner):
+            return True
+    return False
+
+
+def _runs(wanted: _Command, command: _Command) -> bool:
+    """Return whether a command or one that it runs is wanted."""
+    return (
+        _fits(wanted.words, command.words)
+        or _fits(_script(wanted.words), _script(command.words))
+        or any(_runs(wanted, inner) for inner in command.inner)
+    )
+
+
+def _script(words: list[str]) -> list[str]:
+    """Return `deploy.sh x` for `bash bin/deploy.sh x`."""
+    if words[0] in (*SHELLS, "python") and "." in "".join(words[1:2]):
+        return [_name(words[1]), *words[2:]]
+    return words
+
+
+def _fits(pattern: list[str], words: list[str]) -> bool:
+    stars = pattern.count("*")
+    if not _like(pattern[0], words[0]) or (
+        stars and len(words) <= len(pattern) - stars
+    ):
+        return False
+    given = _options(words)
+    names: list[str] = []
+    anywhere = pattern[0] in TAKES_ANY
+    for word in pattern[1:]:
+        if word[:1] == "-":
+            if not _has_option(word, given):
+                return False
+            anywhere |= not names
+        elif word != "*":
+            names.append(word)
+            anywhere |= "." in names[0] or "/" in names[0]
+    return _in_order(names, words, anywhere)
+
+
+def _like(pattern: str, word: str) -> bool:
+    return fits_wildcards(_plain(pattern), _plain(word))
+
+
+def _plain(word: str) -> str:
+    return word.removeprefix("./").rstrip("/") or word
+
+
+def _options(words: list[str]) -> set[str]:
+    """Return the options of a command under all their names, and each letter of `-rf`."""
+    given: set[str] = set()
+    for word in words[1:]:
+        if word[:1] == "-":
+            given |= {word, word.partition("=")[0], *_letters(word)}
+    for *heads, one, other in SAME:
+        if given & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
+            given |= {one, other}
+    return given
+
+
+def _letters(option: str) -> set[str]:
+    letters = _LETTERS.match(option)
+    return {f"-{letter}" for letter in letters[1]} if letters else set()
+
+
+def _has_option(option: str, given: set[str]) -> bool:
+    letters = _letters(option)
+    return bool(letters and letters <= given) or any(
+        _like(option, one) for one in given
+    )
+
+
+def _in_order(names: list[str], words: list[str], anywhere: bool) -> bool:
+    """Return whether the command has these words in this order, the first as its subcommand unless it may be anywhere."""
+    found = 0
+    for before, word in pairwise(words):
+        if found == len(names):
+            break
+        if word[:1] == "-":
+            continue
+        if _like(names[found], word):
+            found += 1
+        elif not (anywhere or found or _MAY_TAKE_VALUE.match(before)):
+            return False
+    return found == len(names)

@@ -1,0 +1,250 @@
+"""Commands in shell lines, and the patterns that fit them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rawkomem.text.commands import fits_command, simple_commands
+
+from tests.cpu import cpu_seconds
+
+GUARDS = json.loads((Path(__file__).parents[1] / "data/guards.json").read_text(encoding="utf-8"))
+
+MESSAGE = """git commit -m "$(cat <<'EOF'
+Run pytest; rm -rf build && `git push --force` it's
+EOF
+)" """
+SCRIPT = """set -e
+# pytest is not run
+cat > notes.md <<-'END' && make lint
+\tpytest -q
+\tEND
+if [ -f x ]; then
+  rm -rf \\
+    build
+elif ! tox; then :
+fi
+while read -r name; do npm ci; done < names
+case "$1" in test|check) go test ./... ;; *) ls ;; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "commands"),
+    [
+        ("", []),
+        ("  # pytest", []),
+        ("pytest", ["pytest"]),
+        (".venv/bin/pytest -q 'a b'", ["pytest|-q|a b"]),
+        ("cd api && FOO=1 BAR='x y' pytest -q | tail -5; ls || true & pwd", ["cd|api", "pytest|-q", "tail|-5", "ls", "true", "pwd"]),
+        ("pytest > out.txt 2>&1 < /dev/null &>> all", ["pytest"]),
+        ("echo \"a \\\"b\\\" $HOME \\d\" 'c'\\ d $'it\\'s'", ["echo|a \"b\" $HOME \\d|c d|it\\'s"]),
+        ("A=1", []),
+        ("list=(pytest -q) ls", ["ls"]),
+        ("x=$(pytest) y=`tox`", ["pytest", "tox"]),
+        ('echo "$(cd a; pytest "$(ls)")"', ["echo|$()", "ls", "cd|a", "pytest|$()"]),
+        ("diff <(pytest a) <(ls)", ["diff|<()|<()", "pytest|a", "ls"]),
+        ("(cd a && pytest) | tail", ["cd|a", "pytest", "tail"]),
+        ("test() { pytest; }; test", ["pytest", "test"]),
+        ("function test { pytest; }", ["pytest"]),
+        ("for f in pytest tox; do ls $f; done", ["ls|$f"]),
+        ("[[ -f a && pytest ]] && ls", ["ls"]),
+        ("echo $((1 << 2)) ${a:-b c} $#", ["echo|$((1 << 2))|${a:-b c}|$#"]),
+        (SCRIPT, ["set|-e", "cat", "make|lint", "[|-f|x|]", "rm|-rf|build", "tox", ":", "read|-r|name", "npm|ci", "go|test|./...", "ls"]),
+        (MESSAGE, ["git|commit|-m|$()", "cat"]),
+        ("cat <<A <<B\npytest\nA\ntox\nB\nls", ["cat", "ls"]),
+        ("cat <<EOF\npytest", ["cat"]),
+        ("bash <<EOF\npytest\nEOF\nls", ["pytest", "ls"]),
+        ("bash -s <<< 'pytest -q'", ["pytest|-q"]),
+        ("ssh host <<EOF\npytest\nEOF", ["pytest"]),
+        ("bash -c 'cd a && pytest' x", ["cd|a", "pytest"]),
+        ("sh -lc pytest", ["pytest"]),
+        ("/bin/bash -euo pipefail -c \"sudo sh -c 'pytest -q'\"", ["pytest|-q"]),
+        ("bash bin/test.sh -x", ["bash|bin/test.sh|-x"]),
+        ("eval 'pytest' -q", ["pytest|-q"]),
+        ("find . -name '*.py' -exec rm -f {} + -o -execdir ls \\;", ["rm|-f|{}", "ls"]),
+        ("find . | xargs -0 -n 1 -I{} rm -f {}", ["find|.", "rm|-f|{}|{}"]),
+        ("ls | xargs", ["ls", "xargs"]),
+        ("sudo -u me -E A=1 pytest", ["pytest"]),
+        ("env -i A=1 B=2 time nice -n 5 nohup timeout -k 5 60 pytest -q", ["pytest|-q"]),
+        ("command -v pytest", ["command|-v|pytest"]),
+        ("npx --yes jest@29 -w", ["jest|-w"]),
+        ("npx", ["npx"]),
+        ("pnpm --filter web exec jest && pnpm vitest && bunx jest && yarn jest -w", ["jest", "vitest", "jest", "jest|-w"]),
+        ("yarn add jest && pnpm install && yarn", ["yarn|add|jest", "pnpm|install", "yarn"]),
+        ("uv run --with x -- pytest && poetry run pytest && pipenv run pytest && hatch run pytest", ["pytest"] * 4),
+        ("uv run -m pytest && uv pip install x", ["pytest", "uv|pip|install|x"]),
+        ("python3.11 -W error -m pytest -q", ["pytest|-q"]),
+        ("python -m coverage run --source a -m pytest", ["pytest"]),
+        ("python3 manage.py test -m x", ["python|manage.py|test|-m|x"]),
+        ("docker compose -f a.yml exec -T -e A=1 web pytest -q", ["pytest|-q"]),
+        ("docker-compose exec web sh -c pytest", ["pytest"]),
+        ("docker exec -it web pytest", ["pytest"]),
+        ("docker run --rm -v a:b image:1 pytest", ["pytest"]),
+        ("docker compose up -d", ["docker|compose|up|-d"]),
+        ("kubectl exec -n a pod -- pytest", ["pytest"]),
+        ("ssh -p 22 me@host 'cd a && pytest' -q", ["cd|a", "pytest|-q"]),
+        ("echo it's", ["echo"]),
+        ("bin/pytest 'open", ["pytest"]),
+        ("pytest $(ls", ["pytest"]),
+        ("pytest >", ["pytest"]),
+        ("sudo " * 50 + "pytest", ["sudo"]),  # nested too deeply
+        ("ls " + "$(" * 50 + "pytest" + ")" * 50, ["ls"]),
+    ],
+)  # fmt: skip
+def test_the_commands_of_a_line(line, commands):
+    assert ["|".join(words) for words in simple_commands(line)] == commands
+
+
+FITTING = {
+    "pytest*": [
+        "pytest",
+        "pytest -q tests",
+        "cd api && pytest -q",
+        "FOO=1 pytest",
+        "uv run pytest",
+        "python -m pytest",
+        "bash -c 'pytest'",
+        "git stash; time pytest | tee log",
+        "make lint || ./venv/bin/pytest",
+        "echo $(pytest)",
+        "pytest 'not closed",
+    ],
+    "pytest": ["pytest", "pytest -q"],
+    "git commit --no-verify*": [
+        "git commit --no-verify",
+        "git commit -m x --no-verify",
+        "git -C dir commit --no-verify -m 'x y'",
+        "git -c user.name=x --no-pager commit -m x --no-verify",
+        "git commit -n -m x",
+        "git commit -anm x",
+        MESSAGE + "--no-verify",
+    ],
+    "rm -rf *": ["rm -rf a", "rm -fr a", "rm -r -f a", "rm a -Rfv", "rm --recursive --force a", "ls | xargs rm -rf", "sudo rm -rf /"],
+    "rm -rf node_modules": ["rm -rf node_modules/", "rm -rf dist ./node_modules"],
+    "rm*-rf*": ["rm -rf a"],
+    "git push --force": ["git push --force", "git push -f", "git push origin main --force", "git push -uf origin main"],
+    "git push*--force*": ["git push --force", "git push origin -f", "git push --force-with-lease=x"],
+    "git push origin main*": ["git push origin main", "git push -u origin main --tags"],
+    "npm install*": ["npm install", "npm i lodash", "npm --prefix web install -D x"],
+    "pip install*": ["pip install x", "pip3 install -r x", "python3 -m pip install x"],
+    "docker compose down -v*": ["docker compose down -v", "docker-compose -f a.yml down --volumes"],
+    "docker-compose*": ["docker-compose up", "docker compose down"],
+    "curl * | *sh": ["curl -sSL https://a.b | sh", "cd x; curl a | sudo bash -s -- -y", "bash -c 'curl a | sh'"],
+    "sed -i*": ["sed -i s/a/b/ f", "sed -i.bak s/a/b/ f", "sed -Ei '' f", "sed --in-place=.bak s/a/b/ f"],
+    "sed -i* migrations/*": ["sed -i s/a/b/ migrations/1.sql"],
+    "python manage.py migrate*": ["python manage.py migrate", "./manage.py migrate app", "uv run python3 src/manage.py migrate"],
+    "deploy.sh*": ["./bin/deploy.sh prod", "bash bin/deploy.sh prod"],
+    "./bin/deploy.sh": ["bin/deploy.sh", "sh deploy.sh"],
+    "make deploy*": ["make deploy", "make -C x deploy-prod", "make clean deploy"],
+    "chmod 777 *": ["chmod 777 a", "chmod -R 777 a"],
+    "git checkout -- *": ["git checkout -- a", "git checkout HEAD -- a"],
+    "sudo *": ["sudo ls", "cd a && sudo -u me ls"],
+    "npx *": ["npx prisma migrate"],
+    "python*": ["python x.py", "python3 -m pytest"],
+    "kubectl delete*": ["kubectl -n prod delete pod x", "kubectl --context prod delete pod x"],
+    "go test ./...": ["go test ./...", "go test -v -race ./..."],
+    "*--no-verify*": ["git commit --no-verify", "git push --no-verify"],
+    "mkfs.*": ["mkfs.ext4 /dev/sda"],
+}  # fmt: skip
+OTHERS = {
+    "pytest*": [
+        "",
+        "echo pytest",
+        "grep -rn pytest .",
+        "pip install pytest",
+        "uv add pytest",
+        "pytest-watch",
+        "py.test",
+        "which pytest",
+        "command -v pytest",
+        "cat pytest.ini",
+        "cd pytest && ls",
+        "ls # pytest",
+        "git commit -m 'run pytest'",
+        "git commit -m \"run; pytest\"",
+        MESSAGE,
+        "cat <<EOF\npytest\nEOF",
+        "python - <<EOF\npytest\nEOF",
+        "for x in pytest; do echo $x; done",
+        "PYTEST=pytest make",
+        "ls 'pytest",
+    ],
+    "git commit --no-verify*": ["git commit -m --no-verification", "git commit -m 'no --no-verify'", "git push --no-verify", "git log --grep commit -n 5", "git commit -m x"],
+    "rm -rf *": ["rm -r a", "rm -f a", "git rm -rf a", "rmdir a", "grep -rf a b", "rm -r 'not closed"],
+    "rm -rf node_modules": ["rm -rf dist"],
+    "git push --force": ["git push", "git push --force-with-lease", "git fetch --force"],
+    "git push origin main*": ["git push origin dev", "git pull origin main"],
+    "git stash*": ["git --no-pager diff stash@{0}", "git log stash"],
+    "npm install*": ["pnpm install", "npm run install-hooks", "npm ci"],
+    "pip install*": ["uv pip install x", "pip list", "pipx install x"],
+    "docker compose down -v*": ["docker compose down", "docker run -v a:b x"],
+    "curl * | *sh": ["curl a | jq .", "curl a && sh b", "curl a > b; sh b", "cat a | sh"],
+    "sed -i*": ["sed -n 1,5p f", "sed s/-i/x/ f"],
+    "sed -i* migrations/*": ["sed -i s/a/b/ src/1.sql"],
+    "python manage.py migrate*": ["python manage.py test", "python manage.py makemigrations"],
+    "make deploy*": ["make test", "make -n build"],
+    "chmod 777 *": ["chmod +x a", "chmod 755 a"],
+    "cat *": ["cat > a <<EOF\nx\nEOF", "ls | cat"],
+    "git checkout -- *": ["git checkout main"],
+    "go test ./...": ["go test ./pkg"],
+    "": ["ls"],
+    "'": ["ls", "'"],
+    "# x": ["ls"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "line"), [(pattern, line) for pattern, lines in FITTING.items() for line in lines])
+def test_a_pattern_fits(pattern, line):
+    assert fits_command(pattern, line)
+
+
+@pytest.mark.parametrize(("pattern", "line"), [(pattern, line) for pattern, lines in OTHERS.items() for line in lines])
+def test_a_pattern_does_not_fit(pattern, line):
+    assert not fits_command(pattern, line)
+
+
+@pytest.mark.parametrize("guard", [guard["pattern"] for guard in GUARDS])
+def test_every_guard_fits_itself_and_nothing_harmless(guard):
+    line = guard.replace("*sh", "bash").replace("*", " a ")
+    assert fits_command(guard, line) and fits_command(guard, f"cd x && sudo {line.replace('| ', '| env ')}")
+    assert not fits_command(guard, f"echo '{line}'") and not fits_command(guard, "ls -la; cd x; git status")
+
+
+def test_the_words_are_the_callers():
+    simple_commands("ls -l")[0].append("x")
+    assert simple_commands("ls -l") == [["ls", "-l"]]
+
+
+SHELL = st.lists(
+    st.sampled_from(
+        ["'", '"', "\\", "`", "$(", "$((", "${", "}", "(", ")", "<<E", "\nE\n", "\n", "<(", "|", "&&", ";", "#", "*", "-r", "",
+         "[[", "]]", "bash", "-c", "eval", "sudo", "find", "-exec", "+", "a=", "for", "in", "case", "python", "-m", "ssh", "xargs"]
+    )
+).map(" ".join)  # fmt: skip
+
+
+@given(st.one_of(st.text(), SHELL, SHELL.map(lambda line: line.replace(" ", ""))), st.one_of(st.text(), SHELL))
+def test_no_line_and_no_pattern_fails(line, pattern):
+    assert all(words for words in simple_commands(line))
+    assert fits_command(pattern, line) in (True, False)
+
+
+@pytest.mark.time
+@pytest.mark.parametrize(
+    "piece",
+    ["$(", "$(a)", "$((", "${", "${a", "`", "`a`", "'", '"', '"$(', "\\", "(", ")", "((", "[[ ", "[[ a ]] ", "<(", "#", "a ", "1",
+     "sudo ", "eval ", "bash -c ", "env a=", "xargs ", "ssh a ", "find -exec a ", "-exec a ; ", "a=", "a;", "a|", "\n", "<<E ", "<<E\n",
+     "<<E\nE\n", "<<<a ", "$'", "-rf ", "case a in ", "a) b;;", "{ ", "f() { "],
+)  # fmt: skip
+def test_the_time_grows_with_the_length(piece):
+    def seconds(start, size):
+        return cpu_seconds(lambda: fits_command("a* b -r | *c", start + piece * (size // len(piece))))
+
+    for start in ("", "find . ", "cat <<EOF\n"):
+        large = seconds(start, 200_000)
+        assert large < 0.2 or large < 40 * min(seconds(start, size) for size in (12_500, 12_600, 12_700)), start
