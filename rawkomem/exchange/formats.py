@@ -81,7 +81,7 @@ class Format:
 INSTRUCTION_PATHS = (
     "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
     ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
-    ".windsurf/rules", ".ai/rules", ".ai/memory", "CONTRIBUTING.md",
+    ".windsurf/rules", ".devin/rules", ".ai/rules", ".ai/memory", "CONTRIBUTING.md",
 )  # fmt: skip
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it, so specific formats come first.
@@ -109,7 +109,11 @@ ROWS = (
         usual=(".serena/memories",),
     ),
     Format(
-        "claude-memory", "Claude's auto memory", is_claude_memory, read_claude_memory
+        "claude-memory",
+        "memories of Claude Code and Qwen Code",
+        is_claude_memory,
+        read_claude_memory,
+        usual=(".qwen/team-memory",),
     ),
     Format(
         "memory-lane",

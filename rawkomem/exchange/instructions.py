@@ -413,6 +413,9 @@ RULE_PLACE = re.compile(
     r"(?:^|/)\.\w+/(?:rules|instructions)/"
 )  # each page there is about one rule
 LESSONS_FOLDER = ".ai/memory"
+ALWAYS_ON = (
+    "always_on"  # the trigger of a rule of Windsurf and Devin that always applies
+)
 MIN_SECTION_WORDS = 3  # shorter sections are skipped
 MIN_EMPHASIZED = 0.25  # share of the blocks of an important rule
 
@@ -452,7 +455,10 @@ def section_entries(page: Page) -> Iterator[Entry]:
     )
     when = [*globs] or scope
     named = description if len(description) <= TITLE_SENTENCE_LENGTH else ""
-    always = str(fields.get(ALWAYS_KEY, "")).lower() == "true"
+    always = (
+        str(fields.get(ALWAYS_KEY, "")).lower() == "true"
+        or fields.get("trigger") == ALWAYS_ON
+    )
     extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
     if paths := applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths:
         extra[APPLIES_KEY] = {PATHS_KEY: [*paths]}

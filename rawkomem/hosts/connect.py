@@ -5,17 +5,17 @@ shows whether a person edited it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
 from ..files.installation import SHIPPED_TEMPLATES
 from ..files.layout import Layout
-from ..files.replace import read_whole, replace_whole
+from ..files.replace import is_below, read_whole, replace_whole
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.installed import how_to_reach
 from ..model.values import DAY, now, record, replace
@@ -25,7 +25,6 @@ from .hook_calls import Called, logged_calls, slow_calls
 from .known_hosts import ALIASES, HOSTS, home_of, time_limit_s
 from .our_entries import (
     Edit,
-    HasComments,
     Settings,
     edited,
     guarded,
@@ -182,7 +181,6 @@ def _checksum(text: bytes) -> bytes:
 # Plan the file changes that connect or disconnect a host, before anything is written.
 
 MARK = "rawkomem connect"  # in files that belong to us as a whole
-BY_HAND = "remove the entries that run rawkomem yourself"
 
 
 @record
@@ -252,6 +250,16 @@ def is_connected(name: str, project: str) -> bool:
         *_changes(edits(name, project, False), project),
     ]
     return any(not change.is_none or change.kept for change in found)
+
+
+def is_read_in(name: str, project: str, folder: str) -> bool:
+    """Tell whether a host that is connected in a project calls us if it is started in a folder of the project."""
+    return (
+        HOSTS[name].reads_above
+        or not is_below(os.path.realpath(folder), os.path.realpath(project))
+        or is_connected(name, folder)
+        or is_connected(name, "")
+    )
 
 
 def has_our_server(name: str, project: str) -> bool:
@@ -379,13 +387,11 @@ def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
     """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
-        text = (before or b"").decode("utf-8-sig")
+        has_mark = bool(before and before.startswith(BOM_UTF8))
+        codec = "utf-8-sig" if has_mark else "utf-8"
+        text = (before or b"").decode(codec)
         after = edited(text, edits, _is_toml(file))
-        data = before if after == text else after.encode("utf-8") or None
-    except HasComments as failure:
-        ours = edited("", edits, is_toml=False)
-        hint = f"add this yourself: {json.dumps(json.loads(ours))}" if ours else BY_HAND
-        raise BadInput(f"cannot edit {file}: {failure}", hint) from None
+        data = before if after == text else after.encode(codec) if after else None
     except ValueError as failure:
         what = "it is not UTF-8" if isinstance(failure, UnicodeError) else str(failure)
         raise BadInput(
@@ -477,6 +483,13 @@ LATE_MS = (
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 
+def first_step(name: str, project: str) -> str:
+    """Return what a person must do once after connecting a host in a project, or for the user if it is empty."""
+    folder = project or "a project with memories"
+    is_here = folder == os.getcwd()
+    return HOSTS[name].first_step.format(folder="this folder" if is_here else folder)
+
+
 def examine_hosts(layout: Layout) -> list[Finding]:
     """Return a finding for each host that is connected, in the project or for the user."""
     made = logged_calls(layout)
@@ -523,6 +536,13 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             "its hooks are switched off",
             f"remove '{SWITCHED_OFF}' in {settings_file(name, project)}",
         )
+    if project and not is_read_in(name, project, os.getcwd()):
+        return Finding(
+            name,
+            False,
+            f"calls no hook if you start it in this folder: it reads its settings in {project} only if you start it there",
+            f"start it there, or run 'rawkomem connect {name} --user'",
+        )
     if not made:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
@@ -530,7 +550,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             name,
             not is_used,
             f"has not called a hook here yet{seen}",
-            HOSTS[name].first_step,
+            first_step(name, project),
         )
     return _judged(layout, name, made)
 
@@ -544,7 +564,9 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
     )
     if 1000 * latest > last.at + LATE_MS:
         active = f"but a session was active {_ago(int(1000 * latest))}"
-        return Finding(name, False, f"{text}, {active}", HOSTS[name].first_step)
+        return Finding(
+            name, False, f"{text}, {active}", first_step(name, layout.project)
+        )
     slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
     if slow:
         worst = max(call.took_ms for call in slow)

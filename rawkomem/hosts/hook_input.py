@@ -14,6 +14,8 @@ from ..model.errors import BadInput, NotFound
 from .known_hosts import ALIASES, EVENTS, HOSTS, Call, Fields
 
 FIELDS = (
+    # a sub-agent has a context of its own, so it counts as a session
+    ("agent_id", "session"), ("agentId", "session"),
     ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
     ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
     ("prompt_id", "prompt_id"),

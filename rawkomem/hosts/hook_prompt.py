@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..files.layout import Layout
 from ..files.session_records import (
+    POINTER,
     Told,
     checksum,
     note_asked,
@@ -34,6 +35,8 @@ from ..recall.inject import Injection
 from ..recall.render import render
 from ..repository import Repository
 from ..text.chunks import count_tokens
+from ..text.safe import FENCE_TAG
+from .hook_calls import is_first_call
 from .known_hosts import HOSTS, Call
 
 # Read the end of a session's transcript: the last exchange.
@@ -160,6 +163,14 @@ ANSWERED = (
 )
 
 
+def received_ids(layout: Layout, session: str) -> frozenset[str]:
+    """Return the ids of the memories of which a session has received the text."""
+    keys = told_to(layout, session).keys
+    return frozenset(
+        key.rpartition("@")[0] for key in keys if not key.endswith(POINTER)
+    )
+
+
 def begin_session(layout: Layout, call: Call) -> bool:
     """Record that a session starts; return whether it needs an opening. A resumed session may still have one."""
     has_opening = call.why == RESUMED and OPENING in told_to(layout, call.session).keys
@@ -200,12 +211,49 @@ def _transcript_size(transcript: str) -> int:
 # Find the memories to inject into a prompt, within the host's size limit.
 
 FORM = "xml"  # has an end tag, which separates memories from the person's text below
+MAX_SUBAGENT_TOKENS = 250  # of the memories for the task of a sub-agent
+SUBAGENT_TOOLS = ("Agent", "Task")  # with which Claude Code starts a sub-agent
 
 
 def recalled(repository: Repository, call: Call, room: int) -> Injection:
     """Record a prompt and return its injection, without the last memories if they exceed `room` bytes."""
     hear_prompt(repository.layout, call)
-    return _fitting(repository.inject(_task(repository, call), form=FORM), room)
+    budget = MAX_SUBAGENT_TOKENS if call.is_subagents else 0
+    task = _task(repository, call)
+    return _fitting(repository.inject(task, form=FORM, budget=budget), room)
+
+
+def recalled_for_subagent(repository: Repository, call: Call) -> Injection | None:
+    """Return the injection for the task of a sub-agent that starts; None if the transcript does not show its task."""
+    task = _subagent_task(repository.layout, call)
+    if not task:
+        return None
+    return repository.inject(
+        Task(task, session=call.session), form=FORM, budget=MAX_SUBAGENT_TOKENS
+    )
+
+
+def _subagent_task(layout: Layout, call: Call) -> str:
+    """Return the prompt that the agent wrote for a sub-agent: in its last message, the first that none took yet."""
+    tasks: list[tuple[str, str]] = []
+    message = None
+    for line in transcript_tail(call.transcript).split(b"\n")[::-1]:
+        if b'"tool_use"' not in line:
+            continue
+        try:
+            said = json.loads(line)["message"]
+            message = message or said["id"]
+            if said["id"] != message:
+                break
+            tasks += [
+                (str(part["id"]), str(part["input"]["prompt"]))
+                for part in said["content"][::-1]
+                if part["type"] == "tool_use" and part["name"] in SUBAGENT_TOOLS
+            ]
+        except (ValueError, KeyError, TypeError):
+            continue
+    free = (task for id, task in tasks[::-1] if is_first_call(layout, call.event, id))
+    return next(free, "")
 
 
 def rehearsed(
@@ -242,8 +290,13 @@ def _fitting(injection: Injection, room: int) -> Injection:
 
 def _task(repository: Repository, call: Call) -> Task:
     """Return the task of a prompt, with the last exchange if there is a transcript."""
-    if not call.transcript:
-        return Task(call.prompt, session=call.session)
+    prompt = call.prompt
+    if call.is_subagents and FENCE_TAG in prompt:  # Copilot puts the rules before it
+        from ..learn.transcripts import without_injected
 
-    before = lately(call.transcript, call.prompt)
-    return Task(call.prompt, session=call.session, lately=before.exchange)
+        prompt, _ = without_injected(prompt)
+    if not call.transcript:
+        return Task(prompt, session=call.session)
+
+    before = lately(call.transcript, prompt)
+    return Task(prompt, session=call.session, lately=before.exchange)

@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import IO
 
 from ..files.journal import start_background
@@ -31,6 +31,7 @@ from ..files.machine_records import (
 from ..files.private import lock
 from ..files.replace import is_below
 from ..index.act_table import ActRule
+from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
 from ..learn.turns import Run
@@ -58,6 +59,10 @@ from .known_hosts import END, LEARN, Call, transcript_places
 MAX_INDEXED = 100  # memories that are considered for the list of titles
 MAX_INDEX_TOKENS = 400  # of that list
 MAX_ALWAYS_TOKENS = 1_000  # of the rules that always apply
+MAX_SUBAGENT_ALWAYS_TOKENS = 200  # the same, for a sub-agent
+MAX_AGAIN_TOKENS = 500  # of the memories that a compacted session had received
+ALWAYS_HEADING = "Rules that always apply:"
+AGAIN_HEADING = "This session received these memories before its context was compacted:"
 ALWAYS = "alwaysApply"  # frontmatter key of such a rule
 OTHER_SUBJECT = "other"
 MAX_FACT_CHARS = 100  # of a title
@@ -76,10 +81,42 @@ If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `ra
 `rawkomem context --goal "goal"`, at the start of a task, shows what worked and what failed in similar earlier work."""
 
 
-def opening(repository: Repository) -> str:
-    """Return the text for the start of a session, inside a fence that the text of a memory cannot close."""
+def opening(repository: Repository, given: Collection[str] = ()) -> str:
+    """Return the text for the start of a session, inside a fence that the text of a memory cannot close.
+
+    `given` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
+    """
     rows = repository.list(without_records(None))
     introduction = INTRODUCTION.format(count=len(rows))
+    always, listed = _vouched_facts(repository, rows)
+    counting = [row.id for row in rows if row.status == ACTIVE and row.vouched]
+    again = repository.get_many([id for id in counting if id in given])
+    edited = note_of_changed_rules(repository.layout)
+    parts = [
+        introduction,
+        *([_safe_line(edited)] if edited else []),
+        *_in_full(ALWAYS_HEADING, always, MAX_ALWAYS_TOKENS),
+        *_in_full(AGAIN_HEADING, again, MAX_AGAIN_TOKENS),
+        *_guards(act_rules(repository.core)),
+        *_index(listed),
+        *_lessons(repository),
+        *_conflicts(repository),
+    ]
+    return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, parts)
+
+
+def rules_for_subagent(repository: Repository) -> str:
+    """Return the rules that always apply, inside a fence; empty if there are none."""
+    rows = repository.list(without_records(None))
+    always, _ = _vouched_facts(repository, rows)
+    lines = _in_full(ALWAYS_HEADING, always, MAX_SUBAGENT_ALWAYS_TOKENS)
+    return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, lines) if lines else ""
+
+
+def _vouched_facts(
+    repository: Repository, rows: Sequence[Row]
+) -> tuple[list[Memory], list[Memory]]:
+    """Return the rules that always apply and other memories that a person vouches for, the most important first."""
     known = [
         row
         for row in rows
@@ -92,29 +129,18 @@ def opening(repository: Repository) -> str:
     always = [
         memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
     ]
-    listed = [memory for memory in memories if memory not in always]
-    edited = note_of_changed_rules(repository.layout)
-    parts = [
-        introduction,
-        *([_safe_line(edited)] if edited else []),
-        *_always(always),
-        *_guards(act_rules(repository.core)),
-        *_index(listed),
-        *_lessons(repository),
-        *_conflicts(repository),
-    ]
-    return fence_lines(FENCE_TAG, new_nonce(), OPENING_NOTE, parts)
+    return always, [memory for memory in memories if memory not in always]
 
 
-def _always(memories: Sequence[Memory]) -> list[str]:
-    """Return the rules that every session needs, in full while they fit."""
-    lines, left = [], MAX_ALWAYS_TOKENS
+def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
+    """Return memories below a heading, in full while they fit into `most` tokens."""
+    lines, left = [], most
     for memory in memories:
         line = f"- {_title(memory)}: {held(excerpt(memory.title, safe_body(memory.body)))}{_id(memory.id)}"
         left -= count_tokens(line)
         if left >= 0:
             lines.append(line)
-    return ["Rules that always apply:", *lines] if lines else []
+    return [heading, *lines] if lines else []
 
 
 def _guards(rules: Sequence[ActRule]) -> list[str]:

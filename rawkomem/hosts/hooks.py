@@ -33,7 +33,7 @@ from .hook_calls import (
     notice_of,
 )
 from .hook_input import project_of, read_call, read_stdin
-from .hook_prompt import begin_session, recalled
+from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
 from .known_hosts import (
     ACT_EVENTS,
     COMPACT,
@@ -42,6 +42,7 @@ from .known_hosts import (
     LEARN,
     PROMPT,
     START,
+    SUBAGENT,
     TALK,
     TURN,
     Call,
@@ -174,6 +175,8 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
         ):
             work = _inject if call.event == PROMPT else _open_session
             return work(_open_repository(layout, call), call)
+    elif call.event == SUBAGENT and _is_first(layout, call):
+        _open_subagent(_open_repository(layout, call), call)
     elif call.event == COMPACT:
         note_fresh(layout, call.session)
     elif call.event in ACT_EVENTS:  # by the host's own name
@@ -195,7 +198,7 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
 def _is_first(layout: Layout, call: Call) -> bool:
     """Tell whether this is the first call for its moment of a session."""
     within_s = WINDOW_S
-    if call.event in (PROMPT, START):
+    if call.event in (PROMPT, START, SUBAGENT):
         apart = call.host if HOSTS[call.host].is_apart(call) else ""
         words = (call.why if call.event == START else "", apart, call.prompt_id)
         if call.event == PROMPT and not call.prompt_id:
@@ -231,13 +234,28 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
+    given = received_ids(repository.layout, call.session) if call.why == COMPACT else ()
     if (
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        _say(answer(call, opening(repository), _notice(repository.layout, call)))
+        _say(answer(call, opening(repository, given), _notice(repository.layout, call)))
     repository.core.wake_sinks()
     return None
+
+
+def _open_subagent(repository: Repository, call: Call) -> None:
+    """Answer with the rules that always apply, and with the memories for the sub-agent's task if the transcript shows it.
+
+    A host that also calls us at the prompt of a sub-agent gets the memories there.
+    """
+    from .hook_sessions import rules_for_subagent
+
+    rules = rules_for_subagent(repository)
+    injection = recalled_for_subagent(repository, call)
+    _say(answer(call, rules + (injection.text if injection else "")))
+    if injection:
+        repository.note_use(injection, call.session)
 
 
 def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> str:

@@ -31,13 +31,15 @@ START, PROMPT, COMPACT, TURN, END = (
 )
 # a host without transcripts passes the messages so far, before its agent stores a memory
 TALK = "talk"
+SUBAGENT = "subagent-start"
 LEARN = "learn"  # the event of the background learner; no host sends it
 # before and after an agent runs a command or writes a file
 ACT_EVENTS = BEFORE, AFTER = "before-tool", "after-tool"
 COMMAND, WRITE = "command", "write"
-EVENTS = (START, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
+EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
 CLAUDE_EVENTS = (
     ("SessionStart", START),
+    ("SubagentStart", SUBAGENT),
     ("UserPromptSubmit", PROMPT),
     ("PreToolUse", BEFORE),
     ("Stop", TURN),
@@ -71,6 +73,7 @@ class Call:
         info = self.fields.get("info")
         return bool(
             self.fields.get("agent_id")
+            or self.fields.get("agentId")
             or (isinstance(info, dict) and info.get("parentID"))
         )
 
@@ -85,7 +88,8 @@ def claude_handler(event: str, command: str, seconds: int) -> dict[str, object]:
 
 def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") -> object:
     """Return an answer in Claude Code's format. Codex rejects all keys except these and `systemMessage`."""
-    event = prompt if call.event == PROMPT else "SessionStart"
+    names = {PROMPT: prompt, SUBAGENT: "SubagentStart"}
+    event = names.get(call.event, "SessionStart")
     return {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": context}
     }
@@ -119,11 +123,13 @@ class Host:
 
     # one line of help; empty: the host reads another host's settings and cannot be connected
     about: str = ""
-    # what a person must do once after connecting, so that the host uses the settings
+    # what a person must do once after connecting, so that the host uses the settings; {folder}: where
     first_step: str = ""
     # Settings
     # path of the settings file in a project; empty: the host has no hooks of its own
     project: str = ""
+    # whether the host reads the project's settings also if it is started in a subfolder
+    reads_above: bool = True
     user: str = ""  # path of the settings file in `home`
     home: tuple[str, str] = (
         "",
@@ -261,9 +267,10 @@ def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]
 HOSTS = {
     "claude": Host(
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
-        first_step="start 'claude' here and trust the folder",
+        first_step="start 'claude' in {folder} and trust the folder",
         project=".claude/settings.json",
         matchers=(("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),),
+        reads_above=False,
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
         skills=".claude/skills",
@@ -286,7 +293,7 @@ HOSTS = {
     ),
     "codex": Host(
         about="Codex: .codex/config.toml, or hooks.json where there is one.",
-        first_step="start 'codex' here and trust the hooks when it asks",
+        first_step="start 'codex' in {folder} and trust the hooks when it asks",
         project=".codex/config.toml",
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
@@ -294,6 +301,7 @@ HOSTS = {
         matchers=(("PreToolUse", "Bash|apply_patch|Edit|Write"),),
         asks=(),  # Codex reports an error for this answer
         cmd_key="commandWindows",
+        marketplace="claude/.claude-plugin/marketplace.json",  # Codex reads it, too
         max_seconds=((END, 3),),
         mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
@@ -305,7 +313,7 @@ HOSTS = {
     ),
     "opencode": Host(
         about="OpenCode: a plugin in .opencode/plugins/.",
-        first_step="start 'opencode' here again",
+        first_step="restart 'opencode'",
         project=".opencode/plugins/rawkomem.js",
         user="opencode/plugins/rawkomem.js",
         home=("XDG_CONFIG_HOME", "~/.config"),
@@ -331,6 +339,7 @@ HOSTS = {
         user="hooks.json",
         home=("", "~/.cursor"),
         mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
+        marketplace="claude/.cursor-plugin/marketplace.json",
         version=1,
         events=(
             ("sessionStart", START),
@@ -363,7 +372,7 @@ HOSTS = {
     ),
     "copilot": Host(
         about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
-        first_step="start 'copilot' here and trust the folder",
+        first_step="start 'copilot' in {folder} and trust the folder",
         project=".github/hooks/rawkomem.json",
         user="hooks/rawkomem.json",
         home=("COPILOT_HOME", "~/.copilot"),
@@ -371,6 +380,7 @@ HOSTS = {
         version=1,
         events=(
             ("sessionStart", START),
+            ("subagentStart", SUBAGENT),
             ("userPromptTransformed", PROMPT),
             ("preToolUse", BEFORE),
             ("postToolUse", AFTER),
@@ -397,8 +407,9 @@ HOSTS = {
     ),
     "gemini": Host(
         about="Gemini CLI: .gemini/settings.json.",
-        first_step="start 'gemini' here and trust the hooks when it asks",
+        first_step="start 'gemini' in {folder} and trust the hooks when it asks",
         project=".gemini/settings.json",
+        reads_above=False,
         user="settings.json",
         home=("", "~/.gemini"),
         mcp=Mcp(

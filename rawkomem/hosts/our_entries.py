@@ -87,26 +87,25 @@ def _our_line(handler: Mapping[str, object], key: str) -> str:
     return guarded(f"{PROGRAM_NAMES[0]} {words}", key)
 
 
-# Read and write the text of a settings file.
+# Read and write the text of a settings file. An edit of JSON changes only the text of the members that change, so
+# that comments and layout stay, and adding and then removing our entries gives the same bytes.
 
 Settings = dict[str, Any]
 Edit = Callable[[Settings], None]
+Splice = tuple[int, int, str]  # start, end, and the text that replaces what is between
 INDENT = "  "  # if the file has no indentation to copy
 TEXT_OR_COMMENT = re.compile(
     r'("(?:\\.|[^"\\])*(?:"|\Z))|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
 )
 TEXT_OR_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*(?:"|\Z))|,(?=\s*[}\]])', re.DOTALL)
-
-
-class HasComments(ValueError):
-    """Raised if a JSON file has comments or trailing commas, which an edit would lose."""
+SPACE = re.compile(r"\s*")
+DECODER = json.JSONDecoder(strict=False)
 
 
 def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
-    """Return the text of a settings file after some edits; empty if no settings remain.
+    """Return the text of a settings file after some edits, with its comments and layout; empty if no settings remain.
 
-    An edit keeps the comments and the layout of TOML, and the indentation and line ends of JSON. Raises ValueError if
-    the file cannot be parsed or edited.
+    Raises ValueError if the file cannot be parsed or edited.
     """
     before, after = parsed(text, is_toml), parsed(text, is_toml)
     for edit in edits:
@@ -114,12 +113,13 @@ def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
     if after == before:
         return text
     if is_toml:
-        made = tomlkit.dumps(after)
-    else:
-        _check_strict(text)
-        made = _json_text(after, text) if after else ""
-    end = text[len(text.rstrip()) :] if text.strip() else "\n"
-    return made.rstrip() + end if made.strip() else ""
+        _drop_emptied(before, after)
+        made = tomlkit.dumps(after).rstrip()
+        end = text[len(text.rstrip()) :] if text.strip() else "\n"
+        return made + end if made else ""
+    if not text.strip():
+        return json.dumps(after, indent=INDENT, ensure_ascii=False) + "\n"
+    return _JsonText(text).patched(before, after)
 
 
 def parsed(text: str, is_toml: bool = False) -> Settings:
@@ -136,40 +136,149 @@ def parsed(text: str, is_toml: bool = False) -> Settings:
 
 
 def _parsed_json(text: str) -> Settings:
-    bare = TEXT_OR_COMMENT.sub(lambda found: found[1] or " ", text)
-    bare = TEXT_OR_LAST_COMMA.sub(lambda found: found[1] or " ", bare)
-    settings = json.loads(bare) if bare.strip() else {}
+    strict = _blanked(_blanked(text, TEXT_OR_COMMENT), TEXT_OR_LAST_COMMA)
+    settings = json.loads(strict) if strict.strip() else {}
     if not isinstance(settings, dict):
         raise ValueError("the file is not a JSON object")
     return settings
 
 
-def _check_strict(text: str) -> None:
-    """Raise ValueError if writing the parsed JSON back would lose comments or a duplicate key."""
-    try:
-        json.loads(
-            text if text.strip() else "{}", object_pairs_hook=_without_duplicates
+def _blanked(text: str, pattern: re.Pattern[str]) -> str:
+    """Return a text of the same length, with spaces for the matches that are not a quoted text."""
+    return pattern.sub(lambda found: found[1] or " " * len(found[0]), text)
+
+
+def _drop_emptied(before: Settings, after: Settings) -> None:
+    """Remove the lists and objects that an edit has emptied."""
+    for key in [*after]:
+        if isinstance(after[key], dict) and key in before:
+            _drop_emptied(before[key], after[key])
+        if before.get(key) and after[key] in ({}, []):
+            del after[key]
+
+
+def _by_index(before: list[Any], after: list[Any]) -> dict[int, Any]:
+    """Return the items of a changed list by their index before the change; new items have higher indexes."""
+    if len(before) == len(after):
+        return dict(enumerate(after))
+    added, kept = [*after], {}
+    for index, item in enumerate(before):
+        if added and item == added[0]:
+            kept[index] = added.pop(0)
+    return kept | dict(enumerate(added, len(before)))
+
+
+class _JsonText:
+    """The text of a JSON object, which may have comments, for edits of single members."""
+
+    def __init__(self, text: str) -> None:
+        indented = re.search(r"^[ \t]+(?=\S)", text, re.MULTILINE)
+        self.text = text
+        self.indent = indented[0] if indented else INDENT
+        self.line_end = "\r\n" if "\r\n" in text else "\n"
+        self.uncommented = _blanked(text, TEXT_OR_COMMENT)
+        self.strict = _blanked(self.uncommented, TEXT_OR_LAST_COMMA)
+
+    def patched(self, before: Settings, after: Settings) -> str:
+        """Return the text after a change of its settings; empty if no settings remain."""
+        splices, is_gone = self._changes(self._skip(0), before, after, 1)
+        text = self.text
+        for start, end, new in sorted(splices, reverse=True):
+            text = text[:start] + new + text[end:]
+        return "" if is_gone else text
+
+    def _changes(
+        self, at: int, before: Any, after: Any, depth: int
+    ) -> tuple[list[Splice], bool]:
+        """Return the splices that change a list or an object, and whether it goes because the change empties it.
+
+        It stays if it was there, and empty, before our entries: these start on new lines, and its end follows directly.
+        """
+        is_object = isinstance(before, dict)
+        old = before if is_object else dict(enumerate(before))
+        new = after if is_object else _by_index(before, after)
+        members, close = self._members(at, is_object)
+        splices: list[Splice] = []
+        kept_end, last_end = 0, at + 1  # of the last member that stays, and of the last
+        for number, (key, start, value, end) in enumerate(members):
+            is_gone = key not in new
+            if not is_gone and new[key] != old[key]:
+                if type(new[key]) is type(old[key]) and self.strict[value] in "{[":
+                    inner, is_gone = self._changes(value, old[key], new[key], depth + 1)
+                else:
+                    inner = [(value, end, self._shown(new[key], depth))]
+                splices += [] if is_gone else inner
+            gap = (last_end, start, self._comments(last_end, start))
+            if is_gone:
+                splices += [gap, (start, end, "")] if number else [(start, end, "")]
+            else:
+                splices += [gap] if number and not kept_end else []
+                kept_end = end
+            last_end = end
+        added = [
+            (f"{json.dumps(key)}: " if is_object else "") + self._shown(new[key], depth)
+            for key in new
+            if key not in old
+        ]
+        is_emptied = bool(members) and not kept_end and not added
+        if members and not kept_end:
+            first = members[0][1]
+            splices.append((at + 1, first, self._comments(at + 1, first)))
+        comma = self.uncommented.find(",", last_end, close)
+        if is_emptied and comma >= 0:
+            splices.append((comma, comma + 1, ""))
+        line = self.line_end + self.indent * depth
+        insertion = ",".join(line + one for one in added)
+        place = kept_end or at + 1
+        splices.append((place, place, "," * bool(kept_end and added) + insertion))
+        was_there = (
+            is_emptied
+            and "\n" in self.text[at : members[0][1]]
+            and "\n" not in self.text[last_end:close]
         )
-    except json.JSONDecodeError:
-        raise HasComments(
-            "it has comments or trailing commas, which rawkomem cannot keep"
-        ) from None
+        return splices, is_emptied and not was_there and self._is_bare(at, close)
 
+    def _members(
+        self, at: int, is_object: bool
+    ) -> tuple[list[tuple[Any, int, int, int]], int]:
+        """Return the key or index, start, start of the value and end of each member, and where the bracket closes."""
+        members: list[tuple[Any, int, int, int]] = []
+        at = self._skip(at + 1)
+        while self.strict[at] not in "}]":
+            start, key = at, len(members)
+            if is_object:
+                key, at = DECODER.raw_decode(self.strict, at)
+                at = self._skip(self._skip(at) + 1)  # the colon
+            value = at
+            _, at = DECODER.raw_decode(self.strict, at)
+            members.append((key, start, value, at))
+            at = self._skip(at)
+            at = self._skip(at + 1) if self.strict[at] == "," else at
+        if len({key for key, *_ in members}) < len(members):
+            raise ValueError("it has the same key twice in an object")
+        return members, at
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> Settings:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise ValueError("it has the same key twice in an object")
-    return members
+    def _skip(self, at: int) -> int:
+        space = SPACE.match(self.strict, at)
+        return space.end() if space else at
 
+    def _shown(self, value: Any, depth: int) -> str:
+        text = json.dumps(value, indent=self.indent, ensure_ascii=False)
+        return text.replace("\n", self.line_end + self.indent * depth)
 
-def _json_text(settings: Settings, before: str) -> str:
-    """Return settings as JSON, with the indentation and the line ends of the earlier text."""
-    indented = re.search(r"^[ \t]+(?=\S)", before, re.MULTILINE)
-    text = json.dumps(
-        settings, indent=indented[0] if indented else INDENT, ensure_ascii=False
-    )
-    return text.replace("\n", "\r\n" if "\r\n" in before else "\n")
+    def _is_bare(self, start: int, end: int) -> bool:
+        return self.text[start:end] == self.uncommented[start:end]
+
+    def _comments(self, start: int, end: int) -> str:
+        """Return what stays of the text between two members if one goes: nothing, or its comments."""
+        if self._is_bare(start, end):
+            return ""
+        comma = self.uncommented.find(",", start, end)
+        return (
+            self.text[start:end]
+            if comma < 0
+            else self.text[start:comma] + self.text[comma + 1 : end]
+        )
 
 
 # Add our hooks and our MCP server to parsed settings, and remove them.
@@ -202,19 +311,14 @@ def put_hooks(
 
 
 def take_hooks(settings: Settings) -> None:
-    """Remove our items, and the lists and objects that become empty."""
-    for event, items, index in _our_items(settings):
+    """Remove our items, and the version if we added it: it comes after hooks that are empty now."""
+    ours = [*_our_items(settings)]
+    for _, items, index in ours:
         handlers = items[index].get(HOOKS, [])
-        for at in reversed(range(len(handlers))):
-            if calls_us(handlers[at]):
-                del handlers[at]
+        handlers[:] = [one for one in handlers if not calls_us(one)]
         if not handlers:
             del items[index]
-        if not items:
-            del settings[HOOKS][event]
-        if not settings[HOOKS]:
-            del settings[HOOKS]
-    if settings.keys() == {VERSION}:
+    if ours and [*settings] == [HOOKS, VERSION] and not any(settings[HOOKS].values()):
         del settings[VERSION]
 
 
@@ -246,8 +350,6 @@ def take_server(settings: Settings, key: str, entry: Mapping[str, object]) -> No
     """Remove our server, unless a person edited it."""
     if has_server(settings, key) and settings[key][SERVER_NAME] == entry:
         del settings[key][SERVER_NAME]
-        if not settings[key]:
-            del settings[key]
 
 
 def has_server(settings: Settings, key: str) -> bool:

@@ -75,6 +75,7 @@ INSTRUCTION_FOLDERS = (
     ".cursor/rules/",
     ".claude/rules/",
     ".windsurf/rules/",
+    ".devin/rules/",
     ".github/instructions/",
 )
 FIX_SCORE, INSTRUCTION_SCORE = 1.0, 1.5

@@ -345,6 +345,35 @@ def test_a_rule_for_every_session_says_so(repository, project):
     assert entry.extra["alwaysApply"] == "true" and entry.importance == "high" and not done.kept_fields
 
 
+def test_rules_of_devin_and_windsurf(repository, project):
+    rules = {
+        ".devin/rules/tone.md": "---\ntrigger: always_on\n---\n\nAnswer in English.\n",
+        ".devin/rules/pages.md": "---\ntrigger: glob\nglobs: **/*.tsx\n---\n\nPages have a title of their own.\n",
+        ".devin/rules/api.md": '---\ntrigger: glob\nglobs: ["api/**/*.py"]\n---\n\nEvery route has a test of its own.\n',
+        ".windsurf/rules/words.md": "---\ntrigger: always_on\n---\n\nWrite whole words.\n",
+    }
+    put(project, rules)
+    folders = [str(project / host / "rules") for host in (".windsurf", ".devin")]
+    assert repository.exchange.sources() == [(folder, "instructions") for folder in folders]
+    done = repository.exchange.import_all(folders)
+    found = {item.entry.body.strip(): item.entry for one in done for item in one.news}
+    always = {text for text, entry in found.items() if entry.extra.get("alwaysApply") == "true"}
+    assert always == {"Answer in English.", "Write whole words."}
+    assert "**/*.tsx" in found["Pages have a title of their own."].when
+    assert "api/**/*.py" in found["Every route has a test of its own."].when
+
+
+def test_the_team_memory_of_qwen_code(repository, project):
+    note = "---\nname: real-databases\ndescription: Tests use real databases\ntype: feedback\n---\n\nUse a real database.\n\nWhy: mocks hid a bug.\n"
+    index = "- [Tests use real databases](feedback/real-databases.md) — no mocks.\n"
+    put(project, {".qwen/team-memory/feedback/real-databases.md": note, ".qwen/team-memory/MEMORY.md": index})
+    folder = str(project / ".qwen" / "team-memory")
+    assert repository.exchange.sources() == [(folder, "claude-memory")]
+    (item,) = repository.exchange.import_from(folder).news
+    assert item.entry.title == "Tests use real databases" and "Why: mocks hid a bug." in item.entry.body
+    assert item.entry.extra["category"] == "preference"
+
+
 def test_links_inside_the_project_are_read(repository, project, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("else") / "secret.md"
     elsewhere.write_text("# Secret\n\nNot a rule of this project.\n")

@@ -24,6 +24,7 @@ from ...hosts.connect import (
     carry_out,
     connectable,
     files_to_remove,
+    first_step,
     has_our_server,
     is_connected,
     plan_connect,
@@ -176,9 +177,7 @@ def git_program() -> list[str]:
     return [sys.executable, "-P", "-m", "rawkomem"]
 
 
-PLUGIN = (
-    "--plugin: Print the folder that '/plugin marketplace add' takes; write nothing."
-)
+PLUGIN = "--plugin: Print the folder to add as a marketplace of plugins; write nothing."
 
 
 def host_command(name: str) -> Command:
@@ -249,11 +248,12 @@ def _tell_next(name: str, project: str) -> None:
     ):
         command = f"rawkomem connect {name}" + ("" if project else " --user")
         note(f"optional: '{command} --mcp' gives the agent tools to search")
-    note(f'next: {host.first_step}, and ask: "What does this project\'s memory say?"')
+    step = first_step(name, project)
+    note(f'next: {step}, and ask: "What does this project\'s memory say?"')
 
 
 def _warn_about_host(name: str, project: str, user: bool) -> None:
-    """Print a warning if the hooks cannot work or would run twice."""
+    """Print a warning if the hooks cannot work, would run twice, or do not run in subfolders."""
     if not shutil.which("rawkomem"):
         note(
             f"'rawkomem' is not on your PATH, where hosts look for it: {how_to_reach()}"
@@ -266,6 +266,11 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
         if not user and is_connected(name, ""):
             note(
                 f"{name} is also connected in your own settings: one connection is enough"
+            )
+        elif not user and not HOSTS[name].reads_above:
+            note(
+                f"{name} started in a subfolder does not read these settings: "
+                f"'rawkomem connect {name} --user' works in every folder"
             )
     except RawkoError:
         pass  # unreadable user settings do not matter here

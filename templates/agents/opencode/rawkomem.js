@@ -105,7 +105,9 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     event: async ({ event }) => {
       if (event.type === "session.idle") await learn("turn-end", event.properties.sessionID)
       if (event.type === "session.compacted") {
-        await hook("session-start", { session_id: event.properties.sessionID, source: "compact" }, folder) // memories may be injected again
+        const session = event.properties.sessionID
+        const text = await hook("session-start", { session_id: session, source: "compact" }, folder) // memories may be injected again
+        if (text) openings.set(session, Promise.resolve(text)) // with the memories that the session had received
       }
       if (event.type === "session.deleted") {
         openings.delete(event.properties.info.id)

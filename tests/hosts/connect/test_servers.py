@@ -7,8 +7,9 @@ import tomllib
 import pytest
 from click.testing import CliRunner
 from rawkomem.faces.cli.connecting import host_command
-from rawkomem.hosts.connect import hook_handlers
+from rawkomem.hosts.connect import first_step, hook_handlers
 from rawkomem.hosts.known_hosts import HOSTS, MCP_ENTRY
+from rawkomem.hosts.our_entries import parsed
 
 from tests.hosts.connect.test_connect import home, tree  # noqa: F401
 
@@ -32,7 +33,7 @@ def server(project, name: str) -> object:
 def test_hooks_and_server_come_and_go(name, project, home):  # noqa: F811
     before = tree(project)
     told = connect(project, name).output
-    assert f"connect {name} --mcp" in told and told.count("next: ") == 1 and HOSTS[name].first_step in told
+    assert f"connect {name} --mcp" in told and told.count("next: ") == 1 and first_step(name, str(project)) in told
     hooks_only = tree(project)
     told = connect(project, name, "--mcp").output
     assert "optional:" not in told and server(project, name) == HOSTS[name].mcp.entry
@@ -80,17 +81,16 @@ def test_a_file_that_two_hosts_share_goes_with_the_last(project, home):  # noqa:
     assert not (project / ".mcp.json").exists()
 
 
-def test_a_file_with_comments_is_for_the_person_to_edit(project, home):  # noqa: F811
-    file = project / ".zed" / "settings.json"
+def test_a_file_with_comments_comes_back_to_the_byte(project, home):  # noqa: F811
+    file, mcp = project / ".zed" / "settings.json", HOSTS["zed"].mcp
     file.parent.mkdir()
-    file.write_text('// mine\n{"theme": "One"}\n')
-    done = connect(project, "zed", code=2)
-    mcp = HOSTS["zed"].mcp
-    entry = {mcp.key: {"rawkomem": mcp.entry}}
-    assert json.loads(done.exception.hint.partition(": ")[2]) == entry
-    assert file.read_text() == '// mine\n{"theme": "One"}\n'
-    file.write_text("// mine\n" + json.dumps(entry))
+    file.write_text('// mine\n{"theme": "One", /* why */ }\n')
+    connect(project, "zed")
+    assert parsed(file.read_text()) == {"theme": "One", mcp.key: {"rawkomem": mcp.entry}}
+    assert "// mine" in file.read_text() and "/* why */" in file.read_text()
     assert "already connected" in connect(project, "zed").output
+    connect(project, "zed", "--remove")
+    assert file.read_text() == '// mine\n{"theme": "One", /* why */ }\n'
 
 
 def test_no_error_without_rawkomem_on_the_path(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from importlib.metadata import version
 
 import pytest
 from rawkomem.format.frontmatter import read_frontmatter
@@ -15,24 +16,36 @@ AGENTS = ROOT / "templates" / "agents"
 PLUGIN = AGENTS / "claude" / "plugins" / "rawkomem"
 
 
-def test_the_plugin_calls_what_connect_does():
-    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())
-    assert set(hooks) == {"description", "hooks"}
-    assert hooks["hooks"] == {event: [item] for event, item in hook_items("claude").items()}
+# host → the file of its hooks; Codex reads the marketplace of Claude Code
+PLUGINS = {"claude": "hooks.json", "codex": "codex.json", "cursor": "cursor.json"}
+
+
+@pytest.mark.parametrize("host", PLUGINS)
+def test_the_plugin_calls_what_connect_does(host):
+    plugin = json.loads((PLUGIN / f".{host}-plugin" / "plugin.json").read_text())
+    hooks = json.loads((PLUGIN / plugin["hooks"]).read_text())
+    assert plugin["hooks"] == f"./hooks/{PLUGINS[host]}"
+    assert set(plugin) <= {"name", "version", "description", "author", "license", "keywords", "skills", "hooks"}
+    assert hooks["hooks"] == {event: [item] for event, item in hook_items(host).items()}
+    assert hooks.get("version", 0) == HOSTS[host].version
+    assert set(hooks) <= {"description", "hooks", "version"}
 
 
 @pytest.mark.parametrize("folder", [AGENTS / "claude", ROOT])
-def test_the_marketplaces_name_the_plugin(folder):
+@pytest.mark.parametrize("market", ["claude", "cursor"])
+def test_the_marketplaces_name_the_plugin(folder, market):
     """One lies in every installation, one at the top of this repository, for those who add that by its address."""
-    market = json.loads((folder / ".claude-plugin" / "marketplace.json").read_text())
-    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
-    (entry,) = market["plugins"]
-    assert entry["name"] == plugin["name"] and (folder / entry["source"]).resolve() == PLUGIN
-    assert (PLUGIN / plugin["hooks"]).is_file()
+    told = json.loads((folder / f".{market}-plugin" / "marketplace.json").read_text())
+    (entry,) = told["plugins"]
+    assert (folder / entry["source"]).resolve() == PLUGIN
+    for host in PLUGINS:
+        plugin = json.loads((PLUGIN / f".{host}-plugin" / "plugin.json").read_text())
+        assert plugin["name"] == entry["name"] and plugin["version"] == version("rawkomem")
 
 
-def test_the_folder_of_the_plugin_is_told(rawkomem, tmp_path_factory):
-    told = rawkomem("connect", "claude", "--plugin", cwd=tmp_path_factory.mktemp("anywhere")).stdout
+@pytest.mark.parametrize("host", PLUGINS)
+def test_the_folder_of_the_plugin_is_told(host, rawkomem, tmp_path_factory):
+    told = rawkomem("connect", host, "--plugin", cwd=tmp_path_factory.mktemp("anywhere")).stdout
     assert told == f"{AGENTS / 'claude'}\n"
 
 
@@ -77,6 +90,11 @@ await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s"
 await plugin.dispose() // all is told
 await plugin["chat.message"]({ sessionID: "s" }, parts)
 await plugin.dispose()
+answers = ["", "again"]
+for (const _ of answers.slice()) {
+  await plugin.event({ event: { type: "session.compacted", properties: { sessionID: "s" } } })
+  told.push(await start())
+}
 console.log(JSON.stringify({ told, calls: calls.map(([event, said]) => [event, said.source ?? said.messages?.length ?? ""]), parents: calls.map(([, said]) => said.info?.parentID ?? ""), pid: process.pid }))
 """
 
@@ -88,10 +106,12 @@ def test_the_opencode_plugin_asks_again_and_tells_what_is_left(tmp_path):
     done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["told"] == [[], [], ["opening"], ["opening"]]
+    assert said["told"] == [[], [], ["opening"], ["opening"], ["opening"], ["again"]]
     start = ["session-start", f"startup {said['pid']}"]
-    assert said["calls"] == [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1]]
-    assert said["parents"] == ["", "", "p", "p", "p", "p"], "a sub-agent's session is told as one"
+    compacted = [["session-start", "compact"]] * 2
+    told = [start, start, ["prompt", ""], ["turn-end", 1], ["prompt", ""], ["session-end", 1], *compacted]
+    assert said["calls"] == told
+    assert said["parents"] == ["", "", "p", "p", "p", "p", "", ""], "a sub-agent's session is told as one"
 
 
 def test_the_page_about_hosts_agrees_with_the_records():

@@ -47,6 +47,23 @@ def test_a_context_that_was_rebuilt_is_told_again(hook, remembered, why):
     assert hook("claude", "prompt", prompt("Remove the npm cache.")) == ""
 
 
+@pytest.mark.parametrize("host", ["claude", "codex", "opencode"])
+def test_a_compacted_session_gets_again_what_it_had_and_what_is_still_in_use(hook, remembered, repository, host):
+    (remembered / "yarn.md").write_text("---\ntitle: No yarn\nwhenToUse: [yarn]\n---\n\nYarn is slow.\n")
+    (remembered / "icons.md").write_text("---\ntitle: Icons\nwhenToUse: [icons]\n---\n\nThey are SVG.\n")
+    repository.sync()
+    for text in (ASK, "Add a package with yarn."):
+        hook(host, "prompt", prompt(text))
+    (remembered / "yarn.md").unlink()
+    start = hook(host, "session-start", claude("SessionStart", source="startup"))
+    assert "npm breaks CI" not in start
+    again = hook(host, "session-start", claude("SessionStart", source="compact"))
+    assert "before its context was compacted" in again and "Use pnpm: The lock file is pnpm's; npm breaks CI." in again
+    assert "Yarn is slow" not in again and "SVG" not in again
+    for why in ("compact", "clear"):
+        assert "npm breaks CI" not in hook(host, "session-start", claude("SessionStart", source=why, session_id="new"))
+
+
 @pytest.mark.parametrize("host", ["cursor", "copilot"])
 def test_hosts_that_tell_of_a_compaction_itself_are_told_again(hook, remembered, host):
     said = {"cursor": cursor, "copilot": lambda _, **more: copilot(transformedPrompt="x", **more)}[host]
