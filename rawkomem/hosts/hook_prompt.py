@@ -250,7 +250,7 @@ def _subagent_task(layout: Layout, call: Call) -> str:
                 for part in said["content"][::-1]
                 if part["type"] == "tool_use" and part["name"] in SUBAGENT_TOOLS
             ]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
     free = (task for id, task in tasks[::-1] if is_first_call(layout, call.event, id))
     return next(free, "")
