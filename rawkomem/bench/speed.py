@@ -38,6 +38,7 @@ from ..repository.machine import store_size
 from .warm import TIMED_CALLS, WARM_UP_CALLS, call_times
 
 RUNS_PER_COMMAND = 15  # with fewer runs, the median varies too much
+GUARDS, GUARDED = 50, "deploy"  # memories that apply to acts; start of their patterns
 PROMPT_PAUSE_S = 0.3  # a hook leaves work in the background, which ends before a person's next prompt
 SILENT: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 TRANSCRIPT_BYTES = 1_000_000  # of the session whose prompt the hook answers
@@ -79,6 +80,7 @@ def measure_speed(
             os.path.dirname(os.path.dirname(__file__)), quiet=2
         )  # as pip does when it installs
         make_repository(project, files, changes=changes)
+        _write_guards(project)
         with embedder("static"):
             return _measure(project, say)
 
@@ -100,6 +102,11 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     add("cold inject", _median(injections, project))
     hook = [command("hook", "claude", "prompt")]
     add("prompt hook", _median(hook, project, _prompts(project), PROMPT_PAUSE_S))
+    act = [command("hook", "claude", "before-tool")]
+    quiet, told = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
+    _time(act[0], project, quiet[0])  # makes the table
+    add("before-tool hook, nothing to say", _median(act, project, quiet))
+    add("before-tool hook, a reminder", _median(act, project, told))
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")
@@ -186,6 +193,28 @@ def _prompts(project: str) -> list[str]:
     return [
         json.dumps({**call, "session_id": f"s{n}", "prompt": text})
         for n, text in sessions
+    ]
+
+
+def _write_guards(project: str) -> None:
+    """Write memories that apply to commands and to files."""
+    for number in range(GUARDS):
+        patterns: dict[str, Value] = {
+            "commands": [f"{GUARDED}{number}*"],
+            "paths": [f"{GUARDED}{number}/**"],
+        }
+        entry = Entry(title=f"Guard {number}", extra={"appliesTo": patterns})
+        file = os.path.join(project, FOLDER, "memories", f"guard-{number}.md")
+        with open(file, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(emit_entry(entry))
+
+
+def _acts(project: str, line: str) -> list[str]:
+    """Return calls before a command runs, each in a new session."""
+    call = {"cwd": project, "tool_name": "Bash", "tool_input": {"command": line}}
+    return [
+        json.dumps({"session_id": f"{line} {n}", **call})
+        for n in range(RUNS_PER_COMMAND)
     ]
 
 

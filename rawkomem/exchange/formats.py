@@ -17,6 +17,7 @@ from ..model.entries import Entry, Memory
 from ..model.errors import BadInput
 from ..model.values import record
 from ..state.trust import Trust
+from ..text.acts import PATHS_KEY
 from .instructions import (
     NESTED_NAMES,
     RULE_PLACE,
@@ -43,7 +44,13 @@ from .notes import (
     read_serena,
 )
 from .sources import SKIPPED_FOLDERS, Source
-from .written_files import json_lines_files, markdown_files, okf_files
+from .written_files import (
+    GLOBS_KEY,
+    json_lines_files,
+    markdown_files,
+    okf_files,
+    rule_files,
+)
 
 Sniff = Callable[[Source], bool]
 Reader = Callable[[Source], Iterator[Entry]]
@@ -91,6 +98,7 @@ ROWS = (
         "Cursor rules",
         is_cursor,
         read_instructions,
+        rule_files(GLOBS_KEY, ".mdc"),
         usual=(".cursor/rules", ".cursorrules"),
     ),
     Format(
@@ -150,6 +158,13 @@ ROWS = (
     ),
     # read as Markdown
     Format("okf", "a bundle of the Open Knowledge Format", write=okf_files),
+    # read as instructions
+    Format("claude-rules", "rules of Claude Code", write=rule_files(PATHS_KEY, ".md")),
+    Format(
+        "copilot",
+        "instructions of Copilot",
+        write=rule_files("applyTo", ".instructions.md"),
+    ),
 )
 OTHERS_FOLDERS = (
     *SKIPPED_FOLDERS,

@@ -12,7 +12,7 @@ from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
 from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
-from ..model.entries import Entry, Memory, Plan
+from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
 from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
 from ..redaction.entries import redact_entry
@@ -26,6 +26,7 @@ from ..state.fold import (
 )
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
+from ..text.acts import APPLIES_KEY, MAX_ACT_PATTERNS, PATHS_KEY, applies_of
 from ..text.conditions import PATHS, read_condition, why_unusable
 from ..text.language import (
     SIMILAR,
@@ -132,6 +133,10 @@ def _with_other_places(item: ImportDecision, copies: Sequence[Entry]) -> ImportD
             :MAX_PATTERNS
         ]
     extra = {**entry.extra, ALSO_IN: [*dict.fromkeys(also)]}
+    if APPLIES_KEY in extra:
+        paths = [applies_of(one.extra).paths for one in (entry, *copies)]
+        every: list[Value] = [*dict.fromkeys(glob for some in paths for glob in some)]
+        extra[APPLIES_KEY] = {PATHS_KEY: every[:MAX_ACT_PATTERNS]} if all(paths) else {}
     entry = replace(entry, when=when, extra=extra)
     written = tuple(entry if one is item.entry else one for one in item.plan.entries)
     return replace(item, entry=entry, plan=Plan(written, item.plan.why))

@@ -13,6 +13,7 @@ from ..learn.proposed_conditions import MAX_SHARED_CONDITION, without_shared_con
 from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
+from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of
 from ..text.chunks import fence_after
 from ..text.paths import is_file_glob
 from ..text.prose import BULLET, sentences
@@ -459,6 +460,8 @@ def section_entries(page: Page) -> Iterator[Entry]:
         or fields.get("trigger") == ALWAYS_ON
     )
     extra: dict[str, Value] = {ALWAYS_KEY: "true"} if always else {}
+    if paths := applies_of({APPLIES_KEY: {PATHS_KEY: [*globs]}}).paths:
+        extra[APPLIES_KEY] = {PATHS_KEY: [*paths]}
     if len(found) <= MAX_SHARED_CONDITION:
         when += conditions_from_description(description)
     page_title = {section.trail[:1] for section in found}

@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from ..files.replace import refuse_exit, replace_whole
-from ..format.frontmatter import emit_entry
+from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
 from ..model.ids import file_stem, numbered_names
 from ..model.values import CREATES, iso, record, replace
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
+from ..text.acts import PATHS_KEY, applies_of
 from ..text.clean import one_line
 from ..text.prose import sentences
 from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .memory_page import link_text
 from .notes import RESERVED_FILES
+from .sources import ALWAYS_KEY
 
 # Write files into a folder that others use; a hidden list of hashes shows which files are ours and
 # unchanged.
@@ -128,6 +130,7 @@ def _file_hash(file: str) -> str:
 # neolata/ and yamo/.
 
 DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
+GLOBS_KEY = "globs"  # of Cursor's rules
 KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.items()}
 
 
@@ -181,6 +184,32 @@ def entry_of_memory(memory: Memory) -> Entry:
     linked = [end for type, end in memory.links if type == RELATED]
     related = tuple(dict.fromkeys((*memory.related, *linked)))
     return Entry(**fields, related=related, at=memory.created, extra=extra)
+
+
+def rule_files(key: str, ending: str) -> Callable[..., dict[str, str]]:
+    """Return a writer of rules for a host: a page for each memory, with its paths under the host's key."""
+
+    def files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
+        named = _named_files(memories, lambda memory: "")
+        return {
+            name.removesuffix(".md") + ending: _rule_page(memory, key)
+            for name, memory in named.items()
+        }
+
+    return files
+
+
+def _rule_page(memory: Memory, key: str) -> str:
+    paths: list[Value] = [*applies_of(memory.extra).paths]
+    joined = ",".join(map(str, paths))
+    fields: dict[str, Value] = {}
+    if paths and key != GLOBS_KEY:
+        fields[key] = paths if key == PATHS_KEY else joined
+    front = emit_fields(fields)
+    if key == GLOBS_KEY:  # Cursor reads the line as it is, without quotes
+        always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
+        front = f"globs: {joined}\n{ALWAYS_KEY}: {str(always).lower()}\n"
+    return f"---\n{front}---\n\n# {memory.title}\n\n{memory.body}\n"
 
 
 def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str, str]:

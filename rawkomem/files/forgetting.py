@@ -127,7 +127,7 @@ ASKED_TABLES = ("prompts", "news")
 CUT, DELETE, OTHER = "cut", "delete", ""
 FILES = {
     f"{TALKS}/*": DELETE, "*.log": DELETE, "*.writing": DELETE, f"{UNSAVED}/*": CUT, f"{EDITS}/*": CUT, f"{SHORTENED}/*": CUT,
-    f"{RECORDS}-*.db*": OTHER, "index-*.db*": OTHER, "*.lock": OTHER, f"{MARKER}*": OTHER, ".gitignore": OTHER,
+    f"{RECORDS}-*.db*": OTHER, "index-*.db*": OTHER, "acts-*.table": DELETE, "*.lock": OTHER, f"{MARKER}*": OTHER, ".gitignore": OTHER,
 }  # fmt: skip
 
 

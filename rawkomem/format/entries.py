@@ -45,6 +45,7 @@ from ..redaction.entries import (
 )
 from ..redaction.find import redact
 from ..redaction.rules import RULES
+from ..text.acts import APPLIES_KEY, GUARD_KEY, act_problem
 from ..text.clean import clean, hidden_characters
 from ..text.conditions import condition_problems
 from ..text.scripts import confusable_with, mixed_script
@@ -496,6 +497,9 @@ class _FieldReader:
                 message,
                 "give it subject, predicate and value, each as text",
             )
+        wrong, hint = act_problem({key: field.value})
+        if wrong:
+            self._warn("bad-guard", key, f"{wrong}: ignored", hint)
         if imitated := confusable_with(key, ENTRY_FIELD_KEYS):
             message = f"key {clean(key)!r} looks like {imitated!r} but is not"
             self._warn("look-alike-key", key, message, f"write {imitated}")
@@ -535,7 +539,7 @@ def is_inside_memories(reference: str) -> bool:
 
 KNOWN_KEYS = (
     "title", "whenToUse", "tags", "importance", "discoveredAt", "discoveredBy", "discoveredIn", "source",
-    "relatedMemories", "category", "provenance", "claim", "importedFrom", *KEY_NAMES, *KEY_ALIASES,
+    "relatedMemories", "category", "provenance", "claim", "importedFrom", GUARD_KEY, *KEY_NAMES, *KEY_ALIASES,
 )  # fmt: skip
 MIN_KEY_CHARS = 5  # shorter words differ by one letter from too many others
 MIN_SIMILARITY = 0.85  # of a misspelled key and the key that was meant
@@ -584,7 +588,8 @@ KEY_OF_FLAG = {
     "source": "source",
     "related": "relatedMemories",
 }
-EXTRA_FLAGS = ("type", "entities")  # flags that are keys of the frontmatter as they are
+# flags that are keys of the frontmatter as they are
+EXTRA_FLAGS = ("type", "entities", APPLIES_KEY, GUARD_KEY)
 
 
 def entry_from_text(text: str) -> Entry:
@@ -612,7 +617,7 @@ def entry_from_text(text: str) -> Entry:
 
 def compose_entry(entry: Entry, kind: str, by: str, **flags: Any) -> Entry:
     """Return the entry, redacted, with `flags` instead of its own fields; its first heading is its title if it has none."""
-    own = {key: flags.pop(key) for key in EXTRA_FLAGS if flags.get(key)}
+    own = {key: flags.pop(key) for key in EXTRA_FLAGS if key in flags}
     entry = replace(
         entry,
         kind=kind if entry.kind == "memory" else entry.kind,

@@ -111,11 +111,12 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
-    grouped = HOSTS[name].grouped
-    return {
-        event: {"hooks": [handler]} if grouped else handler
-        for event, handler in hook_handlers(name).items()
-    }
+    grouped, matchers = HOSTS[name].grouped, dict(HOSTS[name].matchers)
+    items: dict[str, object] = {}
+    for event, handler in hook_handlers(name).items():
+        only = {"matcher": matchers[event]} if event in matchers else {}
+        items[event] = {**only, **({"hooks": [handler]} if grouped else handler)}
+    return items
 
 
 # Find the agent hosts that are installed on this machine.

@@ -30,6 +30,7 @@ from ..files.machine_records import (
 )
 from ..files.private import lock
 from ..files.replace import is_below
+from ..index.act_table import ActRule
 from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
@@ -42,8 +43,10 @@ from ..recall.excerpt import Labels, excerpt, in_brackets
 from ..recall.render import fence_lines, held, labels_by_id, new_nonce
 from ..redaction.find import redact
 from ..repository import Repository
+from ..repository.acts import act_rules
 from ..state.changes import Conflict
 from ..state.trust import imported_from
+from ..text.acts import GUARDS, REMIND
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_item_id, safe_title
@@ -64,6 +67,7 @@ ALWAYS = "alwaysApply"  # frontmatter key of such a rule
 OTHER_SUBJECT = "other"
 MAX_FACT_CHARS = 100  # of a title
 FACT_KINDS = ("memory", "learning")  # lessons have their own list
+MAX_GUARDS = 10
 MAX_LESSONS = 5
 MAX_CONSIDERED = 200  # lessons; those that a person vouches for are shown first
 MAX_CONFLICTS = 3
@@ -93,6 +97,7 @@ def opening(repository: Repository, given: Collection[str] = ()) -> str:
         *([_safe_line(edited)] if edited else []),
         *_in_full(ALWAYS_HEADING, always, MAX_ALWAYS_TOKENS),
         *_in_full(AGAIN_HEADING, again, MAX_AGAIN_TOKENS),
+        *_guards(act_rules(repository.core)),
         *_index(listed),
         *_lessons(repository),
         *_conflicts(repository),
@@ -136,6 +141,17 @@ def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
         if left >= 0:
             lines.append(line)
     return [heading, *lines] if lines else []
+
+
+def _guards(rules: Sequence[ActRule]) -> list[str]:
+    """Return a line with the memories that ask the person or deny an act, the latter first."""
+    guards = sorted((one for one in rules if one.guard != REMIND), key=_guard_rank)
+    named = [f"{_safe_line(one.title)} ({one.guard})" for one in guards[:MAX_GUARDS]]
+    return [f"Checked when you run a command or write a file: {'; '.join(named)}"] if named else []  # fmt: skip
+
+
+def _guard_rank(rule: ActRule) -> int:
+    return -GUARDS.index(rule.guard)
 
 
 def _index(memories: Sequence[Memory]) -> list[str]:

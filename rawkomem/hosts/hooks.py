@@ -17,7 +17,7 @@ from ..files.journal import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
 from ..files.session_records import Drafts, note_fresh, prompts_since
 from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draft
-from ..model.errors import BadInput, NotFound, RawkoError
+from ..model.errors import RawkoError
 from ..model.user_settings import LEARNING_GUARD
 from ..recall.inject import Injection
 from ..recall.render import fence_lines, held, new_nonce
@@ -32,12 +32,12 @@ from .hook_calls import (
     note_failure,
     notice_of,
 )
+from .hook_input import project_of, read_call, read_stdin
 from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
 from .known_hosts import (
-    ALIASES,
+    ACT_EVENTS,
     COMPACT,
     END,
-    EVENTS,
     HOSTS,
     LEARN,
     PROMPT,
@@ -46,118 +46,7 @@ from .known_hosts import (
     TALK,
     TURN,
     Call,
-    Fields,
 )
-
-# Read the JSON that a host passes to a hook on stdin as a Call. Hosts use different names for its
-# fields.
-#
-# A host may run a hook that was set up for another host (VS Code, Copilot and Cursor also read
-# Claude Code's settings), so the names of all hosts are understood in every call.
-
-FIELDS = (
-    # a sub-agent has a context of its own, so it counts as a session
-    ("agent_id", "session"), ("agentId", "session"),
-    ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
-    ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
-    ("prompt_id", "prompt_id"),
-)  # fmt: skip  # Claude Code's names of fields → those of Call
-MAX_INPUT_BYTES = (
-    16 * 2**20
-)  # enough for a prompt with a pasted log, or for the messages of a long turn
-MAX_STDIN_BYTES = (
-    512 * 2**20
-)  # more input is read and dropped up to this, so that the host does not get a closed pipe
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
-
-
-def read_call(name: str, event: str, data: bytes) -> Call:
-    """Return the call of a hook from its command line (host, event) and stdin. Raises BadInput if they are invalid."""
-    name = ALIASES.get(name, name)
-    if name not in HOSTS:
-        raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
-    event = dict(HOSTS[name].events).get(event, event)
-    if event not in EVENTS:
-        raise BadInput(f"unknown event {event!r}", "one of " + ", ".join(EVENTS))
-    if len(data) > MAX_INPUT_BYTES:
-        raise BadInput(f"more than {MAX_INPUT_BYTES >> 20} MB on stdin")
-    try:
-        fields = json.loads(data.removeprefix(BYTE_ORDER_MARK).decode(), strict=False)
-    except (ValueError, RecursionError) as failure:
-        raise BadInput(f"stdin is not JSON: {str(failure)[:80]}") from None
-    if not isinstance(fields, dict):
-        raise BadInput("stdin is not a JSON object")
-    said = _call_fields(fields)
-    if "transcript" not in said:
-        said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
-    # Cursor marks its calls, even if it runs a hook of Claude Code's settings.
-    marked = [
-        other for other, host in HOSTS.items() if host.mark and host.mark in fields
-    ]
-    return Call(marked[0] if marked else name, event, fields, **said)
-
-
-def _call_fields(fields: Fields) -> dict[str, str]:
-    """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
-    said: dict[str, str] = {}
-    for theirs, ours in (
-        *FIELDS,
-        *(pair for host in HOSTS.values() for pair in host.fields),
-    ):
-        if (
-            ours not in said
-            and theirs in fields
-            and (text := _field_text(fields[theirs]))
-        ):
-            said[ours] = text
-    return said
-
-
-def read_stdin(descriptor: int = 0) -> bytes:
-    """Return stdin up to about MAX_INPUT_BYTES; read and drop the rest. Return nothing if stdin is a terminal."""
-    if os.isatty(descriptor):
-        return b""
-    kept: list[bytes] = []
-    length = 0
-    while length < MAX_STDIN_BYTES:
-        piece = os.read(descriptor, 2**20)
-        if not piece:
-            break
-        if length <= MAX_INPUT_BYTES:
-            kept.append(piece)
-        length += len(piece)
-    return b"".join(kept)
-
-
-def likely_folders(call: Call | None) -> list[str]:
-    """Return the folders in which to look for the repository, the likeliest first."""
-    named = [
-        os.environ.get("RAWKOMEM_DIR", ""),
-        call.folder if call else "",
-        *_environment("project_variable"),
-    ]
-    return [*(folder for folder in named if folder), os.curdir]
-
-
-def _environment(kind: str) -> list[str]:
-    """Return the values of the environment variables that the hosts' field `kind` names."""
-    return [
-        os.environ.get(variable, "")
-        for host in HOSTS.values()
-        if (variable := getattr(host, kind))
-    ]
-
-
-def _field_text(value: object) -> str:
-    """Return a text, or the first item of a list; empty for other values. Lone surrogates are replaced by `?`."""
-    if isinstance(value, list):
-        value = value[0] if value else ""
-    if not isinstance(value, str):
-        return ""
-    return (
-        value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    )
-
 
 # Ask the agent to store a statement of the person: one short request, at most once in five turns.
 
@@ -262,18 +151,15 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
 
     Without one, prompts, starts and compactions use the user's own repository, if it exists.
     """
-    for start in [folder] if folder else likely_folders(call):
-        try:
-            return find_layout(start)
-        except NotFound:
-            continue
+    found = project_of(folder, call)
     if (
-        call
+        not found
+        and call
         and call.event in (PROMPT, START, COMPACT)
         and os.path.isdir(personal_root())
     ):
         return find_layout(os.path.dirname(personal_root()))
-    return None
+    return found
 
 
 def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
@@ -293,6 +179,11 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
         _open_subagent(_open_repository(layout, call), call)
     elif call.event == COMPACT:
         note_fresh(layout, call.session)
+    elif call.event in ACT_EVENTS:  # by the host's own name
+        from .hook_acts import answer_act
+
+        if said := answer_act(layout, call):
+            _say(f"{json.dumps(said)}\n".encode())
     elif call.event == TALK:
         from .hook_sessions import keep_messages
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from ..model.values import record
+from ..text.acts import REMIND
 
 Fields = Mapping[str, object]
 Names = tuple[tuple[str, str], ...]
@@ -32,11 +33,15 @@ START, PROMPT, COMPACT, TURN, END = (
 TALK = "talk"
 SUBAGENT = "subagent-start"
 LEARN = "learn"  # the event of the background learner; no host sends it
-EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, TURN, END)
+# before and after an agent runs a command or writes a file
+ACT_EVENTS = BEFORE, AFTER = "before-tool", "after-tool"
+COMMAND, WRITE = "command", "write"
+EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
 CLAUDE_EVENTS = (
     ("SessionStart", START),
     ("SubagentStart", SUBAGENT),
     ("UserPromptSubmit", PROMPT),
+    ("PreToolUse", BEFORE),
     ("Stop", TURN),
     ("SessionEnd", END),
 )
@@ -90,6 +95,17 @@ def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") ->
     }
 
 
+def claude_act(call: Call, guard: str, text: str) -> object:
+    """Return the answer to a call before a tool runs, in Claude Code's format."""
+    said = {"permissionDecision": guard, "permissionDecisionReason": text}
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            **({"additionalContext": text} if guard == REMIND else said),
+        }
+    }
+
+
 @record
 class Mcp:
     """Where a host stores its MCP servers. The file may be the one that holds its hooks."""
@@ -125,6 +141,8 @@ class Host:
     hooks_beside: str = ""
     version: int = 0  # the version that the settings file must contain; 0: none
     events: Names = CLAUDE_EVENTS  # the host's name of an event → ours
+    # the host's name of an event → the names of tools for which it calls us
+    matchers: Names = ()
     # event, command, seconds → settings
     handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler
     grouped: bool = True  # whether a handler is inside a group with a list of handlers
@@ -152,6 +170,11 @@ class Host:
     max_context_bytes: int = 9_500
     # call, context → JSON; a text is printed unchanged
     answer: Callable[[Call, str], object] = claude_answer
+    # call, guard, text → JSON of an answer about an act
+    act: Callable[[Call, str, str], object] = claude_act
+    asks: tuple[str, ...] = (COMMAND, WRITE)  # acts about which it can ask the person
+    # whether a reminder reaches the agent only after the act
+    reminds_after: bool = False
     # the key of an answer that the host shows to the person; empty: none
     notice: str = ""
     # whether the host uses the answer to a call
@@ -210,6 +233,27 @@ def _copilot_hears(call: Call) -> bool:
     )
 
 
+def _cursor_act(call: Call, guard: str, text: str) -> object:
+    if guard == REMIND:
+        return {"additional_context": text}
+    return {"permission": guard, "user_message": text, "agent_message": text}
+
+
+def _copilot_act(call: Call, guard: str, text: str) -> object:
+    if not _is_copilots(call):
+        return claude_act(call, guard, text)
+    if guard == REMIND:
+        return {"additionalContext": text}
+    return {"permissionDecision": guard, "permissionDecisionReason": text}
+
+
+def _gemini_act(call: Call, guard: str, text: str) -> object:
+    if guard == REMIND:
+        said = {"hookEventName": "AfterTool", "additionalContext": text}
+        return {"hookSpecificOutput": said}
+    return {"decision": guard, "reason": text}
+
+
 def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]:
     """Return a handler with a name and a time limit in milliseconds, as only Gemini CLI requires."""
     return {
@@ -225,6 +269,7 @@ HOSTS = {
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
         first_step="start 'claude' in {folder} and trust the folder",
         project=".claude/settings.json",
+        matchers=(("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),),
         reads_above=False,
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
@@ -253,6 +298,8 @@ HOSTS = {
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
         hooks_beside="hooks.json",
+        matchers=(("PreToolUse", "Bash|apply_patch|Edit|Write"),),
+        asks=(),  # Codex reports an error for this answer
         cmd_key="commandWindows",
         marketplace="claude/.claude-plugin/marketplace.json",  # Codex reads it, too
         max_seconds=((END, 3),),
@@ -282,6 +329,8 @@ HOSTS = {
         mentions=(".opencode/plugins", "opencode.json"),
         fields=(("sessionID", "session"),),
         answer=lambda _, context: context,  # our own plugin reads plain text
+        act=lambda _, guard, text: {"guard": guard, "text": text},
+        asks=(),
     ),
     "cursor": Host(
         about="Cursor: .cursor/hooks.json.",
@@ -295,12 +344,19 @@ HOSTS = {
         events=(
             ("sessionStart", START),
             ("beforeSubmitPrompt", PROMPT),
+            ("beforeShellExecution", BEFORE),
+            ("preToolUse", BEFORE),
+            ("postToolUse", AFTER),
             ("preCompact", COMPACT),
             ("stop", TURN),
             ("sessionEnd", END),
         ),
+        matchers=(("preToolUse", "Write"), ("postToolUse", "Shell|Write")),
         handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
+        act=_cursor_act,
+        asks=(COMMAND,),
+        reminds_after=True,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
         fields=(
             ("conversation_id", "session"),
@@ -326,6 +382,8 @@ HOSTS = {
             ("sessionStart", START),
             ("subagentStart", SUBAGENT),
             ("userPromptTransformed", PROMPT),
+            ("preToolUse", BEFORE),
+            ("postToolUse", AFTER),
             ("preCompact", COMPACT),
             ("agentStop", TURN),
             ("sessionEnd", END),
@@ -337,6 +395,8 @@ HOSTS = {
             "timeoutSec": seconds,
         },
         grouped=False,
+        act=_copilot_act,
+        reminds_after=True,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
         fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
         answer=_copilot_answer,
@@ -361,10 +421,19 @@ HOSTS = {
         events=(
             ("SessionStart", START),
             ("BeforeAgent", PROMPT),
+            ("BeforeTool", BEFORE),
+            ("AfterTool", AFTER),
             ("AfterAgent", TURN),
             ("SessionEnd", END),
         ),
+        matchers=(
+            ("BeforeTool", "run_shell_command|write_file|replace"),
+            ("AfterTool", "run_shell_command|write_file|replace"),
+        ),
         handler=_gemini_handler,
+        act=_gemini_act,
+        asks=(),  # without a person at it, Gemini CLI would wait for ever
+        reminds_after=True,
         skills=AGENTS_SKILLS,
         fields=(("prompt_response", "reply"),),
         project_variable="GEMINI_PROJECT_DIR",

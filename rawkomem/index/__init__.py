@@ -3,6 +3,7 @@
 `index`: opens it, keeps it up to date, and shows the memories inside a filter.
 `catalogue`: its tables of files, entries, memories and authors; whole memories read back, claims, trust.
 `conditions`: whenToUse conditions, and which of them fire for a task.
+`act_table`: the memories that apply to acts of an agent, in a file that hooks read.
 `sync`: compares the files with the index and reads those that changed.
 `ingest`: changed files into entries, folded memories, passages and documents; memories as of a past time.
 `contextual`: the second tier of vectors, filled in the background.

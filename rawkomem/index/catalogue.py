@@ -327,6 +327,15 @@ class Catalogue:
         """Return every whole memory as JSON, ordered by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
 
+    def docs_applying(self, glob: str) -> list[str]:
+        """Return the active memories that may apply to acts: with a key for it, or a condition that holds `glob`."""
+        globs = "SELECT memory FROM conditions WHERE instr(packed, ?)"
+        return self._texts(
+            f"""SELECT doc FROM memories WHERE status = 'active'
+                AND (instr(doc, '"applies') OR id IN ({globs})) ORDER BY id""",
+            glob,
+        )
+
     def titled(self, title: str) -> list[str]:
         """Return the ids of active memories with this title, ignoring case and spacing."""
         wanted = " ".join(title.split()).casefold()

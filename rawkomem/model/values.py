@@ -318,6 +318,7 @@ KEY_NAMES: dict[str, tuple[str, ...]] = {
         discoveredBy    discovered_by agent_id agentId
         discoveredIn    discovered_in
         relatedMemories related_memories
+        appliesTo       applies_to
         type            memory_type memoryType
         entities        entity entity_slugs entitySlugs
         session         session_id sessionId

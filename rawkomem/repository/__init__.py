@@ -1,5 +1,6 @@
 """Repository: the entry point of the library. Its parts (`repo.skills`, …) are loaded on first use.
 
+`acts`: The memories that apply to acts of an agent, for the hooks that run at each act
 `beliefs`: Decisions about memories: trust, disputes, quarantine and review, supersession, validity, claims and their conflicts; undoing changes that this machine made; the list of what waits for a person
 `commits`: Memories and git commits: manual edits of committed memories, staged memories compared with others, and changes moved into the files of their memories
 `connections`: What memories are connected with: links and walks along them, clusters, entities, episodes, and cited places in the code

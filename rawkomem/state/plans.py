@@ -24,6 +24,7 @@ from ..model.values import (
     record,
     replace,
 )
+from ..text.acts import act_problem
 
 # A kind of change: one for each row of CHANGES (model/values.py); REGISTRY in fold.py lists them.
 
@@ -215,6 +216,9 @@ def check_entry(entry: Entry) -> None:
         raise BadInput(message, "shorten them")
     check_window(entry.extra)
     _given_time(entry.extra, "eventTime")
+    wrong, hint = act_problem(entry.extra)
+    if wrong:
+        raise BadInput(wrong, hint)
 
 
 def check_by(by: str) -> None:

@@ -11,6 +11,13 @@ from ..format.entries import CLAIM_KEYS, FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS
 from ..format.frontmatter import LLMOS_MARKS
 from ..model.ids import ID_LENGTH
 from ..model.values import CHANGES, CREATES, IMPORTANCE, TYPES, record
+from ..text.acts import (
+    APPLIES_KEY,
+    APPLIES_KEYS,
+    GUARD_KEY,
+    GUARDS,
+    MAX_ACT_PATTERNS,
+)
 from .changes import SIGNALS
 from .fold import ACTIONS, DECIDE
 
@@ -77,6 +84,14 @@ OWN_FORMS: dict[str, Any] = {
         ]
     },
     "claim": CLAIMED,
+    APPLIES_KEY: {
+        "type": "object",
+        "properties": dict.fromkeys(
+            APPLIES_KEYS, texts_schema({"maxItems": MAX_ACT_PATTERNS})
+        ),
+        "additionalProperties": False,
+    },
+    GUARD_KEY: {"enum": [*GUARDS]},
     "provenance": PROVENANCE,
     "importedState": {"type": "object"},
     "type": {**SCALAR, "examples": [*TYPES]},
@@ -89,6 +104,8 @@ KEY_ROWS = """
     about           id*    The id of the memory that a change is about
     title           own    One line that states the main point
     whenToUse       own    When to use the memory: words, a|b, a pattern or a sentence
+    appliesTo       own    What an agent does when the memory applies: paths, commands, text
+    guard           own    What happens then: remind the agent, ask the person, deny the act
     tags            own    Labels
     importance      own    How important it is; default: medium
     discoveredAt    text   When it was discovered: 2026-01-23T10:30:00Z

@@ -9,6 +9,7 @@
 `risks`: marks what looks dangerous in a text; `difference`: compares two texts for a reviewer.
 `paths`: paths and file globs.
 `conditions`: whenToUse.
+`acts`: appliesTo and guard: which commands and writes of an agent a memory applies to.
 `commands`: the simple commands of a shell line, and patterns of commands.
 `prose`: sentences, summaries, topics, text that reads like instructions.
 `entities`: entities and sums of money in a text.

@@ -84,8 +84,11 @@ def paths_in(task: str) -> list[str]:
     return list(dict.fromkeys(fine))[:MAX_PATHS]
 
 
-def fits_glob(pattern: str, path: str) -> bool:
-    """Tell whether a path matches a glob, from its start or from any folder on. `**` matches any number of folders."""
+def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
+    """Tell whether a path matches a glob, from any folder on or, if `anchored`, from its start.
+
+    `**` matches any number of folders.
+    """
     wanted = pattern.removeprefix("./").strip("/").split("/")
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
@@ -93,7 +96,7 @@ def fits_glob(pattern: str, path: str) -> bool:
     reach = [True] + [False] * len(
         given
     )  # reach[n]: whether the segments so far match the first n parts of the path
-    for segment in ("**", *wanted):
+    for segment in wanted if anchored else ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
                 reach[at] = reach[at] or reach[at - 1]

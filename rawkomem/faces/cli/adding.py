@@ -44,6 +44,7 @@ from ...repository.writing import SAME_TITLE, UNUSABLE, Doubt, Stored, doubts_ab
 from ...state.claims import ON_CONFLICT, SCOPES
 from ...state.fold import REGISTRY
 from ...state.trust import BASE_TRUST
+from ...text.acts import APPLIES_KEY, APPLIES_KEYS, GUARDS
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
@@ -156,6 +157,9 @@ SOURCES = [
 OPTIONS = (  # they describe an entry
     "--title TEXT: The title: one line.",
     "--when -w TEXT...: When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
+    f"--applies-to TEXT... >{APPLIES_KEY}: What an agent does when it applies: commands=PATTERN, paths=GLOB or"
+    " text=WORDS; may be repeated; 'none' removes all.",
+    f"--guard {'|'.join(GUARDS)}: What happens then. Default: remind the agent.",
     "--tag -t TEXT... >tags: A tag; may be repeated.",
     f"--type {'|'.join(TYPES)}: The type, which affects the ranking.",
     "--entity TEXT... >entities: A thing that it is about; may be repeated.",
@@ -254,6 +258,7 @@ def add_command(
     Examples:
       rawkomem add "Run the tests with pnpm. npm ignores the lock file."
       rawkomem add --title 'Why we chose apsw' --when 'sqlite|database' --body 'It loads extensions.'
+      rawkomem add "Never force a push. Others build on these branches." --applies-to 'commands=git push*--force*' --guard deny
       rawkomem add --edit --tag payments
     """
     words = read_stdin() if text == ("-",) else " ".join(text)
@@ -457,7 +462,22 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
     fields = {key: given[key] for key in (*KEY_OF_FLAG, *EXTRA_FLAGS) if given[key]}
     if fields.get("source") in SOURCES:
         del fields["source"]
+    if APPLIES_KEY in fields:
+        fields[APPLIES_KEY] = _applies_given(fields[APPLIES_KEY])
     return {**fields, "tags": given["tags"]} if given.get("retagged") else fields
+
+
+def _applies_given(given: Sequence[str]) -> dict[str, list[str]]:
+    """Return the patterns of --applies-to by key; 'none' gives no keys. Raise BadInput for another key."""
+    found: dict[str, list[str]] = {}
+    for one in given if [*given] != ["none"] else ():
+        key, _, pattern = one.partition("=")
+        if key not in APPLIES_KEYS or not pattern.strip():
+            keys = ", ".join(APPLIES_KEYS)
+            hint = "write it as commands='pytest*' or paths='src/**'"
+            raise BadInput(f"--applies-to {one!r} names none of {keys}", hint)
+        found.setdefault(key, []).append(pattern)
+    return found
 
 
 def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:

@@ -16,13 +16,14 @@ from ...git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ...git.runner import user_name
 from ...index.catalogue import Row
 from ...model.entries import Memory
-from ...model.values import ACTIVE, extra_value, now
+from ...model.values import ACTIVE, as_dict, extra_value, now
 from ...recall.excerpt import layer_label
 from ...recall.signals import filter_of
 from ...repository import Repository
 from ...state.claims import claim_of
 from ...state.strength import rfc_columns
 from ...state.trust import EVENT_TIME, Trust, shown_status
+from ...text.acts import GUARD_KEY, applies_of
 from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .answers import Fields
@@ -180,6 +181,14 @@ def claim_line(memory: Memory) -> str:
     return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
+def applies_line(memory: Memory) -> str:
+    """Return the patterns of acts for which a memory applies as a line; empty if there are none."""
+    applies = as_dict(applies_of(memory.extra))
+    return "; ".join(
+        f"{key} {', '.join(some)}" for key, some in applies.items() if some
+    )
+
+
 SHOWN = Fields(
     f"*memory *columns last_accessed:iso=access.last {USES} strength=strength.value strength_parts=strength.parts"
     " trust citations?=cited",
@@ -193,6 +202,8 @@ status      {status}{reason:? (%)}
 {claim:?claims      %}
 importance  {importance}
 {when:?whenToUse   %}
+{applies:?appliesTo   %}
+{guard:?guard       %}
 {tags:?tags        %}
 {created:?found       %}{by:? by %}
 {happened:?happened    %}
@@ -216,6 +227,8 @@ trust       {trust_text:text}
         "" if item["memory"].kind == "memory" else item["memory"].kind
     ),
     claim=lambda item: claim_line(item["memory"]),
+    applies=lambda item: applies_line(item["memory"]),
+    guard=lambda item: item["memory"].extra.get(GUARD_KEY),
     happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
 )
 

@@ -173,7 +173,7 @@ FREQUENT = {
     "merge-driver": FrequentCommand(
         MERGE_OPTIONS, "rawkomem.faces.cli.syncing", "files"
     ),  # run by git
-    "hook": FrequentCommand((), "rawkomem.hosts.hooks", "host event", raw=True),
+    "hook": FrequentCommand((), "rawkomem.hosts.hook_entry", "host event", raw=True),
 }
 
 

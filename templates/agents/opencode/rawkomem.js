@@ -4,13 +4,14 @@
 const LIMIT_MS = 5000 // a hook that takes longer is stopped, and the prompt gets no memories
 const MAX_MESSAGES = 40 // the latest messages of a session, passed to the hook
 const STORES = /rawkomem[\s\S]*(remember|add|amend)/ // matches tool calls (name and command) that store a memory
+const ACTS = ["bash", "edit", "write", "multiedit", "patch", "apply_patch"] // tools that run commands and write files
 const RETRY_MS = 60000 // if the hook at the start of a session printed nothing, it is called again after this time
 
 async function hook(event, told, folder) {
   try {
     const child = Bun.spawn(["rawkomem", "hook", "opencode", event], {
       cwd: folder,
-      stdin: new Blob([JSON.stringify({ ...told, cwd: folder })]),
+      stdin: new Blob([JSON.stringify({ cwd: folder, ...told })]),
       stdout: "pipe",
       stderr: "ignore",
     })
@@ -50,6 +51,19 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
     return { parentID: parents.get(session) }
   }
 
+  const reminders = new Map() // call of a tool → the memory that applies to it
+
+  const act = async (input, args) => {
+    if (!ACTS.includes(input.tool)) return undefined
+    const told = { session_id: input.sessionID, tool_name: input.tool, tool_input: args }
+    const text = await hook("before-tool", told, folder)
+    try {
+      return text ? JSON.parse(text) : undefined
+    } catch {
+      return undefined // the hook was stopped while it answered: the call passes
+    }
+  }
+
   const tell = async (event, session) => {
     let messages = []
     try {
@@ -67,7 +81,15 @@ export const Rawkomem = async ({ client, directory, worktree }) => {
 
   return {
     "tool.execute.before": async (input, output) => {
+      const told = await act(input, output.args)
+      if (told?.guard === "deny") throw new Error(told.text)
+      if (told) reminders.set(input.callID, told.text)
       if (STORES.test(`${input.tool} ${output.args?.command ?? ""}`)) await tell("talk", input.sessionID)
+    },
+    "tool.execute.after": async (input, output) => {
+      const text = reminders.get(input.callID)
+      reminders.delete(input.callID)
+      if (text) output.output = `${output.output}\n\n${text}`
     },
     "chat.message": async (input, output) => {
       const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)

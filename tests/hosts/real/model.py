@@ -59,6 +59,7 @@ class Model:
                 return Step()
             wanted = self.script[0]
             names = [pair for pair in offered if _is_meant(wanted.tool, pair[1])]
+            names.sort(key=lambda pair: len(pair[1]))  # write before todowrite
             if wanted.tool and not names:
                 return Step(f"There is no tool {wanted.tool} among {[name for _, name in offered]}.")
             self.script.pop(0)

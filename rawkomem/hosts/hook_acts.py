@@ -1,0 +1,144 @@
+"""Answer a host before or after its agent runs a command or writes a file: remind the agent, ask the person, or deny.
+
+hook_entry.py has ended most calls already. On any error the hook prints nothing and exits 0, so the call passes; the error is in `hook.log`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ..files.layout import Layout, sweep
+from ..index.act_table import ActRule, ActTable, read_table
+from ..learn.turns import calls_asked
+from ..model.user_settings import LEARNING_GUARD
+from ..model.values import TYPE_CHECKING
+from ..text.acts import ASK, DENY, REMIND, Act
+from ..text.paths import path_below
+from .hook_input import project_of, read_call
+from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# where hosts put what a tool is asked to do; Cursor passes a command, or an edit, as the call itself
+INPUT_KEYS = ("tool_input", "toolArgs")
+MAX_REMINDERS = 5  # of one call; the next call that fits gets the others
+# of a guard ASK, if the host cannot ask the person: the call is refused once in a session
+ASK_AGENT = "ask-agent"
+LEADS = {
+    DENY: "A memory of this project denies this call. Do not repeat it; do what the memory says.",
+    ASK: "A memory of this project asks the person to decide about this call.",
+    ASK_AGENT: "A memory of this project asks the person to decide about this call. Ask them; if they agree, repeat it.",
+}
+
+
+Known = tuple[Layout, ActTable] | None
+
+
+def run_act(folder: str, arguments: list[str], data: bytes, known: Known) -> None:
+    """Answer a call with this JSON before or after an act; `known` is a table that was read just now."""
+    name, event = arguments[:2]
+    layout: Layout | None = None
+    try:
+        if os.environ.get(LEARNING_GUARD):
+            return
+        layout = project_of(folder, None)
+        call = read_call(name, event, data)
+        layout = project_of(folder, call)
+        if layout and (said := answer_act(layout, call, known)) is not None:
+            data = f"{json.dumps(said)}\n".encode()
+            while data:
+                data = data[os.write(1, data) :]
+    except Exception as failure:  # the call must pass after any error
+        if layout:
+            _warn_of(layout, name, event)(f"{type(failure).__name__}: {failure}")
+
+
+def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
+    """Return the answer in the host's format; None if no memory applies, or the host acts on no answer here."""
+    acts = [*acts_of(call, layout.project)]
+    if not acts:
+        return None
+    if known and known[0] == layout:
+        table: ActTable | None = known[1]
+    else:
+        table = read_table(layout, sweep(layout).listing)
+    rules = table.rules if table else _made_again(layout, call)
+    host, is_after = HOSTS[call.host], call.event == AFTER
+    fitting: dict[str, list[ActRule]] = {}
+    for rule in rules:
+        if act := next((act for act in acts if rule.holds_for(act)), None):
+            is_asked = (
+                rule.guard != ASK or (COMMAND if act.command else WRITE) in host.asks
+            )
+            fitting.setdefault(rule.guard if is_asked else ASK_AGENT, []).append(rule)
+    for guard in (DENY, ASK, ASK_AGENT) if not is_after else ():
+        told = fitting.get(guard, [])
+        if guard == ASK_AGENT and told:
+            told = _not_told(layout, call, told) if call.session else []
+        if told:
+            texts = [LEADS[guard], *(rule.reason for rule in told)]
+            decision = ASK if guard == ASK else DENY
+            return host.act(call, decision, _limited(call, texts, "\n\n"))
+    if REMIND not in fitting or host.reminds_after != is_after:
+        return None
+    texts = [rule.reminder for rule in _not_told(layout, call, fitting[REMIND])]
+    return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
+
+
+def acts_of(call: Call, project: str) -> Iterator[Act]:
+    """Yield the command that a call of a tool runs, or each file of the project that it writes."""
+    given = next((call.fields[key] for key in INPUT_KEYS if key in call.fields), None)
+    if isinstance(given, str) and given.startswith("{"):
+        given = json.loads(given)
+    for did in calls_asked("", call.fields if given is None else given):
+        if did.command:
+            yield Act(did.command)
+        elif did.written is not None:
+            full = os.path.normpath(os.path.join(call.folder or project, did.file))
+            path = path_below(full, project) or path_below(
+                os.path.realpath(full), os.path.realpath(project)
+            )
+            if path:
+                yield Act(path=path, text=did.written)
+
+
+def _made_again(layout: Layout, call: Call) -> list[ActRule]:
+    from ..repository import Repository  # only after memories or commits changed
+    from ..repository.acts import act_rules
+
+    warn = _warn_of(layout, call.host, call.event)
+    return act_rules(Repository(layout, warn, via="agent").core)
+
+
+def _not_told(layout: Layout, call: Call, rules: list[ActRule]) -> list[ActRule]:
+    """Return the rules that the session has not received since its context was last empty, and record them."""
+    from ..files.session_records import note_told, told_to  # opens the records
+
+    # a sub-agent has a context of its own; two hooks of one host may both run
+    session = f"{call.session} {call.fields.get('agent_id', '')}".strip()
+    apart = call.host if HOSTS[call.host].is_apart(call) else ""
+    known = told_to(layout, session).keys
+    keys = {f"act:{apart}:{rule.key}": rule for rule in rules}
+    new = [key for key in keys if key not in known][:MAX_REMINDERS]
+    if new:
+        note_told(layout, session, 0, new)
+    return [keys[key] for key in new]
+
+
+def _limited(call: Call, texts: list[str], between: str) -> str:
+    """Return the texts that fit into an answer of the host."""
+    most = HOSTS[call.host].max_context_bytes
+    while len(texts) > 1 and len(between.join(texts).encode()) > most:
+        texts = texts[:-1]
+    return between.join(texts)
+
+
+def _warn_of(layout: Layout, host: str, event: str) -> Callable[[str], None]:
+    def warn(message: str) -> None:
+        from .hook_calls import note_failure
+
+        note_failure(layout, host, event, message)
+
+    return warn

@@ -1,0 +1,103 @@
+"""The memories that apply to acts of an agent, in one small file beside the index: a hook reads it at every act.
+
+The file names the state that it was made from: the listing of the index, HEAD, and the settings. If one of them has
+changed, the file counts as missing, and the hook makes another one (repository/acts.py).
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import crc32
+
+from ..files.layout import Layout, user_config
+from ..files.private import open_private, replace_private, secret_name
+from ..git.head import git_stamp
+from ..model.values import as_dict, now, record
+from ..text.acts import Act, Applies, fits, marks_of
+
+ACT_TABLE = "acts"  # start of the file's name
+TABLE_VERSION = "2"  # raise it if the rows or what they hold change
+MARK_END = b"\0"
+
+
+@record
+class ActRule:
+    """A memory in use that applies to acts."""
+
+    key: str  # id@version, for the record of what a session received
+    guard: str  # what it may do: without a person who vouches for it, only remind
+    title: str
+    applies: Applies
+    reason: str  # why an act is stopped: title, text, file
+    reminder: str  # the same for the context of an agent, in a fence
+    valid_from: int = 0
+    valid_until: int = 0
+
+    def holds_for(self, act: Act) -> bool:
+        """Tell whether the memory is valid now, and the act fits it."""
+        at = now()
+        is_valid = self.valid_from <= at and not 0 < self.valid_until <= at
+        return is_valid and fits(self.applies, act)
+
+
+@record
+class ActTable:
+    """The rules as JSON, and their marks: every act that fits a rule holds one of these words."""
+
+    marks: tuple[bytes, ...]
+    rows: bytes
+
+    @property
+    def rules(self) -> list[ActRule]:
+        """Return the rules."""
+        import json  # the usual call needs no rules
+
+        return [
+            ActRule(**{**row, "applies": Applies(*map(tuple, row["applies"]))})
+            for row in json.loads(self.rows)
+        ]
+
+
+def read_table(layout: Layout, listing: bytes) -> ActTable | None:
+    """Return the table; None if there is none, or if it was made from another state than this listing of the files."""
+    try:
+        with open_private(_path(layout), "r") as stream:
+            state, marks, rows = stream.readall().split(b"\n", 2)
+    except (OSError, ValueError):
+        return None
+    if state != _state(layout, listing):
+        return None
+    return ActTable(tuple(marks.split(MARK_END)[:-1]), rows)
+
+
+def write_table(layout: Layout, listing: bytes, rules: list[ActRule]) -> None:
+    """Write the rules that were made from this listing of the files. Raise OSError."""
+    import json
+
+    rows = [
+        {**as_dict(one), "applies": [*as_dict(one.applies).values()]} for one in rules
+    ]
+    marks = {mark for one in rules for mark in marks_of(one.applies)}
+    head = b"".join(mark.encode() + MARK_END for mark in sorted(marks))
+    lines = (_state(layout, listing), head, json.dumps(rows).encode())
+    replace_private(_path(layout, make=True), b"\n".join(lines))
+
+
+def _path(layout: Layout, make: bool = False) -> str:
+    database = secret_name(layout.local, ACT_TABLE, make)
+    return f"{database.removesuffix('.db')}.table"
+
+
+def _state(layout: Layout, listing: bytes) -> bytes:
+    """Return what decides which memories are in use and vouched for: files, HEAD, settings."""
+    sums = f"{crc32(listing):x} {crc32(listing[::-1]):x} {len(listing)}"
+    settings = [_changed(file) for file in (layout.config, user_config())]
+    said = " ".join((TABLE_VERSION, sums, *settings, git_stamp(layout.project)))
+    return said.replace("\n", " ").encode("utf-8", "replace")
+
+
+def _changed(file: str) -> str:
+    try:
+        return str(os.stat(file).st_mtime_ns)
+    except OSError:
+        return "-"

@@ -1,0 +1,182 @@
+"""Where a memory applies while an agent works: `appliesTo` and `guard` of a frontmatter, and which acts fit them.
+
+An act is a command that an agent runs, or a file that it writes. Hooks load this module at every act, so it imports little.
+"""
+
+from __future__ import annotations
+
+from ..model.values import TYPE_CHECKING, extra_value, record
+from .paths import fits_glob, is_file_glob, spell_out_glob
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ..model.entries import Value
+
+APPLIES_KEY, GUARD_KEY = "appliesTo", "guard"
+PATHS_KEY, COMMANDS_KEY, TEXT_KEY = APPLIES_KEYS = ("paths", "commands", "text")
+# what happens at an act that fits: the agent gets the text, the person is asked, or the act is refused
+GUARDS = REMIND, ASK, DENY = ("remind", "ask", "deny")
+EXCLUDES = "!"  # before a glob: files that do not fit
+WILDCARDS = "*?./ "  # a pattern of only these fits everything
+MAX_ACT_PATTERNS = 32  # of one key; each is matched at every act
+MAX_PATTERN_CHARS = 200
+
+
+@record
+class Applies:
+    """The patterns of acts for which a memory applies."""
+
+    paths: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+
+
+@record
+class Act:
+    """A command, or a write of a file. Paths are relative to the project; `text` is what is added to the file."""
+
+    command: str = ""
+    path: str = ""
+    text: str = ""
+
+
+def applies_of(extra: Mapping[str, Value], when: Iterable[str] = ()) -> Applies:
+    """Return the usable patterns of a frontmatter; a glob among the conditions `when` is a path, too."""
+    found = {
+        key: [one for one in patterns if not _wrong_with(key, one)]
+        for key, patterns in _patterns(extra).items()
+    }
+    # as a condition, a glob fits in any folder
+    globs = [f"**/{glob}" for glob in when if is_file_glob(glob)]
+    named = found.get(PATHS_KEY, ())
+    return Applies(
+        (*named, *(glob for glob in globs if not {glob, glob[3:]} & {*named})),
+        tuple(found.get(COMMANDS_KEY, ())),
+        tuple(found.get(TEXT_KEY, ())),
+    )
+
+
+def guard_of(extra: Mapping[str, Value]) -> str:
+    """Return what happens at an act that fits; REMIND without a valid value."""
+    guard = str(extra.get(GUARD_KEY, ""))
+    return guard if guard in GUARDS else REMIND
+
+
+def fits(applies: Applies, act: Act) -> bool:
+    """Tell whether an act fits: one of the commands or paths does, and one of the texts, if there are any.
+
+    Texts without commands and paths fit any write.
+    """
+    if applies.text and not any(_holds_text(one, act.text) for one in applies.text):
+        return False
+    if act.command:
+        return any(_runs(pattern, act.command) for pattern in applies.commands)
+    if not act.path:
+        return False
+    if not applies.paths:
+        return bool(applies.text) and not applies.commands
+    return fits_paths(applies.paths, act.path)
+
+
+def fits_paths(globs: Iterable[str], path: str) -> bool:
+    """Tell whether a path fits one of the globs, and none of those after a `!`."""
+    fitting = [glob for glob in globs if _is_at(glob.removeprefix(EXCLUDES), path)]
+    return bool(fitting) and not any(glob.startswith(EXCLUDES) for glob in fitting)
+
+
+def _is_at(glob: str, path: str) -> bool:
+    """Tell whether a path fits a glob: a name without a slash in any folder, others from the project's folder on."""
+    glob = f"{glob}**" if glob.endswith("/") else glob
+    return any(
+        fits_glob(one, path.lower(), anchored="/" in one)
+        for one in spell_out_glob(glob)
+    )
+
+
+def _runs(pattern: str, line: str) -> bool:
+    words = pattern.replace("*", " * ").split()
+    if words[0] not in line and words[0] != "*":
+        return False  # the usual case: nothing more is loaded
+    from .commands import fits_command
+
+    return fits_command(pattern, line)
+
+
+def _holds_text(pattern: str, text: str) -> bool:
+    """Tell whether a line of a text holds the parts of a pattern between its stars, in order."""
+    parts = [part for part in pattern.split("*") if part]
+    if parts[0] not in text:
+        return False
+    return any(_holds_parts(parts, line) for line in text.split("\n"))
+
+
+def _holds_parts(parts: Iterable[str], line: str) -> bool:
+    at = 0
+    for part in parts:
+        at = line.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
+
+
+def marks_of(applies: Applies) -> list[str]:
+    """Return parts of the patterns in lower case, of which every act that fits has one; empty ones are in every act."""
+    either = [*applies.commands, *applies.paths] or applies.text
+    return [_mark(one) for one in either if not one.startswith(EXCLUDES)]
+
+
+def _mark(pattern: str) -> str:
+    """Return the longest run of plain letters, digits, `_` and `-` of a pattern's first word, outside braces."""
+    depth, runs = 0, [""]
+    for sign in (pattern.split() or [""])[0].lower():
+        depth += (sign == "{") - (sign == "}")
+        is_plain = sign.isascii() and (sign.isalnum() or sign in "_-")
+        runs[-1:] = [runs[-1] + sign] if is_plain and not depth else [runs[-1], ""]
+    return max(runs, key=len)
+
+
+# Check what a frontmatter says.
+
+
+def act_problem(extra: Mapping[str, Value]) -> tuple[str, str]:
+    """Return what is wrong with `appliesTo` or `guard`, and a hint; empty texts if both can be used."""
+    guard, given = extra.get(GUARD_KEY, REMIND), extra_value(extra, APPLIES_KEY)
+    if guard not in GUARDS:
+        return f"unknown guard {str(guard)[:40]!r}", f"use one of {', '.join(GUARDS)}"
+    if not given:
+        return "", ""
+    names = ", ".join(APPLIES_KEYS)
+    if not isinstance(given, dict) or not given.keys() <= {*APPLIES_KEYS}:
+        return f"{APPLIES_KEY} has other keys than {names}", "write 'paths: [src/**]'"
+    patterns = _patterns(extra)
+    if any(len(some) > MAX_ACT_PATTERNS for some in patterns.values()):
+        return f"{APPLIES_KEY} has a list of more than {MAX_ACT_PATTERNS}", "shorten it"
+    for key, some in patterns.items():
+        for pattern in some:
+            if wrong := _wrong_with(key, pattern):
+                hint = "name a program, a folder or a word: pytest*, src/**, mock"
+                return f"{APPLIES_KEY}.{key} {pattern[:40]!r} {wrong}", hint
+    return "", ""
+
+
+def _patterns(extra: Mapping[str, Value]) -> dict[str, list[str]]:
+    """Return the texts below each key of `appliesTo`; a single text counts as a list."""
+    given = extra_value(extra, APPLIES_KEY)
+    items = given.items() if isinstance(given, dict) else ()
+    return {
+        key: [str(one).strip() for one in (some if isinstance(some, list) else [some])]
+        for key, some in items
+        if key in APPLIES_KEYS
+    }
+
+
+def _wrong_with(key: str, pattern: str) -> str:
+    """Return why a pattern cannot be used; empty if it can."""
+    if len(pattern) > MAX_PATTERN_CHARS:
+        return f"is longer than {MAX_PATTERN_CHARS} characters"
+    bare = pattern.removeprefix(EXCLUDES) if key == PATHS_KEY else pattern
+    if not bare.strip(WILDCARDS if key != TEXT_KEY else "* "):
+        return "fits everything"
+    return ""

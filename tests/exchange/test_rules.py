@@ -1,0 +1,55 @@
+"""Rules of Claude Code, Cursor and Copilot keep the files that they apply to, on the way in and out."""
+
+import pytest
+from rawkomem.text.acts import Act, applies_of, fits
+
+RULE = "# Return problem details\n\nEvery error of the api is an RFC 9457 object, never a bare string.\n"
+PAGES = {  # format → folder and name of a rule, and its frontmatter
+    "claude-rules": (".claude/rules/return-problem-details.md", 'paths: ["src/api/**/*.ts", "!src/api/gen/**"]\n'),
+    "cursor": (
+        ".cursor/rules/return-problem-details.mdc",
+        "globs: src/api/**/*.ts,app/*.{ts,tsx}\nalwaysApply: false\n",
+    ),
+    "copilot": (".github/instructions/return-problem-details.instructions.md", 'applyTo: "*.ts,src/api/**"\n'),
+}
+
+
+@pytest.mark.parametrize("form", PAGES)
+def test_a_rule_comes_back_as_it_was(form, rawkomem, project):
+    name, front = PAGES[form]
+    file = project / name
+    file.parent.mkdir(parents=True)
+    file.write_text(f"---\n{front}---\n\n{RULE}")
+    rawkomem("import", str(file))
+    rawkomem("export", "--format", form, "--out", str(project / "out"), "--include", "quarantined")
+    (made,) = [one for one in (project / "out").iterdir() if not one.name.startswith(".")]
+    assert made.name == file.name
+    assert lines_of(made) == lines_of(file)
+
+
+def lines_of(file) -> list[str]:
+    """The lines of a rule; a list in brackets and one below each other are the same."""
+    text = file.read_text().replace("paths:\n  - ", "paths: [").replace("\n  - ", ", ").replace('**"\n', '**"]\n')
+    return text.replace('"', "").replace("]", "").split("\n")
+
+
+def test_the_paths_of_a_rule_apply_to_writes(rawkomem, repository, project):
+    name, front = PAGES["claude-rules"]
+    (project / name).parent.mkdir(parents=True)
+    (project / name).write_text(f"---\n{front}---\n\n{RULE}")
+    rawkomem("import", str(project / name))
+    (memory,) = repository.core.all()
+    assert memory.extra["appliesTo"] == {"paths": ["src/api/**/*.ts", "!src/api/gen/**"]}
+    applies = applies_of(memory.extra, memory.when)
+    assert fits(applies, Act(path="src/api/users/get.ts", text="x"))
+    assert not fits(applies, Act(path="src/api/gen/client.ts", text="x"))
+    assert not fits(applies, Act(path="docs/api.md", text="x"))
+
+
+def test_a_glob_for_every_file_is_not_imported(rawkomem, repository, project):
+    page = project / ".claude" / "rules" / "tone.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(f'---\npaths: ["**/*"]\n---\n\n{RULE}')
+    rawkomem("import", str(page))
+    (memory,) = repository.core.all()
+    assert "appliesTo" not in memory.extra

@@ -1,0 +1,226 @@
+"""What hosts are told before and after an agent runs a command or writes a file."""
+
+import json
+
+import pytest
+from rawkomem.files.installation import plan_start, write_start
+from rawkomem.files.layout import sweep
+from rawkomem.index.act_table import read_table
+from rawkomem.model.entries import Entry
+
+from tests.hosts.hooks.payloads import FOLDER, claude, codex, copilot, cursor, gemini
+
+WHY = "Other programs wait for it."
+RULE = """\
+---
+id: mem_1769164200000_3fa9c{number}
+title: {title}
+whenToUse: [zeppelin]
+appliesTo:
+  commands: ["touch*"]
+  paths: ["marked/**"]
+guard: {guard}
+---
+
+{why}
+"""
+COMMAND = {"tool_name": "Bash", "tool_input": {"command": "cd a && touch x"}}
+WRITE = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt", "content": "x"}}
+PATCH = "*** Begin Patch\n*** Update File: marked/a.txt\n@@\n-a\n+b\n*** End Patch"
+SHELL = {"command": "cd a && touch x", "cwd": FOLDER}
+BASH = {"toolName": "bash", "toolArgs": json.dumps({"command": "touch x"})}
+CREATE = {"toolName": "create", "toolArgs": {"path": f"{FOLDER}/marked/a.txt", "file_text": "x"}}
+OPENCODE = {"cwd": FOLDER, "session_id": "oc-1"}
+
+# (host, event, call, what the host can do then)
+CALLS = [
+    ("claude", "before-tool", claude("PreToolUse", **COMMAND), "remind ask deny"),
+    ("claude", "before-tool", claude("PreToolUse", **WRITE), "remind ask deny"),
+    ("codex", "before-tool", codex("PreToolUse", **COMMAND), "remind once deny"),
+    ("codex", "before-tool", codex("PreToolUse", tool_name="apply_patch", tool_input={"command": PATCH}), "remind once deny"),
+    ("gemini", "before-tool", gemini("BeforeTool", **COMMAND), "once deny"),
+    ("gemini", "after-tool", gemini("AfterTool", **WRITE, tool_response={}), "remind"),
+    ("cursor", "before-tool", cursor("beforeShellExecution", **SHELL), "ask deny"),
+    ("cursor", "before-tool", cursor("preToolUse", **WRITE), "once deny"),
+    ("cursor", "after-tool", cursor("postToolUse", **COMMAND, tool_output="", cwd=FOLDER), "remind"),
+    ("copilot", "before-tool", copilot(**BASH), "ask deny"),
+    ("copilot", "before-tool", copilot(**CREATE), "ask deny"),
+    ("copilot", "after-tool", copilot(**BASH, toolResult={}), "remind"),
+    ("opencode", "before-tool", {**OPENCODE, "tool_name": "bash", "tool_input": {"command": "touch x"}}, "remind once deny"),
+    ("opencode", "before-tool", {**OPENCODE, "tool_input": {"filePath": "marked/a", "content": ""}}, "remind once deny"),
+]  # fmt: skip
+
+
+def decision(said: str) -> tuple[str, str]:
+    """The guard and the text of an answer in any host's format; two empty texts for no answer."""
+    told = json.loads(said or "{}")
+    told = told.get("hookSpecificOutput", told)
+    for key in ("permissionDecision", "permission", "decision", "guard"):
+        if key in told:
+            texts = ("permissionDecisionReason", "agent_message", "reason", "text")
+            return told[key], next(told[text] for text in texts if text in told)
+    text = told.get("additionalContext") or told.get("additional_context") or ""
+    return ("remind" if text else ""), text
+
+
+@pytest.fixture
+def tell(hook, project):
+    """Call a hook; FOLDER stands for the project anywhere in the call."""
+    return lambda host, event, call: hook(host, event, json.dumps(call).replace(FOLDER, str(project)).encode())
+
+
+@pytest.fixture
+def rule(memories, git, repository):
+    """Store a memory in a file; a person commits it."""
+
+    def store(guard: str, title: str = "Leave the marker alone", number: int = 1, commit: bool = True):
+        file = memories / f"rule-{number}.md"
+        file.write_text(RULE.format(guard=guard, title=title, number=number, why=WHY))
+        if commit:
+            git("add", "-A")
+            git("commit", "-qm", "rule")
+        return file
+
+    return store
+
+
+@pytest.mark.parametrize("guard", ["remind", "ask", "deny"])
+@pytest.mark.parametrize("host, event, call, can", CALLS)
+def test_what_each_host_is_told(host, event, call, can, guard, rule, tell):
+    rule(guard)
+    first, second = decision(tell(host, event, call)), decision(tell(host, event, call))
+    if guard == "ask" and "once" in can:
+        assert first[0] == "deny" and WHY in first[1]
+        assert second == ("", ""), "the agent asked, and repeats the call"
+    elif guard not in can:
+        assert first == second == ("", "")
+    else:
+        assert first[0] == guard
+        assert all(part in first[1] for part in ("Leave the marker alone", WHY, ".rawko/memories/rule-1.md"))
+        assert second == (("", "") if guard == "remind" else first)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"tool_name": "Bash", "tool_input": {"command": "echo touch"}},
+        {"tool_name": "Read", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt"}},
+        {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/free/a.txt", "content": "touch marked"}},
+        {"tool_name": "Write", "tool_input": {"file_path": "/elsewhere/marked/a.txt", "content": "x"}},
+        {"tool_name": "Bash", "tool_input": {}},
+        {"tool_name": "Bash", "tool_input": "touch"},
+    ],
+)
+def test_other_calls_pass(call, rule, tell, project):
+    rule("deny")
+    assert tell("claude", "before-tool", claude("PreToolUse", **call)) == ""
+    log = project / ".rawko" / "local" / "hook.log"
+    assert not log.exists() or "Error" not in log.read_text()
+
+
+def test_the_hosts_own_name_of_the_event(rule, tell):
+    rule("deny")
+    assert decision(tell("claude", "PreToolUse", claude("PreToolUse", **COMMAND)))[0] == "deny"
+
+
+def test_what_nobody_vouches_for_only_reminds(rule, tell):
+    rule("remind", "Something else", 1)
+    for guard in ("ask", "deny"):
+        rule(guard, f"Forged {guard}", 2, commit=False)
+        said = decision(tell("claude", "before-tool", claude("PreToolUse", session_id=guard, **COMMAND)))
+        assert said[0] == "remind"
+        assert "data, not an instruction" in said[1] and "[not verified] Forged" in said[1]
+
+
+def test_a_commit_counts_at_the_next_call(rule, tell, git):
+    rule("remind", "Something else", 1)
+    rule("deny", "Typed in an editor", 2, commit=False)
+    assert decision(tell("claude", "before-tool", claude("PreToolUse", **COMMAND)))[0] == "remind"
+    git("add", "-A")
+    git("commit", "-qm", "vouched")
+    assert decision(tell("claude", "before-tool", claude("PreToolUse", **COMMAND)))[0] == "deny"
+
+
+@pytest.mark.parametrize("change", ["archive", "supersede", "delete", "expire"])
+def test_what_is_not_in_use_does_nothing(change, rule, tell, repository, git):
+    rule("deny")
+    id = "mem_1769164200000_3fa9c1"
+    call = claude("PreToolUse", **COMMAND)
+    assert decision(tell("claude", "before-tool", call))[0] == "deny"
+    if change == "expire":
+        repository.beliefs.validity(id, end="2026-01-01")
+    elif change == "supersede":
+        other = repository.add(Entry(title="A newer rule", body="Do as you like."))
+        repository.beliefs.supersede(id, other.id, anyway=True)
+    elif change == "archive":
+        repository.beliefs.archive(id)
+    else:
+        repository.delete(id)
+    git("add", "-A")
+    git("commit", "-qm", change)
+    assert tell("claude", "before-tool", call) == ""
+
+
+def test_a_reminder_comes_again_after_a_compaction(rule, tell):
+    rule("remind")
+    call = claude("PreToolUse", **COMMAND)
+    assert decision(tell("claude", "before-tool", call))[0] == "remind"
+    assert tell("claude", "before-tool", call) == ""
+    assert decision(tell("claude", "before-tool", {**call, "agent_id": "a1"}))[0] == "remind", "a context of its own"
+    tell("claude", "session-start", claude("SessionStart", source="compact"))
+    assert decision(tell("claude", "before-tool", call))[0] == "remind"
+
+
+def test_the_start_of_a_session_names_the_guards(rule, tell):
+    rule("remind", "Only a reminder", 1)
+    rule("ask", "Ask about markers", 2)
+    rule("deny", "Leave the marker alone", 3)
+    said = tell("claude", "session-start", claude("SessionStart", source="startup"))
+    text = json.loads(said)["hookSpecificOutput"]["additionalContext"]
+    line = "Checked when you run a command or write a file: Leave the marker alone (deny); Ask about markers (ask)"
+    assert line in text.split("\n")
+
+
+def test_a_failure_lets_the_call_pass_and_is_logged(rule, tell, project, monkeypatch):
+    rule("deny")
+    monkeypatch.setattr("rawkomem.hosts.hook_acts.calls_asked", lambda *_: 1 / 0)
+    assert tell("claude", "before-tool", claude("PreToolUse", **COMMAND)) == ""
+    assert "claude before-tool: ZeroDivisionError" in (project / ".rawko" / "local" / "hook.log").read_text()
+
+
+def test_a_folder_that_the_agent_names_leads_nowhere(rule, tell, tmp_path_factory, repository):
+    """The table of another repository does not decide about a call in this one."""
+    rule("deny")
+    other = tmp_path_factory.mktemp("other")
+    write_start(plan_start(str(other)))
+    given = {"command": "touch x", "cwd": str(other)}
+    call = cursor("preToolUse", tool_name="Shell", tool_input=given, cwd=FOLDER)
+    tell("claude", "before-tool", claude("PreToolUse", **COMMAND) | {"cwd": str(other)})
+    assert decision(tell("cursor", "before-tool", call))[0] == "deny"
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"cwd": 1, "tool_input": []}', b'"tool_input" "cwd":"/gone"'])
+def test_what_is_no_call_passes(data, rule, hook):
+    rule("deny")
+    assert hook("claude", "before-tool", data) == ""
+
+
+def test_a_table_serves_every_call_until_something_changes(tell, repository, rule):
+    """Also in a repository without memories: a call that has nothing to say must not open the index."""
+    call = claude("PreToolUse", **COMMAND)
+    assert tell("claude", "before-tool", call) == ""
+    layout = repository.layout
+    assert read_table(layout, sweep(layout).listing) is not None
+    rule("deny")
+    assert read_table(layout, sweep(layout).listing) is None
+
+
+def test_a_table_that_a_repository_ships_is_not_read(rule, tell, project):
+    rule("remind")
+    tell("claude", "before-tool", claude("PreToolUse", **COMMAND))
+    (table,) = (project / ".rawko" / "local").glob("acts-*.table")
+    forged = table.read_bytes().replace(b'"remind"', b'"deny"')
+    table.unlink()
+    (project / ".rawko" / "local" / "acts.table").write_bytes(forged)
+    said = tell("claude", "before-tool", claude("PreToolUse", session_id="other", **COMMAND))
+    assert decision(said)[0] == "remind"
