@@ -92,8 +92,25 @@ INCLUDED = re.compile(
 MAX_INCLUDES = 100  # settings files that are looked at
 
 
-def refuse_odd_includes(folders: Iterable[str]) -> None:
-    """Raise GitFailed if the settings in a git folder include a file that is not regular: git would wait for a pipe."""
+# files of a git folder that git reads before anything else
+READ_FIRST = (
+    "commondir", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "objects/info/alternates",
+)  # fmt: skip
+
+
+def refuse_odd_files(folders: Iterable[str]) -> None:
+    """Raise GitFailed if a file of a git folder, or one that its settings include, is not regular.
+
+    Git would wait for a pipe, and read a device without an end.
+    """
+    folders = [*folders]
+    for file in (
+        os.path.join(folder, name) for folder in folders for name in READ_FIRST
+    ):
+        if os.path.exists(file) and not os.path.isfile(file):
+            raise GitFailed(
+                f"git reads {file}, which is not a regular file", "remove it"
+            )
     names = ("config", "config.worktree")
     files = [os.path.join(folder, name) for folder in folders for name in names]
     for file in files:
@@ -134,7 +151,7 @@ class Git:
         self.program = shutil.which("git") or ""
         found = find_git(top)
         own = {found.common, found.own} if found else set()
-        refuse_odd_includes({given["GIT_DIR"]} if "GIT_DIR" in given else own)
+        refuse_odd_files({given["GIT_DIR"]} if "GIT_DIR" in given else own)
         self.until = time.monotonic() + seconds
         if not self.program or os.path.realpath(self.program).startswith(
             os.path.realpath(top) + os.sep

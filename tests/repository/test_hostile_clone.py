@@ -467,6 +467,21 @@ def test_git_does_not_wait_for_a_pipe_that_its_settings_include(project, memorie
     assert "pipe" in rawkomem("doctor", check=None).stdout
 
 
+@pytest.mark.parametrize("name", ["commondir", "index", "packed-refs", "info/exclude"])
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe"])
+def test_git_does_not_read_a_pipe_or_a_device_in_its_folder(project, memories, rawkomem, git, name, target):
+    (memories / "a.md").write_text(MEMORY)
+    git.commit()
+    os.mkfifo(project / ".git" / "pipe")
+    file = project / ".git" / name
+    file.unlink(missing_ok=True)
+    file.symlink_to(target if target.startswith("/") else project / ".git" / target)
+    with pytest.raises(GitFailed, match="not a regular file"):
+        own_tree(str(project)).git.run("ls-files")
+    assert "Deploy" in rawkomem("search", "deploy").stdout
+    rawkomem("add", "Back up before a deployment.", check=None)
+
+
 # S12: other users, the page
 
 

@@ -14,6 +14,8 @@ from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS
 
 from tests.commands import ROOT
 from tests.git.gitting import AGENT
+from tests.hosts.hooks.payloads import claude, codex, copilot, cursor, gemini
+from tests.hosts.hooks.test_acts import decision
 from tests.stories.conftest import README
 from tests.stories.others import write_others
 from tests.stories.requests import TESTS, UNRELATED
@@ -200,6 +202,33 @@ def test_replay(rawkomem, talk, project):
 
 SECTIONS = ("## Why", "## Start")
 # Sentences of these sections that promise no behavior, or only that of people and other tools.
+FORCED = {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}}
+AGENTS = {
+    "claude": claude("PreToolUse", **FORCED),
+    "codex": codex("PreToolUse", **FORCED),
+    "gemini": gemini("BeforeTool", **{**FORCED, "tool_name": "run_shell_command"}),
+    "cursor": cursor("beforeShellExecution", command="git push --force origin main"),
+    "copilot": copilot(toolName="bash", toolArgs=json.dumps(FORCED["tool_input"])),
+    "opencode": {"session_id": "oc-1", "tool_name": "bash", "tool_input": FORCED["tool_input"]},
+}
+
+
+@promises(
+    "A rule can also wait for the moment when it matters. This one refuses the command in every connected agent; --guard"
+    " ask asks you instead, and without --guard the agent is only reminded ([guards](docs/guards.md)):"
+)
+@pytest.mark.parametrize(("guard", "answer"), [("deny", "deny"), ("ask", "ask"), ("", "remind")])
+def test_a_rule_at_the_moment_when_it_matters(guard, answer, hook, rawkomem, git, project):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^rawkomem (add .*--guard deny)$", text, flags=re.MULTILINE)
+    words = shlex.split(block)[:-2]
+    rawkomem(*words, *(("--guard", guard) if guard else ()))
+    git.commit("a rule")
+    for host, call in AGENTS.items() if guard == "deny" else [("claude", AGENTS["claude"])]:
+        told = decision(hook(host, "before-tool", {**call, "cwd": str(project)}))
+        assert told[0] == answer and "Others build on these branches." in told[1], (host, told)
+
+
 PLAIN = (
     "You need Python 3.11 or newer",
     "Then work as usual.",
