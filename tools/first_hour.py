@@ -34,6 +34,18 @@ QUESTION = r"\[(Y/n|y/N)(/s)?\] $"
 RELEASE = "3.9.0"
 PROJECT = f"prefect-{RELEASE}"
 MIGRATION = "write a database migration that adds an index"
+SAID = (
+    ("user", "Fix the date parser and run the tests."),
+    ("assistant", "I fixed it and ran pytest tests/test_dates.py: all tests pass."),
+    (
+        "user",
+        "No, never run bare pytest here. Run the tests with make suite, because it starts the database first.",
+    ),
+    ("assistant", "It passes with make suite."),
+)
+SESSION = json.dumps(
+    {"messages": [{"role": role, "content": text} for role, text in SAID]}
+)
 USUAL = "Create migrations with the CLI"
 NEWER = "Create migrations with the CLI and a name"
 
@@ -56,6 +68,7 @@ class Command:
     keys: tuple[str, ...] = ()
     max_lines: int = MAX_LINES
     check: int = 0
+    question: str = QUESTION  # the end of an output that a key answers
     shown: str = field(default="", init=False)
     seconds: float = field(default=0.0, init=False)
 
@@ -100,8 +113,8 @@ def steps() -> list[Step]:
             machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
             machine of this recording has a `~/.claude` folder, as Claude Code makes it.
 
-            In a script, `rawkomem init --yes` asks nothing, and the memories wait for a review. An agent can activate
-            them, but only a person can vouch for them.
+            In a script, `rawkomem init --yes` asks nothing, and the memories wait for a review. Only a person can
+            vouch for them.
             """,
             [
                 Command("rawkomem init", keys=("\n",) * 4, max_lines=MAX_PLAN_LINES),
@@ -115,15 +128,14 @@ def steps() -> list[Step]:
             the surest memories, and the files of others that may apply. It prints nothing if no memory fits. Claude
             Code now asks for the same at each prompt.
 
-            A session that writes a file or runs a command leaves a trace in `.rawko/traces` and a line in
-            `.rawko/log/memory_log.md`, which you commit with the memories. No setting turns this off; to keep them
-            out of git, add both folders to `.gitignore`.
+            Your sessions leave nothing in the repository. To record them as
+            [traces](traces.md#what-hooks-record), set `recordSessions: on`.
             """,
             [
                 Command(
                     "rawkomem search 'flow runs are cancelled while a worker is offline' -n 3"
                 ),
-                Command(f"rawkomem inject '{MIGRATION}'"),
+                Command(f"rawkomem inject '{MIGRATION}'", max_lines=MAX_PLAN_LINES),
                 Command("rawkomem inject 'what is the weather in Paris today'"),
             ],
         ),
@@ -143,9 +155,33 @@ def steps() -> list[Step]:
         Step(
             "Correct the agent once",
             """
-            The agent created a migration by hand, and you told it how your team does that. Store the correction.
-            `--when` names the words of a task for which the memory is needed. The next task gets the correction
-            first.
+            You asked the agent to run the tests, it ran them in a way that does not work here, and you told it so. A
+            connected agent calls rawkomem at the end of each turn, and your correction is a draft; here, the same
+            session is read from a file. `rawkomem drafts` asks you about each draft: `k` keeps it. Commit it, and
+            your team vouches for it. The next session gets it when it is asked to run the tests, in these words or
+            in others.
+            """,
+            [
+                Command(f"echo '{SESSION}' > ~/session.json"),
+                Command("rawkomem learn ~/session.json"),
+                Command(
+                    "rawkomem drafts",
+                    keys=("k",),
+                    max_lines=MAX_PLAN_LINES,
+                    question=r"q.{0,8} quit",
+                ),
+                Command(
+                    "git add . && git commit --quiet -m 'Remember how to run the tests'"
+                ),
+                Command("rawkomem inject 'does everything still pass?'"),
+                Command("rawkomem inject 'translate the welcome page'"),
+            ],
+        ),
+        Step(
+            "Tell it a rule",
+            """
+            Store a rule without a session. `--when` names the words of a task for which the memory is needed; a task
+            with these words gets its text first.
             """,
             [
                 Command(
@@ -266,7 +302,7 @@ class Machine:
             scratch / name for name in ("told.json", "shown", "ended")
         )
         ended.unlink(missing_ok=True)
-        replies = [(QUESTION, keys) for keys in command.keys]
+        replies = [(command.question, keys) for keys in command.keys]
         words = ["bash", "-c", command.line]
         about = {
             "words": words,

@@ -267,7 +267,7 @@ def _gemini_handler(event: str, command: str, seconds: int) -> dict[str, object]
 HOSTS = {
     "claude": Host(
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
-        first_step="start 'claude' in {folder} and trust the folder",
+        first_step="start 'claude' in {folder} and trust it",
         project=".claude/settings.json",
         matchers=(("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),),
         reads_above=False,
@@ -372,7 +372,7 @@ HOSTS = {
     ),
     "copilot": Host(
         about="Copilot CLI and cloud agent: .github/hooks/rawkomem.json.",
-        first_step="start 'copilot' in {folder} and trust the folder",
+        first_step="start 'copilot' in {folder} and trust it",
         project=".github/hooks/rawkomem.json",
         user="hooks/rawkomem.json",
         home=("COPILOT_HOME", "~/.copilot"),

@@ -370,7 +370,7 @@ def test_a_host_that_calls_is_well(connected):
 
 def test_a_host_that_never_called(connected):
     one = found(connected)
-    assert not one.ok and "has not called" in one.text and "trust the folder" in one.hint
+    assert not one.ok and "has not called" in one.text and "trust it" in one.hint
 
 
 def test_a_host_that_is_not_installed_is_no_failure(connected, monkeypatch):
