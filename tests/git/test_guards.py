@@ -238,7 +238,7 @@ def test_an_error_inside_rawkomem_refuses_no_commit(guarded, git, rawkomem, monk
 
     monkeypatch.setattr(acts, "act_rules", broken)
     done = rawkomem("check", "--staged")
-    assert "rawkomem: guards were not checked: OSError: disk is gone" in done.stderr
+    assert "rawkomem: not all checks ran: OSError: disk is gone" in done.stderr
 
 
 def test_no_program_that_the_repository_names_runs(guarded, git, rawkomem, tmp_path):

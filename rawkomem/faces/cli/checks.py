@@ -248,19 +248,17 @@ def _check_repository(
         return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
-    if GUARD_CHECK not in skip:
-        try:
+    try:  # these need the index
+        if GUARD_CHECK not in skip:
             found[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
-        except Exception as failure:  # a hook must not stop commits because of this
-            note(f"guards were not checked: {type(failure).__name__}: {failure}")
-    if not agent and not repository.edits.is_agents_commit():
-        _note_accepted(repository, brought.digests)
-    if DUPLICATES in skip:
-        return found
-    if brought.memories:
-        found[DUPLICATES] = duplicate_problems(brought)
-        for row in _proposal_rows(repository, brought):
-            note(DUPLICATE.text(row))
+        if not agent and not repository.edits.is_agents_commit():
+            _note_accepted(repository, brought.digests)
+        if brought.memories and DUPLICATES not in skip:
+            found[DUPLICATES] = duplicate_problems(brought)
+            for row in _proposal_rows(repository, brought):
+                note(DUPLICATE.text(row))
+    except Exception as failure:  # a hook must not stop commits because of this
+        note(f"not all checks ran: {type(failure).__name__}: {failure}")
     return found
 
 
