@@ -34,6 +34,7 @@ from .staged import (
 # checkouts work, too.
 
 FETCH_ALL = "fetch the whole history: git fetch --unshallow origin (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: 0)"
+ALLOW_TRAILER = "Rawkomem-Allow"  # key of a line at the end of a commit message
 
 
 @record
@@ -57,9 +58,8 @@ class Branch(Staged):
         self.parents, self.base = [self._commit(span.base)], {}
         self._code_in_version = span.head
         self._known = {}
-        self.code = self._code_in(
-            "diff-tree", "-r", "--name-only", "--no-renames", "-z", span.base, span.head
-        )
+        self._comparing = ["diff-tree", "-r", span.base, span.head]
+        self.code = self._code()
 
     def read(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of each blob; raise GitFailed if the clone lacks one."""
@@ -85,6 +85,15 @@ class Branch(Staged):
         said = self.tree.git.run("rev-list", "--full-history", form, span, "--", *names)
         # a line `commit …` is before each
         return said.decode("utf-8", "replace").split("\n")[1::2]
+
+    def allowed(self) -> list[str]:
+        """Return the ids of memories from which a trailer of a commit of the branch makes an exception."""
+        form = f"--format=%x00%(trailers:key={ALLOW_TRAILER},valueonly)%x00"
+        said = self.tree.git.run(
+            "rev-list", form, f"{self.span.base}..{self.span.head}"
+        )
+        values = said.decode("utf-8", "replace").split("\0")[1::2]
+        return " ".join(values).split()
 
 
 def read_branches(folder: str, text: str) -> list[Branch]:

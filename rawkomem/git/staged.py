@@ -54,7 +54,7 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import FILE_MODE, Git, GitFailed, work_tree
+from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
@@ -86,15 +86,11 @@ class Staged:
         self.parents = [self._commit(name) for name in names]
         common = self.tree.ask("merge-base", *names) if len(names) > 1 else ""
         self.base = self._commit(common) if common else {}
-        changed = (
-            "diff-index",
-            "--cached",
-            "--name-only",
-            "--no-renames",
-            "-z",
-            "HEAD",
-        )
-        self.code = self._code_in(*(changed if "HEAD" in names else ("ls-files", "-z")))
+        # before the first commit, the empty tree
+        empty = ("hash-object", "-t", "tree", "--stdin")
+        against = names[0] if names else self.tree.ask(*empty)
+        self._comparing = ["diff-index", "--cached", against]
+        self.code = self._code()
         self._known: dict[str, bytes] = {}
 
     @property
@@ -184,13 +180,38 @@ class Staged:
 
     def code_file(self, path: str) -> bytes | None:
         """Return the bytes of a staged project file; None if it is not staged. `path` is below the project."""
-        name = path if self._project == "." else f"{self._project}/{path}"
+        name = self.code_name(path)
         try:
             return self.tree.git.run(
                 "cat-file", "blob", f"{self._code_in_version}:{name}"
             )
         except GitFailed:
             return None
+
+    def code_name(self, path: str) -> str:
+        """Return a path below the project as a path from the top of the work tree."""
+        return path if self._project == "." else f"{self._project}/{path}"
+
+    def code_changes(self, is_wanted: Callable[[str], bool]) -> dict[str, Lines]:
+        """Return path → lines of the changed files of the project that are wanted; of a merge, nothing.
+
+        Paths are below the project. Files in `.rawko` folders do not count. A renamed file counts with both names.
+        """
+        wanted = {
+            self.code_name(path): path
+            for path in self.code
+            if FOLDER not in path.split("/") and is_wanted(path)
+        }
+        if not wanted or len(self.parents) > 1:
+            return {}
+        named = ("--", *wanted) if len(wanted) <= MAX_NAMED else ()
+        patch = self.tree.git.run(*self._comparing, *PATCH_OPTIONS, *named)
+        changes = read_patch(patch.decode("utf-8", "surrogateescape"))
+        return {path: changes.get(name, {}) for name, path in wanted.items()}
+
+    def allowed(self) -> list[str]:
+        """Return the ids of memories from which commit messages make exceptions; a hook cannot see the message yet."""
+        return []
 
     def stage(self, files: Mapping[str, bytes]) -> None:
         """Stage these bytes (path below `.rawko` → bytes) as they are.
@@ -263,15 +284,60 @@ class Staged:
             self.tree.ask("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
         )
 
-    def _code_in(self, *words: str) -> set[str]:
-        """Return the project's paths outside `.rawko` that a git command lists, relative to the project."""
-        names = self.tree.git.names(*words)
+    def _code(self) -> set[str]:
+        """Return the changed paths of the project outside `.rawko`, relative to the project."""
+        options = ("--name-only", "--no-renames", "-z")
+        names = self.tree.git.names(*self._comparing, *options)
         below = "" if self._project == "." else f"{self._project}/"
         return {
             name[len(below) :]
             for name in names
             if name.startswith(below) and not name.startswith(self._root)
         }
+
+
+# Read the lines that a commit adds to the project's files.
+
+# number → text after a `+` (an added line) or a blank (a line next to one)
+Lines = dict[int, str]
+# one list item for each part of the patch; a repository must not name programs for this
+PATCH_OPTIONS = (
+    "--patch-with-raw",
+    "-z",
+    "-U1",
+    "-M",
+    "-l1000",
+    "--diff-filter=AMR",
+    "--ignore-submodules",
+    "--no-ext-diff",
+    "--no-textconv",
+)
+HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def read_patch(text: str) -> dict[str, Lines]:
+    """Return path → lines from git's list of changed files and their patch; a binary file has no lines."""
+    listed, _, patch = text.partition("\0\0")
+    fields = filter(None, listed.split("\0"))
+    # a renamed file has two names
+    names = [[next(fields) for _ in range(1 + (" R" in one))][-1] for one in fields]
+    changes: dict[str, Lines] = {name: {} for name in names}
+    following = iter(changes.values())
+    lines: Lines = {}
+    number = old = new = 0  # of the next line; lines of the hunk that are still to come
+    for line in patch.split("\n"):
+        sign = line[:1]
+        if old + new > 0 and sign != "\\":
+            old -= sign != "+"
+            new -= sign != "-"
+            if sign != "-":
+                lines[number] = line
+                number += 1
+        elif found := HUNK.match(line):
+            old, number, new = (int(one or 1) for one in found.groups())
+        elif line.startswith("diff --git "):
+            lines = next(following)
+    return changes
 
 
 def staged_layouts(folder: str) -> list[Layout]:

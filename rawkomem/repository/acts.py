@@ -1,18 +1,46 @@
-"""Find the memories that apply to acts of an agent, and write them into the table that hooks read."""
+"""Find the memories that apply to acts of an agent, and write them into the table that hooks read.
+
+The same memories guard the lines that a commit or a branch adds.
+"""
 
 from __future__ import annotations
+
+import re
 
 from ..files.layout import SEPARATOR
 from ..index.act_table import ActRule, write_table
 from ..index.catalogue import memory_of
 from ..model.entries import Memory
-from ..model.values import ACTIVE, RECORDED
+from ..model.values import (
+    ACTIVE,
+    ERROR,
+    RECORDED,
+    TYPE_CHECKING,
+    WARNING,
+    Problem,
+    replace,
+)
 from ..recall.excerpt import excerpt
 from ..recall.render import fence_lines, finish, held, new_nonce
-from ..text.acts import REMIND, Applies, applies_of, guard_of
+from ..text.acts import (
+    ASK,
+    DENY,
+    REMIND,
+    Act,
+    Applies,
+    applies_of,
+    guard_of,
+    may_fit_write,
+)
+from ..text.clean import one_line
 from ..text.conditions import GLOB, SEPARATORS
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_line
 from .core import Core
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from ..git.staged import Lines, Staged
 
 MAX_TITLE_CHARS = 200
 MAX_REASON_CHARS = 2_000  # of a memory's text; hosts cut answers at 10,000
@@ -70,3 +98,71 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
         memory.valid_from,
         memory.valid_until,
     )
+
+
+# Check the lines that a commit or a branch adds.
+
+GUARD_CHECK = "guards"  # the name of this check
+EXCEPTION = "guard-exception"  # code of a Problem: a comment or a commit message names the memory
+ALLOW_MARK = "rawkomem: allow "  # in a comment, before the ids of memories
+MAX_TEXT_CHARS = 300  # of a memory, in a Problem
+MAX_LINES_CHARS = 40  # of the numbers of other lines
+DOES = {DENY: "denies this change", ASK: "asks for a second look at this change"}
+
+
+def guard_problems(core: Core, staged: Staged) -> list[Problem]:
+    """Return a Problem for each file with added lines that a guard denies (error) or asks about, and for exceptions.
+
+    A memory without texts guards the whole file. The changes are not read if no memory guards a changed file.
+    """
+    rules = [one for one in act_rules(core) if one.guard != REMIND]
+    changes = staged.code_changes(
+        lambda path: any(may_fit_write(one.applies, path) for one in rules)
+    )
+    allowed = staged.allowed()
+    found = [
+        replace(problem, path=staged.code_name(path))
+        for path, lines in changes.items()
+        for rule in rules
+        for problem in _problems_of(rule, path, lines, allowed)
+    ]
+    return sorted(found, key=lambda one: (one.path, one.line))
+
+
+def _problems_of(
+    rule: ActRule, path: str, lines: Lines, allowed: Collection[str]
+) -> Iterator[Problem]:
+    """Yield what a memory says about the added lines of a file, and its exceptions."""
+    id, texts = rule.key.rpartition("@")[0], rule.applies.text
+    added = {at: line[1:] for at, line in lines.items() if line.startswith("+")}
+    if not rule.holds_for(Act(path=path, text="\n".join(added.values()))):
+        return  # the usual case: the lines are not compared one by one
+    if not texts:
+        added = {next(iter(added), 1): ""}  # one place stands for the whole file
+
+    def is_allowed(at: int) -> bool:
+        near = range(at - 1, at + 2) if texts else lines
+        return id in allowed or any(
+            id in _allowed_in(lines.get(one, "")) for one in near
+        )
+
+    guarded = [at for at in added if rule.holds_for(Act(path=path, text=added[at]))]
+    excepted = [*filter(is_allowed, guarded)]
+    named = f"'{rule.title}' ({id})"
+    if excepted:
+        message = f"exception to {named}"
+        yield Problem(WARNING, EXCEPTION, message, line=excepted[0])
+    if left := sorted({*guarded} - {*excepted}):
+        _, *text, file = rule.reason.split("\n")
+        said = one_line(" ".join(text), MAX_TEXT_CHARS)
+        more = one_line(", ".join(map(str, left[1:])), MAX_LINES_CHARS)
+        where = f" (also line {more})" if more else ""
+        message = f"{named} {DOES[rule.guard]}{where}. {said} {file}"
+        level = ERROR if rule.guard == DENY else WARNING
+        hint = f"for an exception, add a comment there: {ALLOW_MARK}{id}; 'rawkomem docs guards' shows other ways"
+        yield Problem(level, f"guard-{rule.guard}", message, hint, left[0])
+
+
+def _allowed_in(line: str) -> list[str]:
+    """Return the ids of memories that a comment in a line names as exceptions."""
+    return re.findall(r"[\w./@#-]*\w", line.partition(ALLOW_MARK)[2])

@@ -72,11 +72,14 @@ def fits(applies: Applies, act: Act) -> bool:
         return False
     if act.command:
         return any(_runs(pattern, act.command) for pattern in applies.commands)
-    if not act.path:
-        return False
+    return bool(act.path) and may_fit_write(applies, act.path)
+
+
+def may_fit_write(applies: Applies, path: str) -> bool:
+    """Tell whether a write of a file fits, if its text does."""
     if not applies.paths:
         return bool(applies.text) and not applies.commands
-    return fits_paths(applies.paths, act.path)
+    return fits_paths(applies.paths, path)
 
 
 def fits_paths(globs: Iterable[str], path: str) -> bool:

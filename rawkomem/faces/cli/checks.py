@@ -46,6 +46,7 @@ from ...model.errors import BadInput, NewerFormat, NotFound
 from ...model.values import ERROR, STYLE, WARNING, Problem
 from ...redaction.find import redact
 from ...repository import Repository
+from ...repository.acts import EXCEPTION, GUARD_CHECK, guard_problems
 from ...repository.settings import load_settings
 from ...repository.settings_table import read_values
 from ...text.chunks import counted
@@ -170,7 +171,7 @@ def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, A
 
 # Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
 
-CHECK_NAMES = (*CHECKS, DUPLICATES)  # of all checks of staged files
+CHECK_NAMES = (*CHECKS, DUPLICATES, GUARD_CHECK)  # of all checks of staged files
 SECRETS = "secrets"  # the one check that does not depend on the format
 PROBLEM = Fields(
     "check=0 file line=1.line level=1.level code=1.code message=1.message hint=1.hint",
@@ -203,7 +204,7 @@ def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
     ]
     problems = _answer_problems(checked)
     errors = [name for name, problem in problems if problem.level == ERROR]
-    if len(errors) < len(problems):
+    if any(one.hint == AMEND_HINT and one.level == WARNING for _, one in problems):
         note(AMEND_HINT)
     if errors:
         names = ", ".join(dict.fromkeys(errors))
@@ -216,7 +217,7 @@ def _check_staged(folder: str, run: Mapping[str, bool]) -> int:
 def _answer_problems(
     checked: Iterable[Mapping[str, Sequence[Problem]]], form: str = ""
 ) -> list[tuple[str, Problem]]:
-    """Print the problems that the checks found; return each with the name of its check."""
+    """Print the problems that the checks found; return each with the name of its check, without exceptions."""
     problems = [
         (name, one) for found in checked for name, some in found.items() for one in some
     ]
@@ -225,7 +226,10 @@ def _answer_problems(
             say(annotation(name, problem))
     else:
         answer(problems, PROBLEM)
-    return problems
+    left = [pair for pair in problems if pair[1].code != EXCEPTION]
+    if exceptions := len(problems) - len(left):
+        note(f"{counted(exceptions, 'exception')} to guards")
+    return left
 
 
 def _amend_staged(folder: str) -> int:
@@ -244,14 +248,17 @@ def _check_repository(
         return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
-    if not agent and not repository.edits.is_agents_commit():
-        _note_accepted(repository, brought.digests)
-    if DUPLICATES in skip:
-        return found
-    if brought.memories:
-        found[DUPLICATES] = duplicate_problems(brought)
-        for row in _proposal_rows(repository, brought):
-            note(DUPLICATE.text(row))
+    try:  # these need the index
+        if GUARD_CHECK not in skip:
+            found[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
+        if not agent and not repository.edits.is_agents_commit():
+            _note_accepted(repository, brought.digests)
+        if brought.memories and DUPLICATES not in skip:
+            found[DUPLICATES] = duplicate_problems(brought)
+            for row in _proposal_rows(repository, brought):
+                note(DUPLICATE.text(row))
+    except Exception as failure:  # a hook must not stop commits because of this
+        note(f"not all checks ran: {type(failure).__name__}: {failure}")
     return found
 
 
@@ -406,7 +413,11 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
-    return check_branch(commit, skip, append_only, repository.settings.identities)
+    found = check_branch(commit, skip, append_only, repository.settings.identities)
+    # who vouches for a memory is known in a work tree only
+    if GUARD_CHECK not in skip and os.path.isdir(layout.root):
+        found[GUARD_CHECK] = guard_problems(repository.core, branch)
+    return found
 
 
 def _difference_lines(
