@@ -180,7 +180,7 @@ def last_access(layout: Layout) -> dict[str, int]:
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
 MAX_DRAFT_DAYS = 30  # after which a draft, or the decision about it, expires
 KEPT, DROPPED = "kept", "dropped"  # decisions; no decision is an empty text
-TUPLES = ("when", "tags", "corrects", "again")
+TUPLES = ("when", "applies", "tags", "corrects", "again")
 
 
 class Drafts:

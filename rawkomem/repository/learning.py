@@ -65,6 +65,7 @@ from ..model.filters import Filter, without_records
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
+from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
@@ -80,6 +81,7 @@ Progress = Callable[["Step"], None]
 
 # of a draft that somebody edited, so that no other draft replaces it
 EDITED_SCORE = 9.0
+NO_GUARD = "none"  # of a draft that is kept without the acts that it names
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -134,20 +136,28 @@ class Drafts(Wing):
         when: Sequence[str] | None = None,
         by: str = "",
         via: str = "",
+        guard: str = "",
     ) -> Stored:
         """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
 
-        A title, text or conditions that you pass replace the draft's.
+        A title, text or conditions that you pass replace the draft's. `guard` says what happens at the acts that the
+        draft names; with NO_GUARD, the memory applies to none. Raise BadInput if the draft names none.
         """
         draft = self.get(name)
         if title or text or when is not None:
             draft = self.edit(name, title, text, when)
+        if guard and not draft.applies:
+            hint = f"keep it, then run 'rawkomem amend ID --applies-to commands=PATTERN --guard {guard}'"
+            raise BadInput(f"{draft.id} names no command or file for a guard", hint)
+        draft = replace(draft, applies=()) if guard == NO_GUARD else draft
         by = by or draft.host
         made = (
             lesson_of_draft(draft, by)
             if LESSON in draft.tags
             else replace(entry_of_draft(draft), by=by)
         )
+        if guard in GUARDS:
+            made = replace(made, extra={**made.extra, GUARD_KEY: guard})
         with as_one_change(self._core):
             stored = self._repo.add(made, via=via)
             replacing = [
