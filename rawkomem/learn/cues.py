@@ -445,7 +445,7 @@ FILES = re.compile(
 # Words after which a rule names what an agent must not do, or not before something else: "never run bare", "do not".
 # "You did not run pytest" and "do not commit without running pytest" ask for the command.
 FORBIDS = re.compile(
-    r"(?:(?<!you )\bnever|\bavoid|\bbefore|\bstop|\binstead of|\brather than|(?:\b(?:do|must|should)|,|\band|\() ?not"
+    r"(?:(?<!you )\bnever|\bavoid|\bbefore|\bstop|\binstead of|\brather than|\bno(?= `)|(?:\b(?:do|must|should)|,|\band|\() ?not"
     r"|(?<!why )(?<!\bi )(?<!you )\b(?:do|must|should)n['’]?t)"
     r"(?: (?:you|ever|to|just|directly|manually|with|via|by|an?|the|any|our|tests|bare|plain|raw))*"
     r"(?: (?:(run|running|execute|executing)|use|using|call|calling))?(?: (?:an?|the|any|tests|with|bare|plain|raw))* ",
@@ -458,7 +458,7 @@ PROGRAMS = (
 )
 # a name ends a clause, or one of these words comes after it: "npm packages" and "client/server code" name other things
 ENDS = (
-    r"(?=\W*$|\s?[,;:!?()–—]|\. | (?:again|and|any ?more|as|at|because|but|by|change|directly|ever|except|first|for|from|here|if|in"
+    r"(?=\W*$|\s?[,;:!?()–—]|\. | (?:again|and|any ?more|are|as|at|because|but|by|change|directly|ever|except|first|for|from|here|if|in"
     r"|instead|it|manually|nor|on|or|since|so|there|this|to|unless|until|when|with|without|yourself)\b)"
 )
 COMMAND_SPAN = re.compile(r"`([\w./-]{2,40}(?: [^`()<>|]{1,60})?)`")
@@ -474,7 +474,7 @@ CHANGES = re.compile(
     r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* ",
     re.IGNORECASE,
 )
-TOGETHER = re.compile(r"\b(?:together|in sync)\b", re.IGNORECASE)
+TOGETHER = re.compile(r"\b(?:together|in (?:sync|step))\b", re.IGNORECASE)
 # a path with a slash, or a name with a usual extension; and the words between two of them
 CHANGED_FILE = re.compile(
     r"`?(?<![\w.@/:-])([\w@*.-]{1,60}/[\w@.*/-]{0,140}|[\w@*-]{1,60}\.(?:mdx?|txt|json|ya?ml|toml|lock|ini|cfg|conf|sql|py"

@@ -148,6 +148,7 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
     [
         ("never run bare pytest, use make suite", "commands=pytest*"),
         ("use pnpm, not npm", "commands=npm*"),
+        ("No `git add .`: other files lie around", "commands=git add ."),
         ("never `git commit --no-verify`", "commands=git commit --no-verify"),
         ("explain first, before you run rm -rf", "commands=rm -rf"),
         ("never run `bin/deploy` from a laptop", "commands=bin/deploy*"),
@@ -156,7 +157,7 @@ def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
         ("do not run or edit `db/seeds.rb`.", "paths=db/seeds.rb"),
         ("don't edit generated/schema.ts, change schema.graphql instead", "paths=generated/schema.ts"),
         ("Do not touch package-lock.json or yarn.lock.", "paths=package-lock.json paths=yarn.lock"),
-        ("CLAUDE.md, AGENTS.md and GEMINI.md change together", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
+        ("CLAUDE.md, AGENTS.md and GEMINI.md are kept in step", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
     ],
 )
 def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
