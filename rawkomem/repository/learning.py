@@ -21,12 +21,21 @@ from ..files.machine_records import (
     transcript_of_mark,
 )
 from ..files.private import lock
-from ..files.session_records import DROPPED, KEPT, checksum, told_to
+from ..files.session_records import (
+    CORRECTED,
+    DROPPED,
+    KEPT,
+    OPENED,
+    checksum,
+    note_effects,
+    told_to,
+)
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
     MAX_DRAFTS,
     QUOTE_KEY,
+    RULES,
     choose_drafts,
     entry_of_draft,
     said_again,
@@ -317,11 +326,24 @@ class Learning(Wing):
             return self._compare(heard, found, dry_run, by_host)
         with lock(self._layout, "learn"):
             learned = self._compare(heard, found, dry_run, by_host)
+            self._note_effects(learned)
             entries = [entry_of_draft(draft) for draft in learned.requests]
             stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
             return replace(learned, stored=tuple(stored))
+
+    def _note_effects(self, learned: Learned) -> None:
+        """Record which memories a person had to repeat, and whose files the agent read."""
+        for draft, id in learned.known:
+            memory = self._core.holds(id) and self._repo.get(id)
+            if draft.kind in RULES and memory and memory.created < draft.at:
+                note_effects(self._layout, CORRECTED, [id], draft.id)
+        files = [turn.did.file for turn in learned.heard.turns if turn.did]
+        read = {file.rpartition("/.rawko/")[2] for file in files if "/.rawko/" in file}
+        if read:
+            ids = [one.id for one in self._repo.list() if one.path in read]
+            note_effects(self._layout, OPENED, ids, learned.heard.session)
 
     def _compare(
         self, heard: Heard, found: Sequence[Draft], dry_run: bool, by_host: bool

@@ -18,6 +18,8 @@ APPLIES_KEY, GUARD_KEY = "appliesTo", "guard"
 PATHS_KEY, COMMANDS_KEY, TEXT_KEY = APPLIES_KEYS = ("paths", "commands", "text")
 # what happens at an act that fits: the agent gets the text, the person is asked, or the act is refused
 GUARDS = REMIND, ASK, DENY = ("remind", "ask", "deny")
+# what came of it
+REMINDED, DONE_ANYWAY, ASKED, DENIED = ("reminded", "done anyway", "asked", "denied")
 EXCLUDES = "!"  # before a glob: files that do not fit
 WILDCARDS = "*?./ "  # a pattern of only these fits everything
 MAX_ACT_PATTERNS = 32  # of one key; each is matched at every act

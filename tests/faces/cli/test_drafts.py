@@ -6,10 +6,12 @@ import json
 import os
 
 import pytest
+from rawkomem.files.session_records import effects
 from rawkomem.learn.drafts import choose_drafts, entry_of_draft
-from rawkomem.learn.turns import Run
+from rawkomem.learn.transcripts import Heard
+from rawkomem.learn.turns import TOOL, Did, Run, Turn
 from rawkomem.model.entries import FIX, RULE, Draft, Entry
-from rawkomem.model.values import replace
+from rawkomem.model.values import now, replace
 from rawkomem.repository import Repository
 from rawkomem.repository.learning import EDITED_SCORE
 
@@ -269,3 +271,24 @@ def test_a_rule_that_was_said_in_two_sessions_proposes_to_ask(repository, rawkom
         repository.drafts.take(choose_drafts(talk("run the tests", DONE, said), Run("claude-code", session=session)))
     assert sorted(draft.guard for draft in repository.drafts.all()) == ["", "ask"]
     assert "proposes the guard 'ask'" in rawkomem("drafts").stdout
+
+
+def test_a_memory_that_a_person_had_to_repeat_is_counted_once(repository, rawkomem):
+    turns, run = talk("run the tests", DONE, BARE), Run("claude-code", session="s-1")
+    (draft,) = choose_drafts(turns, run)
+    stored = repository.add(entry_of_draft(draft))
+    heard = Heard(run, tuple(turns), "claude-code", "s-1", {})
+    for _ in range(2):  # hooks read a session after each turn
+        learned = repository.learning.take(heard, [replace(draft, at=now() + 1000)])
+        assert [id for _, id in learned.known] == [stored.id]
+    assert effects(repository.layout)[stored.id]["corrected again"] == 1
+    assert "corrected again 1" in rawkomem("show", stored.id).stdout
+    assert "corrected again 1" in rawkomem("why", stored.id, "run the tests with pytest").stdout
+
+
+def test_a_memory_whose_file_the_agent_read_counts_as_opened(repository, project):
+    stored = repository.add(Entry(title="Ports", body="The database listens on port 6432."))
+    path = f"{project}/.rawko/{repository.get(stored.id).path}"
+    turns = (*talk("which port?", DONE), Turn(TOOL, "", did=Did(file=path)))
+    repository.learning.take(Heard(Run(session="s-1"), turns, "claude-code", "s-1", {}), [])
+    assert effects(repository.layout)[stored.id]["opened"] == 1
