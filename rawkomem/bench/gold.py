@@ -20,8 +20,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..hosts.hooks import MIN_REQUEST_TURNS, next_request
-from ..hosts.replay import COVERED, MISSING, SILENT, Correction, recorded_pasts, replay
+from ..hosts.replay import (
+    COVERED,
+    IGNORED,
+    MISSING,
+    SILENT,
+    Correction,
+    recorded_pasts,
+    replay,
+)
 from ..learn.drafts import choose_drafts
+from ..learn.proposed_conditions import propose_acts
 from ..learn.transcripts import read_recorded_sessions, read_session
 from ..learn.turns import Run
 from ..model.entries import Entry
@@ -29,6 +38,7 @@ from ..model.errors import BadInput
 from ..model.values import record
 from ..redaction.find import find_secrets, redact
 from ..repository import Repository
+from ..text.acts import APPLIES_KEY, patterns_given
 from ..text.language import language
 from ..text.prose import sentences
 
@@ -165,10 +175,12 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
 
 def _entry_of_gold(memory: Record) -> Entry:
     title = next(iter(sentences(memory["memory"])), memory["memory"])[:MAX_TITLE_CHARS]
+    acts = propose_acts(memory["memory"])
     return Entry(
         title=title,
         when=(memory["when"],) if memory.get("when") else (),
         body=memory["memory"],
+        extra={APPLIES_KEY: patterns_given(acts)} if acts else {},
     )
 
 
@@ -176,7 +188,8 @@ def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
     """Return how many corrections there are, and how many of each verdict."""
     verdicts = Counter(one.verdict for one in corrections)
     names = {
-        verdict: verdict.replace(" ", "_") for verdict in (COVERED, SILENT, MISSING)
+        verdict: verdict.replace(" ", "_")
+        for verdict in (COVERED, IGNORED, SILENT, MISSING)
     }
     return {
         "corrections": verdicts.total(),

@@ -118,7 +118,7 @@ ROWS = {
     **dict.fromkeys(("prompts", "news", "usage", "transcripts", "recorded", "rule_files"), REMOVE),
     **dict.fromkeys(("sink_queue", "sink_dropped"), REMOVE),
     "drafts": EMPTY,
-    **dict.fromkeys(("facts", "asked", "injected", "accesses", "learned", "changes", "arrivals", "purges"), ""),
+    **dict.fromkeys(("facts", "asked", "injected", "accesses", "effects", "learned", "changes", "arrivals", "purges"), ""),
     **dict.fromkeys(("calls", "seen", "blocks", "chain", "chain_notes"), ""),
 }  # fmt: skip
 ASKED_TABLES = ("prompts", "news")

@@ -52,6 +52,7 @@ CREATE INDEX injected_by_session ON injected (session);
 CREATE TABLE usage (number INTEGER PRIMARY KEY, at INT, session TEXT, tokens INT, ids TEXT, saved INT);
 CREATE INDEX usage_by_time ON usage (at);
 CREATE TABLE accesses (id TEXT PRIMARY KEY, count INT, last INT) WITHOUT ROWID;
+CREATE TABLE effects (id TEXT, what TEXT, source TEXT, at INT, PRIMARY KEY (id, what, source)) WITHOUT ROWID;
 CREATE TABLE drafts (
     number INTEGER PRIMARY KEY, id TEXT UNIQUE, at INT, session TEXT, draft TEXT, asked INT, decision TEXT, entry TEXT
 );

@@ -2,6 +2,7 @@
 
 asked, injected     prompts, and the memories that each session received
 usage, accesses     each injection; how often each memory was injected
+effects             what came of each memory: reminders, questions, refusals, corrections
 drafts              drafts and the decisions about them
 
 Sessions and prompts are stored as checksums, except in `usage`.
@@ -14,6 +15,7 @@ import json
 from ..model.entries import Draft
 from ..model.errors import NotFound, RawkoError
 from ..model.values import DAY, TYPE_CHECKING, as_dict, now, record, replace
+from ..text.acts import ASKED, DENIED, DONE_ANYWAY, REMINDED
 from .layout import Layout
 from .records import change, execute, insert, note, read
 
@@ -175,12 +177,42 @@ def last_access(layout: Layout) -> dict[str, int]:
     return dict(read(layout, "SELECT id, last FROM accesses"))
 
 
+# Record what came of memories. Each row names a session, a draft or a time, so that nothing counts twice.
+
+FOLLOWED, OPENED, CORRECTED = "followed", "opened", "corrected again"
+EFFECTS = (REMINDED, FOLLOWED, DONE_ANYWAY, ASKED, DENIED, OPENED, CORRECTED)
+
+
+def note_effects(layout: Layout, what: str, ids: Iterable[str], source: str) -> None:
+    """Record what came of memories in a session, or of another source. Ignore errors."""
+    rows = [(id, what, checksum(source), now()) for id in ids]
+    try:
+        if rows:
+            with change(layout) as db:
+                db.executemany(
+                    "INSERT OR IGNORE INTO effects VALUES (?, ?, ?, ?)", rows
+                )
+    except RawkoError:
+        pass
+
+
+def effects(layout: Layout) -> dict[str, dict[str, int]]:
+    """Return id → what came of the memory → how often. A reminder counts as followed if the session did not repeat the act."""
+    found: dict[str, dict[str, int]] = {}
+    sql = "SELECT id, what, count(*) FROM effects GROUP BY id, what"
+    for id, what, count in read(layout, sql):
+        found.setdefault(id, dict.fromkeys(EFFECTS, 0))[what] = count
+    for counts in found.values():
+        counts[FOLLOWED] = max(0, counts[REMINDED] - counts[DONE_ANYWAY])
+    return found
+
+
 # Store drafts on this machine, each with the decision about it.
 
 MAX_CANDIDATES = 5  # drafts that an error lists for an ambiguous name
 MAX_DRAFT_DAYS = 30  # after which a draft, or the decision about it, expires
 KEPT, DROPPED = "kept", "dropped"  # decisions; no decision is an empty text
-TUPLES = ("when", "tags", "corrects", "again")
+TUPLES = ("when", "applies", "tags", "corrects", "again")
 
 
 class Drafts:

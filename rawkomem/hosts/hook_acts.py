@@ -12,8 +12,17 @@ from ..files.layout import Layout, sweep
 from ..index.act_table import ActRule, ActTable, read_table
 from ..learn.turns import calls_asked
 from ..model.user_settings import LEARNING_GUARD
-from ..model.values import TYPE_CHECKING
-from ..text.acts import ASK, DENY, REMIND, Act
+from ..model.values import TYPE_CHECKING, now
+from ..text.acts import (
+    ASK,
+    ASKED,
+    DENIED,
+    DENY,
+    DONE_ANYWAY,
+    REMIND,
+    REMINDED,
+    Act,
+)
 from ..text.paths import path_below
 from .hook_input import project_of, read_call
 from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
@@ -78,12 +87,20 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
         if guard == ASK_AGENT and told:
             told = _not_told(layout, call, told) if call.session else []
         if told:
+            what = DENIED if guard == DENY else ASKED
+            _note(layout, what, told, f"{call.session} {now()}")
             texts = [LEADS[guard], *(rule.reason for rule in told)]
             decision = ASK if guard == ASK else DENY
             return host.act(call, decision, _limited(call, texts, "\n\n"))
     if REMIND not in fitting or host.reminds_after != is_after:
         return None
-    texts = [rule.reminder for rule in _not_told(layout, call, fitting[REMIND])]
+    told = _not_told(layout, call, fitting[REMIND])
+    repeated = [rule for rule in fitting[REMIND] if rule not in told]
+    if call.session:
+        _note(layout, REMINDED, told, call.session)
+        # what did not fit into this answer was not told before
+        _note(layout, DONE_ANYWAY, [] if told else repeated, call.session)
+    texts = [rule.reminder for rule in told]
     return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
 
 
@@ -125,6 +142,13 @@ def _not_told(layout: Layout, call: Call, rules: list[ActRule]) -> list[ActRule]
     if new:
         note_told(layout, session, 0, new)
     return [keys[key] for key in new]
+
+
+def _note(layout: Layout, what: str, rules: list[ActRule], source: str) -> None:
+    from ..files.session_records import note_effects  # opens the records
+
+    ids = [rule.key.rpartition("@")[0] for rule in rules]
+    note_effects(layout, what, ids, source)
 
 
 def _limited(call: Call, texts: list[str], between: str) -> str:

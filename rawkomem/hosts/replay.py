@@ -15,7 +15,7 @@ from typing import IO
 
 from ..files.layout import Layout
 from ..files.machine_records import known_transcripts
-from ..files.session_records import Told
+from ..files.session_records import Told, uses
 from ..learn.drafts import choose_drafts, drafts_of_exchanges
 from ..learn.exchanges import exchanges
 from ..learn.repetitions import covering_memories
@@ -29,10 +29,12 @@ from ..learn.transcripts import (
 from ..learn.turns import SYSTEM, USER, Run, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
-from ..model.values import ACTIVE, record
+from ..model.values import ACTIVE, record, replace
 from ..recall.inject import received_key, tokens_spent
 from ..redaction.find import redact
 from ..repository import Repository
+from ..text.acts import Act, Applies, applies_of, fits
+from ..text.clean import one_line
 from .hook_prompt import rehearsed
 from .known_hosts import HOSTS, home_of
 
@@ -209,14 +211,17 @@ def _past_session(stream: IO[bytes], name: str) -> Past:
 # Replay a session: recall memories at each prompt, and find which of the person's corrections a
 # memory covers.
 
-# a memory states the correction and is injected for an earlier prompt of the session
+# a memory states the correction, and reaches the agent before: at an earlier prompt, or at the act that was wrong
 COVERED = "prevented"
+# it did reach the agent of that session, or the person had corrected it before in that session
+IGNORED = "not followed"
 # a memory states it, but comes only with the prompt that corrects, or not at all
 SILENT = "too late"
 MISSING = "not covered"  # no memory states the correction
 # kinds of drafts that count as corrections
 CORRECTING_KINDS = (CORRECTION, RULE, PREFERENCE)
 MAX_PROMPT_CHARS = 2_000  # of a prompt in an answer
+MAX_ACT_CHARS = 120
 # memories that are compared with a correction, in addition to the injected ones
 MAX_NEAR = 20
 
@@ -239,9 +244,10 @@ class Correction:
 
     draft: Draft
     prompt: int  # number of the prompt that holds the correction
-    verdict: str  # COVERED, SILENT or MISSING
+    verdict: str  # COVERED, IGNORED, SILENT or MISSING
     memory: Memory | None = None
     since: int = 0  # number of the first prompt before it that gets the memory; 0: none
+    act: str = ""  # the command or file before it at which a guard gives the memory
 
 
 @record
@@ -289,6 +295,13 @@ def _corrections(
 ) -> Iterator[Correction]:
     run = Run(past.host, session=past.session)
     turns = _turns_by_draft(past, run)
+    received = {
+        id: use.at
+        for use in reversed(uses(repository.layout))
+        for id in use.ids
+        if use.session and use.session == past.session
+    }
+    corrected: dict[str, int] = {}  # id → turn in which the person last said it
     for draft in sorted(
         choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)
     ):
@@ -296,7 +309,38 @@ def _corrections(
             *before, own = (
                 answer for answer in answers if answer.turn <= turns[draft.id]
             )
-            yield _judged(repository, draft, before, own.number)
+            turn = turns[draft.id]
+            one = _judged(repository, draft, before, own.number)
+            if one.memory:
+                id, last = one.memory.id, corrected.get(one.memory.id, 0)
+                acts = past.turns[last : turn - 1]
+                if act := _fitting_act(one.memory, acts):
+                    one = replace(one, verdict=COVERED, act=act)
+                elif 0 < received.get(id, 0) < draft.at or (
+                    last and one.verdict == COVERED
+                ):
+                    one = replace(one, verdict=IGNORED)
+                corrected[id] = turn
+            yield one
+
+
+def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
+    """Return the first command or file of an agent to which a memory applies; empty if there is none.
+
+    The folder of an old session may be elsewhere: the end of a path must fit.
+    """
+    applies = applies_of(memory.extra, memory.when)
+    if applies == Applies():
+        return ""
+    for did in (turn.did for turn in turns if turn.did):
+        acts = [Act(did.command)] if did.command else []
+        if did.written is not None and not did.command:
+            parts = did.file.replace("\\", "/").split("/")
+            ends = ("/".join(parts[at:]) for at in range(len(parts)))
+            acts = [Act(path=end, text=did.written) for end in ends if end]
+        if any(fits(applies, act) for act in acts):
+            return one_line(redact(did.command or did.file), MAX_ACT_CHARS)
+    return ""
 
 
 def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:

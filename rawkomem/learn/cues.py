@@ -442,6 +442,46 @@ FILES = re.compile(
     r"(?<![\w.-])[\w-]{2,30}\.[a-z][a-z0-9]{0,7}\b(?=$|[\s,;:`)])", re.IGNORECASE
 )
 
+# Words after which a rule names what an agent must not do, or not before something else: "never run bare", "do not".
+# "You did not run pytest" and "do not commit without running pytest" ask for the command.
+FORBIDS = re.compile(
+    r"(?:(?<!you )\bnever|\bavoid|\bbefore|\bstop|\binstead of|\brather than|\bno(?= `)|(?:\b(?:do|must|should)|,|\band|\() ?not"
+    r"|(?<!why )(?<!\bi )(?<!you )\b(?:do|must|should)n['’]?t)"
+    r"(?: (?:you|ever|to|just|directly|manually|with|via|by|an?|the|any|our|tests|bare|plain|raw))*"
+    r"(?: (?:(run|running|execute|executing)|use|using|call|calling))?(?: (?:an?|the|any|tests|with|bare|plain|raw))* ",
+    re.IGNORECASE,
+)
+PROGRAMS = (
+    r"(?:pytest|tox|jest|vitest|rspec|npm|npx|pnpm|yarn|bun|cargo|uv|poetry|pip|git|rm|docker|kubectl|terraform|gradle|mvn"
+    r"|rake|tsc|eslint|prettier|ruff|mypy|alembic|psql|curl|ssh|go(?= (?:build|get|mod|run|test)\b)"
+    r"|(?<=run )(?:make|just) (?!(?:sure|it|the|an?|this|that)\b)[\w-]+)\b(?![/-]|\.\w)"
+)
+# a name ends a clause, or one of these words comes after it: "npm packages" and "client/server code" name other things
+ENDS = (
+    r"(?=\W*$|\s?[,;:!?()–—]|\. | (?:again|and|any ?more|are|as|at|because|but|by|change|directly|ever|except|first|for|from|here|if|in"
+    r"|instead|it|manually|nor|on|or|since|so|there|this|to|unless|until|when|with|without|yourself)\b)"
+)
+COMMAND_SPAN = re.compile(r"`([\w./-]{2,40}(?: [^`()<>|]{1,60})?)`")
+STARTS_PROGRAM = re.compile(PROGRAMS, re.IGNORECASE)
+BARE_COMMAND = re.compile(
+    rf"({PROGRAMS}(?: (?:add|apply|build|checkout|ci|clean|commit|compose|delete|deploy|destroy|exec|fmt|get|install|merge"
+    r"|migrate|prune|publish|pull|push|rebase|reset|restore|revert|run|start|stash|test|up|down|update)\b)?"
+    rf"(?: --?[\w-]{{1,30}})*){ENDS}",
+    re.IGNORECASE,
+)
+CHANGES = re.compile(
+    r"(?:(?:create |add )?or )?(?:edit|chang|modify|touch|writ|overwrit|delet|remov|renam|mov|updat|regenerat|rewrit)"
+    r"(?:e|ing)?(?: (?:to|in|an?|the|any|our|all|files?|anything|under|inside))* ",
+    re.IGNORECASE,
+)
+TOGETHER = re.compile(r"\b(?:together|in (?:sync|step))\b", re.IGNORECASE)
+# a path with a slash, or a name with a usual extension; and the words between two of them
+CHANGED_FILE = re.compile(
+    r"`?(?<![\w.@/:-])([\w@*.-]{1,60}/[\w@.*/-]{0,140}|[\w@*-]{1,60}\.(?:mdx?|txt|json|ya?ml|toml|lock|ini|cfg|conf|sql|py"
+    rf"|[jt]sx?|s?css|html|go|rs|rb|java|kt|swift|[ch]|cpp|cs|php|sh|xml|csv|tf|proto|graphql))(?<!\.)`?{ENDS}"
+)
+AND_FILE = re.compile(r",? (?:and|or|nor) |, ", re.IGNORECASE)
+
 # The work that a rule is about: "Run the tests" in "Run the tests with pnpm, never with npm".
 WORK = re.compile(
     r"(?!(?:use|prefer|avoid|never|always|do|don't|no|not|we|our|the|a|an|this|all|every|each|keep)\b)"

@@ -27,6 +27,7 @@ from ..model.entries import (
 )
 from ..model.values import now, record, replace
 from ..redaction.find import redact
+from ..text.acts import APPLIES_KEY, ASK, patterns_given
 from ..text.clean import one_line
 from ..text.language import statement_of
 from ..text.prose import sentences, split_sentences
@@ -35,6 +36,7 @@ from .cues import Cue
 from .exchanges import OBJECTS, Exchange, answer_to_agent, exchanges
 from .proposed_conditions import (
     conditions_of_title,
+    propose_acts,
     propose_asked_condition,
     propose_conditions,
     propose_patterns,
@@ -256,10 +258,16 @@ def choose_drafts(
 
 
 def said_again(draft: Draft, *sessions: str) -> Draft:
-    """Return a draft that a person said before, with a higher score; `sessions`: the other sessions, if any."""
-    why = draft.why if draft.why.endswith(AGAIN) else f"{draft.why}, {AGAIN}"
+    """Return a draft that a person said before, with a higher score; `sessions`: the other sessions, if any.
+
+    If it names acts of an agent, it proposes a guard that asks: to say it once was not enough.
+    """
     return replace(
-        draft, score=round(draft.score + AGAIN_SCORE, 2), why=why, again=sessions
+        draft,
+        score=round(draft.score + AGAIN_SCORE, 2),
+        why=draft.why if draft.why.endswith(AGAIN) else f"{draft.why}, {AGAIN}",
+        again=sessions,
+        guard=ASK if draft.applies else "",
     )
 
 
@@ -307,6 +315,7 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft
         title=title,
         text=text,
         when=patterns or when,
+        applies=propose_acts(text) if scored.kind in RULES else (),
         score=round(scored.score, 2),
         why=scored.why,
         at=exchange.at,
@@ -483,6 +492,8 @@ def entry_of_draft(draft: Draft) -> Entry:
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
     if _holds_persons_words(draft):
         extra[QUOTE_KEY] = one_line(draft.said, MAX_QUOTE_CHARS)
+    if draft.applies:
+        extra[APPLIES_KEY] = patterns_given(draft.applies)
     host = f"{draft.host} session" if draft.host else "session"
     return Entry(
         title=draft.title,

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..model.entries import Entry
 from ..model.values import replace
+from ..text.acts import COMMANDS_KEY, PATHS_KEY
 from ..text.conditions import (
     LANGUAGE,
     everyday_hits,
@@ -21,7 +22,7 @@ from ..text.conditions import (
     specific_stems,
 )
 from ..text.language import language, word_set
-from ..text.prose import subjects_of
+from ..text.prose import sentences, subjects_of
 from . import cues
 
 # Propose `whenToUse` conditions from a memory's text: the names in it, and its subject if that is
@@ -140,6 +141,47 @@ def propose_patterns(rule: str) -> tuple[str, ...]:
     names = [name.lower() for name in things] + [*_names_in(rule)]
     new = [name for name in dict.fromkeys(names) if name not in words]
     return tuple(filter(None, ("|".join(new[:MAX_NAMES]), *asked)))
+
+
+def propose_acts(rule: str) -> tuple[str, ...]:
+    """Return the acts of an agent that a rule forbids or restricts, each as key=pattern; none unless it names them.
+
+    "Never run bare pytest" names a command, "do not edit db/seeds" a folder, "never use classes" nothing.
+    """
+    found: list[str] = []
+    for sentence in sentences(REDACTED_TAG.sub("", rule)):
+        files: list[str] = []
+        for lead in cues.FORBIDS.finditer(sentence):
+            found += [f"{COMMANDS_KEY}={one}" for one in _command_at(sentence, lead)]
+            files += _changed_at(sentence, lead.end())
+        if cues.TOGETHER.search(sentence):
+            files += cues.CHANGED_FILE.findall(sentence)
+        found += [f"{PATHS_KEY}={_glob(one)}" for one in files]
+    return tuple(dict.fromkeys(found))
+
+
+def _command_at(sentence: str, lead: re.Match[str]) -> Iterator[str]:
+    """Yield the command that a sentence names after some words. Only after "run", any program in backquotes counts."""
+    span = cues.COMMAND_SPAN.match(sentence, lead.end())
+    if span and not (lead[1] or cues.STARTS_PROGRAM.match(span[1])):
+        return
+    if named := span or cues.BARE_COMMAND.match(sentence, lead.end()):
+        command = named[1].strip()
+        yield command if " " in command else f"{command}*"
+
+
+def _changed_at(sentence: str, at: int) -> Iterator[str]:
+    """Yield the files that a sentence names one after another behind a verb of change."""
+    step = cues.CHANGES.match(sentence, at)
+    while step and (file := cues.CHANGED_FILE.match(sentence, step.end())):
+        yield file[1]
+        step = cues.AND_FILE.match(sentence, file.end())
+
+
+def _glob(path: str) -> str:
+    """Return a pattern of a file, or of all files in a folder."""
+    is_file = "." in path.rpartition("/")[2] or path.endswith("*")
+    return path if is_file else f"{path.rstrip('/')}/**"
 
 
 def with_condition(entry: Entry) -> Entry:

@@ -314,6 +314,9 @@ class Draft:
     title: str = ""
     text: str = ""  # of the proposed memory
     when: tuple[str, ...] = ()  # conditions of the proposed memory
+    # acts of an agent to which it applies, each as key=pattern: commands=pytest*
+    applies: tuple[str, ...] = ()
+    guard: str = ""  # what it proposes to do then; empty: remind the agent
     tags: tuple[str, ...] = ()  # with "lesson", keeping the draft stores a lesson
     score: float = 0.0  # strength of the evidence
     why: str = ""  # the cues that make up the score

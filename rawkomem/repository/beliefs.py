@@ -90,6 +90,7 @@ from ..state.trust import (
     standing_of_entry,
     trust_of,
 )
+from ..text.acts import ASK
 from ..text.difference import compare
 from ..text.risks import Risk, risks_of
 from .core import Wing, batches
@@ -737,6 +738,12 @@ DECISIONS = {
     },
     QUARANTINED: {KEEP: "put it into use", DROP: "archive it"},
 }
+# about a draft that names acts of an agent
+GUARD_DECISIONS = {
+    KEEP: "store it; the agent is reminded when it does this",
+    ASK: "store it; you are asked when an agent does this",
+    DROP: "discard it",
+}
 
 
 @record
@@ -759,7 +766,8 @@ class Waiting:
     @property
     def decisions(self) -> dict[str, str]:
         """Return the possible decisions, each with what it does."""
-        return DECISIONS[self.kind]
+        names_acts = self.draft and self.draft.applies
+        return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
 
     @property
     def risks(self) -> list[Risk]:
@@ -801,8 +809,9 @@ def decide(
         )
     beliefs, keeps = repository.beliefs, decision == KEEP
     if item.kind == DRAFT:
-        if keeps:
-            return repository.drafts.keep(item.id, by=by).written
+        if decision != DROP:
+            guard = "" if keeps else decision
+            return repository.drafts.keep(item.id, by=by, guard=guard).written
         repository.drafts.drop(item.id)
         return ()
     if item.kind == PROPOSAL:

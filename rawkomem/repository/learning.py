@@ -21,12 +21,21 @@ from ..files.machine_records import (
     transcript_of_mark,
 )
 from ..files.private import lock
-from ..files.session_records import DROPPED, KEPT, checksum, told_to
+from ..files.session_records import (
+    CORRECTED,
+    DROPPED,
+    KEPT,
+    OPENED,
+    checksum,
+    note_effects,
+    told_to,
+)
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
     MAX_DRAFTS,
     QUOTE_KEY,
+    RULES,
     choose_drafts,
     entry_of_draft,
     said_again,
@@ -65,6 +74,7 @@ from ..model.filters import Filter, without_records
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
+from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
@@ -80,6 +90,7 @@ Progress = Callable[["Step"], None]
 
 # of a draft that somebody edited, so that no other draft replaces it
 EDITED_SCORE = 9.0
+NO_GUARD = "none"  # of a draft that is kept without the acts that it names
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -134,20 +145,28 @@ class Drafts(Wing):
         when: Sequence[str] | None = None,
         by: str = "",
         via: str = "",
+        guard: str = "",
     ) -> Stored:
         """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
 
-        A title, text or conditions that you pass replace the draft's.
+        A title, text or conditions that you pass replace the draft's. `guard` says what happens at the acts that the
+        draft names; with NO_GUARD, the memory applies to none. Raise BadInput if the draft names none.
         """
         draft = self.get(name)
         if title or text or when is not None:
             draft = self.edit(name, title, text, when)
+        if guard and not draft.applies:
+            hint = f"keep it, then run 'rawkomem amend ID --applies-to commands=PATTERN --guard {guard}'"
+            raise BadInput(f"{draft.id} names no command or file for a guard", hint)
+        draft = replace(draft, applies=()) if guard == NO_GUARD else draft
         by = by or draft.host
         made = (
             lesson_of_draft(draft, by)
             if LESSON in draft.tags
             else replace(entry_of_draft(draft), by=by)
         )
+        if guard in GUARDS:
+            made = replace(made, extra={**made.extra, GUARD_KEY: guard})
         with as_one_change(self._core):
             stored = self._repo.add(made, via=via)
             replacing = [
@@ -307,11 +326,24 @@ class Learning(Wing):
             return self._compare(heard, found, dry_run, by_host)
         with lock(self._layout, "learn"):
             learned = self._compare(heard, found, dry_run, by_host)
+            self._note_effects(learned)
             entries = [entry_of_draft(draft) for draft in learned.requests]
             stored = self._repo.add_many(entries, via=SAID)
             for draft in learned.requests:  # a purged memory must not come back
                 self._repo.drafts.store.decide(draft, KEPT)
             return replace(learned, stored=tuple(stored))
+
+    def _note_effects(self, learned: Learned) -> None:
+        """Record which memories a person had to repeat, and whose files the agent read."""
+        for draft, id in learned.known:
+            memory = self._core.holds(id) and self._repo.get(id)
+            if draft.kind in RULES and memory and memory.created < draft.at:
+                note_effects(self._layout, CORRECTED, [id], draft.id)
+        files = [turn.did.file for turn in learned.heard.turns if turn.did]
+        read = {file.rpartition("/.rawko/")[2] for file in files if "/.rawko/" in file}
+        if read:
+            ids = [one.id for one in self._repo.list() if one.path in read]
+            note_effects(self._layout, OPENED, ids, learned.heard.session)
 
     def _compare(
         self, heard: Heard, found: Sequence[Draft], dry_run: bool, by_host: bool

@@ -5,6 +5,7 @@ An act is a command that an agent runs, or a file that it writes. Hooks load thi
 
 from __future__ import annotations
 
+from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, extra_value, record
 from .paths import fits_glob, is_file_glob, spell_out_glob
 
@@ -17,6 +18,8 @@ APPLIES_KEY, GUARD_KEY = "appliesTo", "guard"
 PATHS_KEY, COMMANDS_KEY, TEXT_KEY = APPLIES_KEYS = ("paths", "commands", "text")
 # what happens at an act that fits: the agent gets the text, the person is asked, or the act is refused
 GUARDS = REMIND, ASK, DENY = ("remind", "ask", "deny")
+# what came of it
+REMINDED, DONE_ANYWAY, ASKED, DENIED = ("reminded", "done anyway", "asked", "denied")
 EXCLUDES = "!"  # before a glob: files that do not fit
 WILDCARDS = "*?./ "  # a pattern of only these fits everything
 MAX_ACT_PATTERNS = 32  # of one key; each is matched at every act
@@ -55,6 +58,18 @@ def applies_of(extra: Mapping[str, Value], when: Iterable[str] = ()) -> Applies:
         tuple(found.get(COMMANDS_KEY, ())),
         tuple(found.get(TEXT_KEY, ())),
     )
+
+
+def patterns_given(given: Iterable[str]) -> dict[str, Value]:
+    """Return patterns that were written as key=pattern, by key. Raise BadInput for another key."""
+    found: dict[str, Value] = {}
+    for one in given:
+        key, _, pattern = one.partition("=")
+        if key not in APPLIES_KEYS or not pattern.strip():
+            wrong = f"--applies-to {one!r} names none of {', '.join(APPLIES_KEYS)}"
+            raise BadInput(wrong, "write it as commands='pytest*' or paths='src/**'")
+        found[key] = [*found.get(key, ()), pattern]
+    return found
 
 
 def guard_of(extra: Mapping[str, Value]) -> str:

@@ -44,7 +44,7 @@ from ...repository.writing import SAME_TITLE, UNUSABLE, Doubt, Stored, doubts_ab
 from ...state.claims import ON_CONFLICT, SCOPES
 from ...state.fold import REGISTRY
 from ...state.trust import BASE_TRUST
-from ...text.acts import APPLIES_KEY, APPLIES_KEYS, GUARDS
+from ...text.acts import APPLIES_KEY, GUARDS, patterns_given
 from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb
@@ -463,21 +463,9 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
     if fields.get("source") in SOURCES:
         del fields["source"]
     if APPLIES_KEY in fields:
-        fields[APPLIES_KEY] = _applies_given(fields[APPLIES_KEY])
+        patterns = [one for one in fields[APPLIES_KEY] if one != "none"]
+        fields[APPLIES_KEY] = patterns_given(patterns)
     return {**fields, "tags": given["tags"]} if given.get("retagged") else fields
-
-
-def _applies_given(given: Sequence[str]) -> dict[str, list[str]]:
-    """Return the patterns of --applies-to by key; 'none' gives no keys. Raise BadInput for another key."""
-    found: dict[str, list[str]] = {}
-    for one in given if [*given] != ["none"] else ():
-        key, _, pattern = one.partition("=")
-        if key not in APPLIES_KEYS or not pattern.strip():
-            keys = ", ".join(APPLIES_KEYS)
-            hint = "write it as commands='pytest*' or paths='src/**'"
-            raise BadInput(f"--applies-to {one!r} names none of {keys}", hint)
-        found.setdefault(key, []).append(pattern)
-    return found
 
 
 def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:

@@ -192,10 +192,12 @@ HELP = {
     "stats": """Count memories and show how often they are used.
 
     The filters are those of 'rawkomem list'; 'statuses' ignores them and counts every memory. A use is an injection on
-    this machine.
+    this machine. --effect shows what came of the memories: how often an agent was reminded, followed the reminder or did
+    it anyway, was refused, read the file of the memory, and how often you had to say the same again.
 
     Examples:
       rawkomem stats
+      rawkomem stats --effect
       rawkomem stats --tag payments --json""",
     "feedback": """Rate a memory: helpful, harmful, true or wrong.
 

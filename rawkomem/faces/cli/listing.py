@@ -11,7 +11,7 @@ from typing import Any
 from click import Path, argument
 
 from ...files.check import printable
-from ...files.session_records import Access
+from ...files.session_records import Access, effects
 from ...git.citations import GONE, STALE, UNKNOWN, Cited, place_from
 from ...git.runner import user_name
 from ...index.catalogue import Row
@@ -28,6 +28,7 @@ from ...text.clean import one_line
 from ...text.entities import resolve_entity
 from .answers import Fields
 from .declarations import answer, verb
+from .opening import effect_line
 from .options import ALL, AS_OF, BY, FILTERS
 from .terminal import day, note, paint, tell_nothing, wide
 
@@ -214,6 +215,7 @@ importance  {importance}
 feedback    {helpful} helpful, {harmful} harmful
 {0.memory.waiting:?proposed    % changes: 'rawkomem review' shows them}
 {accesses:?used        % times}{last_access:?, last %}
+{effect:?effect      %}
 file        {path}:{line}
 trust       {trust_text:text}
 {citations_lines:text}
@@ -229,6 +231,7 @@ trust       {trust_text:text}
     claim=lambda item: claim_line(item["memory"]),
     applies=lambda item: applies_line(item["memory"]),
     guard=lambda item: item["memory"].extra.get(GUARD_KEY),
+    effect=lambda item: effect_line(item.get("came") or {}),
     happened=lambda item: str(extra_value(item["memory"].extra, EVENT_TIME)),
 )
 
@@ -253,6 +256,7 @@ def show_command(repository: Repository, id: str, as_of: str) -> Any:
         "strength": repository.lifecycle.strength(memory),
         "trust": repository.beliefs.trust(memory),
         "cited": repository.citations.of(memory),
+        "came": effects(repository.layout).get(memory.id),
     }
 
 

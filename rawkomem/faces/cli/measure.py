@@ -132,8 +132,9 @@ LEARNED = Fields(
     " for), {found} of {gold} expected memories; precision {precision}, recall {recall}",
 )
 REPLAYED = Fields(
-    "sessions prompts gold corrections prevented too_late not_covered kinds each",
-    "{sessions} sessions, {prompts} prompts: {corrections} corrections, {prevented} prevented, {too_late} too late,"
+    "sessions prompts gold corrections prevented not_followed too_late not_covered kinds each",
+    "{sessions} sessions, {prompts} prompts: {corrections} corrections, {prevented} prevented, {not_followed} not followed,"
+    " {too_late} too late,"
     " {not_covered} not covered",
 )
 

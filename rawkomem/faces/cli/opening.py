@@ -6,14 +6,15 @@ The frequent commands `rawkomem feedback` and `stats` are here, too.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...files.layout import personal_root
-from ...files.session_records import uses
+from ...files.session_records import accesses, effects, uses
 from ...hosts import person
 from ...index.summaries import Stats
 from ...model.errors import BadInput, NotFound
+from ...model.filters import Filter
 from ...recall.signals import filter_of
 from ...repository import Repository
 from .answers import Fields
@@ -198,11 +199,48 @@ least used
 )
 
 
+EFFECT = Fields(
+    "id title handed_over effects",
+    "{handed_over:4} handed over{0.line:?, %}  {title:wide 50}  {id:dim}",
+    "no memory was handed over yet",
+)
+
+
+def effect_line(counts: Mapping[str, int]) -> str:
+    """Return what came of a memory as a line, without zeros."""
+    return ", ".join(f"{what} {count}" for what, count in counts.items() if count)
+
+
+def _effects(repository: Repository, wanted: Filter) -> list[dict[str, Any]]:
+    """Return what came of each memory that was handed over or applied, the most used first."""
+    used, came = accesses(repository.layout), effects(repository.layout)
+    rows = [
+        {
+            "id": row.id,
+            "title": row.title,
+            "handed_over": used[row.id].count if row.id in used else 0,
+            "effects": came.get(row.id, {}),
+            "line": effect_line(came.get(row.id, {})),
+        }
+        for row in repository.list(wanted)
+        if row.id in used or row.id in came
+    ]
+    return sorted(rows, key=lambda row: -row["handed_over"])
+
+
 def run_stats(
-    folder: str, arguments: list[str], tokens: bool, as_json: bool, **which: Any
+    folder: str,
+    arguments: list[str],
+    tokens: bool,
+    effect: bool,
+    as_json: bool,
+    **which: Any,
 ) -> None:
-    """Count memories, or the tokens of each session, and print the counts."""
+    """Count memories, the tokens of each session, or what came of each memory; print the counts."""
     repository = Repository.open(folder)
+    if effect:
+        EFFECT.say(_effects(repository, filter_of(**which)), as_json)
+        return
     if tokens:
         SESSION_TOKENS.say(_session_tokens(repository), as_json)
         return

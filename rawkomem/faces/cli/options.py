@@ -149,6 +149,7 @@ FEEDBACK_OPTIONS = (
 STATS_OPTIONS = (
     *FILTERS,
     "--tokens: Show the injected tokens of each session instead.",
+    "--effect: Show what came of each memory on this machine instead.",
     JSON,
 )
 SYNC_OPTIONS = (

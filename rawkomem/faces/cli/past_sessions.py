@@ -16,6 +16,7 @@ from ...bench.gold import verdict_counts
 from ...files.private import lock
 from ...hosts.replay import (
     COVERED,
+    IGNORED,
     MISSING,
     SILENT,
     Correction,
@@ -175,7 +176,7 @@ def _answer_run(gone: Gone, dry_run: bool) -> None:
 # Implement `rawkomem replay`: show what past sessions would get now, and which corrections that
 # covers.
 
-VERDICT_SIGNS = {COVERED: "✓", SILENT: "~", MISSING: "✗"}
+VERDICT_SIGNS = {COVERED: "✓", IGNORED: "!", SILENT: "~", MISSING: "✗"}
 MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
 
 
@@ -194,9 +195,9 @@ PROMPT = Fields(
     injected=[INJECTED],
 )
 CORRECTION = Fields(
-    "id=draft.id kind=draft.kind said=draft.said title=draft.title prompt verdict since memory",
+    "id=draft.id kind=draft.kind said=draft.said title=draft.title prompt verdict since act memory",
     "{prompt:4}  {sign} {verdict:<12}  {quote:wide 24}\n"
-    "{memory_title:wide 60|?                      by %}{memory_id:?  %}{since:?, since prompt %}",
+    "{memory_title:wide 60|?                      by %}{memory_id:?  %}{since:?, since prompt %}{act:?, at '%'}",
     memory=Fields("id title"),
     sign=lambda one: VERDICT_SIGNS[one.verdict],
     quote=_quoted,
@@ -213,7 +214,7 @@ SESSION = Fields(
     ),
 )
 REPLAY = Fields(
-    "prompts injections corrections prevented too_late not_covered sessions written",
+    "prompts injections corrections prevented not_followed too_late not_covered sessions written",
     "{sessions_lines:text}",
     sessions=[SESSION],
 )
@@ -244,8 +245,9 @@ def replay_command(
     SESSION, the command takes the last sessions of this project: sessions that hooks saw, transcripts of Claude
     Code, Codex and Gemini CLI, and histories of SpecStory.
 
-    A memory would have prevented a correction if it says the same and is injected for an earlier prompt of the
-    session. A replay does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
+    A memory would have prevented a correction if it says the same and reaches the agent before: with an earlier prompt,
+    or at a command or a file to which it applies. It does not count if the agent of that session had received it, or
+    if you had said the same before in that session. A replay does not count as a use of a memory. 'rawkomem docs learning' explains how accurate a replay is.
 
     Examples:
       rawkomem replay
@@ -282,7 +284,8 @@ def replay_command(
     answer({**counts, "sessions": replayed, "written": written})
     note(
         f"{counted(counts['corrections'], 'correction')} in {counted(len(replayed), 'session')}: a memory would have"
-        f" prevented {counts['prevented']} before you said it, {counts['too_late']} in a memory that comes too late,"
+        f" prevented {counts['prevented']} before you said it, {counts['not_followed']} not followed,"
+        f" {counts['too_late']} in a memory that comes too late,"
         f" {counts['not_covered']} not covered"
     )
     if missing and not write and not as_json:

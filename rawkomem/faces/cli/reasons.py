@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from ...files.layout import read_stdin
+from ...files.session_records import effects
 from ...model.entries import Task
 from ...model.values import iso, replace
 from ...recall.earlier_tasks import MAX_BRIEF_TOKENS, NO_BRIEF, Brief
@@ -24,6 +25,7 @@ from .answers import Fields
 from .declarations import answer, verb
 from .injecting import INJECT_ANSWER, tell_injection
 from .listing import TRUST, trust_line
+from .opening import effect_line
 from .options import (
     AS_OF,
     EXPLAIN,
@@ -73,7 +75,8 @@ WHY = Fields(
     "id=item.memory.id layer?=item.memory.layer injected pointed=item.is_pointed score=item.score why_not=item.why_not why_not_code"
     " relevance=item.signals.relevance fired factors=item.factors trust",
     "{label:text}{0.item.memory.title:bold}  score {score:.3f}\n{parts:text}\n"
-    "  {0:=trust|<16} {0.trust.value:7.3f}       {trust_text}\n{injected:yes injected/not injected}{why_not:?: %}",
+    "  {0:=trust|<16} {0.trust.value:7.3f}       {trust_text}\n{injected:yes injected/not injected}{why_not:?: %}\n"
+    "{0.effect:?effect: %}",
     factors=[FACTOR],
     trust=TRUST,
     why_not_code=lambda item: item["item"].out.code if item["item"].out else "",
@@ -198,7 +201,8 @@ def why_command(
     item, inside = layered.explain(name, asked, profile, filter_of(as_of=as_of))
     owner, id = layered.layers.owner(item.memory.id)
     trust = owner.beliefs.trust(replace(item.memory, id=id))
-    answer({"item": item, "injected": inside, "trust": trust})
+    effect = effect_line(effects(owner.layout).get(id, {}))
+    answer({"item": item, "injected": inside, "trust": trust, "effect": effect})
     _suggest_condition(item, inside)
     return 0 if inside else 1
 

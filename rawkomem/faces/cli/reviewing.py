@@ -36,7 +36,9 @@ from ...repository.beliefs import (
     Proposal,
     Waiting,
 )
+from ...repository.learning import NO_GUARD
 from ...repository.writing import as_one_change
+from ...text.acts import ASK, GUARDS
 from ...text.chunks import counted
 from ...text.clean import one_line
 from ...text.difference import compare, risk_lines
@@ -91,12 +93,13 @@ def _risk_text(risks: Iterable[Risk]) -> str:
     return "\n".join(f"  {paint(line, 'red')}" for line in risk_lines(risks))
 
 
-WHEN = "{whenToUse:200|?  when      %}"
+WHEN = """{whenToUse:200|?  when      %}
+{appliesTo:200|?  applies   %}{guard:? (said more than once: proposes the guard '%')}"""
 SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
 RISK = Fields("why text")
 DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
 DRAFT_FIELDS = Fields(
-    "id kind title text said before score why session host task whenToUse=when tags corrects again at asked model risks",
+    "id kind title text said before score why session host task whenToUse=when appliesTo=applies guard tags corrects again at asked model risks",
     f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
     "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
     exchange=exchange_lines,
@@ -417,10 +420,11 @@ def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
 # Walk through what waits: one item a screen, one key for each decision.
 
 # The first letter of a word is its key.
-DECISION_WORDS = (KEEP, DROP, BOTH, "edit", "later", "undo", "quit")
+DECISION_WORDS = (KEEP, ASK, DROP, BOTH, "edit", "later", "undo", "quit")
 ALWAYS = ("edit", "later", "quit")
 DONE_WORDS = {
     KEEP: "kept",
+    ASK: "kept with a guard that asks",
     DROP: "dropped",
     BOTH: "both kept",
     "edit": "edited",
@@ -605,7 +609,8 @@ def drafts_command() -> None:
     keep them. They expire after 30 days.
 
     At a terminal, the command shows one draft a screen, newest first, with the exchange that it comes from, and asks
-    for a key: keep, edit, drop, later, undo or quit. Elsewhere it lists the drafts.
+    for a key: keep, edit, drop, later, undo or quit. Elsewhere it lists the drafts. For a draft that names a command or
+    a file, the key 'ask' keeps it as a guard: the host asks you when an agent does this.
 
     Examples:
       rawkomem drafts
@@ -661,9 +666,18 @@ def drafts_show(repository: Repository, draft: str) -> None:
     answer(shown, whole_draft(repository, shown))
 
 
-@drafts_command.verb("keep", "ID...>drafts", *CHANGES, BY, YES, [KEPT])
+@drafts_command.verb(
+    "keep",
+    "ID...>drafts",
+    *CHANGES,
+    f"--guard {'|'.join((*GUARDS, NO_GUARD))}: What happens when an agent does what the draft names. Default: remind it.",
+    BY,
+    YES,
+    [KEPT],
+)
 def drafts_keep(
-    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], by: str, yes: bool
+    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], guard: str, by: str,
+    yes: bool,
 ) -> Any:  # fmt: skip
     """Turn drafts into memories.
 
@@ -671,9 +685,13 @@ def drafts_keep(
     agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
     the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
 
+    If the draft names a command or a file, the memory applies to it: an agent that runs the command or writes the
+    file is reminded. With --guard ask or deny, the host asks you or refuses; with --guard none, nothing happens.
+
     Examples:
       rawkomem drafts keep DRAFT
       rawkomem drafts keep DRAFT --title 'Run tests with pnpm'
+      rawkomem drafts keep DRAFT --guard ask
     """
     chosen = _drafts_named(repository, drafts)
     changed = title or text or when
@@ -697,7 +715,7 @@ def drafts_keep(
         repository.drafts.store.put(chosen)
     kept = []
     for draft in chosen:
-        stored = repository.drafts.keep(draft.id, by=by)
+        stored = repository.drafts.keep(draft.id, by=by, guard=guard)
         old = [
             memory
             for memory in repository.get_many(

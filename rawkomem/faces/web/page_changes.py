@@ -16,6 +16,7 @@ from ...repository import Repository
 from ...repository.beliefs import BOTH, DROP, KEEP, Waiting
 from ...repository.core import warn_on_stderr
 from ...state.fold import ACTIVATE, reviewed_name
+from ...text.acts import ASK
 from ...text.clean import clean, one_line
 
 Said = Mapping[str, Any]  # the fields of a request
@@ -239,7 +240,7 @@ def _take_warnings(repository: Repository) -> list[str]:
 # Run an action on one or several memories, or on what waits for a decision; undo an action.
 
 MAX_CHOSEN = 500  # items of one action
-DECISIONS = (KEEP, DROP, BOTH)
+DECISIONS = (KEEP, ASK, DROP, BOTH)
 DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
 MAX_UNDONE = 5_000  # entries of one action
 # latest changes of this machine in which undo looks for those of the page
@@ -299,7 +300,8 @@ def key_of(item: Waiting) -> str:
 def checksum_of(item: Waiting) -> str:
     """Return a checksum of the words that a decision about an item is about."""
     if item.draft:
-        return checksum((item.draft.title, item.draft.text, item.draft.when))
+        draft = item.draft
+        return checksum((draft.title, draft.text, draft.when, draft.applies))
     changes = (
         [reviewed_name(entry) for entry in item.proposal.changes]
         if item.proposal

@@ -378,7 +378,9 @@ def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
             _rival_facts(repository, one, (one.body, draft.text)) for one in corrected
         ],
         "facts": [
-            one_line(fact, 120) for fact in (draft.why, draft.host, draft.model) if fact
+            one_line(fact, 120)
+            for fact in (*draft.applies, draft.why, draft.host, draft.model)
+            if fact
         ],
     }
 

@@ -6,10 +6,12 @@ import json
 import os
 
 import pytest
+from rawkomem.files.session_records import effects
 from rawkomem.learn.drafts import choose_drafts, entry_of_draft
-from rawkomem.learn.turns import Run
+from rawkomem.learn.transcripts import Heard
+from rawkomem.learn.turns import TOOL, Did, Run, Turn
 from rawkomem.model.entries import FIX, RULE, Draft, Entry
-from rawkomem.model.values import replace
+from rawkomem.model.values import now, replace
 from rawkomem.repository import Repository
 from rawkomem.repository.learning import EDITED_SCORE
 
@@ -234,3 +236,59 @@ def test_a_memory_takes_a_type_and_entities(rawkomem, project):
 def test_a_rule_of_a_person_is_a_commitment():
     (draft,) = choose_drafts(talk("start", DONE, "always run make lint before you commit"), Run("claude-code"))
     assert entry_of_draft(draft).extra["type"] == "commitment"
+
+
+BARE = "no, never run bare pytest here, use make suite"
+
+
+def test_a_draft_that_names_a_command_is_kept_as_a_guard(repository, rawkomem):
+    (draft,) = repository.drafts.take(
+        choose_drafts(talk("run the tests", DONE, BARE), Run("claude-code", session="s-1"))
+    )
+    assert "applies   commands=pytest*" in rawkomem("drafts").stdout
+    (kept,) = json.loads(rawkomem("drafts", "keep", draft.id, "--guard", "ask", "--json").stdout)
+    shown = rawkomem("show", kept["id"]).stdout
+    assert "appliesTo   commands pytest*" in shown and "guard       ask" in shown
+
+
+@pytest.mark.parametrize(("guard", "applies"), [("", {"commands": ["pytest*"]}), ("none", None)])
+def test_a_kept_draft_only_reminds_by_default_and_need_not_apply(repository, guard, applies):
+    put(repository, applies=("commands=pytest*",))
+    stored = repository.drafts.keep("drf_0123456789ab", guard=guard)
+    extra = repository.get(stored.id).extra
+    assert (extra.get("appliesTo"), extra.get("guard")) == (applies, None)
+
+
+def test_a_draft_without_acts_takes_no_guard(repository, rawkomem):
+    draft = put(repository)
+    told = rawkomem("drafts", "keep", draft.id, "--guard", "ask", check=2).stderr
+    assert "names no command or file" in told and "rawkomem amend ID --applies-to" in told
+    assert repository.drafts.all() == [draft]
+
+
+def test_a_rule_that_was_said_in_two_sessions_proposes_to_ask(repository, rawkomem):
+    for session, said in (("s-1", BARE), ("s-2", "I said never run bare pytest, use make suite")):
+        repository.drafts.take(choose_drafts(talk("run the tests", DONE, said), Run("claude-code", session=session)))
+    assert sorted(draft.guard for draft in repository.drafts.all()) == ["", "ask"]
+    assert "proposes the guard 'ask'" in rawkomem("drafts").stdout
+
+
+def test_a_memory_that_a_person_had_to_repeat_is_counted_once(repository, rawkomem):
+    turns, run = talk("run the tests", DONE, BARE), Run("claude-code", session="s-1")
+    (draft,) = choose_drafts(turns, run)
+    stored = repository.add(entry_of_draft(draft))
+    heard = Heard(run, tuple(turns), "claude-code", "s-1", {})
+    for _ in range(2):  # hooks read a session after each turn
+        learned = repository.learning.take(heard, [replace(draft, at=now() + 1000)])
+        assert [id for _, id in learned.known] == [stored.id]
+    assert effects(repository.layout)[stored.id]["corrected again"] == 1
+    assert "corrected again 1" in rawkomem("show", stored.id).stdout
+    assert "corrected again 1" in rawkomem("why", stored.id, "run the tests with pytest").stdout
+
+
+def test_a_memory_whose_file_the_agent_read_counts_as_opened(repository, project):
+    stored = repository.add(Entry(title="Ports", body="The database listens on port 6432."))
+    path = f"{project}/.rawko/{repository.get(stored.id).path}"
+    turns = (*talk("which port?", DONE), Turn(TOOL, "", did=Did(file=path)))
+    repository.learning.take(Heard(Run(session="s-1"), turns, "claude-code", "s-1", {}), [])
+    assert effects(repository.layout)[stored.id]["opened"] == 1

@@ -54,6 +54,24 @@ def test_one_key_keeps_a_draft_as_a_persons_word(walk, drafts, project):
         assert repository.beliefs.trust(repository.get(row.id)).standing.verified
 
 
+@pytest.mark.parametrize(
+    ("key", "guard", "told"), [("k", None, "1 kept"), ("a", "ask", "1 kept with a guard that asks")]
+)
+def test_one_key_keeps_a_draft_as_a_reminder_and_another_as_a_guard_that_asks(
+    walk, repository, project, key, guard, told
+):
+    repository.drafts.store.put([
+        Draft("drf_bare", RULE, said="never run pytest", title="No pytest", text="Never run pytest.", at=2_000_000_000_000,
+              applies=("commands=pytest*",))
+    ])  # fmt: skip
+    shown = walk(key)
+    assert told in shown and "a ask (store it; you are asked when an agent does this)" in shown
+    with Repository.open(str(project)) as opened:
+        (row,) = opened.list()
+        extra = opened.get(row.id).extra
+    assert extra["appliesTo"] == {"commands": ["pytest*"]} and extra.get("guard") == guard
+
+
 def test_drop_later_and_the_end(walk, drafts, project):
     told = walk("d", "l")
     assert "1 dropped, 1 left for later" in told and waiting(project) == ["drf_jest"]

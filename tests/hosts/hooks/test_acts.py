@@ -224,3 +224,20 @@ def test_a_table_that_a_repository_ships_is_not_read(rule, tell, project):
     (project / ".rawko" / "local" / "acts.table").write_bytes(forged)
     said = tell("claude", "before-tool", claude("PreToolUse", session_id="other", **COMMAND))
     assert decision(said)[0] == "remind"
+
+
+def test_what_came_of_a_guard_is_counted(rule, tell, rawkomem):
+    """A reminder that the agent acts against counts once for a session; a refusal counts each time."""
+    rule("remind", "Only a reminder", 1)
+    rule("deny", "Never this", 2)
+    call = claude("PreToolUse", **COMMAND)
+    for _ in range(2):
+        assert decision(tell("claude", "before-tool", call))[0] == "deny"
+    rule("remind", "Never this", 2)
+    for session in ("s-1", "s-2", "s-2", "s-2"):
+        tell("claude", "before-tool", {**call, "session_id": session})
+    told = {row["title"]: row["effects"] for row in json.loads(rawkomem("stats", "--effect", "--json").stdout)}
+    assert (told["Never this"]["denied"], told["Never this"]["reminded"]) == (2, 2)
+    counts = told["Only a reminder"]
+    assert (counts["reminded"], counts["followed"], counts["done anyway"]) == (2, 1, 1)
+    assert "reminded 2, followed 1, done anyway 1" in rawkomem("show", "Only a reminder").stdout

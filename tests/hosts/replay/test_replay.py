@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from rawkomem.bench.gold import measure_replay
-from rawkomem.hosts.replay import COVERED, MISSING, SILENT, find_sessions, read_past, replay
+from rawkomem.files.session_records import note_use
+from rawkomem.hosts.replay import COVERED, IGNORED, MISSING, SILENT, find_sessions, read_past, replay
 from rawkomem.model.entries import Entry
 from rawkomem.repository import Repository
 
@@ -62,6 +63,35 @@ def test_a_memory_that_is_injected_in_time_covers_a_correction(repository, sessi
     (correction,) = told.corrections
     assert (correction.draft.said, correction.prompt) == ("No, use pnpm for packages, not npm.", 2)
     assert (correction.verdict, correction.memory.id, correction.since) == (COVERED, memory.id, 1)
+
+
+def ran(command: str) -> bytes:
+    """A call of Claude Code's tool that runs a command, as its transcript records it."""
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
+    return jsonl([{"type": "assistant", "uuid": "c", "message": {"role": "assistant", "content": [call]}}])
+
+
+@pytest.mark.parametrize(("command", "verdict"), [("cd web && npm install left-pad", COVERED), ("echo npm", SILENT)])
+def test_a_guard_at_the_act_that_was_wrong_covers_a_correction(repository, tmp_path, command, verdict):
+    """No prompt before the correction names what the memory is about; the command does."""
+    extra = {"appliesTo": {"commands": ["npm*"]}}
+    memory = repository.add(Entry(title="Use pnpm", body=PNPM.body, when=("pnpm",), extra=extra))
+    file = tmp_path / "act.jsonl"
+    talk = [("user", "make the page faster"), *TALK[1:]]
+    file.write_bytes(claude_code(talk[:1]) + ran(command) + claude_code(talk[1:]))
+    (correction,) = replayed(repository, file).corrections
+    assert (correction.verdict, correction.memory.id) == (verdict, memory.id)
+    assert correction.act == (command if verdict == COVERED else "")
+
+
+def test_a_correction_after_the_agent_had_the_memory_was_not_prevented(repository, session):
+    """The session received the memory with its first prompt, and the person had to correct all the same."""
+    memory = repository.add(PNPM)
+    (past,) = read_past(str(session))
+    (correction,) = replay(repository, past).corrections
+    note_use(repository.layout, correction.draft.at - 1, past.session, 10, [memory.id])
+    (correction,) = replay(repository, past).corrections
+    assert (correction.verdict, correction.memory.id) == (IGNORED, memory.id)
 
 
 def test_a_memory_that_says_so_and_is_not_injected_is_told_apart(repository, session):
@@ -165,7 +195,8 @@ def test_json_names_prompts_memories_and_corrections(repository, rawkomem, sessi
 def test_real_sessions_with_their_gold_memories():
     report = measure_replay([str(SAMPLE)], lambda text: None)
     assert report["sessions"] == 4
-    assert report["prevented"] + report["too_late"] + report["not_covered"] == report["corrections"] > 4
+    verdicts = ("prevented", "not_followed", "too_late", "not_covered")
+    assert sum(report[one] for one in verdicts) == report["corrections"] > 4
     assert report["prevented"] + report["too_late"] >= 3
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.proposed_conditions import (
+    propose_acts,
     propose_asked_condition,
     propose_conditions,
     propose_patterns,
@@ -13,6 +14,7 @@ from rawkomem.learn.proposed_conditions import (
 )
 from rawkomem.learn.turns import Run, Turn
 from rawkomem.model.entries import Entry
+from rawkomem.text.acts import APPLIES_KEY, act_problem, patterns_given
 from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, is_sentence, match_condition, read_condition
 
 from tests.learn.drafts.test_choose import SAMPLE
@@ -139,3 +141,40 @@ def test_an_ask_that_tells_nothing_is_no_condition(ask):
 def test_a_rule_about_a_work_comes_up_when_that_work_is_asked_for(title, asked):
     when = with_condition(Entry(title=title)).when
     assert [one for one in when if one.startswith("When asked")] == ([f"When asked: {asked}"] if asked else [])
+
+
+@pytest.mark.parametrize(
+    ("rule", "acts"),
+    [
+        ("never run bare pytest, use make suite", "commands=pytest*"),
+        ("use pnpm, not npm", "commands=npm*"),
+        ("No `git add .`: other files lie around", "commands=git add ."),
+        ("never `git commit --no-verify`", "commands=git commit --no-verify"),
+        ("explain first, before you run rm -rf", "commands=rm -rf"),
+        ("never run `bin/deploy` from a laptop", "commands=bin/deploy*"),
+        ("never run make deploy yourself", "commands=make deploy"),
+        ("do not edit db/seeds", "paths=db/seeds/**"),
+        ("do not run or edit `db/seeds.rb`.", "paths=db/seeds.rb"),
+        ("don't edit generated/schema.ts, change schema.graphql instead", "paths=generated/schema.ts"),
+        ("Do not touch package-lock.json or yarn.lock.", "paths=package-lock.json paths=yarn.lock"),
+        ("CLAUDE.md, AGENTS.md and GEMINI.md are kept in step", "paths=CLAUDE.md paths=AGENTS.md paths=GEMINI.md"),
+    ],
+)
+def test_a_rule_that_names_a_command_or_a_file_proposes_a_guard(rule, acts):
+    named = " ".join(propose_acts(rule))
+    assert named == acts
+    assert not act_problem({APPLIES_KEY: patterns_given(propose_acts(rule))})[0]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "never use `any`", "don't use `console.log`", "stop using emojis", "TODO.md without emojis",
+        "specs are excluded from mypy", "write the commit message, do not commit", "a rename is a commit of its own",
+        "each change of analytics is written into docs/POSTHOG.md", "never push to main", "never make changes without asking",
+        "you did not run pytest", "why don't you run pytest?", "do not commit without running pytest",
+        "don't use npm packages for this", "do not change the client/server code", "use make suite for the tests",
+    ],
+)  # fmt: skip
+def test_a_rule_of_style_or_a_complaint_proposes_no_guard(rule):
+    assert propose_acts(rule) == ()

@@ -9,9 +9,9 @@ import { did } from "./undo.js";
 const KINDS = { draft: "draft", proposal: "proposed change", conflict: "contradiction", quarantined: "held back" };
 const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
-const WORDS = { keep: "Keep", both: "Keep both", drop: "Drop" };
-const DONE = { keep: "Kept", both: "Kept both", drop: "Dropped" };
-const KEYS = { k: "keep", b: "both", e: "edit", d: "drop", l: "later" };
+const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", drop: "Drop" };
+const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", drop: "Dropped" };
+const KEYS = { k: "keep", a: "ask", b: "both", e: "edit", d: "drop", l: "later" };
 
 let walk = null; // the items, the shown one, and the elements of this view while it is shown
 let asked = 0; // number of the last request
@@ -144,7 +144,7 @@ function verdicts(item, { decided, later, edit, isAbove }) {
   const plain = (name, words, onclick) => h("button", { type: "button", "data-review": name, onclick }, words, key(name));
   const does = Object.entries(item.decisions).map(([decision, what]) => `${WORDS[decision]}: ${what}`).join(" · ");
   return h("div", { class: "review", role: "group", "aria-label": "Your decision" }, reason,
-    h("div", { class: "verdicts" }, button("keep"), "both" in item.decisions && button("both"),
+    h("div", { class: "verdicts" }, button("keep"), ...["ask", "both"].map((one) => one in item.decisions && button(one)),
       plain("edit", isUnsaved(item.id) ? "Edit (not saved)" : "Edit", edit), button("drop"), later && plain("later", "Later", later)),
     h("p", { class: "facts" }, does));
 }
