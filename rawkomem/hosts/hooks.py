@@ -54,6 +54,9 @@ from .known_hosts import (
 # A host may run a hook that was set up for another host (VS Code, Copilot and Cursor also read
 # Claude Code's settings), so the names of all hosts are understood in every call.
 
+# for the answers of a store outside this machine: hosts stop a hook after 5 to 10 s
+MAX_STORE_WAIT_S = 2.0
+
 FIELDS = (
     ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
     ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
@@ -371,13 +374,14 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
 
 
 def _open_repository(layout: Layout, call: Call) -> Repository:
-
-    return Repository(
+    repository = Repository(
         layout,
         lambda message: note_failure(layout, call.host, call.event, message),
         via="agent",
         layers=True,
     )
+    repository.core.index.store_wait_s = MAX_STORE_WAIT_S
+    return repository
 
 
 def _say(data: bytes) -> None:
