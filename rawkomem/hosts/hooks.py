@@ -48,6 +48,9 @@ from .known_hosts import (
     Call,
 )
 
+# for the answers of a store outside this machine: hosts stop a hook after 5 to 10 s
+MAX_STORE_WAIT_S = 2.0
+
 # Ask the agent to store a statement of the person: one short request, at most once in five turns.
 
 MIN_REQUEST_TURNS = 5  # human turns between two requests
@@ -282,13 +285,14 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
 
 
 def _open_repository(layout: Layout, call: Call) -> Repository:
-
-    return Repository(
+    repository = Repository(
         layout,
         lambda message: note_failure(layout, call.host, call.event, message),
         via="agent",
         layers=True,
     )
+    repository.core.index.store_wait_s = MAX_STORE_WAIT_S
+    return repository
 
 
 def _say(data: bytes) -> None:

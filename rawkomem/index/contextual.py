@@ -192,6 +192,7 @@ def deepen(
 def _wait(index: Index, ends: float) -> bool:
     """Wait until the machine is not busy; return False if the work is over before."""
     while not (is_over := _is_over(index, ends)) and why_wait():
+        index.close_outside()
         time.sleep(TICK_S)
     return not is_over
 
@@ -254,6 +255,7 @@ def _write_vectors(
             writer = open_database(index.path)
             try:
                 writer.execute("BEGIN IMMEDIATE")  # closing without COMMIT rolls back
+                index.require_store()
                 catalogue, store = Catalogue(writer), index.open_store(writer)
                 # of another model, or a new index
                 if catalogue.meta().get("deep") != name:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import os
 import time
+from math import inf
 
 from ..files.journal import start_background
 from ..files.layout import Layout, Sweeping, sweep, user_cache
 from ..files.private import Lock, lock_in
+from ..files.records import fact, set_fact
 from ..model.entries import Memory
-from ..model.errors import IndexBroken, RawkoError, Unwritable
+from ..model.errors import IndexBroken, RawkoError, StoreAway, Unwritable
 from ..model.filters import Filter, asked
 from ..model.values import TYPE_CHECKING, now, replace
 from ..state.trust import is_valid
@@ -262,6 +264,13 @@ SWEEP_PAUSE_FACTOR = 10
 MAX_ANSWER_SYNC_S = 5.0
 # after this time an open process retries an embedder that failed
 EMBEDDER_RETRY_S = 60.0
+# after a failure, no process of this user asks a store outside for this time
+STORE_RETRY_S = 60.0
+# for an answer of a store outside, before it counts as lost
+STORE_WAIT_S = 4.0
+STORE_LOST = "store lost"  # start of the name of a fact in files/records.py
+# the next use of the store outside compares it with the catalogue
+STORE_IS_BEHIND = "DELETE FROM meta WHERE key = 'outside'"
 # The second tier is used while at most this number, or this share, of memories lack contextual vectors.
 MAX_MISSING, MAX_MISSING_SHARE = 3, 0.05
 
@@ -300,6 +309,13 @@ class Index:
         self._anchor: apsw.Connection | None = None  # keeps a database in memory alive
         self._store: SearchStore | None = None
         self._outside: OutsideStore | None = None
+        # how long a question waits for the store outside
+        self.store_wait_s = STORE_WAIT_S
+        # why the store outside is not used, and until when
+        self._lost: StoreAway | None = None
+        self._lost_until = 0.0
+        # whether this question has compared the store outside with the catalogue
+        self._is_compared = False
 
     @property
     def path(self) -> str:
@@ -372,6 +388,8 @@ class Index:
 
     def deep(self) -> Embedder | None:
         """Return the second tier's embedder if nearly all memories have contextual vectors; else None."""
+        if self.is_store_lost:
+            return None
         held, count = self._depth()
         if not held or count - held > max(MAX_MISSING, MAX_MISSING_SHARE * count):
             return None
@@ -396,9 +414,7 @@ class Index:
         """Return the versions and settings that the index depends on; it is rebuilt when they change."""
         schema = f"schema {SCHEMA_VERSION}.{len(COLUMNS)}"  # a filter may add a column
         made = f"{schema}, chunker {CHUNKER}, redaction {REDACTION}, embedder {self.embedder.name}"
-        made += f", language {language_code()}"
-        outside = self.outside()
-        return f"{made}, {outside.generation()}" if outside else made
+        return f"{made}, language {language_code()}"
 
     @property
     def catalogue(self) -> Catalogue:
@@ -414,19 +430,88 @@ class Index:
         return self._store
 
     def open_store(self, connection: apsw.Connection) -> SearchStore:
-        """Return the store on a connection; its vectors may be in a store outside this database."""
+        """Return the store on a connection; its vectors may be in a store outside this database.
+
+        While that store is lost, new vectors stay in this database, until `sync` stores the memories again.
+        """
         outside = self.outside()
         if outside is None:
             return SqliteStore(connection, self.embedder.dims)
         from .stores.protocol import SplitStore  # few users have another store
 
-        return SplitStore(connection, outside)
+        return SplitStore(connection, outside, self._compare_generation)
 
     def outside(self) -> OutsideStore | None:
-        """Return the store outside this database; None if there is none. It stays open."""
+        """Return the store outside this database; None if there is none, or if it is lost. Its first use opens it."""
+        if self.is_store_lost:
+            return None
         if self._outside is None and self._open_outside:
             self._outside = self._open_outside(self.embedder.dims)
         return self._outside
+
+    @property
+    def is_store_lost(self) -> bool:
+        """Return whether the store outside failed lately, so that questions are answered without it."""
+        return time.monotonic() < self._lost_until
+
+    def _compare_generation(self) -> None:
+        """Raise IndexBroken if the store outside does not hold what the catalogue says; `answer` syncs then."""
+        if not self._is_compared and (outside := self.outside()):
+            if outside.generation() != self.catalogue.meta().get("outside"):
+                raise _StoreBehind("the store is outdated", "run 'rawkomem index sync'")
+            self._is_compared = True
+
+    def _local_first(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns. If the store outside fails, warn and do the work without that store."""
+        try:
+            return work()
+        except StoreAway as failure:
+            self._lose_store(failure)
+        return work()
+
+    def _lose_store(self, failure: StoreAway) -> None:
+        """Work without the store outside for STORE_RETRY_S, here and in other processes."""
+        self.release()
+        self.close_outside()
+        self._lost, self._lost_until = failure, time.monotonic() + STORE_RETRY_S
+        if not failure.is_remembered:
+            self._remember_lost(f"{time.time()}\n{failure.message}\n{failure.hint}")
+        if self.store_wait_s < inf:  # else `require_store` reports it
+            text = "searches match words only, and changes stay in this clone until the store is back"
+            hint = f"{failure.hint}; then run 'rawkomem index sync'"
+            self.warn(f"{failure.message}: {text} ({hint})")
+
+    def _remember_lost(self, text: str) -> None:
+        try:
+            set_fact(self.layout, f"{STORE_LOST} {os.path.basename(self.path)}", text)
+        except RawkoError:
+            pass  # a read-only checkout: each process asks the store
+
+    def require_store(self) -> None:
+        """Raise StoreAway if the store outside is lost."""
+        if self._lost and self.is_store_lost:
+            raise self._lost
+
+    def retry_store(self) -> None:
+        """Use the store outside again, even if it failed a moment ago."""
+        self._lost_until = 0.0
+        if self.outside():
+            self._remember_lost("")
+
+    def check_lost(self) -> None:
+        """Raise StoreAway if the store outside failed less than STORE_RETRY_S ago in any process."""
+        name = f"{STORE_LOST} {os.path.basename(self.path)}"
+        at, *said = fact(self.layout, name).split("\n")
+        if at and 0 <= time.time() - float(at) < STORE_RETRY_S:
+            failure = StoreAway(*said)
+            failure.is_remembered = True
+            raise failure
+
+    def close_outside(self) -> None:
+        """Close the store outside this database; the next use opens it again."""
+        if self._outside is not None:
+            self._outside.close()
+            self._outside = None
 
     def commit_outside(self) -> None:
         """Commit to the store outside this database, before the catalogue commits: see sync.py."""
@@ -441,7 +526,7 @@ class Index:
 
     def follow_commits(self) -> bool:
         """Read new commits, and fold memories again whose entries a person has committed; return whether HEAD moved."""
-        return Authors(self, self._identities()).refresh()
+        return self._local_first(Authors(self, self._identities()).refresh)
 
     def hold_committed(self, writer: apsw.Connection) -> None:
         """Use what a person committed and files no longer hold; the caller holds the lock and the transaction."""
@@ -460,6 +545,8 @@ class Index:
             ingest = Ingest(self.layout, Catalogue(writer), store, self.embedder)
             ingest.fold_again(targets)
             self.commit_outside()
+            if self.is_store_lost:
+                writer.execute(STORE_IS_BEHIND)
 
     def discard(self) -> None:
         """Delete a broken database; the next refresh builds a new one. Raise Unwritable if it cannot be deleted."""
@@ -484,9 +571,7 @@ class Index:
     def close(self) -> None:
         """Close database and store."""
         self.release()
-        if self._outside is not None:
-            self._outside.close()
-            self._outside = None
+        self.close_outside()
         if self._anchor is not None:
             self._anchor.close()
             self._anchor, self._path = None, ""
@@ -532,11 +617,13 @@ class Index:
                 meta = self.catalogue.meta(with_listing=sweeping is not None)
                 if self.why_rebuild(meta):
                     raise IndexBroken("the index is outdated", "run 'rawkomem doctor'")
-                listing = meta.get("listing")
+                listing, self._is_compared = meta.get("listing"), False
                 answer = ask()
             except BROKEN as error:
                 self.release()
                 failure = error
+            except _StoreBehind as error:
+                listing, failure = None, error
             except Exception as error:
                 failure = error
             finally:
@@ -552,6 +639,8 @@ class Index:
                 is_synced = True
             elif failure is None:
                 return answer
+            elif isinstance(failure, StoreAway):
+                self._lose_store(failure)
             elif not self._has_lost_embedder(failure):
                 raise failure
 
@@ -605,7 +694,11 @@ class Index:
         """
         from .sync import sync_index  # most questions need no sync
 
-        return sync_index(self, progress, rebuild, max_cpu_s)
+        return self._local_first(lambda: sync_index(self, progress, rebuild, max_cpu_s))
+
+
+class _StoreBehind(IndexBroken):
+    """The store outside does not hold what the catalogue says."""
 
 
 class _OpenCatalogue(Catalogue):
@@ -633,6 +726,8 @@ def worker_lock() -> Lock:
 
 def fill_behind(index: Index) -> bool:
     """Start a worker if vectors are missing and the user has no worker; return whether it was started."""
+    if index.is_store_lost:
+        return False
     try:
         held, count = index.store.depth()
     except BROKEN:

@@ -159,11 +159,12 @@ def _make_tables(index: Index, writer: apsw.Connection) -> None:
 def _compare_outside(index: Index, writer: apsw.Connection) -> None:
     """Drop memories that only a store outside holds; mark memories that differ from it to be read again.
 
-    A sync that is killed between the commits of store and catalogue leaves a difference that no file would show.
+    They differ after a sync without the store, after the store has lost its data, and after a sync that was killed
+    between the commits of store and catalogue.
     """
     outside = index.outside()
     catalogue = Catalogue(writer)
-    if outside is None or "listing" in catalogue.meta():
+    if outside is None or outside.generation() == catalogue.meta().get("outside"):
         return
     held, known = outside.held(), catalogue.digests()
     outside.drop([id for id in held if id not in known])
@@ -201,12 +202,14 @@ def _update(
     read = left = 0
     if changed or gone:
         # In a transaction of its own, before a store outside commits: see _compare_outside.
-        writer.execute("DELETE FROM meta WHERE key = 'listing'")
+        writer.execute("DELETE FROM meta WHERE key IN ('listing', 'outside')")
         read, left = _read_batches(
             index, catalogue, changed, gone, stamps, stop_at, progress
         )
         with writer:
             index.hold_committed(writer)
+    if outside := index.outside():
+        catalogue.set_meta("outside", outside.generation())
     _finish(catalogue, seen, stamps, started, is_complete=not left)
     index.told = False
     return SyncReport(read, len(stamps), why, left=left)

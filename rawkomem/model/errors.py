@@ -51,6 +51,12 @@ class IndexBroken(RawkoError):
     """The index cannot be read and could not be rebuilt."""
 
 
+class StoreAway(RawkoError):
+    """The store outside the index's database failed: files, catalogue and words are used without it."""
+
+    is_remembered = False  # whether it failed a moment ago and was not asked again
+
+
 class WrittenUnseen(IndexBroken):
     """The entries were written to the files, but the index failed. The command succeeded, so it exits 0."""
 

@@ -187,7 +187,14 @@ class Core:
         if self.settings.store.name in (SQLITE, MEMORY):
             return None
 
-        return open_store(self.layout, self.settings.store, dims)
+        from ..index.stores.protocol import LateStore  # few users have another store
+
+        def open() -> OutsideStore:
+            self.index.check_lost()
+            wait_s = self.index.store_wait_s
+            return open_store(self.layout, self.settings.store, dims, wait_s)
+
+        return LateStore(open)
 
     def _locate(self) -> str:
         """Return the path of the index database."""

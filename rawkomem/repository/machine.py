@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from math import inf
 
 import apsw
 
@@ -308,9 +309,27 @@ class Store(Wing):
         """Return whether the index matches the files, by their hashes."""
         return status(self._core.index, self._core.has_deep_vectors)
 
+    def catch_up(
+        self, progress: Progress | None = None, rebuild: bool = False
+    ) -> SyncReport:
+        """Update the index and its store from the files, even if the store failed a moment ago.
+
+        Raise StoreAway if the store fails again; the index is up to date then.
+        """
+        index = self._core.index
+        wait_s, index.store_wait_s = index.store_wait_s, inf
+        try:
+            index.retry_store()
+            report = index.sync(progress, rebuild)
+            self._repo.sync()
+            index.require_store()
+        finally:
+            index.store_wait_s = wait_s
+        return report
+
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
-        """Rebuild the index from the files."""
-        return self._core.index.sync(progress, rebuild=True)
+        """Rebuild the index from the files. Raise StoreAway like `catch_up`."""
+        return self.catch_up(progress, rebuild=True)
 
     def deepen(self, progress: Progress | None = None) -> int:
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
@@ -364,8 +383,7 @@ class Store(Wing):
         used, problem = settings.name == name, ""
         if used:
             try:
-                self._core.index.refresh()
-                self._core.index.store.depth()
+                self.catch_up()
             except RawkoError as failure:
                 problem = failure.message
         missing, where = "", catalogue_path(layout, name)
@@ -395,8 +413,10 @@ class Store(Wing):
         for name in (source, target):
             core = Core(self._layout, self._core.warn, store=name)
             try:
-                core.index.refresh(progress)
-                core.index.follow_commits()
+                core.index.store_wait_s = inf
+                core.index.retry_store()
+                core.index.sync(progress)
+                core.index.require_store()
                 outside = core.index.outside()
                 digests.append(
                     outside.held() if outside else core.index.catalogue.digests()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from math import inf
 
 import apsw
 
@@ -230,6 +231,8 @@ class StoreHome:
 
     layout: Layout
     settings: StoreSettings
+    # a command waits so long for an answer of a server, then it works without the store
+    wait_s: float = inf
 
     @property
     def folder(self) -> str:
@@ -302,11 +305,13 @@ def catalogue_path(layout: Layout, name: str) -> str:
     return path if name == SQLITE else f"{path.removesuffix('.db')}-{name}.db"
 
 
-def open_store(layout: Layout, settings: StoreSettings, dims: int) -> OutsideStore:
+def open_store(
+    layout: Layout, settings: StoreSettings, dims: int, wait_s: float = inf
+) -> OutsideStore:
     """Open the plug-in store of these settings for vectors of `dims` dimensions; raise BadInput if it is unusable."""
     chosen = store_plugin(settings.name)
     try:
-        return chosen.open(StoreHome(layout, settings), dims)
+        return chosen.open(StoreHome(layout, settings, wait_s), dims)
     except ModuleNotFoundError as missing:
         raise BadInput(
             f"the {settings.name} store needs the package {missing.name}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import inf
 from typing import Any, cast
 
 from ...model.errors import BadInput, IndexBroken
@@ -110,19 +111,21 @@ class PostgresPlugin(StorePlugin):
                 "the postgres store has no url",
                 "run 'rawkomem index store use postgres --url-env NAME'",
             )
-        return open_postgres(home.url, home.repository, home.clone, dims)
+        return open_postgres(home.url, home.repository, home.clone, dims, home.wait_s)
 
 
-def open_postgres(url: str, repository: str, clone: str, dims: int) -> OutsideStore:
+def open_postgres(
+    url: str, repository: str, clone: str, dims: int, wait_s: float = inf
+) -> OutsideStore:
     """Open the store of one clone of a repository in the database of a URL, for vectors of `dims` dimensions."""
     try:
-        from .postgres.server import Connections
+        from .postgres.server import Link
         from .postgres.store import PostgresStore
     except ImportError:
         raise BadInput(
             "the postgres store needs psycopg", f"run: {POSTGRES.how_to_install()}"
         ) from None
-    return PostgresStore(Connections(url), repository, clone, dims)
+    return PostgresStore(Link(url, wait_s), repository, clone, dims)
 
 
 POSTGRES = PostgresPlugin()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ...model.errors import IndexBroken
+from ...model.errors import IndexBroken, RawkoError, StoreAway
 from ...model.filters import Filter, asked
 from ...model.installed import how_to_add
 from ...model.values import record
@@ -133,13 +133,63 @@ class CollectingStore(BaseStore):
         self._discard()
 
 
-class SplitStore(SqliteStore):
-    """Keeps documents and words in the index's database, and vectors in a store outside."""
+@contextmanager
+def _away_errors() -> Iterator[None]:
+    try:
+        yield
+    except StoreAway:
+        raise
+    except RawkoError as failure:
+        raise StoreAway(failure.message, failure.hint) from None
 
-    def __init__(self, connection: apsw.Connection, outside: OutsideStore):
+
+class LateStore:
+    """A store outside that is opened by the first call of a method. All its errors are StoreAway errors."""
+
+    def __init__(self, open: Callable[[], OutsideStore]):
+        self._open = open
+        self._store: OutsideStore | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        with _away_errors():
+            if self._store is None:
+                self._store = self._open()
+        value = getattr(self._store, name)
+        return _away_errors()(value) if callable(value) else value
+
+    def commit(self) -> None:
+        """Commit all changes; a store that is not open has none."""
+        if self._store is not None:
+            with _away_errors():
+                self._store.commit()
+
+    def close(self) -> None:
+        """Close the store; the next call of a method opens it again."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+
+class SplitStore(SqliteStore):
+    """Keeps documents and words in the index's database, and vectors in a store outside.
+
+    `check` is called before each question to the store outside.
+    """
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        outside: OutsideStore,
+        check: Callable[[], None] = lambda: None,
+    ):
         super().__init__(connection, 0)
         self.outside = outside
-        self.tells = outside.tells
+        self._check = check
+
+    @property
+    def tells(self) -> bool:  # type: ignore[override]
+        """Return whether the store outside keeps `Document.told`."""
+        return self.outside.tells
 
     def erase(self) -> None:
         """Create the tables in a new database, and empty the store outside."""
@@ -170,6 +220,7 @@ class SplitStore(SqliteStore):
     def nearest(
         self, vector: bytes, limit: int, only: Filter, tier: str = FIRST
     ) -> list[Hit]:
+        self._check()
         if tier == REST or not {field.column for field, _ in asked(only)} <= {
             *self.outside.columns
         }:
@@ -208,6 +259,7 @@ class SplitStore(SqliteStore):
         ]
 
     def vectors(self, only: Filter) -> list[tuple[str, bytes]]:
+        self._check()
         if not {field.column for field, _ in asked(only)} <= {*self.outside.columns}:
             only = Filter(ids=self._inside_ids(only, FIRST) or ("",))
         return self.outside.vectors(only)

@@ -48,7 +48,7 @@ def stores(shared_database):
 
 
 def rows(store, sql: str) -> list[tuple]:
-    return store._connections.run(lambda connection: connection.execute(sql).fetchall())
+    return store._link.run(lambda connection: connection.execute(sql).fetchall())
 
 
 def counted(store) -> tuple[int, ...]:
@@ -267,7 +267,7 @@ def test_writers_wait_for_each_other_but_not_for_ever(stores, monkeypatch):
             with pytest.raises(Busy):
                 quick.commit()
 
-    slow._connections.run(write_meanwhile)
+    slow._link.run(write_meanwhile)
     assert quick.held() == {}
     quick.put([document("b", "banana", digest="1")])
     quick.commit()

@@ -25,10 +25,15 @@ pytestmark = pytest.mark.stores
 def opened(folder: Path, url: str, clone: str) -> Repository:
     """The repository of a folder, with its search store in PostgreSQL."""
     from rawkomem.index.stores.plugins import open_postgres
+    from rawkomem.index.stores.protocol import LateStore
 
     repository = Repository.open(str(folder), warn=lambda message: None)
     repository.core.index = Index(
-        repository.layout, embedder, repository.core.warn, None, lambda dims: open_postgres(url, "team", clone, dims)
+        repository.layout,
+        embedder,
+        repository.core.warn,
+        None,
+        lambda dims: LateStore(lambda: open_postgres(url, "team", clone, dims)),
     )
     return repository
 
@@ -42,7 +47,7 @@ repository = opened(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    report = repository.core.index.sync(lambda done, total: print(done, flush=True))
+    report = repository.store.catch_up(lambda done, total: print(done, flush=True))
     print("read", report.read)
 except RawkoError as failure:
     print(f"rawkomem: {failure.message} ({failure.hint})", file=sys.stderr)
@@ -94,7 +99,7 @@ def assert_as_in_sqlite(repository: Repository, folder: Path) -> None:
 
 def tables(repository: Repository, *questions: str) -> list:
     store = repository.core.index.outside()
-    return [store._connections.run(lambda connection, sql=sql: connection.execute(sql).fetchall()) for sql in questions]
+    return [store._link.run(lambda connection, sql=sql: connection.execute(sql).fetchall()) for sql in questions]
 
 
 def test_two_clones_sync_at_once(database, tmp_path):
@@ -150,7 +155,7 @@ def test_the_server_dies_in_the_middle_of_a_sync(server, database, tmp_path):
     finally:
         server.start()
     repository = opened(tmp_path, database, "one")
-    report = repository.core.index.refresh()
+    report = repository.store.catch_up()
     assert report.rebuilt == "" and 0 < report.read < 1_500  # what was committed stayed
     assert repository.core.index.outside().held() == repository.core.index.catalogue.digests()
     assert len(repository.core.index.outside().held()) == 1_500

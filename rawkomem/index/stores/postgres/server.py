@@ -1,5 +1,4 @@
-"""Talks to a PostgreSQL server: a pool of connections, retries, the schema (sql/), and the rows that
-it keeps.
+"""Talks to a PostgreSQL server: a connection, retries, the schema (sql/), and the rows that it keeps.
 
 The driver's messages are not shown if they could quote the URL, because libpq may take a part of a
 password for a host.
@@ -15,12 +14,12 @@ from array import array
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from math import inf
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import Connection, errors, sql
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ....model.errors import BadInput, Busy, RawkoError, Unwritable
 from ..sqlite import Document, pack_all
@@ -28,15 +27,12 @@ from ..sqlite import Document, pack_all
 AnyConnection = psycopg.Connection[Any]
 
 
-# Connections to PostgreSQL: a pool, retries after a lost connection, and errors that say what to
-# do.
+# The connection to PostgreSQL, retries after it is lost, and errors that say what to do.
 
 T = TypeVar("T")
 
-# per process: few questions run at once, and servers limit connections
-MAX_CONNECTIONS = 4
-POOL_WAIT_S = 3.0  # wait for a connection of the pool, before the server is probed
 CONNECT_TIMEOUT_S = 10  # if the URL has no connect_timeout
+QUESTION_TIMEOUT_S = 30.0  # for all statements of a question
 # pauses between tries: a server restarts in a few seconds
 RETRY_PAUSES_S = (0.2, 0.8, 3.2)
 LOST_ERRORS = (
@@ -52,71 +48,96 @@ LOST_ERRORS = (
 )
 FILES_ARE_FINE = "the files are untouched; the next sync brings the index up to date"
 
-logging.getLogger("psycopg.pool").addHandler(
-    logging.NullHandler()
-)  # else the pool prints its retries
+# else the driver prints warnings about a connection that is lost in a transaction
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 class StoreFailed(RawkoError):
     """Raised when the database cannot be used."""
 
 
-class Connections:
-    """The connections to one database."""
+class LimitedConnection(psycopg.Connection[Any]):
+    """A connection that fails if a statement has no answer at `ends`, a monotonic time."""
 
-    def __init__(self, url: str):
-        self.url = url
+    ends = inf
+
+    def wait(self, gen: Any, *given: Any, **named: Any) -> Any:
+        """Wait for the server, until `ends`."""
+        return super().wait(self._until_end(gen), *given, **named)
+
+    def _until_end(self, steps: Any) -> Any:
+        """Pass on what the driver waits for, which asks again several times a second."""
+        try:
+            state = next(steps)
+            while True:
+                ready = yield state
+                if not ready and time.monotonic() > self.ends:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError("no answer in time")
+                state = steps.send(ready)
+        except StopIteration as end:
+            return end.value
+
+
+class Link:
+    """One connection to a database, opened again if it is lost.
+
+    `wait_s`: how long a question waits for all answers of the server, and a write for each of its own.
+    """
+
+    def __init__(self, url: str, wait_s: float = inf):
         self.place = database_place(url)
+        self._url = url
+        self._wait_s = wait_s
+        self._ends = inf
         self._options: dict[str, Any] = {
             "autocommit": True,
             "prepare_threshold": None,  # a plan for one filter does not suit the next
             "fallback_application_name": "rawkomem",
         }
-        if "connect_timeout" not in conninfo_to_dict(url):
-            self._options["connect_timeout"] = CONNECT_TIMEOUT_S
-        self._pool: ConnectionPool[AnyConnection] = ConnectionPool(
-            url,
-            kwargs=self._options,
-            min_size=0,
-            max_size=MAX_CONNECTIONS,
-            open=False,
-            configure=configure_session,
-            num_workers=1,
-        )
-        self.probe()
-        self._pool.open()
+        usual = conninfo_to_dict(url).get("connect_timeout") or CONNECT_TIMEOUT_S
+        self._options["connect_timeout"] = int(min(float(usual), wait_s))
+        self._connection: LimitedConnection | None = None
+        self._was_open = False
 
-    def probe(self) -> None:
-        """Connect and make the database usable; raise an error with the reason if that fails."""
-        try:
-            with psycopg.connect(self.url, **self._options) as connection:
-                prepare_database(connection)
-        except psycopg.Error as failure:
-            raise store_error(failure, self.place) from None
+    def start_clock(self, most_s: float) -> None:
+        """Start the time that the next questions may take together, or the next write: `wait_s`, at most `most_s`."""
+        self._ends = time.monotonic() + min(self._wait_s, most_s)
 
     def run(self, work: Callable[[AnyConnection], T]) -> T:
-        """Return what `work` returns on a connection of the pool; retry after a pause if the connection is lost."""
-        for pause in (*RETRY_PAUSES_S, None):
+        """Return what `work` returns on the connection; if that is lost, retry with another after a pause."""
+        for pause in (*RETRY_PAUSES_S, inf):
             try:
-                with self._pool.connection(POOL_WAIT_S) as connection:
-                    return work(connection)
-            except (psycopg.Error, PoolTimeout) as failure:
-                if pause is None or not _is_lost(failure):
+                return work(self._open())
+            except psycopg.Error as failure:
+                is_lost = _is_lost(failure)
+                if is_lost:
+                    self.close()
+                left = self._ends - time.monotonic()
+                if not (is_lost and self._was_open and pause < left):
                     raise store_error(failure, self.place) from None
-            time.sleep(
-                pause * random.uniform(0.8, 1.2)
-            )  # random: many clones must not reconnect at once
+            # random: many clones must not reconnect at once
+            time.sleep(pause * random.uniform(0.8, 1.2))
+        raise AssertionError("the last pause is too long")
+
+    def _open(self) -> AnyConnection:
+        if self._connection is None:
+            connection = LimitedConnection.connect(self._url, **self._options)
             try:
-                self.probe()
-                self._pool.check()
-            except RawkoError:
-                if pause == RETRY_PAUSES_S[-1]:
-                    raise
-        raise AssertionError("the last pause is None")
+                connection.ends = self._ends
+                prepare_database(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection, self._was_open = connection, True
+        self._connection.ends = self._ends
+        return self._connection
 
     def close(self) -> None:
-        """Close all connections."""
-        self._pool.close()
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 def database_place(url: str) -> str:
@@ -147,7 +168,7 @@ def _is_ambiguous(url: str) -> bool:
 
 
 def _is_lost(failure: Exception) -> bool:
-    if isinstance(failure, (*LOST_ERRORS, PoolTimeout)):
+    if isinstance(failure, LOST_ERRORS):
         return True
     return (
         isinstance(failure, psycopg.OperationalError)
@@ -179,7 +200,14 @@ FAILURES: tuple[tuple[str, str, type[RawkoError], str, str], ...] = (
         "check sslmode and sslrootcert in the URL",
     ),
     (
-        "55P03 57014 53300 40001 40P01",
+        "53300",
+        "too many (clients|connections)|connection slots",
+        StoreFailed,
+        " has no free connection",
+        "close programs that use it, or raise its max_connections",
+    ),
+    (
+        "55P03 57014 40001 40P01",
         "",
         Busy,
         " is busy: it did not answer in time",
@@ -347,7 +375,7 @@ def prepare_database(connection: Connection[Any]) -> None:
         raise StoreFailed(
             f"the database is encoded in {encoding}", "create one with ENCODING 'UTF8'"
         )
-    if _schema_version(connection) < len(migrations()):
+    if configure_session(connection) < len(migrations()):
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
             where = _extension(connection)
@@ -357,9 +385,11 @@ def prepare_database(connection: Connection[Any]) -> None:
             )
             columns = "name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()"
             connection.execute(f"CREATE TABLE IF NOT EXISTS migrations ({columns})")
-            for name, statements in migrations()[_schema_version(connection) :]:
+            (version,) = _one_row(connection, "SELECT count(*) FROM migrations")
+            for name, statements in migrations()[version:]:
                 connection.execute(statements.encode())
                 connection.execute("INSERT INTO migrations (name) VALUES (%s)", (name,))
+        configure_session(connection)
 
 
 def migrations() -> list[tuple[str, str]]:
@@ -370,24 +400,6 @@ def migrations() -> list[tuple[str, str]]:
         if item.name.endswith(".sql")
     )
     return sorted((item.name, item.read_text(encoding="utf-8")) for item in found)
-
-
-def _schema_version(connection: Connection[Any]) -> int:
-    """Return how many migrations the database has had."""
-    (known,) = _one_row(
-        connection, "SELECT to_regclass(%s) IS NOT NULL", (f"{SCHEMA}.migrations",)
-    )
-    (version,) = (
-        _one_row(connection, f"SELECT count(*) FROM {SCHEMA}.migrations")
-        if known
-        else (0,)
-    )
-    if version > len(migrations()):
-        raise StoreFailed(
-            "the database was migrated by a newer rawkomem",
-            "upgrade rawkomem on this machine",
-        )
-    return int(version)
 
 
 def _extension(connection: Connection[Any]) -> str:
@@ -414,17 +426,27 @@ def _extension(connection: Connection[Any]) -> str:
     return str(where)
 
 
-def configure_session(connection: Connection[Any]) -> None:
-    """Configure a session: the search path and timeouts."""
-    found = (
-        "SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace"
-    )
-    (where,) = _one_row(connection, found + " WHERE t.typname = 'halfvec'")
-    settings = {**SETTINGS, "search_path": _search_path(where)}
+def configure_session(connection: Connection[Any]) -> int:
+    """Set the search path and timeouts; return how many migrations the database has had. One statement does all."""
     calls = sql.SQL(", ").join(
-        sql.SQL("set_config({}, {}, false)").format(*pair) for pair in settings.items()
+        sql.SQL("set_config({}, {}, false)").format(*pair) for pair in SETTINGS.items()
     )
-    connection.execute(sql.SQL("SELECT {}").format(calls))
+    statement = sql.SQL(
+        f"SELECT (SELECT count(*) FROM {SCHEMA}.migrations), {{}},"
+        f" set_config('search_path', format('{SCHEMA}, %I', n.nspname), false) FROM pg_type t"
+        " JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'"
+    ).format(calls)
+    try:
+        row = connection.execute(statement).fetchone()
+    except errors.UndefinedTable:
+        row = None
+    version = int(row[0]) if row else 0
+    if version > len(migrations()):
+        raise StoreFailed(
+            "the database was migrated by a newer rawkomem",
+            "upgrade rawkomem on this machine",
+        )
+    return version
 
 
 def _search_path(where: str) -> str:

@@ -31,8 +31,9 @@ from ..sqlite import (
 )
 from .server import (
     COLUMNS,
+    QUESTION_TIMEOUT_S,
     RENAMED,
-    Connections,
+    Link,
     bits_text,
     storable,
     vector_bytes,
@@ -323,11 +324,9 @@ class PostgresStore(CollectingStore):
     columns = COLUMNS
     tells = True  # the views of neolata's tables show `Document.told`
 
-    def __init__(
-        self, connections: Connections, repository: str, clone: str, dims: int
-    ):
+    def __init__(self, link: Link, repository: str, clone: str, dims: int):
         self.dims = dims
-        self._connections = connections
+        self._link = link
         self._names = repository, clone
         super().__init__()
         self._unsettled = 0  # memories put since the last ANALYZE
@@ -336,11 +335,14 @@ class PostgresStore(CollectingStore):
         ] = {}  # (filter, tier) → whether all inside are compared
         # table of bits → its copy in memory; None: one question has been asked
         self._bits: dict[str, PostgresBits | None] = {}
+        # whether `_us` was read after the last question
+        self._is_joined = False
         try:
-            self._us = connections.run(self._join)
+            self.generation()
         except BaseException:
-            connections.close()
+            link.close()
             raise
+        self._is_joined = True
 
     def _join(self, connection: AnyConnection) -> Clone:
         """Return this clone; add it to the database if it is missing."""
@@ -353,11 +355,13 @@ class PostgresStore(CollectingStore):
     def _write(self, documents: Sequence[Document]) -> None:
         count = len(documents) + len(self._deep)
         self._small.clear()
-        self._connections.run(lambda connection: self._write_all(connection, documents))
+        self._is_joined = False
+        self._link.start_clock(WRITE_TIMEOUT_MS / 1000)
+        self._link.run(lambda connection: self._write_all(connection, documents))
         self._unsettled += count
         if count < BATCH_FILES and self._unsettled >= ANALYZE_AFTER_CHANGES:
             self._unsettled = 0
-            self._connections.run(
+            self._link.run(
                 lambda connection: connection.execute(f"ANALYZE {ANALYZED_TABLES}")
             )
 
@@ -390,22 +394,25 @@ class PostgresStore(CollectingStore):
                 put_deep_vectors(connection, us, self._deep)
 
     def close(self) -> None:
-        """Close all connections; discard changes that were not committed."""
+        """Close the connection; discard changes that were not committed."""
         super().close()
-        self._connections.close()
+        self._link.close()
 
     # Asking
 
     def _rows(self, sql: str, **values: object) -> list[Any]:
         """Return the rows of a query, which may name this clone as `%(clone)s`."""
         values["clone"] = self._us.clone
-        return self._connections.run(
+        return self._link.run(
             lambda connection: connection.execute(sql.encode(), values).fetchall()
         )
 
     def generation(self) -> str:
         """Return the generation, after reading commits of other processes."""
-        self._us = self._connections.run(self._join)
+        if not self._is_joined:
+            self._link.start_clock(QUESTION_TIMEOUT_S)
+            self._us = self._link.run(self._join)
+        self._is_joined = False
         return f"postgres {self._us.generation}"
 
     def nearest(
@@ -414,7 +421,7 @@ class PostgresStore(CollectingStore):
         if not limit:
             return []
         exact = self._compares_all(only, tier)
-        return self._connections.run(
+        return self._link.run(
             lambda connection: self._nearest(
                 connection, vector, limit, only, tier, exact
             )
