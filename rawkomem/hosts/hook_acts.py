@@ -89,7 +89,7 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
         if told:
             what = DENIED if guard == DENY else ASKED
             _note(layout, what, told, f"{call.session} {now()}")
-            texts = [LEADS[guard], *(rule.reason for rule in told)]
+            texts = [LEADS[guard], *("\n".join(rule.lines) for rule in told)]
             decision = ASK if guard == ASK else DENY
             return host.act(call, decision, _limited(call, texts, "\n\n"))
     if REMIND not in fitting or host.reminds_after != is_after:

@@ -16,7 +16,7 @@ from ..model.values import as_dict, now, record
 from ..text.acts import Act, Applies, fits, marks_of
 
 ACT_TABLE = "acts"  # start of the file's name
-TABLE_VERSION = "2"  # raise it if the rows or what they hold change
+TABLE_VERSION = "3"  # raise it if the rows or what they hold change
 MARK_END = b"\0"
 
 
@@ -28,7 +28,7 @@ class ActRule:
     guard: str  # what it may do: without a person who vouches for it, only remind
     title: str
     applies: Applies
-    reason: str  # why an act is stopped: title, text, file
+    lines: tuple[str, ...]  # why an act is stopped: title, text, file
     reminder: str  # the same for the context of an agent, in a fence
     valid_from: int = 0
     valid_until: int = 0

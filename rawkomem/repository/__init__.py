@@ -435,6 +435,27 @@ class Repository:
 
     # Keep
 
+    def catch_up(
+        self,
+        progress: Callable[[int, int], None] | None = None,
+        rebuild: bool = False,
+    ) -> SyncReport:
+        """Update the index and its store from the files, even if the store failed a moment ago.
+
+        Raise StoreAway if the store fails again; the index is up to date then.
+        """
+        index = self.core.index
+        wait_s, index.store_wait_s = index.store_wait_s, float("inf")
+        try:
+            index.retry_store()
+            is_forced = rebuild or index.outside() is not None
+            forced = index.sync(progress, rebuild) if is_forced else None
+            report = self.sync(progress)
+            index.require_store()
+        finally:
+            index.store_wait_s = wait_s
+        return forced or report
+
     def sync(self, progress: Callable[[int, int], None] | None = None) -> SyncReport:
         """Update the index from the files and from git authorship. Every read does this, too.
 

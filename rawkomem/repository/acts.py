@@ -93,7 +93,7 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
         REMIND if is_doubted else guard_of(memory.extra),
         finish(title),
         applies,
-        finish("\n".join(said)),
+        tuple(map(finish, said)),
         fence_lines(FENCE_TAG, new_nonce(), note, said),
         memory.valid_from,
         memory.valid_until,
@@ -153,7 +153,7 @@ def _problems_of(
         message = f"exception to {named}"
         yield Problem(WARNING, EXCEPTION, message, line=excepted[0])
     if left := sorted({*guarded} - {*excepted}):
-        _, *text, file = rule.reason.split("\n")
+        _, *text, file = rule.lines
         said = one_line(" ".join(text), MAX_TEXT_CHARS)
         more = one_line(", ".join(map(str, left[1:])), MAX_LINES_CHARS)
         where = f" (also line {more})" if more else ""

@@ -156,7 +156,7 @@ class Drafts(Wing):
         if title or text or when is not None:
             draft = self.edit(name, title, text, when)
         if guard and not draft.applies:
-            hint = f"keep it, then run 'rawkomem amend ID --applies-to commands=PATTERN --guard {guard}'"
+            hint = "keep it, then run 'rawkomem amend ID --applies-to commands=PATTERN' with --guard"
             raise BadInput(f"{draft.id} names no command or file for a guard", hint)
         draft = replace(draft, applies=()) if guard == NO_GUARD else draft
         by = by or draft.host

@@ -309,27 +309,9 @@ class Store(Wing):
         """Return whether the index matches the files, by their hashes."""
         return status(self._core.index, self._core.has_deep_vectors)
 
-    def catch_up(
-        self, progress: Progress | None = None, rebuild: bool = False
-    ) -> SyncReport:
-        """Update the index and its store from the files, even if the store failed a moment ago.
-
-        Raise StoreAway if the store fails again; the index is up to date then.
-        """
-        index = self._core.index
-        wait_s, index.store_wait_s = index.store_wait_s, inf
-        try:
-            index.retry_store()
-            report = index.sync(progress, rebuild)
-            self._repo.sync()
-            index.require_store()
-        finally:
-            index.store_wait_s = wait_s
-        return report
-
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
-        """Rebuild the index from the files. Raise StoreAway like `catch_up`."""
-        return self.catch_up(progress, rebuild=True)
+        """Rebuild the index from the files. Raise StoreAway like `Repository.catch_up`."""
+        return self._repo.catch_up(progress, rebuild=True)
 
     def deepen(self, progress: Progress | None = None) -> int:
         """Compute missing contextual vectors (minutes for a thousand memories); return their number."""
@@ -383,7 +365,7 @@ class Store(Wing):
         used, problem = settings.name == name, ""
         if used:
             try:
-                self.catch_up()
+                self._repo.catch_up()
             except RawkoError as failure:
                 problem = failure.message
         missing, where = "", catalogue_path(layout, name)

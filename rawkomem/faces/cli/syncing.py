@@ -37,7 +37,7 @@ def run_sync(
         if source
         else Repository(layout)
     )
-    SYNC_ANSWER.say(with_bar(repository.store.catch_up, "reading"), as_json)
+    SYNC_ANSWER.say(with_bar(repository.catch_up, "reading"), as_json)
     if deep:
         filled = with_bar(repository.store.deepen, "contextual vectors")
         if not as_json:
