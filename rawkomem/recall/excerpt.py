@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MAX_WHOLE_CHARS = 1_500  # a body of at most this length is shown whole …
 # … and of a longer one, whole units that fit the task; the rest is in its file
 MAX_SHOWN_CHARS = 2_500
+# of a longer body, only the text around the passage is looked at
+MAX_READ_CHARS = 40_000
 # a sentence without an end is cut between words, or anywhere
 LONG_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 220, 280
 # a stem has at least 4 letters; an ending has at most 3
@@ -72,7 +74,7 @@ def excerpt(
 
     Only a unit of more than `most` characters is divided, into sentences or rows. Empty if nothing fits.
     """
-    body = clean(body)
+    body, passage = _near(clean(body), passage)
     units = _UnitReader(title, most).units(body)
     every = _joined_units(units, range(len(units)))
     if len(every) <= min(most, MAX_WHOLE_CHARS):
@@ -88,8 +90,31 @@ def excerpt(
 
 def is_whole(title: str, body: str, shown: str) -> bool:
     """Return whether an excerpt of a body is all of it."""
+    if len(body) > MAX_READ_CHARS:
+        return False
     units = _UnitReader(title, len(body)).units(clean(body))
     return shown == _joined_units(units, range(len(units)))
+
+
+def _near(body: str, passage: int | None) -> tuple[str, int | None]:
+    """Return a body and the number of a passage in it; of a very long body, only the part around the passage."""
+    if len(body) <= MAX_READ_CHARS:
+        return body, passage
+    if passage is None:
+        return body[:MAX_READ_CHARS], None
+    starts, end = [], 0
+    for part in cut_chunks(body)[: passage + 1]:
+        starts.append(end)
+        end = body.find(part.text, end) + len(part.text)
+    first = next(
+        (
+            number
+            for number, start in enumerate(starts)
+            if start >= starts[-1] - MAX_READ_CHARS // 2
+        ),
+        0,
+    )
+    return body[starts[first] :][:MAX_READ_CHARS], len(starts) - 1 - first
 
 
 def _core_units(
