@@ -402,7 +402,7 @@ def test_a_rule_in_the_middle_of_a_very_long_text_is_shown(memories, repository)
         f"Paragraph {n} tells of other things, and of nothing that anybody asks for.\n\n" for n in range(2_000)
     )
     (memories / "long.md").write_text(
-        f"---\ntitle: Notes\n---\n\n{rest}The gateway drains for ninety seconds.\n\n{rest}"
+        f"---\ntitle: Notes\nwhenToUse: gateway\n---\n\n{rest}The gateway drains for ninety seconds.\n\n{rest}"
     )
     shown = repository.inject(Task("how long does the gateway drain"), form="xml")
     assert "The gateway drains for ninety seconds." in shown.text and "(the whole text: " in shown.text

@@ -47,7 +47,7 @@ repository = opened(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
 print("ready", flush=True)
 sys.stdin.readline()
 try:
-    report = repository.store.catch_up(lambda done, total: print(done, flush=True))
+    report = repository.catch_up(lambda done, total: print(done, flush=True))
     print("read", report.read)
 except RawkoError as failure:
     print(f"rawkomem: {failure.message} ({failure.hint})", file=sys.stderr)
@@ -155,7 +155,7 @@ def test_the_server_dies_in_the_middle_of_a_sync(server, database, tmp_path):
     finally:
         server.start()
     repository = opened(tmp_path, database, "one")
-    report = repository.store.catch_up()
+    report = repository.catch_up()
     assert report.rebuilt == "" and 0 < report.read < 1_500  # what was committed stayed
     assert repository.core.index.outside().held() == repository.core.index.catalogue.digests()
     assert len(repository.core.index.outside().held()) == 1_500
