@@ -18,7 +18,7 @@ WHO = {
 }
 SHOWN = {  # what a reader must see
     "ten-minutes": ("Payments are tried three times", "whenToUse fired", "five tries within a minute"),
-    "agents": ("rawkomem hook claude prompt; exit 0", "next: start 'claude' here", ".mcp.json"),
+    "agents": ("rawkomem hook claude prompt; exit 0", "next: start 'claude' in this folder", ".mcp.json"),
     "team": ("Deploys go out on Tuesdays", "so it was last month", "amend"),
     "ci": ("stored",),
 }

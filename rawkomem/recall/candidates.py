@@ -54,10 +54,17 @@ def best_first(items: Iterable[Scored], profile: Profile) -> list[Scored]:
     A profile with an `order` puts memories whose pattern fired first. Memories within a step of confidence are equally
     sure; these factors are added to it.
     """
-    turns, top = [], 1.0 + STEP
-    for item in sorted(items, key=_sure, reverse=True):
-        top = top if top - _sure(item) < STEP else _sure(item)
-        turns.append((bool(item.signals.unverified), _turn(item, profile, top), item))
+    turns = []
+    listed = sorted(items, key=_sure, reverse=True)
+    for doubted in (
+        False,
+        True,
+    ):  # apart: others do not change the order of vouched ones
+        top = 1.0 + STEP
+        for item in listed:
+            if bool(item.signals.unverified) == doubted:
+                top = top if top - _sure(item) < STEP else _sure(item)
+                turns.append((doubted, _turn(item, profile, top), item))
     return [item for *_, item in sorted(turns, key=lambda turn: turn[:2])]
 
 

@@ -27,6 +27,6 @@ def test_a_sample_of_real_prompts():
 def test_all_real_prompts():
     found = injected(WHOLE)
     assert found["precision"] >= 0.62 and found["precision_acceptable"] >= 0.82
-    assert found["hit"] >= 0.65 and found["hit_with_pointers"] >= 0.84
-    assert found["false_injection"] <= 0.12
+    assert found["hit"] >= 0.48 and found["hit_with_pointers"] >= 0.87
+    assert found["false_injection"] <= 0.05
     assert found["categories"]["boilerplate"]["false_injection"] <= 0.07
