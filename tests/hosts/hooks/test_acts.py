@@ -1,6 +1,7 @@
 """What hosts are told before and after an agent runs a command or writes a file."""
 
 import json
+import shutil
 
 import pytest
 from rawkomem.files.installation import plan_start, write_start
@@ -98,6 +99,25 @@ def test_what_each_host_is_told(host, event, call, can, guard, rule, tell):
         assert first[0] == guard
         assert all(part in first[1] for part in ("Leave the marker alone", WHY, ".rawko/memories/rule-1.md"))
         assert second == (("", "") if guard == "remind" else first)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["amend {} --guard remind", "amend {} --applies-to none", "archive {}", "delete {}", "edit", "remove", "forget"],
+)
+def test_an_agent_does_not_weaken_a_guard_that_a_person_committed(words, rule, tell, rawkomem, repository):
+    file = rule("deny")
+    call = claude("PreToolUse", **COMMAND)
+    assert decision(tell("claude", "before-tool", call))[0] == "deny"
+    if words == "edit":
+        file.write_text(file.read_text().replace("guard: deny", "guard: remind"))
+    elif words == "remove":
+        file.unlink()
+    elif words == "forget":
+        shutil.rmtree(repository.layout.local)
+    else:
+        rawkomem(*words.format("mem_1769164200000_3fa9c1").split())
+    assert decision(tell("claude", "before-tool", call))[0] == "deny"
 
 
 @pytest.mark.parametrize(
