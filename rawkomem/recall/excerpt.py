@@ -74,13 +74,17 @@ def excerpt(
 
     Only a unit of more than `most` characters is divided, into sentences or rows. Empty if nothing fits.
     """
-    body, passage = _near(clean(body), passage)
+    body = clean(body)
+    start, end = _span_of(body, passage)
+    if len(body) > MAX_READ_CHARS:
+        first = max(0, start - MAX_READ_CHARS // 2)
+        body, start, end = body[first:][:MAX_READ_CHARS], start - first, end - first
     units = _UnitReader(title, most).units(body)
     every = _joined_units(units, range(len(units)))
     if len(every) <= min(most, MAX_WHOLE_CHARS):
         return every
     weights = _unit_weights(units, words)
-    core = _core_units(title, body, units, words, weights, passage)
+    core = _core_units(title, units, words, weights, start, end)
     chosen = _chosen_units(units, core, weights, most)
     while len(shown := _joined_units(units, sorted(chosen))) > most and len(chosen) > 1:
         chosen.pop()  # headings and marks of cuts took more room
@@ -96,39 +100,23 @@ def is_whole(title: str, body: str, shown: str) -> bool:
     return shown == _joined_units(units, range(len(units)))
 
 
-def _near(body: str, passage: int | None) -> tuple[str, int | None]:
-    """Return a body and the number of a passage in it; of a very long body, only the part around the passage."""
-    if len(body) <= MAX_READ_CHARS:
-        return body, passage
-    if passage is None:
-        return body[:MAX_READ_CHARS], None
-    starts, end = [], 0
-    for part in cut_chunks(body)[: passage + 1]:
-        starts.append(end)
-        end = body.find(part.text, end) + len(part.text)
-    first = next(
-        (
-            number
-            for number, start in enumerate(starts)
-            if start >= starts[-1] - MAX_READ_CHARS // 2
-        ),
-        0,
-    )
-    return body[starts[first] :][:MAX_READ_CHARS], len(starts) - 1 - first
+def _span_of(body: str, passage: int | None) -> tuple[int, int]:
+    """Return where a passage of a body starts and ends; twice 0 if it is unknown."""
+    start = end = 0
+    for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
+        start, end = end, body.find(part.text, end) + len(part.text)
+    return start, end
 
 
 def _core_units(
     title: str,
-    body: str,
     units: Sequence[Unit],
     words: Sequence[str],
     weights: Sequence[float],
-    passage: int | None,
+    start: int,
+    end: int,
 ) -> Sequence[int]:
     """Return the units of the passage; all units, if it is unknown or if only others or the title contain the words."""
-    start = end = 0
-    for part in cut_chunks(body)[: passage + 1] if passage is not None else ():
-        start, end = end, body.find(part.text, end) + len(part.text)
     core = [at for at, unit in enumerate(units) if start <= unit.at < end]
     fits = any(weights[at] for at in core)
     if not fits and not any(weights):
