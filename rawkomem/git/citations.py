@@ -1,8 +1,8 @@
 """Check whether cited code is unchanged: each citation is fresh, stale, gone or unknown.
 
 Blob ids are those of git, computed without git. For a symbol or lines, the id is that of their text
-only, so that an edit elsewhere in the file has no effect. Git's index file tells which files moved
-or are not checked out.
+only, so that an edit elsewhere in the file has no effect. Git's list of tracked files tells which
+files moved or are not checked out.
 """
 
 from __future__ import annotations
@@ -27,47 +27,44 @@ from ..model.entries import Value
 from ..model.errors import BadInput
 from ..model.values import record, replace
 
-# Read git's index file without running git: tracked paths, their blobs, and which of them are not
-# checked out.
-
-# about 150,000 files; a larger index would delay a prompt
-MAX_INDEX_BYTES = 16 * 1024 * 1024
-READ_VERSIONS = (b"DIRC\0\0\0\2", b"DIRC\0\0\0\3")  # version 4 compresses paths
-# before the path: times, device, mode, owner, size (40), blob (20), flags (2)
-ENTRY_HEADER_BYTES = 62
-EXTENDED, SKIPPED = (
-    0x4000,
-    0x40,
-)  # flags: two more bytes of flags follow; in the first of these: not checked out
-FOLDER_MODE, SUBMODULE_MODE = 0o040000, 0o160000  # modes of entries that are not files
-TYPE_MASK = 0o170000
+# seconds that an answer waits for git's list of tracked files
+LIST_S = 2.0
+SUBMODULE_MODE = "160000"
+NOT_CHECKED_OUT = "S"  # git's tag of a file that a sparse checkout leaves out
 
 
 @record
 class Tracked:
-    """One entry of the index; its path is relative to the project."""
+    """A file or submodule that git tracks; its path is relative to the project."""
 
     path: str
     blob: str
-    mode: int
-    skipped: bool
+    mode: str
+    tag: str
 
 
 class TrackedFiles:
-    """The tracked files of a project, with paths relative to the project. Empty without git."""
+    """The tracked files of a project, with paths relative to the project. Empty without git, or if git fails."""
 
     def __init__(self, project: str):
         self.project = project
         self.entries: list[Tracked] = []
-        git = find_git(project)
-        if git:
-            inside = os.path.relpath(
-                os.path.realpath(project), os.path.realpath(git.tree)
-            ).replace(os.sep, "/")
-            prefix = "" if inside == "." else inside + "/"
-            self.entries = _read_index(
-                os.path.join(git.own, "index"), os.fsencode(prefix)
-            )
+        found = find_git(project)
+        if found is None:
+            return
+        from .runner import Git, GitFailed  # loads subprocess, while a prompt waits
+
+        inside = os.path.relpath(os.path.realpath(project), found.tree)
+        words = ("ls-files", "-t", "--stage", "-z", "--", inside)
+        try:
+            lines = Git(found.tree, LIST_S).names(*words)
+        except GitFailed:
+            return
+        prefix = "" if inside == "." else inside.replace(os.sep, "/") + "/"
+        for line in lines:
+            facts, _, path = line.partition("\t")
+            tag, mode, blob, _ = facts.split(" ")
+            self.entries.append(Tracked(path.removeprefix(prefix), blob, mode, tag))
 
     def holding(self, blob: str) -> list[str]:
         """Return the paths whose blob id starts with `blob`."""
@@ -76,49 +73,13 @@ class TrackedFiles:
     def why_absent(self, path: str) -> str:
         """Return why a tracked file is not checked out; empty if it should be on disk."""
         for entry in self.entries:
-            around = path.startswith(entry.path.rstrip("/") + "/")
-            if around and entry.mode & TYPE_MASK == SUBMODULE_MODE:
+            if entry.mode == SUBMODULE_MODE and path.startswith(entry.path + "/"):
                 inner = os.path.join(self.project, *entry.path.split("/"), ".git")
                 if not os.path.lexists(inner):
                     return f"the submodule {entry.path} is not checked out"
-            if (
-                entry.path == path or (around and entry.mode & TYPE_MASK == FOLDER_MODE)
-            ) and entry.skipped:
+            if entry.path == path and entry.tag == NOT_CHECKED_OUT:
                 return "not checked out here (sparse checkout)"
         return ""
-
-
-def _read_index(file: str, prefix: bytes) -> list[Tracked]:
-    """Return the entries below `prefix` of an index of version 2 or 3; empty for any other file."""
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(MAX_INDEX_BYTES + 1)
-        if len(data) > MAX_INDEX_BYTES or data[:8] not in READ_VERSIONS:
-            return []
-        return list(_index_entries(data, prefix))
-    except (
-        OSError,
-        ValueError,
-        IndexError,
-    ):  # no index yet, or a repository with other hashes
-        return []
-
-
-def _index_entries(data: bytes, prefix: bytes) -> Iterator[Tracked]:
-    at = 12
-    for _ in range(int.from_bytes(data[8:12])):
-        more = 2 if int.from_bytes(data[at + 60 : at + 62]) & EXTENDED else 0
-        start = at + ENTRY_HEADER_BYTES + more
-        end = data.index(b"\0", start)
-        path = data[start:end]
-        if path.startswith(prefix):
-            skipped = bool(more and data[at + ENTRY_HEADER_BYTES] & SKIPPED)
-            mode, blob = (
-                int.from_bytes(data[at + 24 : at + 28]),
-                data[at + 40 : at + 60].hex(),
-            )
-            yield Tracked(os.fsdecode(path[len(prefix) :]), blob, mode, skipped)
-        at += (end - at + 8) & ~7
 
 
 FRESH, STALE, GONE, UNKNOWN = "fresh", "stale", "gone", "unknown"
@@ -166,7 +127,7 @@ class Citations:
 
     @cached_property
     def tracked(self) -> TrackedFiles:
-        """Return git's index; it is read on first use, when a cited file is missing."""
+        """Return the tracked files; git is asked on first use, when a cited file is missing."""
         return TrackedFiles(self.project)
 
     def of(self, extra: Mapping[str, Value]) -> tuple[Cited, ...]:

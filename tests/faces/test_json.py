@@ -203,7 +203,8 @@ def printed(words: list[str], folder: Path) -> str:
             sys.stdin = usual
         out.seek(0)
         text = out.read()
-    assert code in (0, 1), f"rawkomem {' '.join(words)}: {remarks.getvalue()}"
+    said = "--json" not in words or text
+    assert code in (0, 1) and said, f"rawkomem {' '.join(words)} ended with {code}: {remarks.getvalue()}"
     return text
 
 

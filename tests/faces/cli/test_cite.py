@@ -63,7 +63,7 @@ def test_citing_nothing_costs_nothing_and_citing_little(rawkomem, memories, src)
     (memories / "citing.md").write_text(MEMORY.format(cites=""))
     plain = imported_by_inject(rawkomem, memories)
     assert not plain & {"rawkomem.git.citations", "hashlib"}
-    (memories / "citing.md").write_text(MEMORY.format(cites="cites: [src/a.py#first@1234567, src/gone.py@1234567]\n"))
+    (memories / "citing.md").write_text(MEMORY.format(cites="cites: [src/a.py#first@1234567]\n"))
     citing = imported_by_inject(rawkomem, memories) - plain
     assert "rawkomem.git.citations" in citing
     assert not citing & {"subprocess", "click", "yaml", "pathlib", "dataclasses", "ast"}
