@@ -11,7 +11,7 @@ HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot
 AXE := axe-core@4.14.0
 CODE := code-server@4.96.4
 
-.PHONY: demo test lint types layers suite test-time test-slow test-attacks test-models test-stores test-servers test-page test-editors test-hosts test-pythons mutants vsix bench docs site clean
+.PHONY: demo test lint types layers suite test-time test-slow test-attacks test-models test-stores test-servers test-page test-editors test-hosts test-pythons mutants vsix dist bench docs site clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -121,6 +121,17 @@ mutants: .venv/ready         ## change single expressions of the fold, trust, au
 	rm -rf mutants  # or mutmut keeps results of older tests
 	$(BIN)/mutmut run
 	$(BIN)/python tools/mutants.py
+
+dist:                        ## build sdist and wheel in dist/, check them, and run the demo from the wheel in a fresh environment
+	rm -rf .venv-dist dist/rawkomem-*
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --upgrade pip
+	.venv-dist/bin/python -m pip install --quiet --group dist
+	.venv-dist/bin/python -m build --outdir dist
+	.venv-dist/bin/twine check --strict dist/rawkomem-*
+	$(PYTHON) -m venv --clear .venv-dist  # without what builds it
+	.venv-dist/bin/python -m pip install --quiet dist/rawkomem-*.whl
+	.venv-dist/bin/rawkomem demo
 
 bench: .venv/ready
 	$(BIN)/rawkomem bench speed --files 2000

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from rawkomem import __version__
 from rawkomem.faces.cli import measure
@@ -96,6 +97,16 @@ def test_self_check_says_what_is_missing(monkeypatch):
     missing = measure._check_package("x", "no_such_module", "the page", "pip install x")
     assert not missing.ok and missing.hint == "run: pip install x"
     assert measure._check_package("x", "no_such_module", "the server", "y", needed=False).ok
+
+
+def test_a_release_needs_a_tag_of_its_version_and_no_token():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
+    (checked,) = [step["run"] for step in jobs["build"]["steps"] if "tag" in step.get("name", "")]
+    for tag, code in ((f"v{__version__}", 0), ("v9.9.9", 1)):
+        done = subprocess.run(["sh", "-c", checked], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag}, check=False)
+        assert done.returncode == code
+    assert {"run": "make dist"} in jobs["build"]["steps"]
+    assert jobs["publish"]["permissions"] == {"id-token": "write"} and jobs["publish"]["needs"] == "build"
 
 
 # --- Each installer, from a built wheel ---
