@@ -244,12 +244,13 @@ class Skills(Wing):
             prepared, self._memories(Filter(kinds=(making.REFLECTION,)))
         )
         if made is None:
-            thought = self._or_else(lambda: making.reflect_with(model, prepared), None)
-            if thought is None:
+            plan = self._or_else(
+                partial(making.reflect_with, model, prepared, by), None
+            )
+            if plan is None:
                 return prepared.shape()
-            plan = making.plan_reflection(prepared, thought, by)
             made = store_derived(self._core, plan, dry_run)
-        return making.reflection_shape(made, making.reflection_as_yamo(made))
+        return making.reflection_shape(made)
 
     def _drafts(self, topic: str) -> tuple[Sequence[SkillDraft], Sequence[Synthesis]]:
         """Return new skills to propose, and the skills that were made from the same sources before."""
