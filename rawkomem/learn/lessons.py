@@ -192,33 +192,18 @@ def plan_lesson(
     ]
     best = max(same, key=lambda lesson: lesson.context.confidence, default=None)
     if best and best.context.confidence >= context.confidence:
-        return LearnedLesson(
-            best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this")
-        )
-    first = plan_add(_lesson_entry(context, pattern, by, wire)).entries[0]
+        return LearnedLesson(best.id, LESSON_KNOWN, Plan(()))
+    (first,) = plan_add(_lesson_entry(context, pattern, by, wire)).entries
     ids = {lesson.id for lesson in same}
     older = [memory for memory in known if memory.id in ids and memory.status == ACTIVE]
-    if not older:
-        return LearnedLesson(
-            first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}")
-        )
-    if not outweighs(new_memory(first), older, trust):
-        held = plan_quarantined(
-            first, TRUST_INSUFFICIENT, by, [memory.id for memory in older]
-        )
-        return LearnedLesson(
-            first.id,
-            LESSON_HELD,
-            replace(
-                held, why=f"lesson {first.id} waits for a review: it is trusted less"
-            ),
-        )
-    taken = [
-        superseding(memory, first.id, "a more confident lesson of the same pattern", by)
-        for memory in older
-    ]
-    why = f"lesson {pattern}, which replaces {', '.join(memory.id for memory in older)}"
-    return LearnedLesson(first.id, LESSON_BETTER, Plan((first, *taken), why))
+    if older and not outweighs(new_memory(first), older, trust):
+        others = [memory.id for memory in older]
+        held = plan_quarantined(first, TRUST_INSUFFICIENT, by, others)
+        return LearnedLesson(first.id, LESSON_HELD, held)
+    reason = "a more confident lesson of the same pattern"
+    taken = [superseding(memory, first.id, reason, by) for memory in older]
+    what = LESSON_BETTER if older else LESSON_STORED
+    return LearnedLesson(first.id, what, Plan((first, *taken)))
 
 
 def _lesson_entry(

@@ -5,8 +5,9 @@ a session.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from ..format.body import list_items
 from ..format.frontmatter import EXPERIENCE_NUMBER
@@ -53,7 +54,6 @@ class ToldTrace:
 
 def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
     """Plan to store a trace in its own file; `taken` returns whether a path is in use."""
-    _check_run(told.goal, told.status)
     extra: dict[str, Value] = {
         **_trace_facts(told),
         "parent": told.parent,
@@ -61,16 +61,28 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
         SESSION_KEY: told.session,
     }
     at = min(told.at or now(), now())
-    entry = Entry(
+    return _plan_run(
+        told.goal,
+        told.status,
+        extra,
         kind="trace",
-        title=" ".join(told.goal.split()),
         by=told.agent,
         at=at,
         body=told.body.strip() or trace_body(told),
-        extra={key: value for key, value in extra.items() if value},
         path=_free_path(trace_path(at, redact(told.agent)), taken),
     )
-    return replace(plan_add(entry), why=f"trace of {told.goal!r}")
+
+
+def _plan_run(
+    goal: str, outcome: str, extra: Mapping[str, Value], **fields: Any
+) -> Plan:
+    """Plan to store the record of a run; empty values of `extra` are left out. Raise BadInput for a wrong outcome."""
+    if not goal.strip():
+        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
+    if outcome not in OUTCOMES:
+        raise BadInput(f"unknown status {outcome!r}", "one of " + ", ".join(OUTCOMES))
+    known = {key: value for key, value in extra.items() if value}
+    return plan_add(Entry(title=" ".join(goal.split()), extra=known, **fields))
 
 
 def trace_change(told: ToldTrace) -> Entry:
@@ -88,13 +100,6 @@ def _trace_facts(told: ToldTrace) -> dict[str, Value]:
         "files_created": list(told.files),
         "error": told.error,
     }
-
-
-def _check_run(goal: str, status: str) -> None:
-    if not goal.strip():
-        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
-    if status not in OUTCOMES:
-        raise BadInput(f"unknown status {status!r}", "one of " + ", ".join(OUTCOMES))
 
 
 def trace_body(told: ToldTrace) -> str:
@@ -154,7 +159,6 @@ class ToldExperience:
 
 def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
     """Plan to append an entry to the experience log. The number is for people; the entry has its own id."""
-    _check_run(told.goal, told.outcome)
     extra: dict[str, Value] = {
         EXPERIENCE_NUMBER: str(number),
         "project_name": told.project,
@@ -166,14 +170,9 @@ def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
         "learnings_or_issues": told.learnings,
         SESSION_KEY: told.session,
     }
-    entry = Entry(
-        kind="experience",
-        title=" ".join(told.goal.split()),
-        by=by,
-        extra={key: value for key, value in extra.items() if value},
-        path=LOG_FILE,
+    return _plan_run(
+        told.goal, told.outcome, extra, kind="experience", by=by, path=LOG_FILE
     )
-    return replace(plan_add(entry), why=f"experience {number}: {told.goal!r}")
 
 
 # Recognize whether a person is content with the agent's work, and whether a command runs tests or
@@ -303,7 +302,7 @@ class Act:
 def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run.
 
-    Paths are stored relative to the folder `project`.
+    The goal is the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command. Paths are stored relative to the folder `project`.
     """
     read = {
         place: read_prompt(turn.text)
@@ -313,7 +312,13 @@ def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | 
     typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
     asks = {place: ask for place, ask in typed.items() if ask}
     acts = _acts(turns, project)
-    goal = _goal(turns, asks)
+    long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
+    commands = [
+        f"/{one_line(one.command, MAX_NAME_CHARS)}"
+        for one in read.values()
+        if one.command
+    ]
+    goal = one_line(next(iter([*long, *asks.values(), *commands]), ""), MAX_GOAL_CHARS)
     if not goal or not acts:
         return None
     status, why, error = _outcome(asks, acts)
@@ -356,16 +361,6 @@ def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
         files=_first_names([*earlier, *told.files], MAX_FILES),
         steps=_steps([*before.steps, *told.steps]),
     )
-
-
-def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
-    """Return the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command."""
-    long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
-    told = [*long, *asks.values()]
-    if told:
-        return one_line(told[0], MAX_GOAL_CHARS)
-    commands = (read_prompt(turn.text).command for turn in turns if turn.role == USER)
-    return next((f"/{one_line(name, MAX_NAME_CHARS)}" for name in commands if name), "")
 
 
 def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
