@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import chain
 from typing import IO, Any
 
 from ..model.entries import RULE, Draft
@@ -41,11 +42,14 @@ READ_HINT = (
     "pass the output of 'gh api repos/OWNER/NAME/pulls/NUMBER/comments', or of GitLab's"
     " '/merge_requests/NUMBER/discussions'; see 'rawkomem docs learning'"
 )
+AUTHOR_KEYS = {"user", "author"}
 NOT_BLANK = re.compile(r"\S")
 PULL_REQUEST = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/pulls?/(\d{1,12})")
 BOT_NAME = re.compile(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]", re.IGNORECASE)
 CHANGED_LINE = re.compile(r"changed this (?:line|file) in")  # a note of GitLab itself
+SUGGESTION = "```suggestion"  # starts code that is to replace the line
 MAX_THREADS = 2_000  # each request is compared with all others
+MAX_COMMENTS = 100  # of one thread
 MAX_COMMENT_CHARS = 65_536  # as on GitHub
 
 
@@ -54,9 +58,10 @@ class Comment:
     """A comment of a thread."""
 
     author: str
-    text: str
+    said: str  # without quotes and code
     at: int
     is_bot: bool
+    has_suggestion: bool  # code that is to replace the line
 
 
 @record
@@ -71,38 +76,47 @@ class Thread:
     is_resolved: bool
 
 
-def read_threads(streams: Iterable[IO[bytes]]) -> list[Thread]:
+def read_threads(streams: Sequence[IO[bytes]]) -> list[Thread]:
     """Return the threads in the JSON of an API, oldest first: in each stream one list, or lists after one another.
 
-    Raise BadInput if a stream is no JSON, or holds no review comments.
+    Raise BadInput if a stream is no JSON, or if there are no review comments.
     """
-    threads: list[Thread] = []
-    for stream in streams:
-        name = str(getattr(stream, "name", "standard input"))
-        data = stream.read(MAX_DOCUMENT_BYTES + 1)
-        if len(data) > MAX_DOCUMENT_BYTES:
-            size = MAX_DOCUMENT_BYTES >> 20
-            raise BadInput(f"{name} has more than {size} MB", "pass fewer pages")
-        try:
-            grouped = _grouped(_documents(data.decode("utf-8-sig", "replace")))
-        except (ValueError, RecursionError) as failure:
-            why = one_line(str(failure), 100)
-            raise BadInput(f"{name} is not valid JSON: {why}", READ_HINT) from None
-        if not grouped:
-            raise BadInput(f"{name} holds no review comments", READ_HINT)
-        threads += filter(None, map(_thread_of, grouped.values()))
-        if len(threads) > MAX_THREADS:
-            raise BadInput(f"{name} holds more than {MAX_THREADS} threads", "pass fewer pages")  # fmt: skip
+    grouped: dict[str, dict[str, Record]] = {}  # thread → id → comment
+    for number, one in enumerate(chain.from_iterable(map(_objects_in, streams))):
+        for key, note in _notes_in(one, number):
+            if isinstance(note.get("body"), str) and AUTHOR_KEYS & note.keys():
+                thread = grouped.setdefault(key, {})
+                thread.setdefault(str(note.get("id", len(thread))), note)
+    names = ", ".join(map(_name, streams))
+    if len(grouped) > MAX_THREADS:
+        found = f"{names} holds more than {MAX_THREADS} threads"
+        raise BadInput(found, "pass fewer pages")
+    read = (_thread_of([*notes.values()]) for notes in grouped.values())
+    threads = [thread for thread in read if thread]
+    if not threads:
+        raise BadInput(f"{names} holds no review comments", READ_HINT)
     return sorted(threads, key=lambda thread: thread.comments[0].at)
 
 
-def _documents(text: str) -> Iterator[Record]:
+def _name(stream: IO[bytes]) -> str:
+    return str(getattr(stream, "name", "standard input"))
+
+
+def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
     """Yield the objects of JSON documents after one another; of lists, also of lists in lists, their objects."""
+    data = stream.read(MAX_DOCUMENT_BYTES + 1)
+    if len(data) > MAX_DOCUMENT_BYTES:
+        size = f"{_name(stream)} has more than {MAX_DOCUMENT_BYTES >> 20} MB"
+        raise BadInput(size, "pass fewer pages")
+    text, at = data.decode("utf-8-sig", "replace"), 0
     decoder = json.JSONDecoder(strict=False)
-    at = _next_sign(text, 0)
-    while at < len(text):
-        value, end = decoder.raw_decode(text, at)
-        pending, at = [value], _next_sign(text, end)
+    while start := NOT_BLANK.search(text, at):
+        try:
+            value, at = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError) as failure:
+            why = f"{_name(stream)} is not valid JSON: {one_line(str(failure), 100)}"
+            raise BadInput(why, READ_HINT) from None
+        pending = [value]
         while pending:
             value = pending.pop()
             if isinstance(value, list):
@@ -111,102 +125,78 @@ def _documents(text: str) -> Iterator[Record]:
                 yield value
 
 
-def _next_sign(text: str, at: int) -> int:
-    found = NOT_BLANK.search(text, at)
-    return found.start() if found else len(text)
+def _notes_in(one: Record, number: int) -> Iterator[tuple[str, Record]]:
+    """Yield the comments in an object of an API, each with a name of its thread."""
+    if "data" in one:  # an answer of GitHub's GraphQL
+        pull_request = _mapping(_mapping(_mapping(one["data"]).get("repository")).get("pullRequest"))  # fmt: skip
+        for place, thread in enumerate(_nodes(pull_request, "reviewThreads")):
+            for note in _nodes(thread, "comments"):
+                yield f"{number}-{place}", {**thread, **note}
+    elif "notes" in one:  # a discussion of GitLab
+        for note in _objects(one["notes"]):
+            yield f"{one.get('id') or number}", note
+    elif "noteable_type" in one:  # a note of GitLab; answers are at the same place
+        yield str(one.get("position") or f"note-{one.get('id')}"), one
+    else:
+        yield str(one.get("in_reply_to_id") or one.get("id")), one
 
 
-def _grouped(objects: Iterable[Record]) -> dict[str, list[Record]]:
-    """Return the comments of each thread, by a name of the thread. Objects that are no comments are skipped."""
-    grouped: dict[str, list[Record]] = {}
-    for number, one in enumerate(objects):
-        if isinstance(one.get("notes"), list):  # a discussion of GitLab
-            found = {str(one.get("id") or number): one["notes"]}
-        elif isinstance(one.get("data"), dict):  # an answer of GitHub's GraphQL
-            found = {
-                f"{number}-{place}": [
-                    {**thread, **note} for note in _nodes(thread, "comments")
-                ]
-                for place, thread in enumerate(
-                    _nodes(one["data"], "repository", "pullRequest", "reviewThreads")
-                )
-            }
-        elif "noteable_type" in one:  # a note of GitLab; answers are at the same place
-            place = one.get("position")
-            found = {json.dumps(place) if place else f"note-{number}": [one]}
-        else:
-            found = {str(one.get("in_reply_to_id") or one.get("id")): [one]}
-        for key, notes in found.items():
-            notes = [note for note in notes if _is_comment(note)]
-            if notes:
-                grouped.setdefault(key, []).extend(notes)
-    return grouped
+def _mapping(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
 
 
-def _is_comment(note: object) -> bool:
-    return (
-        isinstance(note, dict)
-        and isinstance(note.get("body"), str)
-        and ("user" in note or "author" in note)
-    )
-
-
-def _nodes(value: Any, *keys: str) -> list[Record]:
-    """Return the objects of a connection of GraphQL; none if one of the keys is missing."""
-    for key in (*keys, "nodes"):
-        value = value.get(key) if isinstance(value, dict) else None
+def _objects(value: object) -> list[Record]:
     found = value if isinstance(value, list) else []
     return [one for one in found if isinstance(one, dict)]
 
 
+def _nodes(value: Record, name: str) -> list[Record]:
+    """Return the objects of a connection of GraphQL."""
+    return _objects(_mapping(value.get(name)).get("nodes"))
+
+
 def _thread_of(notes: list[Record]) -> Thread | None:
     """Return the thread of some comments; None if only the service wrote them. Its notes tell whether the line changed."""
-    written = [note for note in notes if not note.get("system")]
+    written = [note for note in notes if not note.get("system")][:MAX_COMMENTS]
     if not written:
         return None
     first = written[0]
-    where = first.get("position")
-    place = where if isinstance(where, dict) else {}
-    path = first.get("path") or place.get("new_path")
-    is_gitlab = "noteable_type" in first
-    link = str(
-        first.get("html_url") or first.get("pull_request_url") or first.get("url")
-    )
-    named = PULL_REQUEST.search(link)
+    path = first.get("path") or _mapping(first.get("position")).get("new_path")
+    host, named = GITHUB, PULL_REQUEST.search(str(first.get("html_url") or first.get("url")))  # fmt: skip
     review = f"{named[1]}#{named[2]}" if named else ""
-    if is_gitlab:
-        review = f"{first.get('project_id', '')}!{first.get('noteable_iid', '')}"
-    comments = [_comment_of(note) for note in written]
+    if "noteable_type" in first:
+        host, review = GITLAB, f"{first.get('project_id')}!{first.get('noteable_iid')}"
     return Thread(
-        GITLAB if is_gitlab else GITHUB,
+        host,
         one_line(review, 100),
         path if isinstance(path, str) else "",
-        tuple(sorted(comments, key=lambda comment: comment.at)),
+        tuple(sorted(map(_comment_of, written), key=lambda comment: comment.at)),
         any(map(_is_outdated, notes)),
-        any(note.get("resolved") is True or note.get("isResolved") is True for note in notes),
-    )  # fmt: skip
+        any(True in (note.get("resolved"), note.get("isResolved")) for note in notes),
+    )
 
 
 def _comment_of(note: Record) -> Comment:
-    by = note.get("user") or note.get("author")
-    by = by if isinstance(by, dict) else {}  # null: the account was deleted
+    by = _mapping(note.get("user") or note.get("author"))  # null: a deleted account
     name = one_line(str(by.get("login") or by.get("username") or ""), 100)
-    is_bot = "Bot" in (by.get("type"), by.get("__typename")) or bool(
-        BOT_NAME.search(name)
-    )
+    is_bot = "Bot" in (by.get("type"), by.get("__typename"))
     at = time_of(note.get("created_at") or note.get("createdAt"))
-    return Comment(name, note["body"][:MAX_COMMENT_CHARS], at, is_bot)
+    text = note["body"][:MAX_COMMENT_CHARS]
+    is_bot = is_bot or bool(BOT_NAME.search(name))
+    return Comment(name, typed_in(text), at, is_bot, SUGGESTION in text)
 
 
 def _is_outdated(note: Record) -> bool:
     """Tell whether a comment is on a line that is no longer in the change, or the service says that it changed."""
     if note.get("system"):
         return bool(CHANGED_LINE.search(note["body"]))
-    if note.get("isOutdated") is True:
-        return True
-    return note.get("subject_type") != "file" and any(
-        key in note and note[key] is None and note.get(f"original_{key}") is not None
+    lost = [
+        key
         for key in ("line", "position")
+        if note.get(key, "") is None and note.get(f"original_{key}") is not None
+    ]
+    return note.get("isOutdated") is True or (
+        bool(lost) and note.get("subject_type") != "file"
     )
 
 
@@ -253,20 +243,14 @@ ASKS_FOR = any_of(
     r"|patch|sort|wrap|format|indent|spell|update|set|reuse|simplify|follow|convert|cast|log|handle|catch|close|write|name"
     r"|limit|store|cache|annotate|mark|skip|chop|omit|swap|capitali[sz]e|no (?!longer|problem|need|worries|idea)\w+ \w+)\b",
 )
-SUGGESTION = "```suggestion"  # starts code that is to replace the line; it makes no text of a memory
 SAME_AGAIN = re.compile(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$", re.IGNORECASE)  # fmt: skip
 
 
-@record
-class Reviewed:
-    """The drafts of some threads, best first, and the number of threads by what became of them."""
+def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str, int]]:
+    """Return a draft for each request that a change followed, best first, and what became of the threads, counted.
 
-    drafts: tuple[Draft, ...]
-    counts: dict[str, int]
-
-
-def drafts_of_reviews(threads: Iterable[Thread]) -> Reviewed:
-    """Return a draft for each request that a change followed. The same request in several threads is one draft."""
+    The same request in several threads is one draft.
+    """
     groups: Groups = []
     last: dict[str, list[Draft]] = {}  # the last request of each person
     counts: Counter[str] = Counter()
@@ -279,15 +263,15 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> Reviewed:
         for number, comment in enumerate(thread.comments):
             if comment.author != thread.comments[0].author:
                 continue
-            said = typed_in(comment.text)
-            request = _request_in(said, SUGGESTION in comment.text)
-            again = last.get(comment.author, []) if SAME_AGAIN.match(said) else []
+            request = _request_in(comment)
+            is_again = SAME_AGAIN.match(comment.said)
+            again = last.get(comment.author, []) if is_again else []
             asked = asked or bool(request or again)
             why = _change_after(thread, number)
             if why and again:
                 found += [replace(one, session=thread.review, applies=_paths(thread)) for one in again]  # fmt: skip
             elif why and request:
-                found += _drafts_of(thread, comment, said, request, why)
+                found += _drafts_of(thread, comment, request, why)
         if found:
             last[thread.comments[0].author] = found
         for draft in found:
@@ -302,14 +286,14 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> Reviewed:
             best.append(draft)
         else:
             counts[TOO_WEAK] += 1
-    return Reviewed(tuple(best), dict(counts))
+    return best, dict(counts)
 
 
-def _request_in(said: str, has_code: bool) -> str:
+def _request_in(comment: Comment) -> str:
     """Return the sentences of a comment without questions, thanks and polite forms; empty if it requests nothing."""
     told: list[str] = []
-    asks = has_code
-    for sentence in sentences_of_turn(said):
+    asks = comment.has_suggestion
+    for sentence in sentences_of_turn(comment.said):
         bare = POLITE.sub("", NIT.sub("", sentence))
         if bare != sentence:
             asks = True
@@ -324,7 +308,7 @@ def _change_after(thread: Thread, number: int) -> str:
     """Return how a thread shows that a change followed one of its comments; empty if it does not."""
     asked = thread.comments[number]
     answers = [
-        typed_in(one.text)
+        one.said
         for one in thread.comments[number + 1 :]
         if one.author != asked.author and not one.is_bot
     ]
@@ -338,7 +322,9 @@ def _change_after(thread: Thread, number: int) -> str:
     return "the line changed afterwards" if thread.is_outdated else ""
 
 
-def _drafts_of(thread: Thread, comment: Comment, said: str, request: str, why: str) -> Iterator[Draft]:  # fmt: skip
+def _drafts_of(
+    thread: Thread, comment: Comment, request: str, why: str
+) -> Iterator[Draft]:
     """Yield a draft for each statement of a request."""
     run = Run(thread.host, session=thread.review)
     for draft in drafts_of_exchanges([Exchange(1, request, at=comment.at)], run):
@@ -346,7 +332,7 @@ def _drafts_of(thread: Thread, comment: Comment, said: str, request: str, why: s
             draft,
             kind=RULE,
             tags=(FILED[RULE].tag, REVIEW_TAG),
-            said=redact(said)[:MAX_SAID_CHARS],
+            said=redact(comment.said)[:MAX_SAID_CHARS],
             applies=_paths(thread),
             score=round(FOLLOWED_SCORE + draft.score, 2),
             why=f"a reviewer asked for it, {why}",

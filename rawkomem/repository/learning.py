@@ -318,9 +318,8 @@ class Learning(Wing):
 
         Raise BadInput if one of the streams holds no comments of GitHub or GitLab.
         """
-        reviewed = drafts_of_reviews(read_threads(reviews))
-        heard = Heard(Run(), (), "", "", reviewed.counts)
-        return self.take(heard, reviewed.drafts, dry_run)
+        drafts, counts = drafts_of_reviews(read_threads(reviews))
+        return self.take(Heard(Run(), (), "", "", counts), drafts, dry_run)
 
     def take(
         self,

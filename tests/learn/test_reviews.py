@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import NamedTuple
 
 import pytest
 from rawkomem.learn import reviews
@@ -16,7 +17,7 @@ from rawkomem.learn.reviews import (
     drafts_of_reviews,
     read_threads,
 )
-from rawkomem.model.entries import RULE
+from rawkomem.model.entries import RULE, Draft
 from rawkomem.model.errors import BadInput
 
 SQL = "Never build SQL by joining strings, always bind the parameters."
@@ -63,9 +64,14 @@ def note(id: int, text: str, by: str = "rita", **more) -> dict:
     }
 
 
-def reviewed(*documents: object) -> reviews.Reviewed:
+class Reviewed(NamedTuple):
+    drafts: list[Draft]
+    counts: dict[str, int]
+
+
+def reviewed(*documents: object) -> Reviewed:
     data = "\n".join(json.dumps(document) for document in documents)
-    return drafts_of_reviews(read_threads([io.BytesIO(data.encode())]))
+    return Reviewed(*drafts_of_reviews(read_threads([io.BytesIO(data.encode())])))
 
 
 def titles(*documents: object) -> list[str]:
@@ -204,6 +210,7 @@ def test_five_drafts_of_a_review_are_enough():
 
 def test_pages_after_one_another_and_pages_in_a_list_are_one_review():
     root, answer = comment(1, SQL), comment(2, "Done", by="alan", reply_to=1)
+    assert "threads" not in reviewed([root, answer], [answer, root]).drafts[0].why  # a page that was read twice
     assert len(titles([root], [answer])) == len(titles([[root], [answer]])) == len(titles([root, answer])) == 1
 
 
