@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -99,7 +100,8 @@ def read_threads(streams: Sequence[IO[bytes]]) -> list[Thread]:
 
 
 def _name(stream: IO[bytes]) -> str:
-    return str(getattr(stream, "name", "standard input"))
+    name = str(getattr(stream, "name", ""))
+    return name if os.path.exists(name) else "standard input"
 
 
 def _objects_in(stream: IO[bytes]) -> Iterator[Record]:

@@ -125,6 +125,9 @@ def learn_command(
             hint = "use '-' to read a transcript from standard input"
             raise BadInput(f"{name} is neither a file nor a folder", hint)
     if reviews:
+        if any((agent, task, result, error, ask, again)):
+            other = "--reviews goes with --dry-run and --json only"
+            raise BadInput(other, "leave out the other options")
         _learn_reviews(repository, files, dry_run)
         return
     run = Run(agent, task, result or "", error)

@@ -99,6 +99,8 @@ def test_reviews_that_cannot_be_read_are_an_error_with_a_hint(rawkomem, project)
     failed = rawkomem("learn", "--reviews", "not.json", check=2).stderr
     assert "not.json is not valid JSON" in failed and "gh api repos/OWNER/NAME/pulls/NUMBER/comments" in failed
     assert "is a folder" in rawkomem("learn", "--reviews", ".", check=2).stderr
+    assert "standard input holds no" in rawkomem("learn", "--reviews", "-", input="[]", check=2).stderr
+    assert "--dry-run and --json only" in rawkomem("learn", "--reviews", "--llm", "not.json", check=2).stderr
 
 
 def test_a_list_shows_exchange_proposal_and_reasons(rawkomem, waiting):
