@@ -65,15 +65,15 @@ LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
 
 @record
 class Lesson:
-    """A stored lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
+    """A lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
 
     id: str
     pattern_id: str
     context: LessonContext
     by: str
     at: int
-    status: str
-    path: str
+    status: str = ""  # empty: it is read from a wire block, and not stored
+    path: str = ""
 
     @property
     def wire(self) -> str:
@@ -89,17 +89,6 @@ class LearnedLesson:
     id: str
     what: str  # STORED, KNOWN, BETTER or HELD
     plan: Plan
-
-
-@record
-class WireLesson:
-    """A lesson read from a wire block, with the id, pattern, time and agent in that block."""
-
-    context: LessonContext
-    id: str
-    pattern_id: str
-    at: int
-    by: str
 
 
 def lesson_of(memory: Memory) -> Lesson:
@@ -173,7 +162,7 @@ def plan_lesson(
     known: Sequence[Memory],
     trust: Callable[[Memory], float],
     by: str = "",
-    wire: WireLesson | None = None,
+    wire: Lesson | None = None,
 ) -> LearnedLesson:
     """Plan to store a lesson, unless a `known` lesson of its pattern is at least as confident.
 
@@ -207,7 +196,7 @@ def plan_lesson(
 
 
 def _lesson_entry(
-    context: LessonContext, pattern: str, by: str, wire: WireLesson | None
+    context: LessonContext, pattern: str, by: str, wire: Lesson | None
 ) -> Entry:
     at = wire.at if wire and wire.at else now()
     return Entry(
@@ -257,7 +246,7 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     )
 
 
-def read_wire(text: str) -> WireLesson:
+def read_wire(text: str) -> Lesson:
     """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
     block, problems = read_yamo_block(text)
     wrong = next((problem for problem in problems if problem.level == "error"), None)
@@ -270,7 +259,7 @@ def read_wire(text: str) -> WireLesson:
     return _wire_of(block)
 
 
-def _wire_of(block: YamoBlock) -> WireLesson:
+def _wire_of(block: YamoBlock) -> Lesson:
     name, scope = (
         block.value("context", "error_pattern"),
         block.value("meta", "applicability_scope"),
@@ -290,12 +279,13 @@ def _wire_of(block: YamoBlock) -> WireLesson:
     at = read_time(block.value("context", "timestamp"))[0] or 0
     agent = block.agent.removeprefix(AGENT_PREFIX)
     id = block.value("output", "lesson_id")
-    return WireLesson(
-        checked_lesson(context),
-        id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else "",
+    is_usable = LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60
+    return Lesson(
+        id if is_usable else "",
         pattern,
-        at,
+        checked_lesson(context),
         "" if agent == UNNAMED_AGENT else agent,
+        at,
     )
 
 
@@ -316,7 +306,7 @@ def covers_failures(lesson: Lesson, draft: Draft) -> bool:
     return known.error_pattern == told["errorPattern"] and (same_scope or anywhere)
 
 
-def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
+def with_known_name(wire: Lesson, known: Sequence[Memory]) -> Lesson:
     """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
     for lesson in map(lesson_of, known):
         if same_pattern(lesson, wire.pattern_id, wire.context):

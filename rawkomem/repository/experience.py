@@ -18,7 +18,6 @@ from ..learn.lessons import (
     LESSON_HELD,
     LESSON_KNOWN,
     Lesson,
-    WireLesson,
     by_severity,
     covers_failures,
     lesson_drafts,
@@ -376,7 +375,7 @@ class Lessons(Wing):
         return self._core.append(plan_heritage, name, chain, by)
 
     def _store(
-        self, context: LessonContext, by: str, via: str, wire: WireLesson | None = None
+        self, context: LessonContext, by: str, via: str, wire: Lesson | None = None
     ) -> tuple[Lesson, str]:
         known, trust = (
             self._lessons(COMPARED_STATUSES),
