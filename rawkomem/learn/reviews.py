@@ -238,7 +238,7 @@ POLITE = re.compile(
 )
 ASKS_FOR = any_of(
     r"\b(?:please|pls|should(?:n't)?|must|needs? to|ha(?:s|ve) to|ought to|prefer|instead|rather than|avoid|never|always|let's|consider"
-    r"|suggest|recommend|want|better (?:to|if)|nicer (?:to|if)|don't (?!think|know|see|understand|mind|have)|do not (?!think|know|see)|(?:could|can|might) be)\b",
+    r"|suggest|recommend|(?:i|we)(?:'d| would)? (?:want|like)|(?:nice|nicer|better|good) (?:to|if)|don't (?!think|know|see|understand|mind|have)|do not (?!think|know|see)|(?:could|can|might) be)\b",
     r"\bwe (?:use|don't|do not|only|usually|generally|normally|typically)\b",
     r"^(?:also,? |and |then |just |maybe |perhaps |here,? |you (?:can|could|may) )*(?:use|add|remove|rename|move|drop|delete|replace|change|make|put|keep"
     r"|extract|inline|split|merge|combine|return|raise|throw|pass|call|import|declare|define|document|mention|describe|test|assert|mock"
@@ -352,8 +352,9 @@ def _group(groups: Groups, draft: Draft) -> None:
     """Put a draft to those with the same request, or into a new group."""
     said, subject = replace(draft, said=draft.text), statement_of(draft.text).subject
     for words, group in groups:
-        # a quick test, because most requests are about other things
-        if words == subject or len(words & subject) >= MIN_AGAIN_WORDS:
+        # a quick test; a short request is not a part of a long one
+        both, most = len(words & subject), max(len(words), len(subject))
+        if words == subject or (both >= MIN_AGAIN_WORDS and 2 * both >= most):
             other = replace(group[0], said=group[0].text)
             if is_repeated(said, other) or means_same(said, other):
                 group.append(draft)
@@ -362,15 +363,15 @@ def _group(groups: Groups, draft: Draft) -> None:
 
 
 def _joined(group: list[Draft]) -> Draft:
-    """Return one draft for the same request in several threads: the longest, with all files and a higher score."""
-    longest = max(group, key=lambda draft: len(draft.text))
+    """Return one draft for the same request in several threads: the best, with all files and a higher score."""
+    best = max(group, key=lambda draft: (draft.score, len(draft.text)))
     paths = dict.fromkeys(path for draft in group for path in draft.applies)
     others = dict.fromkeys(draft.session for draft in group)
     times = len(group) - 1
     return replace(
-        longest,
+        best,
         applies=tuple(paths)[:MAX_PATHS],
-        score=round(longest.score + REPEATED_SCORE * times, 2),
-        why=f"{longest.why}, in {times + 1} threads" if times else longest.why,
-        again=tuple(one for one in others if one != longest.session),
+        score=round(best.score + REPEATED_SCORE * times, 2),
+        why=f"{best.why}, in {times + 1} threads" if times else best.why,
+        again=tuple(one for one in others if one != best.session),
     )

@@ -183,6 +183,16 @@ def test_a_repeated_request_comes_first_with_all_its_files():
     assert "in 3 threads" in first.why and first.score > second.score and "swallow" in second.title
 
 
+def test_a_short_request_is_not_taken_for_a_part_of_a_longer_comment():
+    texts = (
+        "Please use single quotes.",
+        "Please use single quotes.",
+        "We should escape double quotes inside of single quotes in every German text.",
+    )
+    first, second = reviewed([comment(number, text, changed=True) for number, text in enumerate(texts, 1)]).drafts
+    assert first.title == "Use single quotes" and "in 2 threads" in first.why and "German" in second.title
+
+
 def test_a_request_in_a_later_comment_of_the_reviewer_counts():
     thread = [
         comment(1, "Why do you read the clock here?"),
