@@ -19,6 +19,7 @@ from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
 from ..text.clean import one_line
+from ..text.commands import simple_commands
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
 from .turns import TOOL, USER, Run, Turn
@@ -197,8 +198,6 @@ APPROVAL = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-# separators of the commands of a line
-COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 HIDES_EXIT_CODE = re.compile(
     r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S"
 )  # hides the exit code of the command before it
@@ -206,25 +205,19 @@ FAILED_TESTS = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED",
     re.MULTILINE,
 )
-PROGRAM_PREFIX = re.compile(  # may come before the name of a program
-    r"^(?:\w+=\S*\s+|(?:sudo|time|command|npx|bunx|exec|nice)\s+|timeout\s+\S+\s+"
-    r"|(?:uv|poetry|pdm|pipenv|hatch|rye) run\s+|(?:pnpm|yarn|bundle) exec\s+|python[\d.]*\s+(?:-m\s+)?|(?:\S*/)(?=\w))"
-)
 TEST_COMMAND = re.compile(
     r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|unittest|nextest|bats)\b"
-    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|manage\.py test\b"
+    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|(?:python )?\S*manage\.py test\b"
     r"|(?:go|cargo|dotnet|swift|mix|rails|flutter|dart|zig build) test\b|(?:mvnw?|gradlew?) .*\b(?:test|verify|check)\b"
     r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
     r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
 )
-SHELL_COMMAND = re.compile(
-    r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$",
-    re.DOTALL,
-)
+SHELL_COMMAND = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
 QUOTED_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+WRITES_FILE = re.compile(r"(?<![\d&])>>?\s*(?!/dev/null)[^&\s]")
 READING_COMMAND = re.compile(  # commands that only read
     r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
-    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)(?!.*(?<![\d&])>>?\s*(?!/dev/null)[^&\s])"
+    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)"
     r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
     r"|\S+ (?:--version|-V|--help)$"
 )
@@ -240,12 +233,19 @@ def is_content(ask: str) -> bool | None:
 
 def is_test(command: str) -> bool:
     """Tell whether a command line runs tests."""
-    return any(TEST_COMMAND.match(part) for part in _programs(command))
+    return any(
+        TEST_COMMAND.match(" ".join(words)) for words in simple_commands(command)
+    )
 
 
 def only_looks(command: str) -> bool:
     """Tell whether a line has only commands that read, like `ls` and `git status`."""
-    return all(READING_COMMAND.match(part) for part in _programs(command))
+    read = [
+        READING_COMMAND.match(" ".join(words)) for words in simple_commands(command)
+    ]
+    within = SHELL_COMMAND.match(command.strip())
+    bare = QUOTED_TEXT.sub("", within[2] if within else command)
+    return all(read) and not WRITES_FILE.search(bare)
 
 
 def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
@@ -253,20 +253,6 @@ def command_failed(command: str, failed: bool | None, output: str) -> bool | Non
     if failed or not HIDES_EXIT_CODE.search(command):
         return failed
     return bool(FAILED_TESTS.search(output)) or failed
-
-
-def _programs(command: str) -> list[str]:
-    """Return the commands of a line, without what may come before the program's name, like `sudo`."""
-    within = SHELL_COMMAND.match(command.strip())
-    bare = QUOTED_TEXT.sub("''", within["line"] if within else command)
-    parts = [" ".join(part.split()) for part in COMMAND_SEPARATOR.split(bare)]
-    return [_program(part) for part in parts if part]
-
-
-def _program(part: str) -> str:
-    while (shorter := PROGRAM_PREFIX.sub("", part, count=1)) != part:
-        part = shorter
-    return part
 
 
 # Make a trace of a session: what the person asked, what the agent did, and how it ended.

@@ -132,7 +132,8 @@ def test_commands_that_test(command):
     [
         ("ls 2>/dev/null", True), ("grep -rn 'a|b; rm' src | head", True), ("git diff HEAD~1", True),
         ("sed -n 1,20p a.py", True), ("node --version", True), ("rawkomem context --goal x", True), ("", True),
-        ("cat > a.txt <<E\nhi\nE", False), ("echo hi >> a.txt", False), ("git commit -m x", False),
+        ("cat > a.txt <<E\nhi\nE", False), ("echo hi >> a.txt", False), ("bash -lc 'echo hi > a.txt'", False),
+        ("echo 'a > b'", True), ("sudo -u ann rm a", False), ("git commit -m x", False),
         ("npm install", False), ("latex a", False), ("cd src && rm a", False),
     ],
 )  # fmt: skip
