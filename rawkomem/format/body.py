@@ -60,6 +60,11 @@ def list_items(text: str) -> list[str]:
     return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
 
 
+def numbered(items: Iterable[str]) -> str:
+    """Return a numbered list."""
+    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
+
+
 def items_under(body: str, heading: str) -> tuple[str, ...]:
     """Return the items between a heading and the next one, in upper or lower case, without code and PLACEHOLDERS."""
     parts = sections_of("\n".join(prose_lines(body)))

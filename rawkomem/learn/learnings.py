@@ -17,6 +17,7 @@ from ..format.body import (
     NOTHING_WORKED,
     items_under,
     list_items,
+    numbered,
 )
 from ..index.neighbors import group_leaders
 from ..model.entries import Entry, Memory, Plan
@@ -71,7 +72,7 @@ class LearnedGoal:
 
 def learning_text(learned: LearnedGoal) -> str:
     """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
+    insights = numbered(key_insights(learned.runs)) or NOT_RECORDED
     avoid = (
         "\n".join(f"- {item}" for item in anti_patterns(learned.runs))
         or f"- {NOT_SEEN}"
@@ -128,7 +129,7 @@ def recommended_steps(runs: Sequence[Run]) -> str:
     )
     steps = steps or _typical(good, lambda run: list_items(run.plan))
     return (
-        _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]])
+        numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]])
         or NOTHING_SAID
     )
 
@@ -184,10 +185,6 @@ def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
         for key in kept
     }
     return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
-
-
-def _numbered(texts: Sequence[str]) -> str:
-    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
 
 
 # Consolidate the traces of one goal into a learning. Pure: returns a Plan.

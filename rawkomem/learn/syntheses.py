@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from ..format.body import items_under
+from ..format.body import items_under, numbered
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
@@ -83,11 +83,9 @@ class SkillDraft:
         made = [f"{one_line(_subject(one))} ({one.id})" for one in self.sources]
         parts = [f"# {self.name}", self.description]
         for heading, items in {**self.parts, "Made from": made}.items():
-            lines = [
-                f"{n}. {item}" if heading == APPROACH else f"- {item}"
-                for n, item in enumerate(items, 1)
-            ]
-            parts += [f"## {heading}\n\n" + "\n".join(lines)] if lines else []
+            bullets = "\n".join(f"- {item}" for item in items)
+            listed = numbered(items) if heading == APPROACH else bullets
+            parts.append(listed and f"## {heading}\n\n{listed}")
         return "\n\n".join(filter(None, parts))
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..format.body import list_items
+from ..format.body import list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
-from ..model.ids import file_stem
+from ..model.ids import file_stem, numbered_names
 from ..model.values import iso, now, record, replace
 from ..redaction.find import redact
 from ..state.plans import plan_add
@@ -62,6 +62,8 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
         SESSION_KEY: told.session,
     }
     at = min(told.at or now(), now())
+    stem = trace_path(at, redact(told.agent)).removesuffix(".md")
+    paths = (f"{name}.md" for name in numbered_names(stem))
     return _plan_run(
         told.goal,
         told.status,
@@ -70,7 +72,7 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
         by=told.agent,
         at=at,
         body=told.body.strip() or trace_body(told),
-        path=_free_path(trace_path(at, redact(told.agent)), taken),
+        path=next(path for path in paths if not taken(path)),
     )
 
 
@@ -107,10 +109,7 @@ def trace_body(told: ToldTrace) -> str:
     """Return the sections of a trace under the headings of LLMos, without empty sections."""
     parts = {
         "Plan": told.plan.strip(),
-        "Steps Executed": "\n".join(
-            f"{number}. {step}"
-            for number, step in enumerate(_listed_items(told.steps), 1)
-        ),
+        "Steps Executed": numbered(_listed_items(told.steps)),
         "Results": told.results.strip(),
         "Learnings": "\n".join(f"- {line}" for line in _listed_items(told.learnings)),
     }
@@ -133,14 +132,6 @@ def trace_path(at: int, agent: str) -> str:
     )
     name = name if name.isascii() else file_stem(agent)
     return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
-
-
-def _free_path(path: str, taken: Callable[[str], bool]) -> str:
-    stem, number = path.removesuffix(".md"), 1
-    while taken(path):
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
 
 
 @record
