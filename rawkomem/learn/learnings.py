@@ -269,21 +269,24 @@ def _goal_groups(
     learnings: Sequence[Memory], new: Sequence[Memory]
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:
     """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
-    room = [
-        learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES
-    ]
-    leads = group_leaders(
-        [goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE
-    )
-    members: dict[int, list[Memory]] = {}
-    for place, trace in enumerate(new, len(room)):
-        members.setdefault(leads[place], []).append(trace)
-    for lead, traces in sorted(members.items()):
-        learning = room[lead] if lead < len(room) else None
+    room = [one for one in learnings if len(derived_from(one)) < MAX_SOURCES]
+    for group in _by_goal([*room, *new], MIN_GOAL_COSINE):
+        learning = group[0] if group[0].kind == LEARNING_KIND else None
+        traces = [one for one in group if one.kind == TRACE]
         free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
-        yield learning, traces[:free]
+        if traces:
+            yield learning, traces[:free]
         for start in range(free, len(traces), MAX_SOURCES):
             yield None, traces[start : start + MAX_SOURCES]
+
+
+def _by_goal(memories: Sequence[Memory], cosine: float) -> list[list[Memory]]:
+    """Return the memories in groups with similar goals; the first of a group is the one that the others resemble."""
+    groups: dict[int, list[Memory]] = {}
+    leaders = group_leaders([goal_of(memory) for memory in memories], cosine)
+    for memory, leader in zip(memories, leaders, strict=True):
+        groups.setdefault(leader, []).append(memory)
+    return [*groups.values()]
 
 
 def _learning_entry(
@@ -335,22 +338,13 @@ def _learning_entry(
 
 def _merged_learnings(census: Census, old: Sequence[Memory], by: str) -> list[Entry]:
     """Return entries that merge old learnings with similar goals. The first one supersedes the others."""
-    groups: dict[int, list[Memory]] = {}
-    for place, lead in enumerate(
-        group_leaders([goal_of(learning) for learning in old], MIN_OLD_GOAL_COSINE)
-    ):
-        groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
-    for first, *others in groups.values():
-        if (
-            others
-            and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES
-        ):
-            entries.append(_learning_entry(census, (first, *others), (), by))
-            entries += [
-                superseding(other, first.id, f"consolidated into {first.id}", by)
-                for other in others
-            ]
+    for group in _by_goal(old, MIN_OLD_GOAL_COSINE):
+        first, *others = group
+        if others and sum(len(derived_from(one)) for one in group) <= MAX_SOURCES:
+            entries.append(_learning_entry(census, group, (), by))
+            reason = f"consolidated into {first.id}"
+            entries += [superseding(one, first.id, reason, by) for one in others]
     return entries
 
 
