@@ -21,9 +21,7 @@ from ..text.paths import path_below
 from .cues import any_of
 from .drafts import (
     FILED,
-    MAX_DRAFTS,
     MAX_SAID_CHARS,
-    MIN_DRAFT_SCORE,
     drafts_of_exchanges,
     sentences_of_turn,
 )
@@ -204,8 +202,11 @@ def _is_outdated(note: Record) -> bool:
 
 # Choose requests that a change followed.
 
-FOLLOWED_SCORE = 2.0  # a request that a change followed
+FOLLOWED_SCORE = 1.0  # a request that a change followed; cues of a rule add to it
+ONE_CASE_SCORE = -0.5  # without such cues, a request about the lines of this change
 REPEATED_SCORE = 3.0  # each further thread with the same request
+MIN_REVIEW_SCORE = 1.0  # that a request needs to become a draft
+MAX_REVIEW_DRAFTS = 5  # of one review: those with the highest scores
 MAX_PATHS = 8  # of one draft
 REVIEW_TAG = "review"
 # what became of a thread
@@ -244,6 +245,10 @@ ASKS_FOR = any_of(
     r"|extract|inline|split|merge|combine|return|raise|throw|pass|call|import|declare|define|document|mention|describe|test|assert|mock"
     r"|patch|sort|wrap|format|indent|spell|update|set|reuse|simplify|follow|convert|cast|log|handle|catch|close|write|name"
     r"|limit|store|cache|annotate|mark|skip|chop|omit|swap|capitali[sz]e|no (?!longer|problem|need|worries|idea)\w+ \w+)\b",
+)
+ONE_CASE = any_of(
+    r"\b(?:this|that|these|those|here|pr|patch|commit|typos?)\b",
+    r"^(?:please,? |pls |just |also |maybe )*(?:add|fix|revert|restore|update|rebase|move|rename|remove|delete|drop|adjust|split|put|chop|mention)\b",
 )
 SAME_AGAIN = re.compile(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$", re.IGNORECASE)  # fmt: skip
 
@@ -284,7 +289,7 @@ def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str,
         (_joined(group) for _, group in groups), key=lambda one: -one.score
     ):
         better = [one for one in best if one.session == draft.session]
-        if draft.score >= MIN_DRAFT_SCORE and len(better) < MAX_DRAFTS:
+        if draft.score >= MIN_REVIEW_SCORE and len(better) < MAX_REVIEW_DRAFTS:
             best.append(draft)
         else:
             counts[TOO_WEAK] += 1
@@ -330,13 +335,15 @@ def _drafts_of(
     """Yield a draft for each statement of a request."""
     run = Run(thread.host, session=thread.review)
     for draft in drafts_of_exchanges([Exchange(1, request, at=comment.at)], run):
+        cues = max(0.0, draft.score)
+        score = cues or (ONE_CASE_SCORE if ONE_CASE.search(draft.text) else 0.0)
         yield replace(
             draft,
             kind=RULE,
             tags=(FILED[RULE].tag, REVIEW_TAG),
             said=redact(comment.said)[:MAX_SAID_CHARS],
             applies=_paths(thread),
-            score=round(FOLLOWED_SCORE + draft.score, 2),
+            score=round(FOLLOWED_SCORE + score, 2),
             why=f"a reviewer asked for it, {why}",
         )
 

@@ -147,7 +147,7 @@ def test_a_request_about_one_case_is_left_out(text):
     ("text", "title"),
     [
         ("nit: could you please use `parse_money` instead of float?", "Use `parse_money` instead of float"),
-        ("Should we log this at debug level? The shop logs too much.", "Log this at debug level"),
+        ("Should we log orders at debug level? The shop logs too much.", "Log orders at debug level"),
         ("We use the money type for prices.\n```suggestion\nprice: Money\n```", "We use the money type for prices"),
     ],
 )
