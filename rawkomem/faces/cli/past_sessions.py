@@ -67,7 +67,7 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
 )
 REVIEWED = Fields(
     "dry_run counts=heard.counts drafts waiting=waiting.id known",
-    LEARNED.line,
+    "{drafts_lines:text}\n{known_lines:text}",
     remarks="read {counts}\n{waiting:count|?drafts that already existed: %}",
     drafts=[NEW_DRAFT],
     known=LEARNED.parts["known"],
