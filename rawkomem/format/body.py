@@ -60,6 +60,18 @@ def list_items(text: str) -> list[str]:
     return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
 
 
+def numbered(items: Iterable[str]) -> str:
+    """Return a numbered list."""
+    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
+
+
+def items_under(body: str, heading: str) -> tuple[str, ...]:
+    """Return the items between a heading and the next one, in upper or lower case, without code and PLACEHOLDERS."""
+    parts = sections_of("\n".join(prose_lines(body)))
+    items = list_items(parts.get(heading.lower(), ""))
+    return tuple(item for item in items if item not in PLACEHOLDERS)
+
+
 # Find wikilinks in a body, outside code: [[name]], [[name|label]], [[name#heading]].
 
 # No spaces at the edges, because `[[ -f file ]]` is a shell test. A name is at most as long as an id.

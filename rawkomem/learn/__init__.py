@@ -10,6 +10,7 @@
     do not count.
 `drafts`: Drafts of memories from a session: statements that a person made or agreed to, failures that were fixed, and
     edited instructions. A draft that somebody keeps becomes an entry.
+`reviews`: Drafts from review comments of GitHub and GitLab: requests of a reviewer that a change followed.
 `repetitions`: Find out whether memories or other drafts already say what is about to be learned, or contradict it.
 `lessons`: Lessons (RFC-0011): read and write wire blocks, decide whether a lesson is new, and distill failures into
     drafts.

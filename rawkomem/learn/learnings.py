@@ -15,13 +15,13 @@ from ..format.body import (
     NOT_SEEN,
     NOTHING_SAID,
     NOTHING_WORKED,
-    PLACEHOLDERS,
+    items_under,
     list_items,
-    sections_of,
+    numbered,
 )
 from ..index.neighbors import group_leaders
 from ..model.entries import Entry, Memory, Plan
-from ..model.values import ACTIVE, DAY, record
+from ..model.values import ACTIVE, DAY, record, replace
 from ..state.changes import superseding
 from ..state.digests import by_time, plan_derived
 from ..state.housekeeping import Census
@@ -72,7 +72,7 @@ class LearnedGoal:
 
 def learning_text(learned: LearnedGoal) -> str:
     """Return the learning as Markdown: Context, Key Insights, Recommended Approach, Anti-Patterns."""
-    insights = _numbered(key_insights(learned.runs)) or NOT_RECORDED
+    insights = numbered(key_insights(learned.runs)) or NOT_RECORDED
     avoid = (
         "\n".join(f"- {item}" for item in anti_patterns(learned.runs))
         or f"- {NOT_SEEN}"
@@ -100,26 +100,13 @@ def learning_text(learned: LearnedGoal) -> str:
 
 def earlier_runs(learning: Memory) -> list[Run]:
     """Return the text of a learning as runs, to replace sources that no longer exist."""
-    parts = sections_of(learning.body)
-    id, goal = learning.id, learning.title
-    steps, learnings = (
-        _items_under(parts, "recommended approach"),
-        _items_under(parts, "key insights"),
+    steps, learnings, wrong = (
+        items_under(learning.body, heading)
+        for heading in ("Recommended Approach", "Key Insights", "Anti-Patterns")
     )
-    told = Run(
-        id, goal, "success", steps=steps, learnings=learnings, at=learning.created
-    )
-    failed = [
-        Run(id, goal, "failure", error=item)
-        for item in _items_under(parts, "anti-patterns")
-    ]
-    return [told, *failed]
-
-
-def _items_under(parts: dict[str, str], title: str) -> tuple[str, ...]:
-    return tuple(
-        item for item in list_items(parts.get(title, "")) if item not in PLACEHOLDERS
-    )
+    told = Run(learning.id, learning.title, at=learning.created)
+    failed = [replace(told, outcome="failure", error=item, at=0) for item in wrong]
+    return [replace(told, outcome="success", steps=steps, learnings=learnings), *failed]
 
 
 def key_insights(runs: Sequence[Run]) -> list[str]:
@@ -142,7 +129,7 @@ def recommended_steps(runs: Sequence[Run]) -> str:
     )
     steps = steps or _typical(good, lambda run: list_items(run.plan))
     return (
-        _numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]])
+        numbered([one_line(step, ITEM_LENGTH) for step in steps[:MAX_STEPS]])
         or NOTHING_SAID
     )
 
@@ -200,10 +187,6 @@ def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
     return [first[key] + times[key] for key in kept[:MAX_ITEMS]]
 
 
-def _numbered(texts: Sequence[str]) -> str:
-    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
-
-
 # Consolidate the traces of one goal into a learning. Pure: returns a Plan.
 #
 # A trace whose goal resembles that of a learning is added to it by an amendment. The other traces
@@ -230,10 +213,9 @@ def plan_learnings(census: Census, by: str = "") -> Plan:
     learnings = made_learnings(census)
     entries: list[Entry] = []
     for learning, new in _goal_groups(learnings, unlearned_traces(census)):
-        if learning:
-            entries.append(_amended_learning(census, learning, new, (), by))
-        elif len(new) >= MIN_TRACES:
-            entries.append(_new_learning(new, by))
+        if learning or len(new) >= MIN_TRACES:
+            whole = (learning,) if learning else ()
+            entries.append(_learning_entry(census, whole, new, by))
     changed, before = {entry.target for entry in entries}, census.now - OLD_DAYS * DAY
     old = [
         learning
@@ -287,100 +269,82 @@ def _goal_groups(
     learnings: Sequence[Memory], new: Sequence[Memory]
 ) -> Iterator[tuple[Memory | None, list[Memory]]]:
     """Yield (learning, new traces) for each goal; the learning is None if the goal has none or it is full."""
-    room = [
-        learning for learning in learnings if len(derived_from(learning)) < MAX_SOURCES
-    ]
-    leads = group_leaders(
-        [goal_of(memory) for memory in (*room, *new)], MIN_GOAL_COSINE
-    )
-    members: dict[int, list[Memory]] = {}
-    for place, trace in enumerate(new, len(room)):
-        members.setdefault(leads[place], []).append(trace)
-    for lead, traces in sorted(members.items()):
-        learning = room[lead] if lead < len(room) else None
+    room = [one for one in learnings if len(derived_from(one)) < MAX_SOURCES]
+    for group in _by_goal([*room, *new], MIN_GOAL_COSINE):
+        learning = group[0] if group[0].kind == LEARNING_KIND else None
+        traces = [one for one in group if one.kind == TRACE]
         free = MAX_SOURCES - (len(derived_from(learning)) if learning else 0)
-        yield learning, traces[:free]
+        if traces:
+            yield learning, traces[:free]
         for start in range(free, len(traces), MAX_SOURCES):
             yield None, traces[start : start + MAX_SOURCES]
 
 
-def _new_learning(traces: Sequence[Memory], by: str) -> Entry:
-    runs = [run_of(trace) for trace in traces]
-    failed = [run.id for run in runs if not run.succeeded]
-    chosen = Counter(plain_words(run.goal) for run in runs).most_common(1)[0][0]
-    learned = LearnedGoal(
-        one_line(
-            next(run.goal for run in runs if plain_words(run.goal) == chosen),
-            NAME_LENGTH,
-        ),
-        len(runs),
-        len(failed),
-        tuple(runs),
-    )
-    entry = Entry(
-        kind=LEARNING_KIND,
-        title=LEARNING_PREFIX + learned.name,
-        when=goal_conditions(run.goal for run in runs),
-        tags=(LEARNING_KIND,),
-        source=CONSOLIDATED,
-        by=by,
-        body=learning_text(learned),
-        extra={"goal": runs[0].goal, FAILED_KEY: [*failed]},
-    )
-    return plan_derived(entry, traces).entries[0]
+def _by_goal(memories: Sequence[Memory], cosine: float) -> list[list[Memory]]:
+    """Return the memories in groups with similar goals; the first of a group is the one that the others resemble."""
+    groups: dict[int, list[Memory]] = {}
+    leaders = group_leaders([goal_of(memory) for memory in memories], cosine)
+    for memory, leader in zip(memories, leaders, strict=True):
+        groups.setdefault(leader, []).append(memory)
+    return [*groups.values()]
 
 
-def _amended_learning(
-    census: Census,
-    learning: Memory,
-    new: Sequence[Memory],
-    others: Sequence[Memory],
-    by: str,
+def _learning_entry(
+    census: Census, whole: Sequence[Memory], new: Sequence[Memory], by: str
 ) -> Entry:
-    """Return the amendment that rewrites a learning from its own traces, new traces and those of other learnings."""
-    whole = (learning, *others)
+    """Return the entry of a new learning from traces; with learnings in `whole`, the amendment of the first one.
+
+    It is written from the traces of all these learnings and the new ones.
+    """
     before = [id for one in whole for id in derived_from(one)]
     ids = list(dict.fromkeys([*before, *(trace.id for trace in new)]))
     runs = [run_of(census.memories[id]) for id in ids if id in census.memories]
     known = {run.id for run in runs}
-    gone = [one for one in whole if any(id not in known for id in derived_from(one))]
+    gone = [one for one in whole if not known.issuperset(derived_from(one))]
     runs += [run for one in gone for run in earlier_runs(one)]
     failed = dict.fromkeys(id for one in whole for id in first_list(one, (FAILED_KEY,)))
     failed |= dict.fromkeys(trace.id for trace in new if not run_of(trace).succeeded)
-    learned = LearnedGoal(
-        learning.title.removeprefix(LEARNING_PREFIX), len(ids), len(failed), tuple(runs)
-    )
-    conditions = dict.fromkeys(one for other in whole for one in other.when)
-    conditions |= dict.fromkeys(goal_conditions(map(goal_of, new)))
-    change = Entry(
+    goals = [goal_of(trace) for trace in new]
+    if whole:
+        name = whole[0].title.removeprefix(LEARNING_PREFIX)
+    else:
+        said = Counter(map(plain_words, goals)).most_common(1)[0][0]
+        named = next(goal for goal in goals if plain_words(goal) == said)
+        name = one_line(named, NAME_LENGTH)
+    when = dict.fromkeys(condition for one in whole for condition in one.when)
+    when |= dict.fromkeys(goal_conditions(goals))
+    learned = LearnedGoal(name, len(ids), len(failed), tuple(runs))
+    entry = Entry(
         kind="amend",
         by=by,
         body=learning_text(learned),
-        when=tuple(conditions)[:MAX_CONDITIONS],
+        when=tuple(when)[:MAX_CONDITIONS],
         given=("whenToUse",),
         extra={FAILED_KEY: [*failed]},
     )
-    return entry_about(learning, with_sources(change, ids))
+    if whole:
+        return entry_about(whole[0], with_sources(entry, ids))
+    entry = replace(
+        entry,
+        kind=LEARNING_KIND,
+        title=LEARNING_PREFIX + name,
+        tags=(LEARNING_KIND,),
+        source=CONSOLIDATED,
+        given=(),
+        extra={"goal": goals[0], **entry.extra},
+    )
+    return plan_derived(entry, new).entries[0]
 
 
 def _merged_learnings(census: Census, old: Sequence[Memory], by: str) -> list[Entry]:
     """Return entries that merge old learnings with similar goals. The first one supersedes the others."""
-    groups: dict[int, list[Memory]] = {}
-    for place, lead in enumerate(
-        group_leaders([goal_of(learning) for learning in old], MIN_OLD_GOAL_COSINE)
-    ):
-        groups.setdefault(lead, []).append(old[place])
     entries: list[Entry] = []
-    for first, *others in groups.values():
-        if (
-            others
-            and sum(len(derived_from(one)) for one in (first, *others)) <= MAX_SOURCES
-        ):
-            entries.append(_amended_learning(census, first, (), others, by))
-            entries += [
-                superseding(other, first.id, f"consolidated into {first.id}", by)
-                for other in others
-            ]
+    for group in _by_goal(old, MIN_OLD_GOAL_COSINE):
+        first, *others = group
+        if others and sum(len(derived_from(one)) for one in group) <= MAX_SOURCES:
+            entries.append(_learning_entry(census, group, (), by))
+            reason = f"consolidated into {first.id}"
+            entries += [superseding(one, first.id, reason, by) for one in others]
     return entries
 
 

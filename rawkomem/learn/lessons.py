@@ -5,11 +5,11 @@ into drafts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..files.session_records import draft_id
-from ..format.body import list_items, sections_of
+from ..format.body import items_under
 from ..format.mesh_fields import (
     LESSON_HEADINGS,
     SEVERITIES,
@@ -40,9 +40,10 @@ from ..model.ids import new_id
 from ..model.values import ACTIVE, DAY, iso, now, read_time, record, replace
 from ..redaction.find import redact
 from ..state.changes import outweighs, superseding
+from ..state.digests import by_time
 from ..state.fold import TRUST_INSUFFICIENT, new_memory, plan_quarantined
 from ..state.plans import plan_add
-from ..state.runs import EXPERIENCE, TRACE, goal_of
+from ..state.runs import EXPERIENCE, TRACE, first_value, goal_of
 from ..state.trust import DERIVED
 from ..text.clean import one_line
 from ..text.conditions import REFUSED, read_condition
@@ -64,15 +65,15 @@ LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
 
 @record
 class Lesson:
-    """A stored lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
+    """A lesson: the LessonBlock of RFC-0011, with author, time, status and file."""
 
     id: str
     pattern_id: str
     context: LessonContext
     by: str
     at: int
-    status: str
-    path: str
+    status: str = ""  # empty: it is read from a wire block, and not stored
+    path: str = ""
 
     @property
     def wire(self) -> str:
@@ -88,17 +89,6 @@ class LearnedLesson:
     id: str
     what: str  # STORED, KNOWN, BETTER or HELD
     plan: Plan
-
-
-@record
-class WireLesson:
-    """A lesson read from a wire block, with the id, pattern, time and agent in that block."""
-
-    context: LessonContext
-    id: str
-    pattern_id: str
-    at: int
-    by: str
 
 
 def lesson_of(memory: Memory) -> Lesson:
@@ -172,7 +162,7 @@ def plan_lesson(
     known: Sequence[Memory],
     trust: Callable[[Memory], float],
     by: str = "",
-    wire: WireLesson | None = None,
+    wire: Lesson | None = None,
 ) -> LearnedLesson:
     """Plan to store a lesson, unless a `known` lesson of its pattern is at least as confident.
 
@@ -191,37 +181,22 @@ def plan_lesson(
     ]
     best = max(same, key=lambda lesson: lesson.context.confidence, default=None)
     if best and best.context.confidence >= context.confidence:
-        return LearnedLesson(
-            best.id, LESSON_KNOWN, Plan((), f"{best.id} already says this")
-        )
-    first = plan_add(_lesson_entry(context, pattern, by, wire)).entries[0]
+        return LearnedLesson(best.id, LESSON_KNOWN, Plan(()))
+    (first,) = plan_add(_lesson_entry(context, pattern, by, wire)).entries
     ids = {lesson.id for lesson in same}
     older = [memory for memory in known if memory.id in ids and memory.status == ACTIVE]
-    if not older:
-        return LearnedLesson(
-            first.id, LESSON_STORED, Plan((first,), f"lesson {pattern}")
-        )
-    if not outweighs(new_memory(first), older, trust):
-        held = plan_quarantined(
-            first, TRUST_INSUFFICIENT, by, [memory.id for memory in older]
-        )
-        return LearnedLesson(
-            first.id,
-            LESSON_HELD,
-            replace(
-                held, why=f"lesson {first.id} waits for a review: it is trusted less"
-            ),
-        )
-    taken = [
-        superseding(memory, first.id, "a more confident lesson of the same pattern", by)
-        for memory in older
-    ]
-    why = f"lesson {pattern}, which replaces {', '.join(memory.id for memory in older)}"
-    return LearnedLesson(first.id, LESSON_BETTER, Plan((first, *taken), why))
+    if older and not outweighs(new_memory(first), older, trust):
+        others = [memory.id for memory in older]
+        held = plan_quarantined(first, TRUST_INSUFFICIENT, by, others)
+        return LearnedLesson(first.id, LESSON_HELD, held)
+    reason = "a more confident lesson of the same pattern"
+    taken = [superseding(memory, first.id, reason, by) for memory in older]
+    what = LESSON_BETTER if older else LESSON_STORED
+    return LearnedLesson(first.id, what, Plan((first, *taken)))
 
 
 def _lesson_entry(
-    context: LessonContext, pattern: str, by: str, wire: WireLesson | None
+    context: LessonContext, pattern: str, by: str, wire: Lesson | None
 ) -> Entry:
     at = wire.at if wire and wire.at else now()
     return Entry(
@@ -271,7 +246,7 @@ def lesson_of_draft(draft: Draft, by: str = "") -> Entry:
     )
 
 
-def read_wire(text: str) -> WireLesson:
+def read_wire(text: str) -> Lesson:
     """Return the lesson in a wire block, in either form. BadInput names the first invalid line."""
     block, problems = read_yamo_block(text)
     wrong = next((problem for problem in problems if problem.level == "error"), None)
@@ -284,7 +259,7 @@ def read_wire(text: str) -> WireLesson:
     return _wire_of(block)
 
 
-def _wire_of(block: YamoBlock) -> WireLesson:
+def _wire_of(block: YamoBlock) -> Lesson:
     name, scope = (
         block.value("context", "error_pattern"),
         block.value("meta", "applicability_scope"),
@@ -304,12 +279,13 @@ def _wire_of(block: YamoBlock) -> WireLesson:
     at = read_time(block.value("context", "timestamp"))[0] or 0
     agent = block.agent.removeprefix(AGENT_PREFIX)
     id = block.value("output", "lesson_id")
-    return WireLesson(
-        checked_lesson(context),
-        id if LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60 else "",
+    is_usable = LESSON_ID.fullmatch(id) and yamo_name(id) == id and len(id) < 60
+    return Lesson(
+        id if is_usable else "",
         pattern,
-        at,
+        checked_lesson(context),
         "" if agent == UNNAMED_AGENT else agent,
+        at,
     )
 
 
@@ -322,16 +298,15 @@ def _confidence_number(text: str) -> float:
         ) from None
 
 
-def covers_failures(lesson: Lesson, error_pattern: str, scope: str) -> bool:
-    """Tell whether a lesson covers failures of a pattern. An empty scope, or "this project", matches any scope."""
-    anywhere = scope in (
-        "",
-        lesson.context.applicable_scope,
-    ) or lesson.context.applicable_scope in ("", "this project")
-    return lesson.context.error_pattern == error_pattern and anywhere
+def covers_failures(lesson: Lesson, draft: Draft) -> bool:
+    """Tell whether a lesson covers the failures of a draft. An empty scope, or "this project", matches any scope."""
+    told, known = dict(draft.fields), lesson.context
+    same_scope = told.get("applicableScope", "") in ("", known.applicable_scope)
+    anywhere = known.applicable_scope in ("", "this project")
+    return known.error_pattern == told["errorPattern"] and (same_scope or anywhere)
 
 
-def with_known_name(wire: WireLesson, known: Sequence[Memory]) -> WireLesson:
+def with_known_name(wire: Lesson, known: Sequence[Memory]) -> Lesson:
     """Return the lesson with the readable name of its pattern, if a known lesson has that name."""
     for lesson in map(lesson_of, known):
         if same_pattern(lesson, wire.pattern_id, wire.context):
@@ -371,125 +346,86 @@ MAX_TEXT_CHARS = 600  # of a rule, learning, fix or other text in a draft
 MAX_QUOTE_CHARS = 120  # of an error, a goal or a title in a sentence
 
 
-@record
-class LessonProposal:
-    """A draft made from failures, with their pattern and scope and the ids of those failures."""
-
-    draft: Draft
-    pattern: str
-    scope: str  # empty if unknown
-    sources: tuple[str, ...]
-
-
-def lesson_proposals(memories: Iterable[Memory], now: int) -> list[LessonProposal]:
-    """Return at most one proposal per error pattern, sorted by pattern."""
+def lesson_drafts(memories: Iterable[Memory], now: int) -> list[Draft]:
+    """Return at most one draft per error pattern, sorted by pattern. Its `fields` name the pattern and the failures."""
     groups: dict[tuple[str, str], list[Memory]] = {}
-    for memory in memories:
-        is_told = is_failure(memory) or (_counts(memory) and _fact(memory, "pattern"))
-        if is_told and 0 <= now - memory.created < REPEATED_MS:
+    for memory in by_time(memories):
+        told = _is_failure(memory) or _fact(memory, "pattern")
+        is_open = memory.status == ACTIVE and memory.kind != LESSON
+        if told and is_open and 0 <= now - memory.created < REPEATED_MS:
             groups.setdefault(_pattern_and_scope(memory), []).append(memory)
-    found = []
-    for pattern, failures in sorted(groups.items()):
-        failures.sort(key=lambda memory: (memory.created, memory.id))
-        recent = any(
-            is_failure(memory) and now - memory.created < RECENT_MS
-            for memory in failures
-        )
-        proposal = _proposal(pattern, failures) if recent or len(failures) > 1 else None
-        if proposal and pattern[0]:
-            found.append(proposal)
-    return found
+    drafts: list[Draft] = []
+    for (name, scope), failures in sorted(groups.items()):
+        recent = (one for one in failures if now - one.created < RECENT_MS)
+        if name and (len(failures) > 1 or any(map(_is_failure, recent))):
+            drafts += _drafts_of_failures(name, scope, failures)
+    return drafts
 
 
-def is_failure(memory: Memory) -> bool:
-    """Tell whether an active memory records a failure: its `status` key says so, or it has the candidate tag."""
+def _is_failure(memory: Memory) -> bool:
+    """Tell whether a memory records a failure: its `status` key says so, or it has the candidate tag."""
     marked = any(tag.lower().lstrip("#") == CANDIDATE_TAG[1:] for tag in memory.tags)
-    return _counts(memory) and (
-        marked or _fact(memory, "status").lower() in FAILED_STATUSES
-    )
+    return marked or _fact(memory, "status").lower() in FAILED_STATUSES
 
 
-def _counts(memory: Memory) -> bool:
-    return memory.status == ACTIVE and memory.kind != "lesson"
+def _drafts_of_failures(
+    name: str, scope: str, failures: Sequence[Memory]
+) -> Iterator[Draft]:
+    """Yield the draft for the failures of one pattern, unless they name no rule, learning or fix."""
 
+    def last(fact: str, shape: Callable[[str], str] = _sentence) -> str:
+        told = (shape(_fact(memory, fact)) for memory in reversed(failures))
+        return next(filter(None, told), "")
 
-def _proposal(
-    pattern: tuple[str, str], failures: Sequence[Memory]
-) -> LessonProposal | None:
-    """Return the proposal for the failures of one pattern; None if they name no rule, learning or fix."""
     learned = (
-        _sentence(one)
+        _sentence(item)
         for memory in reversed(failures)
-        for one in list_items(sections_of(memory.body).get("learnings", ""))
+        for item in items_under(memory.body, "learnings")
     )
-    rule = _last_sentence(failures, "rule") or next(filter(None, learned), "")
-    fix = _last_sentence(failures, "fix")
+    rule, fix = last("rule") or next(filter(None, learned), ""), last("fix")
     if not rule and not fix:
-        return None
-    draft = _lesson_draft(pattern, failures, rule, fix)
-    return LessonProposal(draft, *pattern, tuple(memory.id for memory in failures))
-
-
-def _lesson_draft(
-    pattern: tuple[str, str], failures: Sequence[Memory], rule: str, fix: str
-) -> Draft:
-    name, scope = pattern
-    told = {
-        "situation": f"{_last_sentence(failures, 'situation')}\n\n{_listed(failures)}".strip(),
-        "fix": fix,
-        "inverse_lesson": _last_sentence(failures, "inverse"),
-    }
-    keys = {
-        "errorPattern": name,
-        "applicableScope": scope,
-        "oversight": _last_sentence(failures, "oversight"),
-        "severity": _severity(failures),
-        "ruleConfidence": _stated_confidence(failures),
-        DERIVED: " ".join(memory.id for memory in failures),
-    }
-    return Draft(
-        id=draft_id(DISTILL_SESSION, f"{name} {scope} {rule or fix}"),
-        kind=RULE if rule else FIX,
-        title=one_line((rule or fix).removesuffix(".")),
-        text="\n\n".join(
-            f"{heading}\n\n{told[field]}"
-            for heading, field in LESSON_HEADINGS.items()
-            if told[field]
-        ),
-        when=lesson_conditions(name, scope),
-        tags=(LESSON,),
-        fields=tuple((key, value) for key, value in keys.items() if value),
-        **_evidence(failures),
-    )
-
-
-def _evidence(failures: Sequence[Memory]) -> dict[str, Any]:
-    """Return the fields of a draft that describe its failures."""
-    last = failures[-1]
-    goal = goal_of(last) if last.kind in (TRACE, EXPERIENCE) else _fact(last, "goal")
-    return {
-        "said": _listed(failures),
-        "score": round(
-            min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (len(failures) - 1)), 2
-        ),
-        "why": f"it happened {_times(failures)}",
-        "session": DISTILL_SESSION,
-        "task": _quoted(goal),
-        "at": last.created,
-    }
-
-
-def _listed(failures: Sequence[Memory]) -> str:
-    """Return a list of failures: the day, the id, and the error or the title."""
-    lines = (
+        return
+    times, latest = len(failures), failures[-1]
+    listed = "\n".join(
         f"- {iso(one.created)[:10]} {one.id}: {_quoted(_fact(one, 'error') or one.title)}"
         for one in failures
     )
-    return "\n".join(lines)
-
-
-def _times(failures: Sequence[Memory]) -> str:
-    return {1: "once", 2: "twice"}.get(len(failures), f"{len(failures)} times")
+    prose = {
+        "situation": f"{last('situation')}\n\n{listed}".strip(),
+        "fix": fix,
+        "inverse_lesson": last("inverse"),
+    }
+    severity = last("severity", str.lower)
+    usual = "high" if times >= HIGH_SEVERITY_FAILURES else "medium"
+    often = {1: "once", 2: "twice"}.get(times, f"{times} times")
+    keys = {
+        "errorPattern": name,
+        "applicableScope": scope,
+        "oversight": last("oversight"),
+        "severity": severity if severity in SEVERITIES else usual,
+        "ruleConfidence": last("confidence", _stated_confidence),
+        DERIVED: " ".join(memory.id for memory in failures),
+    }
+    is_run = latest.kind in (TRACE, EXPERIENCE)
+    yield Draft(
+        id=draft_id(DISTILL_SESSION, f"{name} {scope} {rule or fix}"),
+        kind=RULE if rule else FIX,
+        said=listed,
+        title=one_line((rule or fix).removesuffix(".")),
+        text="\n\n".join(
+            f"{heading}\n\n{prose[field]}"
+            for heading, field in LESSON_HEADINGS.items()
+            if prose[field]
+        ),
+        when=lesson_conditions(name, scope),
+        tags=(LESSON,),
+        score=round(min(MAX_SCORE, BASE_SCORE + REPEAT_SCORE * (times - 1)), 2),
+        why=f"it happened {often}",
+        session=DISTILL_SESSION,
+        task=_quoted(goal_of(latest) if is_run else _fact(latest, "goal")),
+        at=latest.created,
+        fields=tuple((key, value) for key, value in keys.items() if value),
+    )
 
 
 def _quoted(text: str) -> str:
@@ -505,45 +441,21 @@ def _pattern_and_scope(memory: Memory) -> tuple[str, str]:
     name = _fact(memory, "pattern")
     if not name:
         line = (_fact(memory, "error") or memory.title).strip().partition("\n")[0]
-        name = "_".join(
-            [word for word in language().words(line) if word.isalpha()][:PATTERN_WORDS]
-        )
+        words = [word for word in language().words(line) if word.isalpha()]
+        name = "_".join(words[:PATTERN_WORDS])
     return one_line(redact(name), 120), one_line(redact(_fact(memory, "scope")), 200)
 
 
-def _severity(failures: Sequence[Memory]) -> str:
-    severity = _last_fact(failures, "severity").lower()
-    if severity in SEVERITIES:
-        return severity
-    return "high" if len(failures) >= HIGH_SEVERITY_FAILURES else "medium"
-
-
-def _stated_confidence(failures: Sequence[Memory]) -> str:
-    """Return the last confidence that an entry states; empty unless it is a number from 0 to 1."""
-    given = _last_fact(failures, "confidence")
+def _stated_confidence(text: str) -> str:
+    """Return a confidence as it is written; empty unless it is a number from 0 to 1."""
     try:
-        return given if 0 <= float(given) <= 1 else ""
+        return text if 0 <= float(text) <= 1 else ""
     except ValueError:
         return ""
 
 
-def _last_fact(failures: Sequence[Memory], name: str) -> str:
-    return next(
-        (text for memory in reversed(failures) if (text := _fact(memory, name))), ""
-    )
-
-
-def _last_sentence(failures: Sequence[Memory], name: str) -> str:
-    found = (_sentence(_fact(memory, name)) for memory in reversed(failures))
-    return next(filter(None, found), "")
-
-
 def _fact(memory: Memory, name: str) -> str:
-    found = (memory.extra.get(key) for key in FACT_KEYS.get(name, (name,)))
-    return next(
-        (value.strip() for value in found if isinstance(value, str) and value.strip()),
-        "",
-    )
+    return first_value(memory, FACT_KEYS.get(name, (name,)))
 
 
 def _sentence(text: str) -> str:

@@ -40,7 +40,10 @@ class Llm:
 
     def complete(self, prompt: str, system: str = "") -> str:
         """Return the answer's text, or raise LlmFailure."""
-        return self._answer(redact(prompt), redact(system))
+        try:
+            return self._answer(redact(prompt), redact(system))
+        except RequestFailed as failure:
+            raise LlmFailure(failure.message, failure.hint) from None
 
     def _answer(self, prompt: str, system: str) -> str:
         raise NotImplementedError
@@ -79,22 +82,16 @@ class EndpointLlm(Llm):
         if settings.max_tokens:
             self._fixed["max_tokens"] = settings.max_tokens
         url = api_url(settings.endpoint, CHAT.ending)
-        try:
-            self._post = JsonApi(
-                CHAT, url, settings.key_env, settings.timeout, pauses, settings.key
-            )
-        except RequestFailed as failure:
-            raise LlmFailure(failure.message, failure.hint) from None
+        self._post = JsonApi(
+            CHAT, url, settings.key_env, settings.timeout, pauses, settings.key
+        )
         target = self._post.client.target
         self.name = f"{settings.model} at {target.host}:{target.port}"
 
     def _answer(self, prompt: str, system: str) -> str:
         roles = (("system", system), ("user", prompt))
         messages = [{"role": role, "content": text} for role, text in roles if text]
-        try:
-            return completion_text(self._post({**self._fixed, "messages": messages}))
-        except RequestFailed as failure:
-            raise LlmFailure(failure.message, failure.hint) from None
+        return completion_text(self._post({**self._fixed, "messages": messages}))
 
 
 def completion_text(answer: Any) -> str:
@@ -281,23 +278,20 @@ def ask_for_json(llm: Llm, prompt: str, system: str, schema: Schema) -> dict[str
     """Return the model's answer as an object that fits the schema. Retry once; after that raise LlmFailure."""
     wanted = f"Answer with one JSON object and nothing else. Its JSON Schema:\n{json.dumps(schema, ensure_ascii=False)}"
     system = f"{system}\n\n{wanted}".strip()
-    answer = llm.complete(prompt, system)
-    try:
-        return read_json_object(answer, schema)
-    except UnfitAnswer as problem:
-        complaint = f"Your last answer could not be used ({problem!s}). It was:"
-        again = llm.complete(
-            f"{prompt}\n\n{complaint}\n\n{answer[:MAX_RETURNED_CHARS]}\n\nGive it again, as one JSON object only.",
-            system,
+    question, answer, problem = prompt, "", ""
+    for _ in range(2):
+        answer = llm.complete(question, system)
+        try:
+            return read_json_object(answer, schema)
+        except UnfitAnswer as unfit:
+            problem = str(unfit)
+        question = (
+            f"{prompt}\n\nYour last answer could not be used ({problem}). It was:\n\n"
+            f"{answer[:MAX_RETURNED_CHARS]}\n\nGive it again, as one JSON object only."
         )
-    try:
-        return read_json_object(again, schema)
-    except UnfitAnswer as problem:
-        words = one_line(redact(again), 120)
-        hint = f"Its answer began: {words}" if words else "Try another model."
-        raise LlmFailure(
-            f"{llm.name} gave no usable answer, twice: {problem}", hint
-        ) from None
+    words = one_line(redact(answer), 120)
+    hint = f"Its answer began: {words}" if words else "Try another model."
+    raise LlmFailure(f"{llm.name} gave no usable answer, twice: {problem}", hint)
 
 
 def read_json_object(text: str, schema: Schema) -> dict[str, Any]:

@@ -378,7 +378,7 @@ def plan_skill_prune(skills: Sequence[Skill], threshold: float, by: str) -> Plan
         archiving(one.memory, f"pruned: reliability {one.reliability:g} {below}", by)
         for one in weak
     ]
-    return Plan(tuple(archived), f"prune {len(archived)} skills")
+    return Plan(tuple(archived))
 
 
 # Export a skill as a folder that agent hosts load: `<name>/SKILL.md` in the format of Agent

@@ -5,22 +5,23 @@ model.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from ..format.body import list_items, sections_of
+from ..format.body import items_under, numbered
 from ..format.mesh_fields import lesson_context
 from ..format.yamo import YamoBlock, build_block, emit_yamo
 from ..model.entries import Entry, Memory, Plan
 from ..model.values import ACTIVE, CREATES, GROUPS, iso, record, replace
-from ..state.digests import plan_derived
+from ..state.digests import by_time, plan_derived
 from ..state.graph import build_graph, clusters
 from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
 from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
 from ..text.language import Statement, language, statement_of
-from ..text.prose import prose_lines, summarize
+from ..text.prose import summarize
 from .llm import (
     DATA_WARNING,
     SCHEMAS,
@@ -37,69 +38,55 @@ from .skills import DESCRIPTION_LENGTH, NAME_LENGTH, SKILL_KIND, skill_body
 # until somebody reviews it.
 
 LEARNING, LESSON = "learning", "lesson"
-SYNTHESIZED = "synthesize"  # stored as the source of these skills
 MIN_GROUP_COSINE = 0.6  # of memories that belong together, as in state/digests.py
 MIN_LESSONS = 3  # that make a skill if there is no learning
 MAX_ITEMS = 12  # per list
 DESCRIPTION_WORDS = 40
-SECTIONS = {
-    "insights": "Key Insights",
-    "steps": "Recommended Approach",
-    "avoid": "Anti-Patterns",
+APPROACH, KNOW, AVOID, RULES = "Approach", "What to know", "Avoid", "Rules"
+# heading of a proposed skill → the same items in a learning, and their name
+PARTS = {
+    APPROACH: ("Recommended Approach", "step"),
+    KNOW: ("Key Insights", "insight"),
+    AVOID: ("Anti-Patterns", "warning"),
+    RULES: ("", "rule"),  # of lessons
 }
-APPROACH, AVOID, RULES = "Approach", "Avoid", "Rules"  # headings of a proposed skill
 TITLE_PREFIX = re.compile(r"^(?:learning|lesson)\s*:\s*", re.IGNORECASE)
 RULE_TEXT = re.compile(r"\bRule:[ \t]*([^|\n]+)")
-SKILL_SYSTEM = f"You turn the notes of a software project into one skill that an agent can follow. {DATA_WARNING}"
 
 
 @record
 class SkillDraft:
-    """A proposed skill: its name, its text in parts, and its sources."""
+    """A proposed skill: its name, its items by heading, and its sources."""
 
     name: str
     description: str
-    steps: tuple[str, ...]
-    insights: tuple[str, ...]
-    avoid: tuple[str, ...]
-    rules: tuple[str, ...]
+    parts: dict[str, tuple[str, ...]]
     sources: tuple[Memory, ...]
 
     @property
     def analysis(self) -> str:
         """Return one line with the number of sources and of items in each part."""
-        lessons = sum(memory.kind == LESSON for memory in self.sources)
-        made = {LEARNING: len(self.sources) - lessons, LESSON: lessons}
-        said = {
-            "step": len(self.steps),
-            "insight": len(self.insights),
-            "warning": len(self.avoid),
-            "rule": len(self.rules),
-        }
-        return f"{_counted(made)}: {_counted(said)}"
+        kinds = Counter(memory.kind for memory in self.sources)
+        made = [
+            counted(kinds[kind], kind) for kind in (LEARNING, LESSON) if kinds[kind]
+        ]
+        said = [
+            counted(len(self.parts[part]), name)
+            for part, (_, name) in PARTS.items()
+            if self.parts[part]
+        ]
+        return f"{', '.join(made)}: {', '.join(said) or 'nothing'}"
 
     @property
     def text(self) -> str:
         """Return the skill as Markdown."""
-        lists: dict[str, Sequence[str]] = {
-            APPROACH: [
-                f"{number}. {step}" for number, step in enumerate(self.steps, 1)
-            ],
-            "What to know": [f"- {line}" for line in self.insights],
-            AVOID: [f"- {line}" for line in self.avoid],
-            RULES: [f"- {line}" for line in self.rules],
-            "Made from": [
-                f"- {one_line(_subject(one))} ({one.id})" for one in self.sources
-            ],
-        }
-        parts = [
-            f"## {heading}\n\n" + "\n".join(lines)
-            for heading, lines in lists.items()
-            if lines
-        ]
-        return "\n\n".join(
-            part for part in (f"# {self.name}", self.description, *parts) if part
-        )
+        made = [f"{one_line(_subject(one))} ({one.id})" for one in self.sources]
+        parts = [f"# {self.name}", self.description]
+        for heading, items in {**self.parts, "Made from": made}.items():
+            bullets = "\n".join(f"- {item}" for item in items)
+            listed = numbered(items) if heading == APPROACH else bullets
+            parts.append(listed and f"## {heading}\n\n{listed}")
+        return "\n\n".join(filter(None, parts))
 
 
 # Choosing sources
@@ -108,16 +95,19 @@ class SkillDraft:
 def skill_sources(memories: Iterable[Memory], topic: str) -> list[Memory]:
     """Return the active learnings and lessons, oldest first; with a topic, only those about it."""
     asked = set(specific_stems(topic))
-    least = max(1, enough_stems(len(asked)))
-    found = []
-    for memory in memories:
-        if memory.kind in (LEARNING, LESSON) and memory.status == ACTIVE:
-            words = language().words(
-                " ".join((memory.title, *memory.tags, memory.body))
-            )
-            if not topic or len(asked.intersection(language().roots(words))) >= least:
-                found.append(memory)
-    return sorted(found, key=lambda memory: (memory.created, memory.id))
+    least = max(1, enough_stems(len(asked))) if topic else 0
+
+    def is_wanted(memory: Memory) -> bool:
+        words = language().words(" ".join((memory.title, *memory.tags, memory.body)))
+        return len(asked.intersection(language().roots(words))) >= least
+
+    return [
+        memory
+        for memory in by_time(memories)
+        if memory.kind in (LEARNING, LESSON)
+        and memory.status == ACTIVE
+        and is_wanted(memory)
+    ]
 
 
 def grouped_sources(
@@ -148,32 +138,23 @@ def is_enough_for_skill(sources: Collection[Memory]) -> bool:
 
 def skill_draft(name: str, sources: Sequence[Memory]) -> SkillDraft:
     """Return a skill draft with the words of these memories, without repetitions."""
-    learnings = [memory for memory in sources if memory.kind == LEARNING]
-    lists = {
-        field: _each_once(
-            item
-            for memory in learnings
-            for item in list_items(section_under(memory.body, heading))
+    rules = [_rule_of_lesson(one) for one in sources if one.kind == LESSON]
+    learned = [one.body for one in sources if one.kind == LEARNING]
+    parts = {
+        heading: _each_once(
+            item for body in learned for item in items_under(body, section)
         )
-        for field, heading in SECTIONS.items()
+        for heading, (section, _) in PARTS.items()
+        if section
     }
-    rules = _each_once(
-        _rule_of_lesson(memory) for memory in sources if memory.kind == LESSON
-    )
-    told = [(". ".join(lists[field]), 1.0) for field in ("insights", "steps")] + [
-        (". ".join(rules), 0.5)
+    parts[RULES] = _each_once(rules)
+    told = [
+        (". ".join(parts[part]), 0.5 if part == RULES else 1.0)
+        for part in (KNOW, APPROACH, RULES)
+        if parts[part]
     ]
-    description = one_line(
-        summarize([text for text in told if text[0]], DESCRIPTION_WORDS),
-        DESCRIPTION_LENGTH,
-    )
-    return SkillDraft(
-        one_line(name, NAME_LENGTH),
-        description,
-        **lists,
-        rules=rules,
-        sources=tuple(sources),
-    )
+    description = one_line(summarize(told, DESCRIPTION_WORDS), DESCRIPTION_LENGTH)
+    return SkillDraft(one_line(name, NAME_LENGTH), description, parts, tuple(sources))
 
 
 def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
@@ -187,14 +168,15 @@ def reworded_draft(llm: Llm, draft: SkillDraft) -> SkillDraft:
         "Give a short name, one sentence that says what the skill does and when to use it, the steps in order, and what"
         " to avoid. Add nothing that the memories do not say."
     )
-    answer = ask_for_json(llm, prompt, SKILL_SYSTEM, SCHEMAS["skill"])
+    system = f"You turn the notes of a software project into one skill that an agent can follow. {DATA_WARNING}"
+    answer = ask_for_json(llm, prompt, system, SCHEMAS["skill"])
+    told = {APPROACH: _each_once(answer["steps"]), AVOID: _each_once(answer["avoid"])}
     return replace(
         draft,
         name=one_line(answer["name"], NAME_LENGTH) or draft.name,
         description=one_line(answer["description"], DESCRIPTION_LENGTH)
         or draft.description,
-        steps=_each_once(answer["steps"]) or draft.steps,
-        avoid=_each_once(answer["avoid"]) or draft.avoid,
+        parts={part: told.get(part) or items for part, items in draft.parts.items()},
     )
 
 
@@ -204,7 +186,7 @@ def plan_proposed_skill(draft: SkillDraft, by: str) -> Plan:
         kind=SKILL_KIND,
         title=draft.name,
         tags=("synthesized",),
-        source=SYNTHESIZED,
+        source="synthesize",
         by=by,
         body=skill_body(draft.text),
         extra={"intent": draft.name, "description": draft.description},
@@ -218,8 +200,7 @@ def skill_as_yamo(memory: Memory) -> str:
     """Return a proposed skill as a YAMO block, with its steps as output and its warnings and rules as constraints."""
     sources, at = derived_from(memory), iso(memory.created)
     steps, avoid, rules = (
-        list_items(section_under(memory.body, heading))
-        for heading in (APPROACH, AVOID, RULES)
+        items_under(memory.body, heading) for heading in (APPROACH, AVOID, RULES)
     )
     block = YamoBlock(
         memory.title,
@@ -247,14 +228,6 @@ def skill_as_yamo(memory: Memory) -> str:
     return emit_yamo(block)
 
 
-# Reading learnings
-
-
-def section_under(body: str, heading: str) -> str:
-    """Return the text between a heading and the next one, without code. Upper and lower case do not matter."""
-    return sections_of("\n".join(prose_lines(body))).get(heading.lower(), "")
-
-
 def _rule_of_lesson(memory: Memory) -> str:
     """Return the rule of a lesson. Without the key `preventativeRule`, use the text after `Rule:`, or the title."""
     found = RULE_TEXT.search(memory.body)
@@ -280,13 +253,6 @@ def _subject(memory: Memory) -> str:
     return TITLE_PREFIX.sub("", memory.title) or memory.id
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return (
-        ", ".join(counted(number, name) for name, number in counts.items() if number)
-        or "nothing"
-    )
-
-
 # Reflect on several memories: ask a model what they say together, or return the prompt for the
 # caller to ask.
 
@@ -298,9 +264,6 @@ REFLECTED_KINDS = tuple(
     kind for kind in CREATES if kind not in (REFLECTION, *GROUPS)
 )  # no reflections on reflections
 MAX_REFLECTION_CHARS = 4_000  # of a reflection
-REFLECTION_SYSTEM = (
-    f"You find what the notes of a software project have in common. {DATA_WARNING}"
-)
 
 
 @record
@@ -322,14 +285,6 @@ class PreparedReflection:
         }
 
 
-@record
-class Thought:
-    """A model's reflection, and its confidence from 0 to 1."""
-
-    text: str
-    confidence: float
-
-
 def prepare_reflection(topic: str, sources: Sequence[Memory]) -> PreparedReflection:
     """Return the prompt for a reflection on some memories."""
     topic = one_line(topic) or GENERAL
@@ -343,30 +298,33 @@ def prepare_reflection(topic: str, sources: Sequence[Memory]) -> PreparedReflect
     return PreparedReflection(topic, tuple(sources), context, prompt)
 
 
-def reflect_with(llm: Llm, prepared: PreparedReflection) -> Thought:
-    """Return a model's reflection. Raise LlmFailure if it gives no usable answer."""
-    answer = ask_for_json(
-        llm, prepared.prompt, REFLECTION_SYSTEM, SCHEMAS["reflection"]
+def reflect_with(llm: Llm, prepared: PreparedReflection, by: str) -> Plan:
+    """Plan to store a model's reflection. Raise LlmFailure if it gives no usable answer."""
+    system = (
+        f"You find what the notes of a software project have in common. {DATA_WARNING}"
     )
-    text = clean(answer["reflection"]).strip()[:MAX_REFLECTION_CHARS]
+    answer = ask_for_json(llm, prepared.prompt, system, SCHEMAS[REFLECTION])
+    text = clean(answer[REFLECTION]).strip()[:MAX_REFLECTION_CHARS]
     if not text:
         raise LlmFailure(
             f"{llm.name} returned an empty reflection", "try another model"
         )
-    return Thought(text, max(0.0, min(1.0, float(answer["confidence"]))))
+    return plan_reflection(prepared, text, float(answer["confidence"]), by)
 
 
-def plan_reflection(prepared: PreparedReflection, thought: Thought, by: str) -> Plan:
-    """Plan to store a reflection."""
-    sure = str(round(100 * thought.confidence))  # files use 0 to 100
+def plan_reflection(
+    prepared: PreparedReflection, text: str, confidence: float, by: str
+) -> Plan:
+    """Plan to store a reflection; its confidence is from 0 to 1."""
+    sure = round(100 * max(0.0, min(1.0, confidence)))  # files use 0 to 100
     entry = Entry(
         kind=REFLECTION,
         title=f"Reflection: {prepared.topic}",
         tags=(REFLECTION,),
         source="reflect",
         by=by,
-        body=thought.text,
-        extra={"topic": prepared.topic, "confidence": sure},
+        body=text,
+        extra={"topic": prepared.topic, "confidence": str(sure)},
     )
     return plan_derived(entry, prepared.sources)
 
@@ -375,46 +333,35 @@ def known_reflection(
     prepared: PreparedReflection, memories: Iterable[Memory]
 ) -> Memory | None:
     """Return the stored reflection with the same topic and sources, if no source changed since; else None."""
+    changed = max((source.updated for source in prepared.sources), default=0)
     for memory in made_from_exactly(memories, prepared.sources):
         same = memory.kind == REFLECTION and memory.extra.get("topic") == prepared.topic
-        if same and all(
-            source.updated <= memory.created for source in prepared.sources
-        ):
+        if same and changed <= memory.created:
             return memory
     return None
 
 
-def reflection_topic(memory: Memory) -> str:
-    """Return the topic of a reflection."""
-    return str(memory.extra.get("topic", "")) or GENERAL
-
-
-def reflection_confidence(memory: Memory) -> float:
-    """Return the confidence of a reflection, from 0 to 1."""
+def reflection_shape(memory: Memory) -> dict[str, Any]:
+    """Return a reflection in the JSON form of RFC-0011, with its YAMO block (§3.4)."""
     said = str(memory.extra.get("confidence", ""))
-    return int(said) / 100 if said.isdecimal() else 0.0
-
-
-def reflection_as_yamo(memory: Memory) -> str:
-    """Return the YAMO block of a reflection (RFC-0011 §3.4)."""
-    values = {
+    told = {
         "id": memory.id,
-        "topic": reflection_topic(memory),
-        "sources": len(derived_from(memory)),
-        "preview": memory.body,
-        "confidence": reflection_confidence(memory),
+        "topic": str(memory.extra.get("topic", "")) or GENERAL,
+        "confidence": int(said) / 100 if said.isdecimal() else 0.0,
     }
-    return emit_yamo(build_block("reflect", memory.by, memory.created, **values))
-
-
-def reflection_shape(memory: Memory, block: str) -> dict[str, Any]:
-    """Return a reflection in the JSON form of RFC-0011."""
+    sources = len(derived_from(memory))
+    block = build_block(
+        "reflect",
+        memory.by,
+        memory.created,
+        sources=sources,
+        preview=memory.body,
+        **told,
+    )
     return {
-        "id": memory.id,
-        "topic": reflection_topic(memory),
+        **told,
         "reflection": memory.body,
-        "confidence": reflection_confidence(memory),
-        "sourceMemoryCount": len(derived_from(memory)),
-        "yamoBlock": block,
+        "sourceMemoryCount": sources,
+        "yamoBlock": emit_yamo(block),
         "createdAt": iso(memory.created),
     }

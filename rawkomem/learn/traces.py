@@ -5,19 +5,21 @@ a session.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
-from ..format.body import list_items
+from ..format.body import list_items, numbered
 from ..format.frontmatter import EXPERIENCE_NUMBER
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput
-from ..model.ids import file_stem
+from ..model.ids import file_stem, numbered_names
 from ..model.values import iso, now, record, replace
 from ..redaction.find import redact
 from ..state.plans import plan_add
 from ..state.runs import OUTCOMES, first_value, run_of, step_of, tools_of
 from ..text.clean import one_line
+from ..text.commands import simple_commands
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
 from .turns import TOOL, USER, Run, Turn
@@ -53,7 +55,6 @@ class ToldTrace:
 
 def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
     """Plan to store a trace in its own file; `taken` returns whether a path is in use."""
-    _check_run(told.goal, told.status)
     extra: dict[str, Value] = {
         **_trace_facts(told),
         "parent": told.parent,
@@ -61,16 +62,30 @@ def plan_trace(told: ToldTrace, taken: Callable[[str], bool]) -> Plan:
         SESSION_KEY: told.session,
     }
     at = min(told.at or now(), now())
-    entry = Entry(
+    stem = trace_path(at, redact(told.agent)).removesuffix(".md")
+    paths = (f"{name}.md" for name in numbered_names(stem))
+    return _plan_run(
+        told.goal,
+        told.status,
+        extra,
         kind="trace",
-        title=" ".join(told.goal.split()),
         by=told.agent,
         at=at,
         body=told.body.strip() or trace_body(told),
-        extra={key: value for key, value in extra.items() if value},
-        path=_free_path(trace_path(at, redact(told.agent)), taken),
+        path=next(path for path in paths if not taken(path)),
     )
-    return replace(plan_add(entry), why=f"trace of {told.goal!r}")
+
+
+def _plan_run(
+    goal: str, outcome: str, extra: Mapping[str, Value], **fields: Any
+) -> Plan:
+    """Plan to store the record of a run; empty values of `extra` are left out. Raise BadInput for a wrong outcome."""
+    if not goal.strip():
+        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
+    if outcome not in OUTCOMES:
+        raise BadInput(f"unknown status {outcome!r}", "one of " + ", ".join(OUTCOMES))
+    known = {key: value for key, value in extra.items() if value}
+    return plan_add(Entry(title=" ".join(goal.split()), extra=known, **fields))
 
 
 def trace_change(told: ToldTrace) -> Entry:
@@ -90,21 +105,11 @@ def _trace_facts(told: ToldTrace) -> dict[str, Value]:
     }
 
 
-def _check_run(goal: str, status: str) -> None:
-    if not goal.strip():
-        raise BadInput("a trace needs a goal", "name the goal of the run with --goal")
-    if status not in OUTCOMES:
-        raise BadInput(f"unknown status {status!r}", "one of " + ", ".join(OUTCOMES))
-
-
 def trace_body(told: ToldTrace) -> str:
     """Return the sections of a trace under the headings of LLMos, without empty sections."""
     parts = {
         "Plan": told.plan.strip(),
-        "Steps Executed": "\n".join(
-            f"{number}. {step}"
-            for number, step in enumerate(_listed_items(told.steps), 1)
-        ),
+        "Steps Executed": numbered(_listed_items(told.steps)),
         "Results": told.results.strip(),
         "Learnings": "\n".join(f"- {line}" for line in _listed_items(told.learnings)),
     }
@@ -129,14 +134,6 @@ def trace_path(at: int, agent: str) -> str:
     return f"traces/{stamp[:7]}/{stamp.replace(':', '-').replace('.', '-')}_{name}.md"
 
 
-def _free_path(path: str, taken: Callable[[str], bool]) -> str:
-    stem, number = path.removesuffix(".md"), 1
-    while taken(path):
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
-
-
 @record
 class ToldExperience:
     """The contents of an entry in the experience log."""
@@ -154,7 +151,6 @@ class ToldExperience:
 
 def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
     """Plan to append an entry to the experience log. The number is for people; the entry has its own id."""
-    _check_run(told.goal, told.outcome)
     extra: dict[str, Value] = {
         EXPERIENCE_NUMBER: str(number),
         "project_name": told.project,
@@ -166,14 +162,9 @@ def plan_experience(told: ToldExperience, number: int, by: str = "") -> Plan:
         "learnings_or_issues": told.learnings,
         SESSION_KEY: told.session,
     }
-    entry = Entry(
-        kind="experience",
-        title=" ".join(told.goal.split()),
-        by=by,
-        extra={key: value for key, value in extra.items() if value},
-        path=LOG_FILE,
+    return _plan_run(
+        told.goal, told.outcome, extra, kind="experience", by=by, path=LOG_FILE
     )
-    return replace(plan_add(entry), why=f"experience {number}: {told.goal!r}")
 
 
 # Recognize whether a person is content with the agent's work, and whether a command runs tests or
@@ -198,8 +189,6 @@ APPROVAL = re.compile(
     r"|^(?:ship|merge|commit|push) (?:it|this|that)\b",
     re.IGNORECASE,
 )
-# separators of the commands of a line
-COMMAND_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 HIDES_EXIT_CODE = re.compile(
     r"\|(?!\|)|\|\|\s*(?:true|:|echo)|;\s*\S"
 )  # hides the exit code of the command before it
@@ -207,25 +196,19 @@ FAILED_TESTS = re.compile(
     r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|^(?:FAIL|FAILED)\b|result: FAILED",
     re.MULTILINE,
 )
-PROGRAM_PREFIX = re.compile(  # may come before the name of a program
-    r"^(?:\w+=\S*\s+|(?:sudo|time|command|npx|bunx|exec|nice)\s+|timeout\s+\S+\s+"
-    r"|(?:uv|poetry|pdm|pipenv|hatch|rye) run\s+|(?:pnpm|yarn|bundle) exec\s+|python[\d.]*\s+(?:-m\s+)?|(?:\S*/)(?=\w))"
-)
 TEST_COMMAND = re.compile(
     r"(?:pytest|py\.test|tox|nox|jest|vitest|mocha|ava|rspec|phpunit|pest|ctest|unittest|nextest|bats)\b"
-    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|manage\.py test\b"
+    r"|(?:npm|pnpm|yarn|bun|deno) (?:run )?(?:test|check)|npm t\b|cargo nextest\b|(?:python )?\S*manage\.py test\b"
     r"|(?:go|cargo|dotnet|swift|mix|rails|flutter|dart|zig build) test\b|(?:mvnw?|gradlew?) .*\b(?:test|verify|check)\b"
     r"|(?:make|just|task|rake|sbt|lein|stack|cabal|bazel|ant) (?:\S+ )*?(?:test|check|spec)"
     r"|(?:playwright|cypress|nx|turbo|ng) (?:run )?(?:test|run)\b"
 )
-SHELL_COMMAND = re.compile(
-    r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (?P<quote>['\"]?)(?P<line>.*?)(?P=quote)$",
-    re.DOTALL,
-)
+SHELL_COMMAND = re.compile(r"^(?:\S*/)?(?:ba|z|da)?sh -l?c (['\"])(.*)\1$", re.DOTALL)
 QUOTED_TEXT = re.compile(r"'[^']*'|\"[^\"]*\"")
+WRITES_FILE = re.compile(r"(?<![\d&])>>?\s*(?!/dev/null)[^&\s]")
 READING_COMMAND = re.compile(  # commands that only read
     r"(?:ls|ll|cat|cd|pwd|echo|head|tail|less|more|find|fd|tree|grep|rg|ag|wc|file|stat|du|df|which|type|env|printenv"
-    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)(?!.*(?<![\d&])>>?\s*(?!/dev/null)[^&\s])"
+    r"|whoami|date|sort|uniq|cut|jq|diff|cmp|ps|true|test|\[|sleep|history|man|bat|nl|tr|column)(?=\s|$)"
     r"|sed -n\b|awk\b|git (?:-C \S+ )?(?:status|diff|log|show|branch|blame|remote|rev-parse|ls-files|grep)\b|rawkomem\b"
     r"|\S+ (?:--version|-V|--help)$"
 )
@@ -241,12 +224,19 @@ def is_content(ask: str) -> bool | None:
 
 def is_test(command: str) -> bool:
     """Tell whether a command line runs tests."""
-    return any(TEST_COMMAND.match(part) for part in _programs(command))
+    return any(
+        TEST_COMMAND.match(" ".join(words)) for words in simple_commands(command)
+    )
 
 
 def only_looks(command: str) -> bool:
     """Tell whether a line has only commands that read, like `ls` and `git status`."""
-    return all(READING_COMMAND.match(part) for part in _programs(command))
+    read = [
+        READING_COMMAND.match(" ".join(words)) for words in simple_commands(command)
+    ]
+    within = SHELL_COMMAND.match(command.strip())
+    bare = QUOTED_TEXT.sub("", within[2] if within else command)
+    return all(read) and not WRITES_FILE.search(bare)
 
 
 def command_failed(command: str, failed: bool | None, output: str) -> bool | None:
@@ -254,20 +244,6 @@ def command_failed(command: str, failed: bool | None, output: str) -> bool | Non
     if failed or not HIDES_EXIT_CODE.search(command):
         return failed
     return bool(FAILED_TESTS.search(output)) or failed
-
-
-def _programs(command: str) -> list[str]:
-    """Return the commands of a line, without what may come before the program's name, like `sudo`."""
-    within = SHELL_COMMAND.match(command.strip())
-    bare = QUOTED_TEXT.sub("''", within["line"] if within else command)
-    parts = [" ".join(part.split()) for part in COMMAND_SEPARATOR.split(bare)]
-    return [_program(part) for part in parts if part]
-
-
-def _program(part: str) -> str:
-    while (shorter := PROGRAM_PREFIX.sub("", part, count=1)) != part:
-        part = shorter
-    return part
 
 
 # Make a trace of a session: what the person asked, what the agent did, and how it ended.
@@ -303,7 +279,7 @@ class Act:
 def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run.
 
-    Paths are stored relative to the folder `project`.
+    The goal is the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command. Paths are stored relative to the folder `project`.
     """
     read = {
         place: read_prompt(turn.text)
@@ -313,7 +289,13 @@ def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | 
     typed = {place: one.ask.strip() for place, one in read.items() if not one.is_host}
     asks = {place: ask for place, ask in typed.items() if ask}
     acts = _acts(turns, project)
-    goal = _goal(turns, asks)
+    long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
+    commands = [
+        f"/{one_line(one.command, MAX_NAME_CHARS)}"
+        for one in read.values()
+        if one.command
+    ]
+    goal = one_line(next(iter([*long, *asks.values(), *commands]), ""), MAX_GOAL_CHARS)
     if not goal or not acts:
         return None
     status, why, error = _outcome(asks, acts)
@@ -356,16 +338,6 @@ def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
         files=_first_names([*earlier, *told.files], MAX_FILES),
         steps=_steps([*before.steps, *told.steps]),
     )
-
-
-def _goal(turns: Sequence[Turn], asks: dict[int, str]) -> str:
-    """Return the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command."""
-    long = [ask for ask in asks.values() if len(ask.split()) >= MIN_GOAL_WORDS]
-    told = [*long, *asks.values()]
-    if told:
-        return one_line(told[0], MAX_GOAL_CHARS)
-    commands = (read_prompt(turn.text).command for turn in turns if turn.role == USER)
-    return next((f"/{one_line(name, MAX_NAME_CHARS)}" for name in commands if name), "")
 
 
 def _acts(turns: Sequence[Turn], project: str) -> list[Act]:

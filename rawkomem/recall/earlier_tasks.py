@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..format.body import PLACEHOLDERS, list_items, sections_of
+from ..format.body import items_under, list_items
 from ..index.index import View
 from ..index.stores.protocol import SearchStore
 from ..model.entries import Memory
@@ -161,18 +161,13 @@ def write_brief(
 
 def _learning_points(learnings: Sequence[Memory]) -> Iterator[Point]:
     for learning in learnings:
-        parts = sections_of(learning.body)
-        context = ", ".join(list_items(parts.get("context", ""))[:2])
+        context = ", ".join(items_under(learning.body, "context")[:2])
         for section, title in (
             (APPROACH, "recommended approach"),
             (AVOID, "anti-patterns"),
             (LESSONS, "key insights"),
         ):
-            told = [
-                item
-                for item in list_items(parts.get(title, ""))
-                if item not in PLACEHOLDERS
-            ]
+            told = items_under(learning.body, title)
             if section == APPROACH and told:
                 steps = "; ".join(
                     f"{number}. {item}" for number, item in enumerate(told, 1)

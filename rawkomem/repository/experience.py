@@ -18,12 +18,10 @@ from ..learn.lessons import (
     LESSON_HELD,
     LESSON_KNOWN,
     Lesson,
-    LessonProposal,
-    WireLesson,
     by_severity,
     covers_failures,
+    lesson_drafts,
     lesson_of,
-    lesson_proposals,
     plan_lesson,
     read_wire,
     with_known_name,
@@ -39,7 +37,7 @@ from ..learn.traces import (
     trace_of,
 )
 from ..learn.turns import Run, Turn
-from ..model.entries import Entry, Memory
+from ..model.entries import Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
 from ..model.values import ACTIVE, RECORDED, now, record, replace
@@ -266,9 +264,9 @@ COMPARED_STATUSES = (
 
 @record
 class Distilled:
-    """The result of `distill`: each proposal with its outcome, and the lessons for the next session."""
+    """The result of `distill`: each draft with its outcome, and the lessons for the next session."""
 
-    found: tuple[tuple[LessonProposal, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
+    found: tuple[tuple[Draft, str], ...]  # DRAFTED, WAITING, DECIDED or KNOWN
     top: tuple[Lesson, ...]
     written: bool
 
@@ -347,27 +345,22 @@ class Lessons(Wing):
         """
         with lock(self._layout, "lessons"):
             self._repo.sync()
-            found = [
-                self._propose(proposal, dry_run)
-                for proposal in lesson_proposals(self._core.all(), now())
-            ]
+            drafts = lesson_drafts(self._core.all(), now())
+            found = [(draft, self._propose(draft, dry_run)) for draft in drafts]
         return Distilled(tuple(found), tuple(self.search()), not dry_run)
 
-    def _propose(
-        self, proposal: LessonProposal, dry_run: bool
-    ) -> tuple[LessonProposal, str]:
+    def _propose(self, draft: Draft, dry_run: bool) -> str:
         """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""
-        store, draft = self._repo.drafts.store, proposal.draft
-        for lesson in map(lesson_of, self._lessons()):
-            if covers_failures(lesson, proposal.pattern, proposal.scope):
-                return proposal, LESSON_KNOWN
+        store = self._repo.drafts.store
+        if any(covers_failures(lesson_of(one), draft) for one in self._lessons()):
+            return LESSON_KNOWN
         if draft.id in store.decided():
-            return proposal, DECIDED
+            return DECIDED
         if (draft.id, draft.text) in [(one.id, one.text) for one in store.all()]:
-            return proposal, WAITING
+            return WAITING
         if not dry_run:
             store.put([draft])
-        return proposal, DRAFTED
+        return DRAFTED
 
     def inherit(
         self,
@@ -382,7 +375,7 @@ class Lessons(Wing):
         return self._core.append(plan_heritage, name, chain, by)
 
     def _store(
-        self, context: LessonContext, by: str, via: str, wire: WireLesson | None = None
+        self, context: LessonContext, by: str, via: str, wire: Lesson | None = None
     ) -> tuple[Lesson, str]:
         known, trust = (
             self._lessons(COMPARED_STATUSES),

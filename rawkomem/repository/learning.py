@@ -66,6 +66,7 @@ from ..learn.repetitions import (
     means_same,
     tied_draft,
 )
+from ..learn.reviews import drafts_of_reviews, read_threads
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
 from ..learn.turns import USER, Run, Turn
 from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
@@ -309,6 +310,16 @@ class Learning(Wing):
         heard = read_session(stream, run or Run(agent, task))
         found = choose_drafts(heard.turns, heard.run)
         return self.take(heard, found, dry_run, by_host)
+
+    def learn_reviews(
+        self, reviews: Sequence[IO[bytes]], dry_run: bool = False
+    ) -> Learned:
+        """Make drafts of the requests in review comments that a change followed; `dry_run` writes nothing.
+
+        Raise BadInput if one of the streams holds no comments of GitHub or GitLab.
+        """
+        drafts, counts = drafts_of_reviews(read_threads(reviews))
+        return self.take(Heard(Run(), (), "", "", counts), drafts, dry_run)
 
     def take(
         self,

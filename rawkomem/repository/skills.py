@@ -200,27 +200,47 @@ class Skills(Wing):
     ) -> Sequence[Synthesis]:
         """Propose a skill for each group of learnings without one, or one for a topic. Proposals wait for a review."""
         model = self._open_model() if llm else None
-        drafts, before = self._drafts(topic)
+        memories = self._memories(
+            Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON))
+        )
+        sources = making.skill_sources(memories, topic)
+        done = memory_by_source(memories, SKILL_KIND)
+        drafts = self._skill_drafts([one for one in sources if one.id not in done], topic)  # fmt: skip
         if model:
             drafts = [
                 self._or_else(partial(making.reworded_draft, model, draft), draft)
                 for draft in drafts
             ]
-        with lock(self._layout, "skills"):
-            done = memory_by_source(
-                self._memories(Filter(kinds=(SKILL_KIND,)))
-            )  # others may have written meanwhile
-            fresh = [
-                draft
-                for draft in drafts
-                if not any(memory.id in done for memory in draft.sources)
-            ]
-            made = [self._propose(draft, dry_run, by) for draft in fresh]
-        return (
-            made
-            or before
-            or [Synthesis("empty", "no learnings or lessons to make a skill from")]
-        )
+        made = []
+        with lock(self._layout, "skills"):  # others may have written meanwhile
+            taken = memory_by_source(self._memories(Filter(kinds=(SKILL_KIND,))))
+            for draft in drafts:
+                if taken.keys().isdisjoint(memory.id for memory in draft.sources):
+                    plan = making.plan_proposed_skill(draft, by)
+                    skill = store_derived(self._core, plan, dry_run)
+                    made.append(_synthesis("success", draft.analysis, skill))
+        if made:
+            return made
+        before = {done[one.id].id: done[one.id] for one in sources if one.id in done}
+        return [
+            _synthesis("unchanged", f"proposed before, now {skill.status}", skill)
+            for skill in before.values()
+        ] or [Synthesis("empty", "no learnings or lessons to make a skill from")]
+
+    def _skill_drafts(
+        self, fresh: Sequence[Memory], topic: str
+    ) -> Sequence[SkillDraft]:
+        """Return the skills to propose from learnings and lessons: one for a topic, or one for each group."""
+        groups: Sequence[tuple[str, Sequence[Memory]]] = [(topic, fresh)]
+        if not topic:
+            ids = tuple(memory.id for memory in fresh)
+            pairs = self._core.neighbors(ids).pairs(ids, making.MIN_GROUP_COSINE)
+            groups = making.grouped_sources(fresh, pairs)
+        return [
+            making.skill_draft(name, some)
+            for name, some in groups
+            if making.is_enough_for_skill(some)
+        ]
 
     def reflect(
         self,
@@ -244,46 +264,13 @@ class Skills(Wing):
             prepared, self._memories(Filter(kinds=(making.REFLECTION,)))
         )
         if made is None:
-            thought = self._or_else(lambda: making.reflect_with(model, prepared), None)
-            if thought is None:
+            plan = self._or_else(
+                partial(making.reflect_with, model, prepared, by), None
+            )
+            if plan is None:
                 return prepared.shape()
-            plan = making.plan_reflection(prepared, thought, by)
             made = store_derived(self._core, plan, dry_run)
-        return making.reflection_shape(made, making.reflection_as_yamo(made))
-
-    def _drafts(self, topic: str) -> tuple[Sequence[SkillDraft], Sequence[Synthesis]]:
-        """Return new skills to propose, and the skills that were made from the same sources before."""
-        memories = self._memories(
-            Filter(kinds=(SKILL_KIND, making.LEARNING, making.LESSON))
-        )
-        done = memory_by_source(memories, SKILL_KIND)
-        fresh: list[Memory] = []
-        before: dict[str, Memory] = {}
-        for memory in making.skill_sources(memories, topic):
-            skill = done.get(memory.id)
-            if skill:
-                before[skill.id] = skill
-            else:
-                fresh.append(memory)
-        groups = [(topic, fresh)]
-        if not topic:
-            ids = tuple(memory.id for memory in fresh)
-            pairs = self._core.neighbors(ids).pairs(ids, making.MIN_GROUP_COSINE)
-            groups = making.grouped_sources(fresh, pairs)
-        drafts = [
-            making.skill_draft(name, sources)
-            for name, sources in groups
-            if making.is_enough_for_skill(sources)
-        ]
-        return drafts, [
-            _synthesis("unchanged", f"proposed before, now {skill.status}", skill)
-            for skill in before.values()
-        ]
-
-    def _propose(self, draft: SkillDraft, dry_run: bool, by: str) -> Synthesis:
-        plan = making.plan_proposed_skill(draft, by)
-        skill = store_derived(self._core, plan, dry_run)
-        return _synthesis("success", draft.analysis, skill)
+        return making.reflection_shape(made)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about the topic."""

@@ -12,7 +12,7 @@ from ...format.mesh_fields import (
     DEFAULT_RULE_CONFIDENCE,
     SEVERITIES,
     LessonContext,
-    pattern_id,
+    lesson_pattern,
 )
 from ...hosts.person import PERSON, confirmed
 from ...learn.lessons import LESSON_HELD, LESSON_KNOWN, Lesson
@@ -28,6 +28,7 @@ from ...model.errors import BadInput
 from ...repository import Repository, experience, skills
 from ...repository.skills import Ingested, Synthesis
 from ...state.changes import heritage_of
+from ...state.trust import DERIVED
 from ...text.chunks import counted
 from ...text.difference import risk_lines
 from ...text.risks import risks_of
@@ -53,10 +54,10 @@ NEW_LESSON = LESSON.but(
     remarks="{held:?a lesson that is trusted more contradicts it: decide with 'rawkomem review %'}",
 )
 PROPOSED_LESSON = Fields(
-    "id=0.draft.id what=1 kind=0.draft.kind title=0.draft.title text=0.draft.text patternId errorPattern=0.pattern"
-    " *0.draft.fields derivedFrom=0.sources",
+    "id=0.id what=1 kind=0.kind title=0.title text=0.text patternId *0.fields derivedFrom",
     "{what:=+ draft|green}  {title:wide 45}  {id:dim}  of {derivedFrom:n failure}\n{text:indent}",
-    patternId=lambda pair: pattern_id(pair[0].pattern, pair[0].scope),
+    patternId=lambda pair: lesson_pattern(dict(pair[0].fields)),
+    derivedFrom=lambda pair: dict(pair[0].fields)[DERIVED].split(),
 )
 DISTILLED = Fields("dry_run found archived top", found=[PROPOSED_LESSON], top=[LESSON])
 HERITAGE = Fields(
@@ -178,7 +179,7 @@ def lesson_distill(repository: Repository, dry_run: bool) -> None:
         f"{known}{counted(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED
     )
     if new and not dry_run:
-        note(f"'rawkomem drafts keep {new[0][0].draft.id}' stores the first")
+        note(f"'rawkomem drafts keep {new[0][0].id}' stores the first")
     if not prints_json():
         LESSON.but(nothing="").say(done.top, False)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import click
@@ -32,7 +33,7 @@ from ...learn.turns import RUN_RESULTS, Run
 from ...model.entries import AGREED
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository
-from ...repository.learning import Gone, Step
+from ...repository.learning import Gone, Learned, Step
 from ...text.chunks import counted
 from ...text.clean import one_line
 from .answers import Fields
@@ -64,6 +65,13 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
         Fields("title=0.title same=1", "{0:=known|dim}  {title:wide 60}  {same:dim}")
     ],
 )
+REVIEWED = Fields(
+    "dry_run counts=heard.counts drafts waiting=waiting.id known",
+    "{drafts_lines:text}\n{known_lines:text}",
+    remarks="read {counts}\n{waiting:count|?drafts that already existed: %}",
+    drafts=[NEW_DRAFT],
+    known=LEARNED.parts["known"],
+)
 RUN = Fields(
     "dry_run model stopped counts drafts", "{drafts_lines:text}", drafts=[NEW_DRAFT]
 )
@@ -78,13 +86,15 @@ RUN = Fields(
     "--error TEXT: The error message.",
     "--llm >ask: Let the configured language model choose and write the drafts.",
     "--again: Read all sessions again, including finished ones.",
+    "--reviews: FILES are review comments of GitHub or GitLab, in the JSON of their API.",
     DRY_RUN,
     LEARNED,
     RUN,
+    REVIEWED,
 )
 def learn_command(
     repository: Repository, files: tuple[str, ...], agent: str, task: str, result: str | None, error: str, ask: bool,
-    again: bool, dry_run: bool,
+    again: bool, reviews: bool, dry_run: bool,
 ) -> None:  # fmt: skip
     """Find corrections and rules in a past agent session.
 
@@ -97,9 +107,13 @@ def learn_command(
     If you name a folder or several files, the oldest session is read first. If the run is interrupted, run the
     command again to continue.
 
+    With --reviews, the command makes drafts of what reviewers asked for, if a change followed. It reads the
+    output of 'gh api repos/OWNER/NAME/pulls/NUMBER/comments', and of GitLab's discussions and notes.
+
     Examples:
       rawkomem learn SESSION --dry-run
       rawkomem learn SESSION
+      rawkomem learn --reviews comments.json
     """
     if is_learning():
         note(
@@ -110,6 +124,12 @@ def learn_command(
         if name != "-" and not os.path.isfile(name) and not os.path.isdir(name):
             hint = "use '-' to read a transcript from standard input"
             raise BadInput(f"{name} is neither a file nor a folder", hint)
+    if reviews:
+        if any((agent, task, result, error, ask, again)):
+            other = "--reviews goes with --dry-run and --json only"
+            raise BadInput(other, "leave out the other options")
+        _learn_reviews(repository, files, dry_run)
+        return
     run = Run(agent, task, result or "", error)
     if ask or len(files) > 1 or os.path.isdir(files[0]):
         _answer_run(_learn_all(repository, files, run, ask, again, dry_run), dry_run)
@@ -118,7 +138,22 @@ def learn_command(
         learned = repository.learning.learn(file, run, dry_run)
     for warning in learned.heard.warnings:
         note(f"{files[0]}: {warning}")
-    answer(learned, dry_run=dry_run)
+    _answer_learned(learned, LEARNED, dry_run)
+
+
+def _learn_reviews(repository: Repository, files: Sequence[str], dry_run: bool) -> None:
+    """Make drafts of the review comments in files."""
+    if folder := next(filter(os.path.isdir, files), ""):
+        raise BadInput(f"{folder} is a folder", "name files with review comments")
+    with ExitStack() as opened:
+        streams = [opened.enter_context(open_file(name, "rb")) for name in files]
+        learned = repository.learning.learn_reviews(streams, dry_run)
+    _answer_learned(learned, REVIEWED, dry_run)
+
+
+def _answer_learned(learned: Learned, fields: Fields, dry_run: bool) -> None:
+    """Print what was learned, and what to do next."""
+    answer(learned, fields, dry_run=dry_run)
     if not learned.drafts:
         note("nothing new to learn")
     elif dry_run:

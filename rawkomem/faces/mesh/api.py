@@ -201,9 +201,9 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
 def _distill_lessons(repository: Repository) -> None:
     """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
     by = repository.core.agent
-    for proposal, what in repository.lessons.distill().found:
-        if LESSON in proposal.draft.tags and what in (DRAFTED, WAITING):
-            repository.drafts.keep(proposal.draft.id, by=by, via="distilled")
+    for draft, what in repository.lessons.distill().found:
+        if what in (DRAFTED, WAITING):
+            repository.drafts.keep(draft.id, by=by, via="distilled")
 
 
 def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:

@@ -75,6 +75,34 @@ def test_from_a_session_to_the_prompt(rawkomem, project):
     assert "nothing new to learn" in rawkomem("learn", "chat.md").stderr
 
 
+def test_from_a_review_to_the_prompt(rawkomem, project, repository):
+    said = "We never call requests directly, always use shop.http with a timeout. The key is AKIAIOSFODNN7EXAMPLQ."
+    asked = {"id": 1, "user": {"login": "rita"}, "body": said, "path": "shop/mail.py", "line": None, "original_line": 4}
+    (project / "comments.json").write_text(json.dumps([asked]), encoding="utf-8")
+    dry = json.loads(rawkomem("learn", "--reviews", "comments.json", "--dry-run", "--json").stdout)
+    assert dry["dry_run"] and dry["counts"] == {"threads with a request and a change": 1} and dry["waiting"] == []
+    assert repository.drafts.all() == []
+    learned = rawkomem("learn", "--reviews", "-", input=json.dumps([asked]) + json.dumps([]))
+    assert "1 new draft" in learned.stderr and "AKIA" not in learned.stdout
+    (draft,) = json.loads(rawkomem("drafts", "--json").stdout)
+    assert draft["id"] == dry["drafts"][0]["id"] and draft["appliesTo"] == ["paths=shop/mail.py"]
+    assert "nothing new to learn" in rawkomem("learn", "--reviews", "comments.json").stderr
+    rawkomem("drafts", "keep", draft["id"])
+    (memory,) = repository.get_many([row.id for row in repository.list()])
+    assert memory.extra["appliesTo"] == {"paths": ["shop/mail.py"]} and "github review" in memory.source
+    assert memory.extra["quote"].startswith("We never call requests directly") and "AKIA" not in memory.extra["quote"]
+    assert "use shop.http with a timeout" in rawkomem("inject", "send the mail with requests and shop.http").stdout
+
+
+def test_reviews_that_cannot_be_read_are_an_error_with_a_hint(rawkomem, project):
+    (project / "not.json").write_text("{", encoding="utf-8")
+    failed = rawkomem("learn", "--reviews", "not.json", check=2).stderr
+    assert "not.json is not valid JSON" in failed and "gh api repos/OWNER/NAME/pulls/NUMBER/comments" in failed
+    assert "is a folder" in rawkomem("learn", "--reviews", ".", check=2).stderr
+    assert "standard input holds no" in rawkomem("learn", "--reviews", "-", input="[]", check=2).stderr
+    assert "--dry-run and --json only" in rawkomem("learn", "--reviews", "--llm", "not.json", check=2).stderr
+
+
 def test_a_list_shows_exchange_proposal_and_reasons(rawkomem, waiting):
     listed = rawkomem("drafts")
     blocks = listed.stdout.strip().split("\n\n")

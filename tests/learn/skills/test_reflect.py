@@ -2,7 +2,7 @@
 
 import re
 
-from rawkomem.learn.syntheses import Thought, known_reflection, plan_reflection, prepare_reflection
+from rawkomem.learn.syntheses import known_reflection, plan_reflection, prepare_reflection
 from rawkomem.model.entries import Memory
 from rawkomem.state.fold import fold
 
@@ -32,7 +32,7 @@ def test_a_long_memory_is_cut():
 
 def test_a_reflection_is_known_while_nothing_changed():
     prepared = prepare_reflection("caching", [memory("a"), memory("b")])
-    made = fold(plan_reflection(prepared, Thought("All cache.", 0.8), "me").entries)
+    made = fold(plan_reflection(prepared, "All cache.", 0.8, "me").entries)
     assert known_reflection(prepared, [memory("x"), made]) is made
     assert known_reflection(prepare_reflection("other", [memory("a"), memory("b")]), [made]) is None
     assert known_reflection(prepare_reflection("caching", [memory("a")]), [made]) is None

@@ -1,12 +1,8 @@
 """Drafts of skills from learnings and lessons, without files."""
 
 import pytest
-from rawkomem.format.body import list_items
-from rawkomem.learn.syntheses import (
-    grouped_sources,
-    section_under,
-    skill_draft,
-)
+from rawkomem.format.body import items_under
+from rawkomem.learn.syntheses import APPROACH, AVOID, KNOW, RULES, grouped_sources, skill_draft
 from rawkomem.model.entries import Memory
 
 LEARNING = """# Learning: Caching API results
@@ -40,13 +36,20 @@ def lesson(id: str, body: str = LESSON, **more) -> Memory:
 
 
 def test_sections_and_items():
-    assert section_under(LEARNING, "anti-patterns") == "- Caching errors."
-    assert list_items(section_under(LEARNING, "recommended approach")) == [
+    assert items_under(LEARNING, "anti-patterns") == ("Caching errors.",)
+    assert items_under(LEARNING, "recommended approach") == (
         "Measure the slow call first.",
         "Put a cache before it, with a lifetime.",
-    ]
-    assert section_under("## Key Insights\n```\n## Anti-Patterns\n- no\n```\n- yes", "key insights") == "- yes"
-    assert section_under(LEARNING, "nowhere") == ""
+    )
+    assert items_under("## Key Insights\n```\n## Anti-Patterns\n- no\n```\n- yes", "key insights") == ("yes",)
+    assert items_under(LEARNING, "nowhere") == ()
+
+
+def test_a_draft_does_not_quote_that_a_learning_has_no_items():
+    bare = LEARNING.replace("- Caching errors.", "- None were seen.").replace(
+        "1. Measure the slow call first.", "None were recorded."
+    )
+    assert skill_draft("Caching", [learning("l1", body=bare)]).parts[AVOID] == ()
 
 
 def test_a_draft_says_what_its_sources_say_each_thing_once():
@@ -54,9 +57,9 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
         "l2", body=LEARNING.replace("Caching errors.", "Errors in caching").replace("Measure", "Measuring")
     )
     draft = skill_draft("Caching", [learning("l1"), again, lesson("s1")])
-    assert draft.steps == ("Measure the slow call first.", "Put a cache before it, with a lifetime.")
-    assert draft.insights == ("Cache keys must hold the user's locale.", "A lifetime of sixty seconds is enough.")
-    assert draft.avoid == ("Caching errors.",) and draft.rules == ("Clear the cache after a migration",)
+    assert draft.parts[APPROACH] == ("Measure the slow call first.", "Put a cache before it, with a lifetime.")
+    assert draft.parts[KNOW] == ("Cache keys must hold the user's locale.", "A lifetime of sixty seconds is enough.")
+    assert draft.parts[AVOID] == ("Caching errors.",) and draft.parts[RULES] == ("Clear the cache after a migration",)
     assert draft.analysis == "2 learnings, 1 lesson: 2 steps, 2 insights, 1 warning, 1 rule"
     assert draft.description and all(word in LEARNING for word in draft.description.split()[:3])
     assert draft.text.startswith("# Caching\n") and "1. Measure the slow call first.\n2. Put" in draft.text
@@ -74,7 +77,7 @@ def test_a_draft_says_what_its_sources_say_each_thing_once():
     ],
 )
 def test_the_rule_of_a_lesson(memory, rule):
-    assert skill_draft("x", [memory]).rules == (rule,)
+    assert skill_draft("x", [memory]).parts[RULES] == (rule,)
 
 
 def test_groups_by_similarity_each_with_a_name():

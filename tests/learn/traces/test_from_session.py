@@ -121,6 +121,7 @@ def test_a_night_is_no_work():
         "pytest -q", "cd /x && uv run pytest tests -x | tail -5", "npm test", "npm run test:unit", "pnpm test",
         "FOO=1 ./gradlew :app:test", "bash -lc 'go test ./...'", "cargo test --all", "make -j2 test",
         "/usr/bin/python3 -m unittest -v", "timeout 60 npx vitest run", "mvn -q verify", "python manage.py test",
+        "docker compose exec web pytest", "if true; then pytest; fi", "env -u DEBUG pytest",
     ],
 )  # fmt: skip
 def test_commands_that_test(command):
@@ -132,7 +133,8 @@ def test_commands_that_test(command):
     [
         ("ls 2>/dev/null", True), ("grep -rn 'a|b; rm' src | head", True), ("git diff HEAD~1", True),
         ("sed -n 1,20p a.py", True), ("node --version", True), ("rawkomem context --goal x", True), ("", True),
-        ("cat > a.txt <<E\nhi\nE", False), ("echo hi >> a.txt", False), ("git commit -m x", False),
+        ("cat > a.txt <<E\nhi\nE", False), ("echo hi >> a.txt", False), ("bash -lc 'echo hi > a.txt'", False),
+        ("echo 'a > b'", True), ("ls $(rm a)", False), ("git commit -m x", False),
         ("npm install", False), ("latex a", False), ("cd src && rm a", False),
     ],
 )  # fmt: skip

@@ -16,9 +16,9 @@ from rawkomem.learn.lessons import (
     LESSON_KNOWN,
     LESSON_STORED,
     LESSON_TAG,
+    lesson_drafts,
     lesson_of,
     lesson_of_draft,
-    lesson_proposals,
     plan_lesson,
     read_wire,
 )
@@ -230,16 +230,16 @@ def traces(project):
 
 
 def drafted(repository) -> list[Draft]:
-    return [proposal.draft for proposal, what in repository.lessons.distill().found if what == DRAFTED]
+    return [draft for draft, what in repository.lessons.distill().found if what == DRAFTED]
 
 
 def test_a_failure_of_today_becomes_a_draft_once(repository, traces):
     id = traces("deploy", 2, "## Learnings\n\n- run migrations before the deploy\n- Second\n\n## Notes\n\nx",
                 goal="deploy the api", error='"Timeout after 30 s: no answer"', error_pattern="deploy_timeout")  # fmt: skip
     assert repository.lessons.distill(dry_run=True).found[0][1] == DRAFTED and not repository.drafts.all()
-    ((proposal, what),) = repository.lessons.distill().found
+    ((made, what),) = repository.lessons.distill().found
     (draft,) = repository.drafts.all()
-    assert what == DRAFTED and draft == proposal.draft and proposal.sources == (id,)
+    assert what == DRAFTED and draft == made and dict(made.fields)["derivedFrom"] == id
     assert draft.title == "Run migrations before the deploy" and draft.kind == "rule" and draft.session == "distill"
     today = iso(draft.at)[:10]
     assert draft.text == f"## Situation\n\n- {today} {id}: Timeout after 30 s: no answer"
@@ -302,8 +302,7 @@ def test_drafts_are_whole_sentences_and_lists_of_what_is_there(failures):
         )
         for n, told in enumerate(failures)
     ]
-    for proposal in lesson_proposals([new_memory(entry) for entry in entries], DAY + 1):
-        draft = proposal.draft
+    for draft in lesson_drafts([new_memory(entry) for entry in entries], DAY + 1):
         assert "Before you" not in draft.title + draft.text
         parts = [part for part in draft.text.split("\n\n") if part not in LESSON_HEADINGS]
         assert parts and all(part.endswith((".", "!", "?", "…", "。", ":")) or part.startswith("- ") for part in parts)
