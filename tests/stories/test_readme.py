@@ -152,13 +152,6 @@ def test_without_arguments(rawkomem):
     assert "memories" in shown.stdout + shown.stderr and "rawkomem add" in shown.stdout + shown.stderr
 
 
-@promises("rawkomem demo shows the main features in half a minute, in a temporary folder.")
-def test_the_demo(rawkomem, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    assert "stored  mem_" in rawkomem("demo", env={"TMPDIR": str(folder)}).stdout
-    assert [*folder.iterdir()] == []
-
-
 @promises("rawkomem uninstall removes everything except your Markdown files.")
 def test_uninstall(project, memories, git, rawkomem):
     write_others(memories, 3)
@@ -231,6 +224,8 @@ def test_a_rule_at_the_moment_when_it_matters(guard, answer, hook, rawkomem, git
 
 PLAIN = (
     "You need Python 3.11 or newer",
+    "Until the first version is published, install it from a checkout of this project;",
+    "rawkomem demo shows the main features in half a minute, in a temporary folder.",  # tests/faces/cli/test_first_minutes.py
     "Then work as usual.",
     "When the agent makes a mistake, correct it in your own words.",
     "A search takes about a tenth of a second",  # `make test-time` and bench measure it

@@ -33,7 +33,19 @@ PLACEHOLDERS = {
     "~/llmos": "FOLDER",
     "~/.claude/projects/-home-me-app": "FOLDER",
 }
-FILES = ("FILE", "SESSION", "LESSON_FILE", "SKILL.md", "CLAUDE.md", "PATH", "SOURCE", "note.md", "task.txt", "skill.md")
+FILES = (
+    "comments.json",
+    "FILE",
+    "SESSION",
+    "LESSON_FILE",
+    "SKILL.md",
+    "CLAUDE.md",
+    "PATH",
+    "SOURCE",
+    "note.md",
+    "task.txt",
+    "skill.md",
+)
 FOLDERS = ("FOLDER", "DIR", "OUT_FOLDER")
 
 
