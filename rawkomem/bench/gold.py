@@ -3,8 +3,8 @@
 redaction on a labeled corpus.
 
 A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`, each
-a verbatim `quote`. An item touches a gold memory if it shares at least 60 % of the content words of
-one of its quotes.
+a verbatim `quote`. A text holds the point of a gold memory if it has at least 60 % of the content
+words of one of its quotes.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ TOUCHING_SHARE = 0.6  # share of a quote's content words
 def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Record:
     """Return the figures of all sessions and of each session.
 
-    drafts and stored (memories stored without a review); touching_gold: those of both that touch a gold memory; gold,
-    and found: gold memories that one of them touches; requests to the agent to write a memory.
+    drafts and stored (memories stored without a review); right: those of both whose text holds the point of a gold
+    memory; gold, and found: gold memories whose point one of them holds; requests to the agent to write a memory;
+    precision and recall. by_turn counts the person's whole words as well as the text.
     """
     sessions = [session for file in files for session in read_recorded_sessions(file)]
     total: Counter[str] = Counter()
@@ -68,11 +69,20 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Recor
 def _with_shares(counts: Mapping[str, int]) -> Record:
     """Return the counts with precision and recall; None where there is nothing to divide by."""
     items, gold = counts["drafts"] + counts["stored"], counts["gold"]
+    by_turn = {
+        "precision": _ratio(counts["right_turns"], items),
+        "recall": _ratio(counts["found_turns"], gold),
+    }
     return {
         **counts,
-        "precision": round(counts["touching_gold"] / items, 3) if items else None,
-        "recall": round(counts["found"] / gold, 3) if gold else None,
+        "precision": _ratio(counts["right"], items),
+        "recall": _ratio(counts["found"], gold),
+        "by_turn": by_turn,
     }
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 3) if whole else None
 
 
 def _measure_session(session: Record) -> dict[str, int]:
@@ -93,16 +103,22 @@ def _measure_session(session: Record) -> dict[str, int]:
             if asked:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
-        drafts = [f"{draft.said}\n{draft.text}" for draft in repository.drafts.all()]
+        drafts = repository.drafts.all()
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
-    touched = [touched_by(text, gold) for text in (*drafts, *stored)]
+    texts = [
+        touched_by(text, gold) for text in (*(one.text for one in drafts), *stored)
+    ]
+    turns = [touched_by(f"{one.said}\n{one.text}", gold) for one in drafts]
+    turns += texts[len(drafts) :]
     return {
         "sessions": 1,
         "drafts": len(drafts),
         "stored": len(stored),
-        "touching_gold": sum(map(bool, touched)),
+        "right": sum(map(bool, texts)),
+        "right_turns": sum(map(bool, turns)),
         "gold": len(gold),
-        "found": len(set[int]().union(*touched)),
+        "found": len(set[int]().union(*texts)),
+        "found_turns": len(set[int]().union(*turns)),
         "requests": requests,
     }
 
@@ -113,7 +129,7 @@ def quotes_of(gold: Record) -> list[frozenset[str]]:
 
 
 def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
-    """Return which gold memories a text touches."""
+    """Return the gold memories whose point a text holds."""
     words = _words(text)
     return {
         number

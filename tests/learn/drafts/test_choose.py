@@ -157,6 +157,22 @@ def test_half_of_the_drafts_of_real_sessions_touch_gold():
     )
 
 
+def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
+    story = "I spent the morning with the customers in the other building and we looked at the numbers. " * 4
+    said = f"{story}Never show prices without tax. {story}"
+    turns = (("user", "start"), ("assistant", "Done."), ("user", said))
+    session = {
+        "id": "one",
+        "records": [{"type": role, "uuid": "1", "message": {"role": role, "content": text}} for role, text in turns],
+        "gold": [{"memory": "The customers sit there.", "evidence": [{"role": "user", "quote": story[:60]}]}],
+    }
+    file = tmp_path / "sessions.json"
+    file.write_text(json.dumps({"sessions": [session]}), "utf-8")
+    report = measure_learning([str(file)], lambda message: None)
+    assert (report["drafts"], report["precision"], report["recall"]) == (1, 0.0, 0.0)
+    assert report["by_turn"] == {"precision": 1.0, "recall": 1.0}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
 def test_the_dev_sessions():
