@@ -16,7 +16,7 @@ import tempfile
 import time
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..hosts.hooks import MIN_REQUEST_TURNS, next_request
@@ -46,14 +46,17 @@ Record = dict[str, Any]
 
 
 TOUCHING_SHARE = 0.6  # share of a quote's content words
+# ways to count: the text of what is asked about, with the person's words, and with the drafts that are less sure
+WAYS = ASKED, TURN, MORE = "", " by turn", " with more"
 
 
 def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Record:
     """Return the figures of all sessions and of each session.
 
-    drafts and stored (memories stored without a review); right: those of both whose text holds the point of a gold
-    memory; gold, and found: gold memories whose point one of them holds; requests to the agent to write a memory;
-    precision and recall. by_turn counts the person's whole words as well as the text.
+    drafts that the person is asked about, others (drafts that are less sure) and stored (memories stored without a
+    review); gold, and requests to the agent to write a memory. precision: the share of drafts and stored memories whose
+    text holds the point of a gold memory; recall: the share of gold memories whose point one of them holds. by_turn
+    counts the person's whole words as well as the text, more counts the others as well.
     """
     sessions = [session for file in files for session in read_recorded_sessions(file)]
     total: Counter[str] = Counter()
@@ -66,18 +69,21 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Recor
     return {**_with_shares(total), "each": each}
 
 
-def _with_shares(counts: Mapping[str, int]) -> Record:
+def _with_shares(counts: Counter[str]) -> Record:
     """Return the counts with precision and recall; None where there is nothing to divide by."""
-    items, gold = counts["drafts"] + counts["stored"], counts["gold"]
-    by_turn = {
-        "precision": _ratio(counts["right_turns"], items),
-        "recall": _ratio(counts["found_turns"], gold),
+    shares = {
+        way: {
+            "precision": _ratio(counts[f"right{way}"], counts[f"items{way}"]),
+            "recall": _ratio(counts[f"found{way}"], counts["gold"]),
+        }
+        for way in WAYS
     }
+    names = ("sessions", "drafts", "others", "stored", "gold", "requests")
     return {
-        **counts,
-        "precision": _ratio(counts["right"], items),
-        "recall": _ratio(counts["found"], gold),
-        "by_turn": by_turn,
+        **{name: counts[name] for name in names},
+        **shares[ASKED],
+        "by_turn": shares[TURN],
+        "more": shares[MORE],
     }
 
 
@@ -85,7 +91,7 @@ def _ratio(part: int, whole: int) -> float | None:
     return round(part / whole, 3) if whole else None
 
 
-def _measure_session(session: Record) -> dict[str, int]:
+def _measure_session(session: Record) -> Counter[str]:
     """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
     lines = "".join(json.dumps(one) + "\n" for one in session["records"])
     heard = read_session(io.BytesIO(lines.encode()), Run())
@@ -105,22 +111,26 @@ def _measure_session(session: Record) -> dict[str, int]:
                 repository.drafts.store.note_asked(asked)
         drafts = repository.drafts.all()
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
-    texts = [
-        touched_by(text, gold) for text in (*(one.text for one in drafts), *stored)
-    ]
-    turns = [touched_by(f"{one.said}\n{one.text}", gold) for one in drafts]
-    turns += texts[len(drafts) :]
-    return {
-        "sessions": 1,
-        "drafts": len(drafts),
-        "stored": len(stored),
-        "right": sum(map(bool, texts)),
-        "right_turns": sum(map(bool, turns)),
-        "gold": len(gold),
-        "found": len(set[int]().union(*texts)),
-        "found_turns": len(set[int]().union(*turns)),
-        "requests": requests,
+    sure = [one for one in drafts if not one.more]
+    texts = {
+        ASKED: [*stored, *(one.text for one in sure)],
+        TURN: [*stored, *(f"{one.said}\n{one.text}" for one in sure)],
+        MORE: [*stored, *(one.text for one in drafts)],
     }
+    counts = Counter(
+        sessions=1,
+        drafts=len(sure),
+        others=len(drafts) - len(sure),
+        stored=len(stored),
+        gold=len(gold),
+        requests=requests,
+    )
+    for way in WAYS:
+        touched = [touched_by(text, gold) for text in texts[way]]
+        counts[f"items{way}"] = len(touched)
+        counts[f"right{way}"] = sum(map(bool, touched))
+        counts[f"found{way}"] = len(set[int]().union(*touched))
+    return counts
 
 
 def quotes_of(gold: Record) -> list[frozenset[str]]:

@@ -320,6 +320,7 @@ class Draft:
     tags: tuple[str, ...] = ()  # with "lesson", keeping the draft stores a lesson
     score: float = 0.0  # strength of the evidence
     why: str = ""  # the cues that make up the score
+    more: bool = False  # less sure: shown only to a person who wants to see more
     session: str = ""
     host: str = ""
     task: str = ""  # the first prompt of that session

@@ -726,6 +726,7 @@ KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
     "conflict",
     "quarantined",
 )
+MORE = "more"  # asks for the drafts of which the person is not asked; they are of the kind DRAFT
 KEEP, DROP, BOTH = "keep", "drop", "both"
 # kind → decision → what it does
 DECISIONS = {
@@ -780,16 +781,18 @@ class Waiting:
 
 
 def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Waiting]:
-    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first."""
+    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first.
+
+    Drafts of which the person is not asked are included only if `kinds` has MORE.
+    """
     found = [*_proposals(repository)] if PROPOSAL in kinds else []
     conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
     found += conflicts if CONFLICT in kinds else []
-    if DRAFT in kinds:
-        drafts = repository.drafts.all()
-        found += [
-            Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
-            for one in drafts
-        ]
+    found += [
+        Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
+        for one in repository.drafts.all()
+        if (MORE if one.more else DRAFT) in kinds
+    ]
     if QUARANTINED in kinds:
         listed = {item.id for item in conflicts}
         rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))

@@ -33,7 +33,6 @@ from ..files.session_records import (
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
-    MAX_DRAFTS,
     QUOTE_KEY,
     RULES,
     choose_drafts,
@@ -104,23 +103,36 @@ class Drafts(Wing):
         self.dropped: dict[str, Draft] = {}
 
     def all(self) -> list[Draft]:
-        """Return the waiting drafts, latest first."""
+        """Return the waiting drafts, latest first, also those of which the person is not asked."""
         return self.store.all()
+
+    def asked(self) -> list[Draft]:
+        """Return the waiting drafts that the person is asked about, latest first."""
+        return [draft for draft in self.all() if not draft.more]
 
     def get(self, name: str) -> Draft:
         """Return a draft by its id or an unambiguous beginning of it."""
         return self.store.get(name)
 
     def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> tuple[Draft, ...]:
-        """Store the new ones of some drafts and return them. The MAX_DRAFTS best of each session wait, no weaker ones.
+        """Store the new ones of some drafts and return them. A waiting draft gets the grade that it has now.
 
         A draft that a person also said in another session gets a higher score.
         """
         waiting = self.all()
-        there = {draft.id for draft in waiting} | self.store.decided()
+        there = {draft.id: draft for draft in waiting}
+        decided = self.store.decided()
         new: list[Draft] = []
+        regraded: list[Draft] = []
         for draft in drafts:
-            if draft.id in there or any(is_repeated(draft, one) for one in waiting):
+            old = there.get(draft.id)
+            if old and old.more != draft.more and old.score < EDITED_SCORE:
+                regraded.append(replace(old, more=draft.more))
+            if (
+                old
+                or draft.id in decided
+                or any(is_repeated(draft, one) for one in waiting)
+            ):
                 continue
             same = [
                 one
@@ -129,12 +141,9 @@ class Drafts(Wing):
             ]
             sessions = [id for one in same for id in (*one.again, one.session)]
             new.append(said_again(draft, *dict.fromkeys(sessions)) if same else draft)
-        weak = _weakest(new, waiting)
-        new = [draft for draft in new if draft.id not in weak]
         if not dry_run:
             self.store.expire()
-            self.store.remove(one.id for one in waiting if one.id in weak)
-            self.store.put(new)
+            self.store.put([*regraded, *new])
         return tuple(new)
 
     def keep(
@@ -234,18 +243,6 @@ class Drafts(Wing):
         """Let a draft wait again that this process dropped."""
         self.store.remove([id])
         self.store.put([self.dropped.pop(id)])
-
-
-def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
-    """Return the ids of the drafts of a session that its MAX_DRAFTS best leave no room for."""
-    weak = set[str]()
-    for session in {draft.session for draft in new if draft.session}:
-        plain = [
-            one for one in (*waiting, *new) if one.session == session and not one.model
-        ]
-        best_first = sorted(plain, key=lambda one: -one.score)
-        weak |= {one.id for one in best_first[MAX_DRAFTS:]}
-    return weak
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;

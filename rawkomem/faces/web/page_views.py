@@ -35,7 +35,15 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Proposal, Waiting
+from ...repository.beliefs import (
+    CONFLICT,
+    MORE,
+    PROPOSAL,
+    QUARANTINED,
+    Proposal,
+    Waiting,
+)
+from ...repository.beliefs import KINDS as WAITING_KINDS
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
@@ -324,9 +332,11 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
 
 def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return what waits for a decision, and one item in full: the one that is asked for, or else the first."""
-    waiting = {key_of(item): item for item in repository.waiting()}
+    kinds = (*WAITING_KINDS, MORE) if asked.get("more") else WAITING_KINDS
+    waiting = {key_of(item): item for item in repository.waiting(kinds)}
     shown = waiting.get(asked.get("key", "")) or next(iter(waiting.values()), None)
     return {
+        "more": len(repository.waiting([MORE])),
         "items": [_waiting_facts(item) for item in waiting.values()],
         "item": shown and _waiting_card(repository, shown, render),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rawkomem.bench.gold import measure_learning
-from rawkomem.learn.drafts import FILED, MAX_DRAFTS, choose_drafts, entry_of_draft
+from rawkomem.learn.drafts import FILED, MAX_ASKED, choose_drafts, entry_of_draft
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import read_session
@@ -40,7 +40,6 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("I prefer tabs", "preference"),
         ("Let's disallow --session together with --all.", "decision"),
         ("Remember that the staging database is read-only.", REQUEST),
-        ("Run the tests again. And remember: the staging database is read-only.", REQUEST),
     ],
 )
 def test_a_rule_or_a_correction_is_a_draft(said, kind):
@@ -153,7 +152,7 @@ def test_half_of_the_drafts_of_real_sessions_touch_gold():
     report = measure_learning([str(SAMPLE)], lambda message: None)
     assert report["stored"] == 0 and report["gold"] == 10
     assert (
-        report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_DRAFTS * report["sessions"]
+        report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_ASKED * report["sessions"]
     )
 
 
@@ -170,7 +169,7 @@ def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
     file.write_text(json.dumps({"sessions": [session]}), "utf-8")
     report = measure_learning([str(file)], lambda message: None)
     assert (report["drafts"], report["precision"], report["recall"]) == (1, 0.0, 0.0)
-    assert report["by_turn"] == {"precision": 1.0, "recall": 1.0}
+    assert report["by_turn"] == {"precision": 1.0, "recall": 1.0} and report["more"]["recall"] == 0.0
 
 
 @pytest.mark.slow
@@ -226,9 +225,9 @@ def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
             assert not draft.title.endswith("…") and draft.when, draft
 
 
-def test_a_short_correction_says_what_the_agent_did():
+def test_the_text_of_a_draft_holds_the_persons_words_and_the_draft_what_they_answer():
     (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
-    assert draft.text.startswith("no, just tell me the message") and "stage the files" in draft.text
+    assert draft.text == "no, just tell me the message" and "stage the files" in draft.before
 
 
 def test_of_a_long_turn_only_the_sentences_that_matter_are_kept():
@@ -267,7 +266,9 @@ def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
     drafts = choose_drafts(talk("start", "Done.", *turns), Run())
-    assert len(drafts) == MAX_DRAFTS and drafts[0].said == strong and drafts[0].kind == CORRECTION
+    asked = [one for one in drafts if not one.more]
+    assert len(asked) == MAX_ASKED and drafts[0].said == strong and drafts[0].kind == CORRECTION
+    assert {one.more for one in drafts[MAX_ASKED:]} == {True}, "the others are not lost"
 
 
 # Pasted text is nobody's word, and what a person writes around it is the person's. The texts are in pastes.json

@@ -8,7 +8,7 @@ from rawkomem.files.session_records import MAX_DRAFT_DAYS, Drafts
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.turns import Run
 from rawkomem.model.entries import RULE, Draft
-from rawkomem.model.values import DAY, now
+from rawkomem.model.values import DAY, now, replace
 
 from tests.learn.drafts.talk import DONE, talk
 
@@ -41,17 +41,14 @@ def test_what_a_person_says_again_in_another_session_is_raised_and_not_stored(on
     assert len(repository.drafts.all()) == 2 and not repository.list()
 
 
-def test_the_five_best_drafts_of_a_session_wait_and_an_edited_one_stays(repository):
-    drafts = [Draft(f"drf_{n}", RULE, f"rule {n}", title=f"Rule {n}", score=n, session="s-1") for n in range(1, 8)]
-    repository.drafts.take(drafts[:5])
+def test_a_waiting_draft_gets_its_new_grade_and_an_edited_one_keeps_its_own(repository):
+    drafts = [Draft(f"drf_{n}", RULE, f"rule {n}", title=f"Rule {n}", score=n, session="s-1") for n in range(1, 4)]
+    repository.drafts.take(drafts)
     repository.drafts.edit("drf_1", "Rule one")
-    assert repository.drafts.take(drafts[5:]) == tuple(drafts[5:])
-    assert {draft.id for draft in repository.drafts.all()} == {"drf_1", "drf_4", "drf_5", "drf_6", "drf_7"}
-    assert repository.drafts.take(drafts[1:2]) == (), "too weak"
-    repository.drafts.drop("drf_7")
-    assert repository.drafts.take(drafts[1:2]) == (drafts[1],), "there is room again"
-    repository.drafts.take([Draft("drf_9", RULE, "rule 9", session="s-2")])
-    assert len(repository.drafts.all()) == 6, "another session has room of its own"
+    assert repository.drafts.take([replace(one, more=True) for one in drafts]) == ()
+    assert [draft.id for draft in repository.drafts.asked()] == ["drf_1"] and len(repository.drafts.all()) == 3
+    repository.drafts.take(drafts)
+    assert len(repository.drafts.asked()) == 3
 
 
 def test_the_same_text_in_two_sessions_is_sent_by_a_program(repository):

@@ -11,14 +11,15 @@ const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
 const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", drop: "Drop" };
 const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", drop: "Dropped" };
-const KEYS = { k: "keep", a: "ask", b: "both", e: "edit", d: "drop", l: "later" };
+const KEYS = { k: "keep", a: "ask", b: "both", e: "edit", d: "drop", l: "later", m: "more" };
 
 let walk = null; // the items, the shown one, and the elements of this view while it is shown
 let asked = 0; // number of the last request
+let withMore = false; // whether the person wants to see the drafts that are less sure
 
 export async function show(view, { id, changed, overview }) {
   const mine = ++asked;
-  const { items, item } = await get("waiting", { key: id });
+  const { items, item, more } = await get("waiting", { key: id, ...(withMore && { more: "1" }) });
   if (mine !== asked || !view.isConnected) return;
   const again = (key = "", now = overview) => show(view, { id: key, changed, overview: now });
   const decided = async (key = "") => {
@@ -37,6 +38,8 @@ export async function show(view, { id, changed, overview }) {
     overview.writes_as !== "person" && askForCode(decided),
     item ? waitingCard(item, { decided: () => decided(next), later: items.length > 1 && (() => { location.hash = address(next || items[0].id); }) })
       : nothing("Nothing to review", "Drafts from your sessions, changes that agents propose, contradictions and imported memories appear here."),
+    more > 0 && !withMore && h("p", { class: "more" }, h("button", { type: "button", class: "quiet", "data-review": "more", onclick: () => { withMore = true; again(item?.id); } },
+      `Show ${many(more, "draft")} less sure`, h("kbd", { "aria-hidden": "true" }, "m"))),
     items.length > 1 && h("section", { class: "queue", "aria-label": "Everything that waits" },
       h("h2", {}, "Everything that waits", h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
       several.bar,
@@ -177,7 +180,7 @@ export function key(event) {
     walk.several.toggle(document.activeElement?.dataset.choose ?? walk.item.id);
     return true;
   }
-  const button = KEYS[event.key] && document.querySelector(`.waiting > .card [data-review=${KEYS[event.key]}]`);
+  const button = KEYS[event.key] && document.querySelector(`.waiting > :is(.card, .more) [data-review=${KEYS[event.key]}]`);
   button?.click();
   return Boolean(button);
 }
