@@ -199,8 +199,8 @@ def _error_in(output: str) -> str:
 # The weights are set by hand. Fitted weights learned the project of the test sessions instead
 # (docs/learning.md).
 
-MIN_ASKED_SCORE = 1.0  # of a draft that the person is asked about
-MIN_MORE_SCORE = 0.4  # of the others
+MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
+MIN_MORE_SCORE = 0.3  # of the others
 # drafts of one session that the person is asked about: those with the highest scores.
 # A long session may bring one for each TURNS_PER_DRAFT human turns.
 MAX_ASKED, TURNS_PER_DRAFT = 5, 10

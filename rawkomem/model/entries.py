@@ -328,6 +328,7 @@ class Draft:
     corrects: tuple[
         str, ...
     ] = ()  # memories that these words contradict, or that were shown to the session
+    agrees: str = ""  # a memory that says the same
     again: tuple[str, ...] = ()  # other sessions in which a person said the same
     asked: int = 0  # when the agent was asked to write it; 0: never
     model: str = ""  # the language model that found it; empty: no model was used

@@ -727,7 +727,7 @@ KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
     "quarantined",
 )
 MORE = "more"  # asks for the drafts of which the person is not asked; they are of the kind DRAFT
-KEEP, DROP, BOTH = "keep", "drop", "both"
+KEEP, DROP, BOTH, JOIN = "keep", "drop", "both", "join"
 # kind → decision → what it does
 DECISIONS = {
     DRAFT: {KEEP: "store it as a memory", DROP: "discard it"},
@@ -743,6 +743,13 @@ DECISIONS = {
 GUARD_DECISIONS = {
     KEEP: "store it; the agent is reminded when it does this",
     ASK: "store it; you are asked when an agent does this",
+    DROP: "discard it",
+}
+# about a draft that says the same as a memory
+AGREEING_DECISIONS = {
+    KEEP: "confirm the memory that says the same",
+    JOIN: "add these words to that memory",
+    BOTH: "store it as a memory of its own",
     DROP: "discard it",
 }
 
@@ -767,6 +774,8 @@ class Waiting:
     @property
     def decisions(self) -> dict[str, str]:
         """Return the possible decisions, each with what it does."""
+        if self.draft and self.draft.agrees:
+            return AGREEING_DECISIONS
         names_acts = self.draft and self.draft.applies
         return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
 
@@ -813,8 +822,9 @@ def decide(
     beliefs, keeps = repository.beliefs, decision == KEEP
     if item.kind == DRAFT:
         if decision != DROP:
-            guard = "" if keeps else decision
-            return repository.drafts.keep(item.id, by=by, guard=guard).written
+            how = decision if decision in (JOIN, BOTH) else ""
+            guard = "" if keeps or how else decision
+            return repository.drafts.keep(item.id, by=by, guard=guard, how=how).written
         repository.drafts.drop(item.id)
         return ()
     if item.kind == PROPOSAL:

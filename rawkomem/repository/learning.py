@@ -73,11 +73,12 @@ from ..model.filters import Filter, without_records
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
+from ..state.claims import Outcome
 from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
-from .beliefs import note_drop
+from .beliefs import BOTH, JOIN, note_drop
 from .core import Wing
 from .writing import Stored, as_one_change, check_conditions
 
@@ -89,7 +90,9 @@ Progress = Callable[["Step"], None]
 
 # of a draft that somebody edited, so that no other draft replaces it
 EDITED_SCORE = 9.0
+CORROBORATED = "corroborated"  # outcome of a draft that confirms a memory
 NO_GUARD = "none"  # of a draft that is kept without the acts that it names
+MAX_REASON_CHARS = 200
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -155,8 +158,12 @@ class Drafts(Wing):
         by: str = "",
         via: str = "",
         guard: str = "",
+        how: str = "",
     ) -> Stored:
         """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
+
+        If a memory says the same, the draft confirms it; with `how` JOIN, its text is added to that memory; with BOTH
+        or with changes, it becomes a memory of its own.
 
         A title, text or conditions that you pass replace the draft's. `guard` says what happens at the acts that the
         draft names; with NO_GUARD, the memory applies to none. Raise BadInput if the draft names none.
@@ -169,6 +176,9 @@ class Drafts(Wing):
             raise BadInput(f"{draft.id} names no command or file for a guard", hint)
         draft = replace(draft, applies=()) if guard == NO_GUARD else draft
         by = by or draft.host
+        changed = title or text or when is not None or guard or how == BOTH
+        if draft.agrees and self._core.holds(draft.agrees) and not changed:
+            return self._agree(draft, how, by)
         made = (
             lesson_of_draft(draft, by)
             if LESSON in draft.tags
@@ -180,13 +190,28 @@ class Drafts(Wing):
             stored = self._repo.add(made, via=via)
             replacing = [
                 self._repo.beliefs.supersede(
-                    old, stored.id, one_line(draft.said, 200), by, anyway=True
+                    old,
+                    stored.id,
+                    one_line(draft.said, MAX_REASON_CHARS),
+                    by,
+                    anyway=True,
                 )
                 for old in draft.corrects
                 if self._core.holds(old) and old != stored.id
             ]
         self.store.decide(draft, KEPT, stored.written[0].entry.id)
         return replace(stored, written=(*stored.written, *replacing))
+
+    def _agree(self, draft: Draft, how: str, by: str) -> Stored:
+        """Confirm the memory that says the same as a draft, or add the draft's text to it."""
+        reason = one_line(draft.said, MAX_REASON_CHARS)
+        if how == JOIN:
+            body = f"{self._repo.get(draft.agrees).body}\n\n{draft.text}"
+            written = self._repo.amend(draft.agrees, by=by, body=body)
+        else:
+            written = self._repo.beliefs.reinforce(draft.agrees, reason, by)
+        self.store.decide(draft, KEPT, written.entry.id)
+        return Stored(Outcome(how or CORROBORATED, draft.agrees), (written,), reason)
 
     def edit(
         self,
@@ -702,6 +727,7 @@ class Walk:
                             draft,
                             id=old.id,
                             corrects=old.corrects,
+                            agrees=old.agrees,
                             again=old.again,
                             asked=old.asked,
                         )

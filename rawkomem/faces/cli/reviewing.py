@@ -29,6 +29,7 @@ from ...repository.beliefs import (
     CONFLICT,
     DRAFT,
     DROP,
+    JOIN,
     KEEP,
     KINDS,
     MORE,
@@ -100,8 +101,8 @@ SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
 RISK = Fields("why text")
 DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
 DRAFT_FIELDS = Fields(
-    "id kind title text said before score more why session host task whenToUse=when appliesTo=applies guard tags corrects again at asked model risks",
-    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
+    "id kind title text said before score more why session host task whenToUse=when appliesTo=applies guard tags corrects agrees again at asked model risks",
+    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{{agrees:?  agrees    %}}\n{SCORE}\n",
     "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
     exchange=exchange_lines,
     whole_exchange=_whole_exchange,
@@ -120,15 +121,16 @@ WHOLE_DRAFT = DRAFT_FIELDS.but(
 
 
 def whole_draft(repository: Repository, draft: Draft) -> Fields:
-    """Return the fields of a draft with its whole exchange and the memories that it corrects."""
+    """Return the fields of a draft with its whole exchange and the memories that it corrects or agrees with."""
     lines = []
-    for id in draft.corrects:
+    tied = [*(("corrects", id) for id in draft.corrects), ("agrees", draft.agrees)]
+    for how, id in tied if draft.agrees else tied[:-1]:
         title = (
             repository.get(id).title
             if repository.core.holds(id)
             else "(no longer exists)"
         )
-        lines.append(f"  corrects  {one_line(title, 80)}  {one_line(id, 80)}")
+        lines.append(f"  {how:10}{one_line(title, 80)}  {one_line(id, 80)}")
     return WHOLE_DRAFT.but(corrected=lambda _: "\n".join(lines))
 
 
@@ -429,12 +431,13 @@ def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
 # Walk through what waits: one item a screen, one key for each decision.
 
 # The first letter of a word is its key.
-DECISION_WORDS = (KEEP, ASK, DROP, BOTH, "edit", "later", "undo", MORE, "quit")
+DECISION_WORDS = (KEEP, ASK, DROP, JOIN, BOTH, "edit", "later", "undo", MORE, "quit")
 ALWAYS = ("edit", "later", "quit")
 DONE_WORDS = {
     KEEP: "kept",
     ASK: "kept with a guard that asks",
     DROP: "dropped",
+    JOIN: "joined with a memory",
     BOTH: "both kept",
     "edit": "edited",
     "later": "left for later",
@@ -692,19 +695,25 @@ def drafts_show(repository: Repository, draft: str) -> None:
     "ID...>drafts",
     *CHANGES,
     f"--guard {'|'.join((*GUARDS, NO_GUARD))}: What happens when an agent does what the draft names. Default: remind it.",
+    one_of(
+        "how",
+        join="Add the text to the memory that says the same.",
+        both="Store it as a memory of its own, although a memory says the same.",
+    ),
     BY,
     YES,
     [KEPT],
 )
 def drafts_keep(
-    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], guard: str, by: str,
-    yes: bool,
+    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], guard: str, how: str,
+    by: str, yes: bool,
 ) -> Any:  # fmt: skip
     """Turn drafts into memories.
 
     At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
     agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
     the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
+    If a memory says the same, the draft confirms that memory instead of adding another one.
 
     If the draft names a command or a file, the memory applies to it: an agent that runs the command or writes the
     file is reminded. With --guard ask or deny, the host asks you or refuses; with --guard none, nothing happens.
@@ -736,7 +745,7 @@ def drafts_keep(
         repository.drafts.store.put(chosen)
     kept = []
     for draft in chosen:
-        stored = repository.drafts.keep(draft.id, by=by, guard=guard)
+        stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
         old = [
             memory
             for memory in repository.get_many(

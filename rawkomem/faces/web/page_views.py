@@ -376,11 +376,15 @@ def _waiting_card(repository: Repository, item: Waiting, render: Render) -> Fact
 
 
 def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
-    corrected = repository.get_many([*filter(repository.core.holds, draft.corrects)])
+    tied = [*draft.corrects, draft.agrees]
+    corrected = repository.get_many(
+        [*filter(repository.core.holds, filter(None, tied))]
+    )
     said = [(who, clean(words)) for who, words in exchange_of_draft(draft)]
     is_said = any(words.strip() == clean(draft.text).strip() for _, words in said)
     return {
         "kind": draft.kind,
+        "agrees": draft.agrees,
         "exchange": [{"who": who, "words": words} for who, words in said],
         "html": "" if is_said else render(draft.text, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],

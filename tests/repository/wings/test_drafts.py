@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from rawkomem.files.records import change
 from rawkomem.files.session_records import MAX_DRAFT_DAYS, Drafts
 from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import Run
-from rawkomem.model.entries import RULE, Draft
+from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.values import DAY, now, replace
 
 from tests.learn.drafts.talk import DONE, talk
@@ -61,3 +64,64 @@ def test_drafts_expire(repository):
     with change(repository.layout) as db:
         db.execute("UPDATE drafts SET at = ?", (now() - (MAX_DRAFT_DAYS + 1) * DAY,))
     assert store.all() == [] and store.expire() == 1 and store.expire() == 0
+
+
+# What a draft does to the memories that are there
+PNPM = "no, we use pnpm here, never npm"
+
+
+def learned(repository, words: str):
+    (draft,) = repository.learning.take(read(), said(words)).drafts
+    return draft
+
+
+def read():
+    return read_session(io.BytesIO(b""), Run("claude-code", session="s-1"))
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        ("Use pnpm, never npm", "Use pnpm in this project, never npm.", PNPM),
+        ("Package manager is pnpm", "Install packages with pnpm. npm breaks the lockfile.", PNPM),
+        ("Do not use npm", "npm breaks the lockfile in CI; pnpm is the package manager of this repository.", PNPM),
+        (
+            "Use ruff format",
+            "Format Python code with ruff format; black is not installed.",
+            "no, don't use black here, always use ruff format",
+        ),
+    ],
+)
+def test_a_correction_that_agrees_with_a_memory_confirms_it(title, body, words, repository):
+    """Keeping such a draft took the memory, and the reason in it, out of use."""
+    old = repository.add(Entry(title=title, body=body, when=("installing packages",)))
+    draft = learned(repository, words)
+    assert (draft.corrects, draft.agrees) == ((), old.id)
+    (item,) = repository.waiting(["draft"])
+    assert {*item.decisions} == {"keep", "join", "both", "drop"}
+    assert [one.entry.kind for one in repository.decide(item, "keep")] == ["reinforce"]
+    assert repository.get(old.id).status == "active" and repository.get(old.id).body == body
+    assert len(repository.list()) == 1 and not repository.drafts.all()
+
+
+def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
+    old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
+    draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")
+    assert draft.agrees == old.id
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "join")
+    assert repository.get(old.id).body.startswith("Use pnpm in this project, never npm.\n\n")
+    assert "because npm breaks the lockfile" in repository.get(old.id).body and len(repository.list()) == 1
+    repository.undoing.undo()
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "both")
+    assert len(repository.list()) == 2
+
+
+def test_a_correction_that_contradicts_a_memory_still_replaces_it(repository):
+    old = repository.add(Entry(title="Package manager", body="Install packages with npm."))
+    draft = learned(repository, "no, install packages with pnpm, never with npm")
+    assert (draft.corrects, draft.agrees) == ((old.id,), "")
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "keep")
+    assert repository.get(old.id).status == "superseded"

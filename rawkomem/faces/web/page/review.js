@@ -9,9 +9,9 @@ import { did } from "./undo.js";
 const KINDS = { draft: "draft", proposal: "proposed change", conflict: "contradiction", quarantined: "held back" };
 const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
-const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", drop: "Drop" };
-const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", drop: "Dropped" };
-const KEYS = { k: "keep", a: "ask", b: "both", e: "edit", d: "drop", l: "later", m: "more" };
+const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", join: "Join", drop: "Drop" };
+const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", join: "Joined", drop: "Dropped" };
+const KEYS = { k: "keep", a: "ask", b: "both", j: "join", e: "edit", d: "drop", l: "later", m: "more" };
 
 let walk = null; // the items, the shown one, and the elements of this view while it is shown
 let asked = 0; // number of the last request
@@ -107,7 +107,7 @@ function reading(item) {
     !item.proposal && dangers(item.risks),
     item.proposal && proposal(item.proposal),
     item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
-    item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
+    item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.agrees ? "It says the same as" : item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
   ].filter(Boolean);
 }
 
@@ -147,7 +147,7 @@ function verdicts(item, { decided, later, edit, isAbove }) {
   const plain = (name, words, onclick) => h("button", { type: "button", "data-review": name, onclick }, words, key(name));
   const does = Object.entries(item.decisions).map(([decision, what]) => `${WORDS[decision]}: ${what}`).join(" · ");
   return h("div", { class: "review", role: "group", "aria-label": "Your decision" }, reason,
-    h("div", { class: "verdicts" }, button("keep"), ...["ask", "both"].map((one) => one in item.decisions && button(one)),
+    h("div", { class: "verdicts" }, button("keep"), ...["ask", "join", "both"].map((one) => one in item.decisions && button(one)),
       plain("edit", isUnsaved(item.id) ? "Edit (not saved)" : "Edit", edit), button("drop"), later && plain("later", "Later", later)),
     h("p", { class: "facts" }, does));
 }
