@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from functools import cache
+from functools import cache, lru_cache
 
 from ..model.values import record
 from ..text.language import language, word_set
 
-# Kinds of cues that are no kinds of drafts: a question, and a request to write down what was just said
-QUESTION, NOTE = "question", "note"
+# Kinds of cues that are no kinds of drafts: a question, a doubt, and a request to write down what was just said
+QUESTION, DOUBT, NOTE = "question", "doubt", "note"
+MAX_READ_SENTENCES = (
+    10_000  # whose cues are remembered: hooks read a session again and again
+)
 MIN_KNOWN_SHARE = 0.15  # of the words of a sentence that its language must know
 
 
@@ -68,19 +71,21 @@ def languages() -> dict[str, Language]:
 def language_of(sentence: str) -> str:
     """Return the code of the language with cues that a sentence is in; empty if it is in no such language."""
     words, counts = language().words(sentence), {}
+    latin = sum(map(str.isascii, words))
     for code, spoken in languages().items():
-        letters = spoken.letters.findall(sentence) if spoken.letters else ()
-        counts[code] = len(spoken.words.intersection(words)) + len(letters)
+        if spoken.letters and 2 * len(spoken.letters.findall(sentence)) > latin:
+            return code
+        counts[code] = len(spoken.words.intersection(words))
     best = max(counts, key=lambda code: (counts[code], code == "en"))
     return best if counts[best] >= max(1, MIN_KNOWN_SHARE * len(words)) else ""
 
 
-def cues_in(sentence: str) -> list[Cue]:
+@lru_cache(MAX_READ_SENTENCES)
+def cues_in(sentence: str) -> tuple[Cue, ...]:
     """Return the cues in a sentence; none if it is in a language without cues."""
     spoken = languages().get(language_of(sentence))
-    return [
-        cue for cue in (spoken.cues if spoken else ()) if cue.pattern.search(sentence)
-    ]
+    known = spoken.cues if spoken else ()
+    return tuple(cue for cue in known if cue.pattern.search(sentence))
 
 
 AGREES = re.compile(
@@ -165,6 +170,11 @@ LEADS_IN = re.compile(
     r"|address|from the|quote|snippet|paste|below|following)\b[^:]{0,80}:\s*$|\b(?:this|these):\s*$"
     r"|\b(?:(?:text|content|copy|details|message|mail|log|output|transcript|notes|page|ticket|issue) (?:follows|below)"
     r"|(?:see|pasted|copied) below)\W*$",
+    re.IGNORECASE,
+)
+# A line before a fact that the person states as their own: "Our company address is:".
+FACT = re.compile(
+    r"\b(?:our|my) (?:[\w-]+ ){0,3}(?:address|name|e-?mail|phone|domain|url|account|number|port|host|server|id)(?: is| are)?:\s*$",
     re.IGNORECASE,
 )
 # A rule that a person states as a quotation: "Follow this rule:" and a line "> Never use grep."
@@ -323,4 +333,11 @@ WORKING_WITH, WORKING_ON, ASKED = (
     "When working on",
     "When asked:",
 )  # start of conditions
-THIS_FILE = re.compile(r"\b(?:this|that) (?:file|script|page|doc(?:ument)?)\b", re.I)
+THIS_FILE = re.compile(
+    r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b", re.IGNORECASE
+)
+# a word that stands for what was said before: "don't do that again", "the same for …"
+POINTS = re.compile(
+    r"\b(?:that|this|it|them|those|these|so|the same)\b(?=\W*$|[.,;!?)]| (?:again|any ?more|here|now|too|either|please|for|without|unless|ever)\b)",
+    re.IGNORECASE,
+)

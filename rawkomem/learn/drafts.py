@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -211,6 +210,7 @@ SILENT_SCORE = -1.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
+ANSWERS = "answers the agent's question"
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
 # a statement that a person agreed to, and an answer to a question of the agent
 AGREED_SCORE = ANSWER_SCORE = 1.0
@@ -221,12 +221,16 @@ MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 110
 MIN_TITLE_WORDS = 4
+# specific words of a statement that needs the words before it to be understood
+VAGUE_WORDS = 3
 MIN_CUT_CHARS = 40  # of a title that is cut before a preposition
 # of a draft: of a longer statement, only the sentences with cues are kept
 MAX_TEXT_WORDS = 60
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
-BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )")
+BLOCKS = re.compile(
+    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )|(?<=[a-z]{3}[.!?]) (?=[a-z])"
+)
 # The number of a question or an answer: "2. only admins", "re: 2) …"
 NUMBER = re.compile(
     r"(?:^|(?<=[\s;]))(?:re:? |q)?\**(\d{1,2})[.):]\**(?= )", re.I | re.M
@@ -253,6 +257,7 @@ class Statement:
     said: str
     text: str
     scored: Scored
+    title: str = ""  # empty: a clause of the text
 
 
 def choose_drafts(turns: Sequence[Turn], run: Run) -> list[Draft]:
@@ -298,13 +303,14 @@ def said_again(draft: Draft, *sessions: str) -> Draft:
 
 def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
-    asked = ""  # the person's last turn that was not a correction
+    last = asked = ""  # the person's last turn, and the last that was not a correction
     for exchange in spoken:
         kinds = set[str]()
-        for statement in statements_of(exchange, asked):
+        for statement in statements_of(exchange, last):
             kinds.add(statement.scored.kind)
             yield _draft_of(exchange, statement, asked, run)
-        asked = asked if CORRECTION in kinds else exchange.said
+        last = exchange.said
+        asked = asked if CORRECTION in kinds else last
 
 
 def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) -> Draft:
@@ -312,7 +318,7 @@ def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) ->
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
     before, text = redact(exchange.before).strip(), redact(statement.text).strip()
     kind = statement.scored.kind
-    title = draft_title(text)
+    title = one_line(redact(statement.title), MAX_TITLE_CHARS) or draft_title(text)
     when = conditions_of_title(title, text)
     patterns = propose_patterns(text) if kind in RULES else ()
     if kind == CORRECTION:
@@ -335,19 +341,21 @@ def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) ->
     )
 
 
-def statements_of(exchange: Exchange, asked: str = "") -> Iterator[Statement]:
+def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
     """Yield what a person says in a turn: answers to numbered questions, requests to remember, and other statements.
 
-    `asked` is the person's turn before: "please remember it" refers to it.
+    `last` is the person's turn before: "please remember it" refers to it.
     """
     rest = exchange.said
     for question, answer in answers_in(exchange):
         rest = rest.replace(answer, "")
-        scored = score_of(exchange, [answer])
-        if scored.score < ANSWER_SCORE and not _asks(answer):
-            scored = Scored(ANSWER_SCORE, DECISION, "answers the agent's question")
         words = NUMBER.sub("", answer, count=1).strip()
-        yield Statement(answer, f"“{question}” — “{words}”", scored)
+        scored = score_of(exchange, [words])
+        if scored.score < ANSWER_SCORE and not _has_cue(
+            words, cues.QUESTION, cues.DOUBT
+        ):
+            scored = Scored(ANSWER_SCORE, DECISION, ANSWERS)
+        yield _answered(question, words, answer, scored)
     told: list[str] = []
     for sentence in sentences_of_turn(rest):
         words = _asked_words(sentence)
@@ -364,11 +372,17 @@ def statements_of(exchange: Exchange, asked: str = "") -> Iterator[Statement]:
         if scored.kind == AGREED:
             yield Statement(said, f"{agreed}\n\nThe person agreed: “{said}”", scored)
         elif scored.score < MIN_MORE_SCORE and question and _answers(said):
-            scored = Scored(LONE_ANSWER_SCORE, DECISION, "answers the agent's question")
-            yield Statement(said, f"“{question}” — “{said}”", scored)
+            scored = Scored(LONE_ANSWER_SCORE, DECISION, ANSWERS)
+            yield _answered(question, said, said, scored)
         else:
-            text = _resolved(_concise(part), exchange.before, asked)
+            text = _resolved(_concise(part), exchange.before, last)
             yield Statement(said, text, scored)
+
+
+def _answered(question: str, answer: str, said: str, scored: Scored) -> Statement:
+    """Return an answer beside its question, both as they were said."""
+    text = f"“{question}” — “{answer}”"
+    return Statement(said, text, scored, f"{question} {answer}")
 
 
 def _last_question(before: str) -> str:
@@ -382,7 +396,7 @@ def _answers(said: str) -> bool:
     """Tell whether some words can be an answer: a few words that do not only agree, and no question."""
     rest = cues.ASSENT.sub(" ", said)
     few = len(said.split()) <= MAX_ANSWER_WORDS
-    return few and bool(language().content_words(rest)) and not _asks(said)
+    return few and bool(language().content_words(rest)) and _is_statement(said)
 
 
 def answers_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
@@ -395,7 +409,12 @@ def answers_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
     }
     for number, answer in _numbered(exchange.said) if questions else ():
         if number in questions:
-            yield NUMBER.sub("", questions[number], count=1).strip(" *"), answer
+            yield (
+                NUMBER.sub("", questions[number], count=1)
+                .replace("**", "")
+                .strip(" *"),
+                answer,
+            )
 
 
 def _numbered(text: str) -> Iterator[tuple[str, str]]:
@@ -414,18 +433,33 @@ def _asked_words(sentence: str) -> str:
     return ""
 
 
-def _resolved(text: str, before: str, asked: str) -> str:
-    """Return a text with what "that" or "this file" refers to in brackets, as the agent or the person said it before."""
-    named = {*cues.FILES.findall(before)}
-    if len(named) == 1:
-        text = cues.THIS_FILE.sub(rf"\g<0> [{named.pop()}]", text, count=1)
+def _resolved(text: str, before: str, last: str) -> str:
+    """Return a text with what "this file" or "that" refers to behind it, in brackets and in the words used before.
+
+    A text that only asks to remember "it" refers to what the person said before.
+    """
+    if last and all(map(_only_notes, sentences_of_turn(text))):
+        return f"“{one_line(redact(last), MAX_CAUSE_CHARS)}” — “{text}”"
+    files = {*cues.FILES.findall(before)}
+    if len(files) == 1:
+        text = cues.THIS_FILE.sub(rf"\g<0> [{files.pop()}]", text, count=1)
+    told = [*filter(_is_statement, sentences(before))][-1:]
+    if told and len(language().content_words(text)) <= VAGUE_WORDS:
+        about = one_line(told[0], MAX_CAUSE_CHARS)
+        text = cues.POINTS.sub(lambda word: f"{word[0]} [“{about}”]", text, count=1)
     return text
+
+
+def _only_notes(sentence: str) -> bool:
+    """Tell whether a sentence asks to write something down and names nothing itself."""
+    few = len(language().content_words(sentence)) <= VAGUE_WORDS
+    return few and _has_cue(sentence, cues.NOTE)
 
 
 def _concise(told: Sequence[str]) -> str:
     """Return a person's words without questions; of many words, only the sentences that matter."""
     key = key_sentence(told)
-    notes = any(cue.kind == cues.NOTE for cue in cues.cues_in(key))
+    notes = _has_cue(key, cues.NOTE)
     for is_wanted in (_is_statement, _has_kind):
         wanted = [one for one in told if one == key or is_wanted(one)]
         if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
@@ -433,12 +467,12 @@ def _concise(told: Sequence[str]) -> str:
     return " ".join(wanted)
 
 
-def _asks(sentence: str) -> bool:
-    return any(cue.kind == cues.QUESTION for cue in cues.cues_in(sentence))
+def _has_cue(sentence: str, *kinds: str) -> bool:
+    return any(cue.kind in kinds for cue in cues.cues_in(sentence))
 
 
 def _is_statement(sentence: str) -> bool:
-    return not _asks(sentence)
+    return not _has_cue(sentence, cues.QUESTION)
 
 
 def _has_kind(sentence: str) -> bool:
@@ -504,7 +538,6 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Scored:
     return Scored(sum(weight for _, weight in parts), kind, why)
 
 
-@cache
 def _strength(sentence: str) -> float:
     return sum(cue.weight for cue in cues.cues_in(sentence))
 

@@ -11,7 +11,7 @@ from rawkomem.bench.gold import measure_learning
 from rawkomem.learn.drafts import FILED, MAX_ASKED, choose_drafts, entry_of_draft
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
-from rawkomem.learn.transcripts import read_session
+from rawkomem.learn.transcripts import Heard, read_session
 from rawkomem.learn.turns import SYSTEM, Run, Turn
 from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
@@ -446,3 +446,87 @@ def test_what_a_tool_printed_or_a_fence_contains_is_not_agreed_to(said, answer):
     assert agreed_quote(README, turns) is None
     fenced = "```" in said
     assert (agreed_quote(README, turns[1:]) is None) == (fenced or "login" in said)
+
+
+# What the text of a draft says
+def texts(said: str, before: str, *earlier: str) -> list[str]:
+    turns = [*earlier, before, said] if earlier else ["start", before, said]
+    return [one.text for one in choose_drafts(talk(*turns), Run()) if not one.more]
+
+
+QUESTIONS = "Before I start:\n\n1. **Roles**: Should viewers see the report?\n2. Who may delete a project?\n3. Which region do you want?"
+
+
+@pytest.mark.parametrize("said", ["1. yes\n2. only admins\n3. not sure, what is usual?", "1) yes 2) only admins"])
+def test_numbered_answers_stand_beside_their_questions(said):
+    assert texts(said, QUESTIONS) == [
+        "“Roles: Should viewers see the report?” — “yes”",
+        "“Who may delete a project?” — “only admins”",
+    ]
+    drafts = answer(said, QUESTIONS)
+    assert drafts[1].title == "Who may delete a project? only admins" and drafts[1].said[3:] == "only admins"
+
+
+def test_a_numbered_list_after_a_message_without_questions_is_no_answer():
+    assert texts("1. add a login page\n2. fix the footer", "I did:\n1. the header\n2. the menu") == []
+
+
+def test_a_word_that_points_back_shows_what_it_points_to():
+    assert texts("never do that again", "I pushed the commits straight to main.") == [
+        "never do that [“I pushed the commits straight to main.”] again"
+    ]
+    assert texts("don't touch this file", "I changed config/prod.yml to raise the limit.") == [
+        "don't touch this file [prod.yml]"
+    ]
+    assert texts("please, write it somewhere", "I see.", "invoices go out on the 5th of each month")[0].startswith(
+        "“invoices go out on the 5th of each month” — “please, write it somewhere”"
+    )
+
+
+def test_an_address_that_a_person_states_as_a_fact_is_kept():
+    address = "Acme GmbH\nMain Street 5\n12345 Berlin"
+    (text,) = texts(f"Our company address is:\n{address}", "Done.")
+    assert text == f"Our company address is: {' '.join(address.split())}"
+    assert texts(f"the vendor sent this address:\n{address}", "Done.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "invoices go out on the 5th, please try to remember it",
+        "invoices go out on the 5th. please write it somewhere",
+        "keep in mind that some products have no amount",
+        "for next time: the tests need docker",
+        "do NOT run them!!",
+        'the label is "Save" not "Submit"',
+        "for now we only support EUR",
+        "now we use tabs in all files",
+    ],
+)
+def test_an_order_or_a_request_to_remember_is_asked_about_in_any_wording(said):
+    assert [one for one in answer(said, "I ran the migrations.") if said in one.said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I need a button to export the table", "I want a dark mode toggle in the header", "thank you so much, perfect",
+        "the page crashes when I click save, I get a 500 error", "it still does not work, the list is empty",
+    ],
+)  # fmt: skip
+def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
+    assert answer(said, "The file is written.") == []
+
+
+def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository):
+    """The strongest sentence of the turn was stored instead, and so was all that followed on the line."""
+    said = "Remember that some products have no amount. Never show the field, remove it altogether."
+    turns = talk("start", "Done.", said)
+    heard = Heard(Run("claude-code", session="s-1"), tuple(turns), "claude-code", "s-1", {})
+    learned = repository.learning.take(heard, choose_drafts(turns, heard.run), by_host=True)
+    assert [(one.entry.title, one.entry.body) for one in learned.stored] == [
+        ("Some products have no amount", "some products have no amount.")
+    ]
+    for said in ("keep in mind that some items have no price", "the tests need docker, please remember it"):
+        found = choose_drafts(talk("start", "Done.", said), Run(session="s-2"))
+        assert found and not repository.learning.take(heard, found, by_host=True).stored, "a draft, for a person to judge"
