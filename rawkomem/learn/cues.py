@@ -253,10 +253,6 @@ DEPENDS = re.compile(  # a clause that says nothing without another one
     r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b",
     re.IGNORECASE,
 )
-JOINTS = re.compile(
-    r" (?:because|when|if|so|that|which|to|for|with|without|in|on|of|at|from|after|before|and|or|but|as|unless|until)\b"
-)
-
 # Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"

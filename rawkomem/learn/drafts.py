@@ -205,8 +205,7 @@ MIN_MORE_SCORE = 0.3  # of the others
 MAX_ASKED, TURNS_PER_DRAFT = 5, 10
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
-# a statement without a rule, a preference, a decision or a correction
-SILENT_SCORE = -1.0
+REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
@@ -223,7 +222,6 @@ MAX_TITLE_CHARS = 110
 MIN_TITLE_WORDS = 4
 # specific words of a statement that needs the words before it to be understood
 VAGUE_WORDS = 3
-MIN_CUT_CHARS = 40  # of a title that is cut before a preposition
 # of a draft: of a longer statement, only the sentences with cues are kept
 MAX_TEXT_WORDS = 60
 # is left out of titles
@@ -242,21 +240,17 @@ RULES = (CORRECTION, RULE, PREFERENCE)  # kinds that say how to do some work
 
 
 @record
-class Scored:
-    """The score of a statement, the kind of draft that it makes, and the cues in it as a text."""
+class Statement:
+    """What a person says in a part of a turn: the score, the kind of draft that it makes, and why; the words as typed.
+
+    The text and the title are those of the memory that it proposes.
+    """
 
     score: float
     kind: str
     why: str
-
-
-@record
-class Statement:
-    """What a person says in a part of a turn: the words as typed, and the text of the memory that they propose."""
-
-    said: str
-    text: str
-    scored: Scored
+    said: str = ""
+    text: str = ""
     title: str = ""  # empty: a clause of the text
 
 
@@ -307,7 +301,7 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]
     for exchange in spoken:
         kinds = set[str]()
         for statement in statements_of(exchange, last):
-            kinds.add(statement.scored.kind)
+            kinds.add(statement.kind)
             yield _draft_of(exchange, statement, asked, run)
         last = exchange.said
         asked = asked if CORRECTION in kinds else last
@@ -317,7 +311,7 @@ def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) ->
     """Return the draft of one statement."""
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
     before, text = redact(exchange.before).strip(), redact(statement.text).strip()
-    kind = statement.scored.kind
+    kind = statement.kind
     title = one_line(redact(statement.title), MAX_TITLE_CHARS) or draft_title(text)
     when = conditions_of_title(title, text)
     patterns = propose_patterns(text) if kind in RULES else ()
@@ -335,8 +329,8 @@ def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) ->
         text=text,
         when=patterns or when,
         applies=propose_acts(text) if kind in RULES else (),
-        score=round(statement.scored.score, 2),
-        why=statement.scored.why,
+        score=round(statement.score, 2),
+        why=statement.why,
         at=exchange.at,
     )
 
@@ -350,39 +344,37 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
     for question, answer in answers_in(exchange):
         rest = rest.replace(answer, "")
         words = NUMBER.sub("", answer, count=1).strip()
-        scored = score_of(exchange, [words])
-        if scored.score < ANSWER_SCORE and not _has_cue(
-            words, cues.QUESTION, cues.DOUBT
-        ):
-            scored = Scored(ANSWER_SCORE, DECISION, ANSWERS)
-        yield _answered(question, words, answer, scored)
+        found = score_of(exchange, [words])
+        is_sure = not _has_cue(words, cues.QUESTION, cues.DOUBT)
+        if found.score < ANSWER_SCORE and is_sure:
+            found = Statement(ANSWER_SCORE, DECISION, ANSWERS)
+        yield _answered(replace(found, said=answer), question, words)
     told: list[str] = []
     for sentence in sentences_of_turn(rest):
-        words = _asked_words(sentence)
-        if words:
-            scored = Scored(9.0, REQUEST, "asks to remember it")
-            yield Statement(sentence, words, scored)
+        if words := _asked_words(sentence):
+            yield Statement(REQUEST_SCORE, REQUEST, REMEMBERS, sentence, words)
         else:
             told.append(sentence)
+    question = _last_question(exchange.before)
     for number, part in enumerate(_parts_of(told)):
         agreed = "" if number else exchange.agreed
-        scored = score_of(replace(exchange, agreed=agreed), part)
         said = " ".join(part)
-        question = _last_question(exchange.before)
-        if scored.kind == AGREED:
-            yield Statement(said, f"{agreed}\n\nThe person agreed: “{said}”", scored)
-        elif scored.score < MIN_MORE_SCORE and question and _answers(said):
-            scored = Scored(LONE_ANSWER_SCORE, DECISION, ANSWERS)
-            yield _answered(question, said, said, scored)
+        found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
+        if found.kind == AGREED:
+            text = f"{agreed}\n\nThe person agreed: “{said}”"
+        elif found.score < MIN_MORE_SCORE and question and _answers(said):
+            found = Statement(LONE_ANSWER_SCORE, DECISION, ANSWERS, said)
+            yield _answered(found, question, said)
+            continue
         else:
             text = _resolved(_concise(part), exchange.before, last)
-            yield Statement(said, text, scored)
+        yield replace(found, text=text)
 
 
-def _answered(question: str, answer: str, said: str, scored: Scored) -> Statement:
-    """Return an answer beside its question, both as they were said."""
+def _answered(found: Statement, question: str, answer: str) -> Statement:
+    """Return a statement with an answer beside its question, both as they were said."""
     text = f"“{question}” — “{answer}”"
-    return Statement(said, text, scored, f"{question} {answer}")
+    return replace(found, text=text, title=f"{question} {answer}")
 
 
 def _last_question(before: str) -> str:
@@ -513,7 +505,7 @@ def key_sentence(told: Sequence[str]) -> str:
     return max(told, key=_strength, default="")
 
 
-def score_of(exchange: Exchange, told: Sequence[str]) -> Scored:
+def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
     hits = cues.cues_in(key_sentence(told))
     parts = [(cue.name, cue.weight) for cue in hits]
@@ -531,11 +523,9 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Scored:
         parts.append(("says more", FURTHER_SCORE * min(further, MAX_FURTHER)))
     if not kind and cues.PROPOSES.search(exchange.agreed):
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
-    if not kind:
-        parts.append(("states nothing", SILENT_SCORE))
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
-    kind = RULE if kind == cues.NOTE else kind or DECISION
-    return Scored(sum(weight for _, weight in parts), kind, why)
+    score = sum(weight for _, weight in parts) if kind else 0.0
+    return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 
 def _strength(sentence: str) -> float:
@@ -573,15 +563,11 @@ def _clause(sentence: str) -> str:
             claim = sum(cue.weight for cue in cues.cues_in(clause) if cue.weight > 0)
             ranked.append((claim, len(bare) <= MAX_TITLE_CHARS, len(bare), bare))
     best = max(ranked)[-1]
-    if len(best) <= MAX_TITLE_CHARS:
-        return best
-    words = best[:MAX_TITLE_CHARS].rpartition(" ")[0]
-    ends = [
-        one.start()
-        for one in cues.JOINTS.finditer(words)
-        if one.start() > MIN_CUT_CHARS
-    ]
-    return words[: ends[-1]] if ends else words
+    return (
+        best
+        if len(best) <= MAX_TITLE_CHARS
+        else best[:MAX_TITLE_CHARS].rpartition(" ")[0]
+    )
 
 
 # Turn a draft that somebody keeps into the entry of a memory.
