@@ -799,7 +799,7 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
     found += conflicts if CONFLICT in kinds else []
     found += [
         Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
-        for one in repository.drafts.all()
+        for one in sorted(repository.drafts.all(), key=_asked_first)
         if (MORE if one.more else DRAFT) in kinds
     ]
     if QUARANTINED in kinds:
@@ -808,6 +808,11 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
         held = repository.get_many([row.id for row in rows if row.id not in listed])
         found += [_of_memory(QUARANTINED, memory) for memory in held]
     return found
+
+
+def _asked_first(draft: Draft) -> tuple[bool, float]:
+    """Return the key that sorts drafts which are less sure behind the others, by score."""
+    return draft.more, -draft.score if draft.more else 0.0
 
 
 def decide(

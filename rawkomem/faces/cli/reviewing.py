@@ -97,7 +97,7 @@ def _risk_text(risks: Iterable[Risk]) -> str:
 
 WHEN = """{whenToUse:200|?  when      %}
 {appliesTo:200|?  applies   %}{guard:? (said more than once: proposes the guard '%')}"""
-SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
+SCORE = "  score {score:.1f}{more:?, less sure}{why:120|?: %}{origin:? (%)}"
 RISK = Fields("why text")
 DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
 DRAFT_FIELDS = Fields(

@@ -151,9 +151,7 @@ def test_of_what_the_labels_call_the_hosts_words_nothing_is_a_draft():
 def test_half_of_the_drafts_of_real_sessions_touch_gold():
     report = measure_learning([str(SAMPLE)], lambda message: None)
     assert report["stored"] == 0 and report["gold"] == 10
-    assert (
-        report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_ASKED * report["sessions"]
-    )
+    assert report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_ASKED * report["sessions"]
 
 
 def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
@@ -529,4 +527,6 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
     ]
     for said in ("keep in mind that some items have no price", "the tests need docker, please remember it"):
         found = choose_drafts(talk("start", "Done.", said), Run(session="s-2"))
-        assert found and not repository.learning.take(heard, found, by_host=True).stored, "a draft, for a person to judge"
+        assert found and not repository.learning.take(heard, found, by_host=True).stored, (
+            "a draft, for a person to judge"
+        )
