@@ -372,10 +372,10 @@ def test_the_page_lists_what_the_library_lists(client, git, project, held, draft
 def test_the_page_shows_drafts_that_are_less_sure_on_request_and_decides_on_them(client, draft, repository):
     repository.drafts.store.put([replace(draft, id="drf_more", said="I want more", more=True)])
     told = client.get("/api/waiting")
-    assert told["more"] == 1 and [item["id"] for item in told["items"]] == ["draft:drf_1"]
-    items = client.get("/api/waiting?more=1")["items"]
-    assert [item["id"] for item in items] == ["draft:drf_1", "draft:drf_more"]
-    assert decide(client, "drop", {"id": items[1]["id"], "shown": items[1]["shown"]})["done"] == 1
+    assert told["more"] == 1 and "draft:drf_more" not in [item["id"] for item in told["items"]]
+    *others, last = client.get("/api/waiting?more=1")["items"]
+    assert others == told["items"] and last["id"] == "draft:drf_more"
+    assert decide(client, "drop", {"id": last["id"], "shown": last["shown"]})["done"] == 1
     assert client.get("/api/waiting")["more"] == 0
 
 
