@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from functools import cache, lru_cache
+from typing import Any
 
 from ..model.values import record
 from ..text.language import language, word_set
@@ -34,15 +35,6 @@ class Cue:
     kind: str = ""  # empty: any kind
 
 
-@record
-class Language:
-    """A language with cues."""
-
-    words: frozenset[str]  # frequent words, by which a sentence is recognized
-    letters: re.Pattern[str] | None  # its script, if that is not Latin
-    cues: tuple[Cue, ...]
-
-
 def any_of(*patterns: str) -> re.Pattern[str]:
     """Return one pattern that matches any of the patterns, in upper or lower case."""
     return re.compile(
@@ -51,31 +43,39 @@ def any_of(*patterns: str) -> re.Pattern[str]:
 
 
 @cache
-def languages() -> dict[str, Language]:
-    """Return the code of each language with cues, and its tables."""
+def languages() -> dict[str, dict[str, Any]]:
+    """Return the code of each language with cues, and its tables.
+
+    words: frequent words, by which a sentence is recognized; letters: the script, if it is not Latin; cue: the cues.
+    """
     folder = os.path.join(os.path.dirname(__file__), "languages")
     known = {}
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), "rb") as file:
             table = tomllib.load(file)
-        letters = table.get("letters")
-        cues = tuple(
-            Cue(pattern=any_of(*cue.pop("patterns")), **cue) for cue in table["cue"]
-        )
-        known[name.partition(".")[0]] = Language(
-            word_set(table["words"]), letters and re.compile(letters), cues
-        )
+        known[name.partition(".")[0]] = table | {"words": word_set(table["words"])}
     return known
+
+
+@cache
+def _cues_of(code: str) -> tuple[Cue, ...]:
+    """Return the cues of a language; none for the language "", which is unknown."""
+    table = languages().get(code, {"cue": ()})
+    return tuple(
+        Cue(one["name"], one["weight"], any_of(*one["patterns"]), one.get("kind", ""))
+        for one in table["cue"]
+    )
 
 
 def language_of(sentence: str) -> str:
     """Return the code of the language with cues that a sentence is in; empty if it is in no such language."""
     words, counts = language().words(sentence), {}
     latin = sum(map(str.isascii, words))
-    for code, spoken in languages().items():
-        if spoken.letters and 2 * len(spoken.letters.findall(sentence)) > latin:
+    for code, table in languages().items():
+        letters = table.get("letters")
+        if letters and 2 * len(re.findall(letters, sentence)) > latin:
             return code
-        counts[code] = len(spoken.words.intersection(words))
+        counts[code] = len(table["words"].intersection(words))
     best = max(counts, key=lambda code: (counts[code], code == "en"))
     return best if counts[best] >= max(1, MIN_KNOWN_SHARE * len(words)) else ""
 
@@ -83,8 +83,7 @@ def language_of(sentence: str) -> str:
 @lru_cache(MAX_READ_SENTENCES)
 def cues_in(sentence: str) -> tuple[Cue, ...]:
     """Return the cues in a sentence; none if it is in a language without cues."""
-    spoken = languages().get(language_of(sentence))
-    known = spoken.cues if spoken else ()
+    known = _cues_of(language_of(sentence))
     return tuple(cue for cue in known if cue.pattern.search(sentence))
 
 

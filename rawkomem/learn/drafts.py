@@ -233,7 +233,7 @@ BLOCKS = re.compile(
 NUMBER = re.compile(
     r"(?:^|(?<=[\s;]))(?:re:? |q)?\**(\d{1,2})[.):]\**(?= )", re.I | re.M
 )
-QUESTION_MARKS = ("?", "？")
+QUESTION_MARKS, SENTENCE_ENDS = ("?", "？"), (".", "!", "…", "。", "！")
 
 
 RULES = (CORRECTION, RULE, PREFERENCE)  # kinds that say how to do some work
@@ -358,7 +358,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
     question = _last_question(exchange.before)
     for number, part in enumerate(_parts_of(told)):
         agreed = "" if number else exchange.agreed
-        said = " ".join(part)
+        said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
         if found.kind == AGREED:
             text = f"{agreed}\n\nThe person agreed: “{said}”"
@@ -456,7 +456,14 @@ def _concise(told: Sequence[str]) -> str:
         wanted = [one for one in told if one == key or is_wanted(one)]
         if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
             break
-    return " ".join(wanted)
+    return _joined(wanted)
+
+
+def _joined(told: Sequence[str]) -> str:
+    """Return sentences as a text; a line without an end mark stays a paragraph of its own."""
+    ends = (*SENTENCE_ENDS, *QUESTION_MARKS)
+    spaced = (one + (" " if one.endswith(ends) else "\n\n") for one in told)
+    return "".join(spaced).strip()
 
 
 def _has_cue(sentence: str, *kinds: str) -> bool:
@@ -489,7 +496,7 @@ def _parts_of(told: Sequence[str]) -> list[list[str]]:
 
 def _continues(sentence: str, before: str) -> bool:
     """Tell whether a sentence is about the same thing as the sentence before it."""
-    if cues.CONTINUES.match(sentence):
+    if cues.CONTINUES.match(sentence) or _has_cue(sentence, cues.NOTE):
         return True
     return bool(statement_of(sentence).subject & statement_of(before).subject)
 
@@ -534,11 +541,16 @@ def _strength(sentence: str) -> float:
 
 def draft_title(text: str) -> str:
     """Return the clause with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
-    key = key_sentence(sentences_of_turn(text))
+    key = max(sentences_of_turn(text), key=_title_rank, default="")
     title = _bare(_clause(UNTITLED.sub("", key)))
     head = cues.REASONS.split(title, maxsplit=1)[0]
     title = head if len(head.split()) >= MIN_TITLE_WORDS else title
     return title[:1].upper() + title[1:]
+
+
+def _title_rank(words: str) -> tuple[bool, float]:
+    """Return the rank of words as a title: "make a note of it" says less than what is to be noted."""
+    return not _has_cue(words, cues.NOTE), _strength(words)
 
 
 def _bare(clause: str) -> str:
@@ -553,16 +565,15 @@ def _bare(clause: str) -> str:
 
 
 def _clause(sentence: str) -> str:
-    """Return the strongest clause of a sentence that is too long for a title; of equal ones, the longest."""
+    """Return the strongest clause of a sentence that is too long for a title."""
     if len(sentence) <= MAX_TITLE_CHARS:
         return sentence
-    ranked = [(0.0, False, 0, sentence)]
-    for clause in cues.CLAUSES.split(sentence):
-        bare = _bare(clause)
-        if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare):
-            claim = sum(cue.weight for cue in cues.cues_in(clause) if cue.weight > 0)
-            ranked.append((claim, len(bare) <= MAX_TITLE_CHARS, len(bare), bare))
-    best = max(ranked)[-1]
+    clauses = [
+        bare
+        for bare in map(_bare, cues.CLAUSES.split(sentence))
+        if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare)
+    ]
+    best = max(clauses, key=_title_rank, default=sentence)
     return (
         best
         if len(best) <= MAX_TITLE_CHARS

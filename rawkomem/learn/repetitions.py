@@ -59,10 +59,7 @@ class KnownTexts:
 
     def _said(self, entry: Entry) -> str:
         """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
-        title, words = (
-            plain_words(entry.title),
-            plain_words(entry.body.partition("\n\n")[0]),
-        )
+        title, words = plain_words(entry.title), plain_words(entry.body)
         telling = len(words.split()) >= MIN_KNOWN_WORDS
         return next(
             (

@@ -481,6 +481,14 @@ def test_a_word_that_points_back_shows_what_it_points_to():
     )
 
 
+def test_lines_without_end_marks_stay_apart_in_text_and_title():
+    (draft,) = answer("for item 1, let's disallow -s with --all\n\nno analytics on that flag", "Done.")
+    assert draft.text == "for item 1, let's disallow -s with --all\n\nno analytics on that flag"
+    assert draft.title == "For item 1, let's disallow -s with --all"
+    (draft,) = answer("Don't write docstrings in specs. Make a note in project memory of this important guidance.")
+    assert draft.title == "Don't write docstrings in specs"
+
+
 def test_an_address_that_a_person_states_as_a_fact_is_kept():
     address = "Acme GmbH\nMain Street 5\n12345 Berlin"
     (text,) = texts(f"Our company address is:\n{address}", "Done.")
