@@ -373,10 +373,14 @@ class Learning(Wing):
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         same = self._known_texts(NEAR_DRAFT)
         decided = self._repo.drafts.store.decided()
+        waits = {draft.id for draft in self._repo.drafts.all()}
         known: list[tuple[Draft, str]] = []
         requests: list[Draft] = []
         drafts: list[Draft] = []
         for draft in found:
+            if draft.id in waits:  # compared when it was found
+                drafts.append(draft)
+                continue
             near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
             draft = tied_draft(draft, entry_of_draft(draft), near)
             id = same(entry_of_draft(draft))
