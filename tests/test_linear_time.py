@@ -32,8 +32,8 @@ from rawkomem.git.merge import merge_entries
 from rawkomem.hosts.our_entries import parsed as parse_jsonc
 from rawkomem.index.ingest import condition_text, searchable_title
 from rawkomem.learn.chat_logs import turns_of_history
-from rawkomem.learn.drafts import choose_drafts
-from rawkomem.learn.exchanges import typed_in
+from rawkomem.learn.drafts import choose_drafts, drafts_of_exchanges
+from rawkomem.learn.exchanges import exchanges, typed_in
 from rawkomem.learn.lessons import read_wire
 from rawkomem.learn.llm import json_objects
 from rawkomem.learn.proposed_conditions import propose_conditions
@@ -199,6 +199,10 @@ def _turns(text: str) -> object:
     return [[*Transcript(io.BytesIO(said.encode())).turns()] for said in (text, record)]
 
 
+def _talk(text: str) -> list[Turn]:
+    return [Turn("assistant", text), Turn(USER, text), Turn(USER, text[::-1])]
+
+
 def _merged(text: str) -> object:
     base = FRONT + text
     return merge_entries(base.encode(), f"{base}\nours\n".encode(), f"{base}\ntheirs\n".encode(), "memories/t.md")
@@ -280,9 +284,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "objects": lambda text: [*json_objects(text)],
     "without_injected": without_injected,
     "without_scaffolding": without_scaffolding,
-    "choose": lambda text: choose_drafts(
-        [Turn("assistant", text), Turn(USER, text), Turn(USER, text[::-1])], Run(), -9
-    ),
+    "choose": lambda text: choose_drafts(_talk(text), Run()),
+    "every draft": lambda text: [*drafts_of_exchanges(exchanges(_talk(text)), Run())],
     "typed_in": typed_in,
     "propose": propose_conditions,
     "transcript": _turns,

@@ -3,8 +3,8 @@
 redaction on a labeled corpus.
 
 A file holds sessions with `id`, Claude Code's `records` and `gold`: memories with `evidence`, each
-a verbatim `quote`. An item touches a gold memory if it shares at least 60 % of the content words of
-one of its quotes.
+a verbatim `quote`. A text holds the point of a gold memory if it has at least 60 % of the content
+words of one of its quotes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 import time
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..hosts.hooks import MIN_REQUEST_TURNS, next_request
@@ -46,13 +46,17 @@ Record = dict[str, Any]
 
 
 TOUCHING_SHARE = 0.6  # share of a quote's content words
+# ways to count: the text of what is asked about, with the person's words, and with the drafts that are less sure
+WAYS = ASKED, TURN, MORE = "", " by turn", " with more"
 
 
 def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Record:
     """Return the figures of all sessions and of each session.
 
-    drafts and stored (memories stored without a review); touching_gold: those of both that touch a gold memory; gold,
-    and found: gold memories that one of them touches; requests to the agent to write a memory.
+    drafts that the person is asked about, others (drafts that are less sure) and stored (memories stored without a
+    review); gold, and requests to the agent to write a memory. precision: the share of drafts and stored memories whose
+    text holds the point of a gold memory; recall: the share of gold memories whose point one of them holds. by_turn
+    counts the person's whole words as well as the text, more counts the others as well.
     """
     sessions = [session for file in files for session in read_recorded_sessions(file)]
     total: Counter[str] = Counter()
@@ -65,17 +69,29 @@ def measure_learning(files: Sequence[str], tell: Callable[[str], None]) -> Recor
     return {**_with_shares(total), "each": each}
 
 
-def _with_shares(counts: Mapping[str, int]) -> Record:
+def _with_shares(counts: Counter[str]) -> Record:
     """Return the counts with precision and recall; None where there is nothing to divide by."""
-    items, gold = counts["drafts"] + counts["stored"], counts["gold"]
+    shares = {
+        way: {
+            "precision": _ratio(counts[f"right{way}"], counts[f"items{way}"]),
+            "recall": _ratio(counts[f"found{way}"], counts["gold"]),
+        }
+        for way in WAYS
+    }
+    names = ("sessions", "drafts", "others", "stored", "gold", "requests")
     return {
-        **counts,
-        "precision": round(counts["touching_gold"] / items, 3) if items else None,
-        "recall": round(counts["found"] / gold, 3) if gold else None,
+        **{name: counts[name] for name in names},
+        **shares[ASKED],
+        "by_turn": shares[TURN],
+        "more": shares[MORE],
     }
 
 
-def _measure_session(session: Record) -> dict[str, int]:
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 3) if whole else None
+
+
+def _measure_session(session: Record) -> Counter[str]:
     """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
     lines = "".join(json.dumps(one) + "\n" for one in session["records"])
     heard = read_session(io.BytesIO(lines.encode()), Run())
@@ -93,18 +109,28 @@ def _measure_session(session: Record) -> dict[str, int]:
             if asked:
                 requests += 1
                 repository.drafts.store.note_asked(asked)
-        drafts = [f"{draft.said}\n{draft.text}" for draft in repository.drafts.all()]
+        drafts = repository.drafts.all()
     gold = [quotes_of(memory) for memory in session.get("gold", [])]
-    touched = [touched_by(text, gold) for text in (*drafts, *stored)]
-    return {
-        "sessions": 1,
-        "drafts": len(drafts),
-        "stored": len(stored),
-        "touching_gold": sum(map(bool, touched)),
-        "gold": len(gold),
-        "found": len(set[int]().union(*touched)),
-        "requests": requests,
+    sure = [one for one in drafts if not one.more]
+    texts = {
+        ASKED: [*stored, *(one.text for one in sure)],
+        TURN: [*stored, *(f"{one.said}\n{one.text}" for one in sure)],
+        MORE: [*stored, *(one.text for one in drafts)],
     }
+    counts = Counter(
+        sessions=1,
+        drafts=len(sure),
+        others=len(drafts) - len(sure),
+        stored=len(stored),
+        gold=len(gold),
+        requests=requests,
+    )
+    for way in WAYS:
+        touched = [touched_by(text, gold) for text in texts[way]]
+        counts[f"items{way}"] = len(touched)
+        counts[f"right{way}"] = sum(map(bool, touched))
+        counts[f"found{way}"] = len(set[int]().union(*touched))
+    return counts
 
 
 def quotes_of(gold: Record) -> list[frozenset[str]]:
@@ -113,7 +139,7 @@ def quotes_of(gold: Record) -> list[frozenset[str]]:
 
 
 def touched_by(text: str, gold: Sequence[Sequence[frozenset[str]]]) -> set[int]:
-    """Return which gold memories a text touches."""
+    """Return the gold memories whose point a text holds."""
     words = _words(text)
     return {
         number

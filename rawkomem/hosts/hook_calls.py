@@ -157,8 +157,8 @@ def note_learned(layout: Layout, learned: Learned) -> None:
     """Save the results of the background learner for the next notice."""
     stored = [_shown_title(one.entry.title) for one in learned.stored if one.written]
     lines = [f"stored {_list_titles(stored)}"] if stored else []
-    if learned.drafts:
-        lines.append(f"{counted(len(learned.drafts), 'new draft')} ('rawkomem drafts')")
+    if drafts := [draft for draft in learned.drafts if not draft.more]:
+        lines.append(f"{counted(len(drafts), 'new draft')} ('rawkomem drafts')")
     for line in lines:
         note(layout, "news", line)
 

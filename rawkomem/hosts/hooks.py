@@ -74,7 +74,9 @@ def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
     if turns_since < MIN_REQUEST_TURNS:
         return None
     open_ones = [
-        draft for draft in waiting if not draft.asked and draft.kind in ASKED_KINDS
+        draft
+        for draft in waiting
+        if not draft.asked and not draft.more and draft.kind in ASKED_KINDS
     ]
     return max(open_ones, key=lambda draft: draft.score, default=None)
 

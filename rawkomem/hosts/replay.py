@@ -305,7 +305,7 @@ def _corrections(
     for draft in sorted(
         choose_drafts(past.turns, run), key=lambda draft: turns.get(draft.id, 0)
     ):
-        if draft.kind in CORRECTING_KINDS and draft.id in turns:
+        if draft.kind in CORRECTING_KINDS and draft.id in turns and not draft.more:
             *before, own = (
                 answer for answer in answers if answer.turn <= turns[draft.id]
             )

@@ -1,17 +1,33 @@
-"""English cues. No pattern has nested repetition, and all are applied to texts of limited length only."""
+"""Cues in people's words: tables of one file for each language, `languages/<code>.toml`, and patterns for English.
+
+No pattern has nested repetition, and all are applied to texts of limited length only.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import tomllib
+from functools import cache, lru_cache
+from typing import Any
 
-from ..model.entries import CORRECTION, DECISION, PREFERENCE, RULE
 from ..model.values import record
-from ..text.language import word_set
+from ..text.language import language, word_set
+
+# Kinds of cues that are no kinds of drafts: a question, a doubt, and a request to write down what was just said
+QUESTION, DOUBT, NOTE = "question", "doubt", "note"
+MAX_READ_SENTENCES = (
+    10_000  # whose cues are remembered: hooks read a session again and again
+)
+MIN_KNOWN_SHARE = 0.15  # of the words of a sentence that its language must know
 
 
 @record
 class Cue:
-    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests."""
+    """A pattern in a person's words, the score that a match adds, and the kind of draft that it suggests.
+
+    A cue of the kind "request" asks to remember the words in the group of its pattern.
+    """
 
     name: str
     weight: float
@@ -26,242 +42,50 @@ def any_of(*patterns: str) -> re.Pattern[str]:
     )
 
 
-# Not after these words: "it never shows up", "I don't have it" and "they always fail" tell something, and rule nothing.
-# A question, also without its mark; and one that states an opinion: "Shouldn't we use jest?", "one is enough, right?"
-ASKS = re.compile(
-    r"\?\W*$|^(?:\W|(?:so|and|but|ok(?:ay)?|also|now)\b)*(?:how|what|why|where|who|which|can|could|should|do|does|did|is|are) "
-    r"(?:should|shoud?l|can|could|did|do|does|is|are|would|will|about|we|you|i|it|this|that|the|there)\b",
-    re.IGNORECASE,
-)
-OPINION = r"\bwhat are you doing\b|\bshould(?:n't|nt| not) (?:we|you|it|this|that|they)\b|\b(?:right|correct|ok|no)\W*\?$"
-TELLERS = "i it they he she that this which who will would has have was were"
-NOT_TOLD = "".join(rf"(?<!\b{word} )" for word in TELLERS.split())
-CUES = (
-    Cue(
-        "never or always",
-        1.2,
-        any_of(
-            # "the canvas never appears" and "is always visible" describe something
-            rf"{NOT_TOLD}(?<!\bis )(?<!\bare )(?<!\bnot )(?<!\bus )\b(?:never|always)\b(?! \w*[^s\W](?:s|ed)\b)",
-            rf"{NOT_TOLD}\b(?:must(?: not|n't)|avoid)\b",
-            rf"{NOT_TOLD}\bdo(?:n't|nt| not)\b(?! (?:know|understand|see|remember|care|think|have|need|forget|you|we|worry))",
-        ),
-        RULE,
-    ),
-    Cue(
-        "for the future",
-        1.3,
-        any_of(
-            r"(?:^|[.!?;,(—-] ?)(?:please |and |so |but )*(?:remember|recall)(?: that\b|,)",
-            r"\b(?:note that|from (?:now|here) on|next time|in (?:the )?future|going forward)\b",
-            r"\bwe (?:no longer\b|do(?:n't| not) [^.?!\n]{2,60}\bany ?more\b)",
-            r"^(?:\W|(?:please|also|then|and)\b)*make sure (?:you|to|that|we|it)\b",
-            r"\bwe (?:moved|switched|migrated|went) (?:back )?(?:from|to|away)\b",
-        ),
-        RULE,
-    ),
-    Cue(
-        "prefers",
-        1.0,
-        any_of(
-            r"\b(?:pref+er+e?|rather|instead|should be(?! (?:able|ready|fine|good|working|done)\b)|supposed to|should (?:only|just)|belongs? (?:in|to|under))\b"
-        ),
-        PREFERENCE,
-    ),
-    Cue(
-        "decides",
-        1.0,
-        any_of(
-            r"\blet'?s (?:just |only |also |then )?(?:use|keep(?! (?:moving|going|working)\b)|not|disallow|allow|remove|drop|rename|switch|stick|combine"
-            r"|always|never|avoid|stop)\b",
-            r"\b(?:we'll|we will|i'll|we are going to) (?:use|keep|go with|stick)\b",
-            r"\b(?:go|going|stick) with\b(?! (?:option|your|the (?:first|second|third|last)|it|that|this|whatever)\b)",
-            r"\bdecided\b",
-        ),
-        DECISION,
-    ),
-    Cue(
-        "corrects",
-        1.3,
-        any_of(
-            r"(?<!let )\byou (?:forgot|missed|broke|should have|keep|still)\b",
-            r"\bi (?:did|do)(?:n't|nt| not) (?:ask|want|mean|say)\b|\bi (?:said|told you|meant)\b|\bnot what i\b",
-            r"(?:^|[.!?,;:] |please |just |you (?:should|must|need to) )(?:stop|quit) \w+ing\b",
-        ),
-        CORRECTION,
-    ),
-    Cue(
-        "objects",
-        1.0,
-        any_of(
-            r"(?<!i'm )(?<!am i )\b(?:wrong|incorrect|not (?:true|right|correct))\b",
-            r"\bshould(?:n't|nt| not) (?:we|you|it|this|that)\b",
-            r"^(?:no\b(?=[,.!–—-]| (?:use|do|don'?t|never|always|put|keep|just|please|only|leave|make|run|remove|add)\b)"
-            r"|(?:nope|nah|stop|wait)\b)[,.!\s–—-]+(?!(?:i|i'?m|i'?ve|we|it|it's|that|that's|this|the|you|they|there|sorry|problem"
-            r"|worries|idea|need|rush|let'?s|but|so|not|these|those|my|our|what|why|how|a|an"
-            r"|again|actually|yes|ok|okay|and)\b)[\w`]",
-            r"\bdo(?:n't|es ?n't| not) (?:think|believe) \w+ (?:need|should|is|are)\b",
-        ),
-        CORRECTION,
-    ),
-    Cue(
-        "forbids",
-        1.4,
-        any_of(r"^no (?!more|need|problem|new|other|further)[\w-]+ [\w-]+s\W*$"),
-        CORRECTION,
-    ),
-    Cue(
-        "names what you did",
-        1.0,
-        any_of(
-            r"(?<!when )(?<!while )(?<!if )(?<!what )\byou(?:'re|(?<!^you) are|'ve been| were) (?:still |again |always |just |now )?(?!going|being|asking|wondering|looking"
-            r"|thinking|talking|saying|proposing|suggesting|right)\w+ing\b",
-            r"\byou (?:just |also |still |again )*(?:(?:did|have|had|were|are|do|would)(?:n't|nt| not)|skipped|ignored|overlooked|ran)\b",
-            r"\byou (?:just |also |again )*(?:\w+ed|made|put|wrote|left|took|went|gave|built|cut) [^.?!\n]{2,80}"
-            r"(?:, not|\bnot in|\binstead of|\brather than|\bagain|\bwithout|\beven though)\b",
-            r"\bwhat are you doing\b|\bwho (?:asked|told) you\b|\bi never (?:asked|said|told)\b",
-        ),
-        CORRECTION,
-    ),
-    Cue(
-        "dislikes",
-        1.2,
-        any_of(
-            r"\bi (?:really |just |also )?(?:hate|dislike|resent|do(?:n't|nt| not) (?:like|love|appreciate))\b",
-            r"\b(?:bothers|annoys) me\b|\b(?:tired|sick) (?:of|by)\b",
-        ),
-        CORRECTION,
-    ),
-    Cue(
-        "wants it written down",
-        0.8,
-        any_of(
-            r"\b(?:note|add|put|document|record|write|mention)\b[^.?!\n]{0,60}\b(?:claude|agents|gemini)\.md\b",
-            r"\b(?:make|take|add) a (?:note|rule)\b",
-        ),
-        RULE,
-    ),
-    Cue(
-        "directs",
-        1.0,
-        any_of(
-            r"\byou (?:should(?:n't|nt| not)?|must|need to|have to|are(?: not)? to|can always|may (?:not|only))\b",
-            r"\bask (?:me )?(?:first|before)\b|\bunless\b|\bwithout (?:my|asking|me)\b",
-        ),
-        RULE,
-    ),
-    Cue(
-        "we",
-        0.9,
-        any_of(r"\bwe (?:use|never|keep|always|do(?:n't| not)|must|want)\b"),
-        DECISION,
-    ),
-    Cue("we should", 0.6, any_of(r"\bwe (?:need|should|have to|can)\b"), DECISION),
-    Cue(
-        "wants",
-        0.8,
-        any_of(r"(?<!what )\bi(?:'d| would)? (?:want|expect|need)\b(?! you to)"),
-        PREFERENCE,
-    ),
-    Cue(
-        "gives a reason",
-        0.6,
-        any_of(r"\b(?:because|'?cause|cuz|so that|otherwise|since|the reason)\b"),
-    ),
-    Cue(
-        "contrasts",
-        1.2,
-        any_of(
-            r"\buse \S+(?: \w+){0,3},? not \S",
-            r"\bnot (?:in|on|with|from|at|to) \S+\W*$",
-        ),
-        RULE,
-    ),
-    Cue(
-        "restricts",
-        0.4,
-        any_of(
-            r"\b(?:only|just)\b|, not\b|\ball (?:\w+ ){0,2}\w+s\b|\b(?:each|every)\b"
-        ),
-    ),
-    Cue(
-        "shouts",
-        0.4,
-        re.compile(
-            r"\b[A-Z]{2,}(?: [A-Z]{2,}){1,5}\b|\b(?:MUST|NEVER|ALWAYS|DON'?T|ALL|ONLY)\b"
-        ),
-    ),
-    Cue("asks", -1.5, any_of(rf"^(?!.*(?:{OPINION})).*(?:{ASKS.pattern})")),
-    Cue("asks for an opinion", -0.4, any_of(rf"(?:{OPINION}).*\?\W*$|(?:{OPINION})")),
-    Cue(
-        "is short",
-        -0.8,
-        any_of(r"^(?!.*\b(?:prefer|use|avoid|never|always)\b)\W*(?:\S+\s+){0,2}\S*$"),
-    ),
-    Cue(
-        "names nothing",
-        -1.0,
-        any_of(
-            r"^(?:\W|\b(?:that|this|it|is|are|s|was|actually|still|just|not|all|right|wrong|correct|true|no|so|but|what|i|meant)\b)+$"
-        ),
-    ),
-    Cue(
-        "hesitates",
-        -0.5,
-        any_of(
-            r"\b(?:maybe|perhaps|probably|not sure|wondering|what do you think|i do(?:n't| not) (?:understand|know)|confused"
-            r"|am i|correct me|how come|i (?:thought|understood|wonder|suspect|guess)|if i'?m not mistaken|its? possible)\b"
-        ),
-    ),
-    Cue(
-        "holds for this moment",
-        -1.0,
-        any_of(
-            r"\byet(?=\W*$|[.,;!?)])|(?<!from )\bnow\b(?! on)|\b(?:for now|at (?:this|the) (?:time|moment|point)|today|tonight|this (?:once|time|session|commit)"
-            r"|in the meantime|later|until (?:we|i|you)|first,? let|(?:do not|don'?t) forget)\b|\bphase\b"
-            r"|\b(?:do not|don'?t) (?:write (?:any )?code|run any|change any|move past|start|implement|take (?:any )?action|do any)"
-        ),
-    ),
-    Cue(
-        "is about one case",
-        -0.4,
-        any_of(
-            r"\bthat (?:file|change|one|commit|part|thing|line|case|step|name|version|idea|update|bug|issue|error|test)\b",
-            r"\b(?:this|these|those) (?!is|was|are|were|way|kind|type|sort|means?|would|should|will|does|do|has|have|can"
-            r"|could|in|on|to|for|if|when|we|you|i|it|they|the|a|an|there)(?-i:[a-z]+)\b(?![(_.])",
-            r"\b(?:do|did|done|fix|fixed|reproduce) (?:it|that|this|them)\b",
-            r"\b(?:it|them|this|that)\W*$|^(?:it|this|that|they|those|these) ",
-        ),
-    ),
-    Cue(
-        "is a task",
-        -0.8,
-        any_of(
-            r"^(?:\W|(?:no|nope|nah|wait|ok|okay|yes|and|so|now|then|also|please|plz|just|let'?s|you can)\b)*(?:review|check|look|think|run|commit"
-            r"|proceed|continue|finish|explain|show|tell|fix|go (?:on|ahead)|try|find|do(?!:)|prepare|take|see|create|implement"
-            r"|address|update|add|start|break|dive|walk|work|revisit|figure|debug|dig|give|write|get|keep (?:moving|going|working)|reflect|analy[sz]e|read|push|apply|correct|improve|clean|move|consider|propose|note|document)\b(?!n't| not)"
-        ),
-    ),
-    Cue(
-        "tells a story",
-        -0.8,
-        any_of(
-            r"^(?:\W|(?:ok|and|so|but|now|also|well|actually|oh|ah)\b)*(?:i(?:'ve|'m| have| am| was| had| did| can| asked| agree"
-            r"| understood| thought| see| saw| got| read| guess| recall| tried| like| went| just)\b|(?:it|this|that|one thing) (?:looks|seems|sounds|helps|might|may|was|we learned))"
-        ),
-    ),
-)
+@cache
+def languages() -> dict[str, dict[str, Any]]:
+    """Return the code of each language with cues, and its tables.
 
-# A request to remember something: "Remember that …". "Remember to push" is only a task of this session.
-REMEMBER = (
-    r"(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
-    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))"
-)
-REQUEST = re.compile(
-    r"(?:^|(?<=[.!?;] ))(?:(?:and|also|but|so|please|ok(?:ay)?|now|then|oh)[, ]+)*(?:please )?"
-    rf"{REMEMBER}(?: that |: (?:that )?|, that | (?=to (?:always|never)\b))(\S.{{11,}})",
-    re.IGNORECASE | re.MULTILINE,
-)
+    words: frequent words, by which a sentence is recognized; letters: the script, if it is not Latin; cue: the cues.
+    """
+    folder = os.path.join(os.path.dirname(__file__), "languages")
+    known = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            table = tomllib.load(file)
+        known[name.partition(".")[0]] = table | {"words": word_set(table["words"])}
+    return known
+
+
+@cache
+def _cues_of(code: str) -> tuple[Cue, ...]:
+    """Return the cues of a language; none for the language "", which is unknown."""
+    table = languages().get(code, {"cue": ()})
+    return tuple(
+        Cue(one["name"], one["weight"], any_of(*one["patterns"]), one.get("kind", ""))
+        for one in table["cue"]
+    )
+
+
+def language_of(sentence: str) -> str:
+    """Return the code of the language with cues that a sentence is in; empty if it is in no such language."""
+    words, counts = language().words(sentence), {}
+    latin = sum(map(str.isascii, words))
+    for code, table in languages().items():
+        letters = table.get("letters")
+        if letters and 2 * len(re.findall(letters, sentence)) > latin:
+            return code
+        counts[code] = len(table["words"].intersection(words))
+    best = max(counts, key=lambda code: (counts[code], code == "en"))
+    return best if counts[best] >= max(1, MIN_KNOWN_SHARE * len(words)) else ""
+
+
+@lru_cache(MAX_READ_SENTENCES)
+def cues_in(sentence: str) -> tuple[Cue, ...]:
+    """Return the cues in a sentence; none if it is in a language without cues."""
+    known = _cues_of(language_of(sentence))
+    return tuple(cue for cue in known if cue.pattern.search(sentence))
+
 
 AGREES = re.compile(
     r"^(?:ok(?:ay)?\W+)?(?:yes|yep|yup|yeah|agreed|exactly|good (?:idea|call|point)|sounds (?:good|great|right)"
@@ -347,6 +171,11 @@ LEADS_IN = re.compile(
     r"|(?:see|pasted|copied) below)\W*$",
     re.IGNORECASE,
 )
+# A line before a fact that the person states as their own: "Our company address is:".
+FACT = re.compile(
+    r"\b(?:our|my) (?:[\w-]+ ){0,3}(?:address|name|e-?mail|phone|domain|url|account|number|port|host|server|id)(?: is| are)?:\s*$",
+    re.IGNORECASE,
+)
 # A rule that a person states as a quotation: "Follow this rule:" and a line "> Never use grep."
 QUOTED_RULE = re.compile(
     r"^([^>\n]{0,200}\b(?:rule|convention|guideline|from now on)\b[^:>\n]{0,40}:) *\n+> ?([^\n]+)",
@@ -400,7 +229,8 @@ MARKERS = re.compile(
     r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
     r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
     r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
-    rf"|{REMEMBER}(?:[:,]? that\b|[:,]| to\b)\s*)+",
+    r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
+    r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
 )
 
@@ -422,10 +252,6 @@ DEPENDS = re.compile(  # a clause that says nothing without another one
     r"|(?:but|and|or) (?!please|we|you|i|it|then|also|always|never))\b",
     re.IGNORECASE,
 )
-JOINTS = re.compile(
-    r" (?:because|when|if|so|that|which|to|for|with|without|in|on|of|at|from|after|before|and|or|but|as|unless|until)\b"
-)
-
 # Pairs of a choice and its alternative: "pnpm, not npm", "Postgres instead of MySQL", "apsw over sqlite3".
 PAIR = re.compile(
     r"([\w.@-]{2,30})(?:, (?:not|never)|,? (?:instead of|rather than|over|in favou?r of))(?: in| to| the"
@@ -502,3 +328,11 @@ WORKING_WITH, WORKING_ON, ASKED = (
     "When working on",
     "When asked:",
 )  # start of conditions
+THIS_FILE = re.compile(
+    r"\b(?:this|that|the same) (?:file|script|page|doc(?:ument)?)\b", re.IGNORECASE
+)
+# a word that stands for what was said before: "don't do that again", "the same for …"
+POINTS = re.compile(
+    r"\b(?:that|this|it|them|those|these|so|the same)\b(?=\W*$|[.,;!?)]| (?:again|any ?more|here|now|too|either|please|for|without|unless|ever)\b)",
+    re.IGNORECASE,
+)

@@ -29,10 +29,9 @@ from ..model.values import now, record, replace
 from ..redaction.find import redact
 from ..text.acts import APPLIES_KEY, ASK, patterns_given
 from ..text.clean import one_line
-from ..text.language import statement_of
+from ..text.language import language, statement_of
 from ..text.prose import sentences, split_sentences
 from . import cues
-from .cues import Cue
 from .exchanges import OBJECTS, Exchange, answer_to_agent, exchanges
 from .proposed_conditions import (
     conditions_of_title,
@@ -192,57 +191,77 @@ def _error_in(output: str) -> str:
     return one_line(redact(named[0]), MAX_ERROR_CHARS) if named else ""
 
 
-# Choose drafts: sentences of a person that contain cues like "always", and agent statements that a
-# person agreed to.
+# Choose drafts: sentences of a person that contain cues like "always", answers to the agent's numbered
+# questions, and agent statements that a person agreed to. The person is asked about the sure ones;
+# the others are "more", for a person who wants to see them.
 #
 # The weights are set by hand. Fitted weights learned the project of the test sessions instead
 # (docs/learning.md).
 
-MIN_DRAFT_SCORE = 1.0  # that a statement needs to become a draft
-MAX_DRAFTS = 5  # of one session: those with the highest scores
+MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
+MIN_MORE_SCORE = 0.3  # of the others
+# drafts of one session that the person is asked about: those with the highest scores.
+# A long session may bring one for each TURNS_PER_DRAFT human turns.
+MAX_ASKED, TURNS_PER_DRAFT = 5, 10
+MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
-# a statement without a rule, a preference, a decision or a correction
-SILENT_SCORE = -1.0
+REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
 # for each other sentence of the statement that contains cues
-MORE_SCORE, MAX_MORE = 0.2, 2
+FURTHER_SCORE, MAX_FURTHER = 0.2, 2
+ANSWERS = "answers the agent's question"
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
-AGREED_SCORE = 1.0  # a statement that a person agreed to
+# a statement that a person agreed to, and an answer to a question of the agent
+AGREED_SCORE = ANSWER_SCORE = 1.0
+LONE_ANSWER_SCORE = 0.5  # an answer without a number
+MAX_ANSWER_WORDS = 12  # of such an answer; a longer turn says more than an answer
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
 MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 MAX_TASK_CHARS = 120
 MAX_TITLE_CHARS = 110
 MIN_TITLE_WORDS = 4
-MIN_CUT_CHARS = 40  # of a title that is cut before a preposition
-# specific words of a correction that needs the agent's words to be understood
+# specific words of a statement that needs the words before it to be understood
 VAGUE_WORDS = 3
 # of a draft: of a longer statement, only the sentences with cues are kept
 MAX_TEXT_WORDS = 60
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
-BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )")
+BLOCKS = re.compile(
+    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )|(?<=[a-z]{3}[.!?]) (?=[a-z])"
+)
+# The number of a question or an answer: "2. only admins", "re: 2) …"
+NUMBER = re.compile(
+    r"(?:^|(?<=[\s;]))(?:re:? |q)?\**(\d{1,2})[.):]\**(?= )", re.I | re.M
+)
+QUESTION_MARKS, SENTENCE_ENDS = ("?", "？"), (".", "!", "…", "。", "！")
 
 
 RULES = (CORRECTION, RULE, PREFERENCE)  # kinds that say how to do some work
 
 
 @record
-class Scored:
-    """The score of a statement, the kind of draft that it makes, and the cues in it as a text."""
+class Statement:
+    """What a person says in a part of a turn: the score, the kind of draft that it makes, and why; the words as typed.
+
+    The text and the title are those of the memory that it proposes.
+    """
 
     score: float
     kind: str
     why: str
+    said: str = ""
+    text: str = ""
+    title: str = ""  # empty: a clause of the text
 
 
-def choose_drafts(
-    turns: Sequence[Turn], run: Run, least: float = MIN_DRAFT_SCORE
-) -> list[Draft]:
-    """Return the best drafts of a session, highest score first. Drafts of spoken words score at least `least`."""
+def choose_drafts(turns: Sequence[Turn], run: Run) -> list[Draft]:
+    """Return the drafts of a session: first those that the person is asked about, each by score."""
     spoken = exchanges(turns)
     if spoken and not run.task:
         run = replace(run, task=one_line(redact(spoken[0].said), MAX_TASK_CHARS))
-    drafts = [one for one in drafts_of_exchanges(spoken, run) if one.score >= least]
+    drafts = [
+        one for one in drafts_of_exchanges(spoken, run) if one.score >= MIN_MORE_SCORE
+    ]
     drafts += [
         *drafts_of_instructions(turns, run),
         *islice(drafts_of_fixes(turns, run), MAX_FIXES),
@@ -254,7 +273,12 @@ def choose_drafts(
             distinct.remove(same)
             draft = said_again(max(draft, same, key=lambda one: len(one.said)))
         distinct.append(draft)
-    return sorted(distinct, key=lambda draft: (-draft.score, draft.at))[:MAX_DRAFTS]
+    ranked = sorted(distinct, key=lambda draft: (-draft.score, draft.at))
+    most = max(MAX_ASKED, len(spoken) // TURNS_PER_DRAFT)
+    sure = sum(draft.score >= MIN_ASKED_SCORE for draft in ranked)
+    asked = min(most, sure)
+    others = ranked[asked : asked + MAX_MORE]
+    return [*ranked[:asked], *(replace(draft, more=True) for draft in others)]
 
 
 def said_again(draft: Draft, *sessions: str) -> Draft:
@@ -273,41 +297,30 @@ def said_again(draft: Draft, *sessions: str) -> Draft:
 
 def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
-    asked = ""  # the person's last turn that was not a correction
+    last = asked = ""  # the person's last turn, and the last that was not a correction
     for exchange in spoken:
         kinds = set[str]()
-        for said in statements_of(exchange.said):
-            one = replace(exchange, said=said, agreed="" if kinds else exchange.agreed)
-            draft = _draft_of(one, score_of(one), asked, run)
-            kinds.add(draft.kind)
-            yield draft
-        asked = asked if CORRECTION in kinds else exchange.said
+        for statement in statements_of(exchange, last):
+            kinds.add(statement.kind)
+            yield _draft_of(exchange, statement, asked, run)
+        last = exchange.said
+        asked = asked if CORRECTION in kinds else last
 
 
-def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft:
+def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) -> Draft:
     """Return the draft of one statement."""
-    said, before = (
-        redact(exchange.said)[:MAX_SAID_CHARS].strip(),
-        redact(exchange.before).strip(),
-    )
-    statement = redact(exchange.agreed) if scored.kind == AGREED else ""
-    title = draft_title(statement or said)
-    text = _concise(said)
-    when = conditions_of_title(title, statement or text)
-    patterns = propose_patterns(text) if scored.kind in RULES else ()
-    if statement:
-        text = f"{statement}\n\nThe person agreed: “{said}”"
-    elif scored.kind == CORRECTION:
+    said = redact(statement.said)[:MAX_SAID_CHARS].strip()
+    before, text = redact(exchange.before).strip(), redact(statement.text).strip()
+    kind = statement.kind
+    title = one_line(redact(statement.title), MAX_TITLE_CHARS) or draft_title(text)
+    when = conditions_of_title(title, text)
+    patterns = propose_patterns(text) if kind in RULES else ()
+    if kind == CORRECTION:
         when = (*propose_asked_condition(redact(asked)), *when)
-        subject = statement_of(said).subject
-        told = [one for one in reversed(sentences(before)) if _is_statement(one)]
-        if told and len(subject) <= VAGUE_WORDS:
-            about = max(told, key=lambda one: len(subject & statement_of(one).subject))
-            text = f"{text}\n\nThe agent had said: “{one_line(about, MAX_CAUSE_CHARS)}”"
     if len(before) > MAX_DRAFT_BEFORE_CHARS:
         before = "…" + before[-MAX_DRAFT_BEFORE_CHARS:].partition(" ")[2]
     return _draft(
-        scored.kind,
+        kind,
         said,
         run,
         said=said,
@@ -315,59 +328,175 @@ def _draft_of(exchange: Exchange, scored: Scored, asked: str, run: Run) -> Draft
         title=title,
         text=text,
         when=patterns or when,
-        applies=propose_acts(text) if scored.kind in RULES else (),
-        score=round(scored.score, 2),
-        why=scored.why,
+        applies=propose_acts(text) if kind in RULES else (),
+        score=round(statement.score, 2),
+        why=statement.why,
         at=exchange.at,
     )
 
 
-def _concise(said: str) -> str:
+def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
+    """Yield what a person says in a turn: answers to numbered questions, requests to remember, and other statements.
+
+    `last` is the person's turn before: "please remember it" refers to it.
+    """
+    rest = exchange.said
+    for question, answer in answers_in(exchange):
+        rest = rest.replace(answer, "")
+        words = NUMBER.sub("", answer, count=1).strip()
+        found = score_of(exchange, [words])
+        is_sure = not _has_cue(words, cues.QUESTION, cues.DOUBT)
+        if found.score < ANSWER_SCORE and is_sure:
+            found = Statement(ANSWER_SCORE, DECISION, ANSWERS)
+        yield _answered(replace(found, said=answer), question, words)
+    told: list[str] = []
+    for sentence in sentences_of_turn(rest):
+        if words := _asked_words(sentence):
+            yield Statement(REQUEST_SCORE, REQUEST, REMEMBERS, sentence, words)
+        else:
+            told.append(sentence)
+    question = _last_question(exchange.before)
+    for number, part in enumerate(_parts_of(told)):
+        agreed = "" if number else exchange.agreed
+        said = _joined(part)
+        found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
+        if found.kind == AGREED:
+            text = f"{agreed}\n\nThe person agreed: “{said}”"
+        elif found.score < MIN_MORE_SCORE and question and _answers(said):
+            found = Statement(LONE_ANSWER_SCORE, DECISION, ANSWERS, said)
+            yield _answered(found, question, said)
+            continue
+        else:
+            text = _resolved(_concise(part), exchange.before, last)
+        yield replace(found, text=text)
+
+
+def _answered(found: Statement, question: str, answer: str) -> Statement:
+    """Return a statement with an answer beside its question, both as they were said."""
+    text = f"“{question}” — “{answer}”"
+    return replace(found, text=text, title=f"{question} {answer}")
+
+
+def _last_question(before: str) -> str:
+    """Return the question or the offer with which an agent's message ends; empty if it does not end with one."""
+    last = "".join(sentences(before)[-1:])
+    asks = last.endswith(QUESTION_MARKS) or cues.OFFERS.search(last)
+    return last if asks else ""
+
+
+def _answers(said: str) -> bool:
+    """Tell whether some words can be an answer: a few words that do not only agree, and no question."""
+    rest = cues.ASSENT.sub(" ", said)
+    few = len(said.split()) <= MAX_ANSWER_WORDS
+    return few and bool(language().content_words(rest)) and _is_statement(said)
+
+
+def answers_in(exchange: Exchange) -> Iterator[tuple[str, str]]:
+    """Yield the agent's numbered questions, each with the person's answer that has the same number."""
+    questions = {
+        number: question
+        for number, item in _numbered(exchange.before)
+        for question in [*split_sentences(" ".join(item.split()))][::-1]
+        if question.endswith(QUESTION_MARKS)
+    }
+    for number, answer in _numbered(exchange.said) if questions else ():
+        if number in questions:
+            yield (
+                NUMBER.sub("", questions[number], count=1)
+                .replace("**", "")
+                .strip(" *"),
+                answer,
+            )
+
+
+def _numbered(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the numbered items of a text, each with its number in front."""
+    starts = [*NUMBER.finditer(text)]
+    ends = [*(one.start() for one in starts[1:]), len(text)]
+    for start, end in zip(starts, ends, strict=False):
+        yield start[1], text[start.start() : end].strip(" \n;")
+
+
+def _asked_words(sentence: str) -> str:
+    """Return the words that a sentence asks to remember; empty if it does not."""
+    for cue in cues.cues_in(sentence):
+        if cue.kind == REQUEST and (found := cue.pattern.search(sentence)):
+            return next(filter(None, found.groups()), "")
+    return ""
+
+
+def _resolved(text: str, before: str, last: str) -> str:
+    """Return a text with what "this file" or "that" refers to behind it, in brackets and in the words used before.
+
+    A text that only asks to remember "it" refers to what the person said before.
+    """
+    if last and all(map(_only_notes, sentences_of_turn(text))):
+        return f"“{one_line(redact(last), MAX_CAUSE_CHARS)}” — “{text}”"
+    files = {*cues.FILES.findall(before)}
+    if len(files) == 1:
+        text = cues.THIS_FILE.sub(rf"\g<0> [{files.pop()}]", text, count=1)
+    told = [*filter(_is_statement, sentences(before))][-1:]
+    if told and len(language().content_words(text)) <= VAGUE_WORDS:
+        about = one_line(told[0], MAX_CAUSE_CHARS)
+        text = cues.POINTS.sub(lambda word: f"{word[0]} [“{about}”]", text, count=1)
+    return text
+
+
+def _only_notes(sentence: str) -> bool:
+    """Tell whether a sentence asks to write something down and names nothing itself."""
+    few = len(language().content_words(sentence)) <= VAGUE_WORDS
+    return few and _has_cue(sentence, cues.NOTE)
+
+
+def _concise(told: Sequence[str]) -> str:
     """Return a person's words without questions; of many words, only the sentences that matter."""
-    blocks = [
-        [*split_sentences(" ".join(block.split()))] for block in BLOCKS.split(said)
-    ]
-    told = [one for block in blocks for one in block]
     key = key_sentence(told)
+    notes = _has_cue(key, cues.NOTE)
     for is_wanted in (_is_statement, _has_kind):
-        blocks = [
-            [one for one in block if one == key or is_wanted(one)] for block in blocks
-        ]
-        if sum(len(one.split()) for block in blocks for one in block) <= MAX_TEXT_WORDS:
+        wanted = [one for one in told if one == key or is_wanted(one)]
+        if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
             break
-    return "\n".join(" ".join(block) for block in blocks if block)
+    return _joined(wanted)
+
+
+def _joined(told: Sequence[str]) -> str:
+    """Return sentences as a text; a line without an end mark stays a paragraph of its own."""
+    ends = (*SENTENCE_ENDS, *QUESTION_MARKS)
+    spaced = (one + (" " if one.endswith(ends) else "\n\n") for one in told)
+    return "".join(spaced).strip()
+
+
+def _has_cue(sentence: str, *kinds: str) -> bool:
+    return any(cue.kind in kinds for cue in cues.cues_in(sentence))
 
 
 def _is_statement(sentence: str) -> bool:
-    return not cues.ASKS.search(sentence)
+    return not _has_cue(sentence, cues.QUESTION)
 
 
 def _has_kind(sentence: str) -> bool:
-    return any(cue.kind for cue in _cues_in(sentence))
+    return any(cue.kind and cue.weight > 0 for cue in cues.cues_in(sentence))
 
 
-def statements_of(said: str) -> list[str]:
-    """Return the parts of a person's turn that each say one thing, with the sentences that belong to it.
+def _parts_of(told: Sequence[str]) -> list[list[str]]:
+    """Return the sentences of a turn in parts that each say one thing.
 
     A sentence with strong cues starts a new part, unless it continues the part before it.
     """
-    told = sentences_of_turn(said)
-    strong = [_strength(one) >= MIN_PART_SCORE for one in told]
-    if sum(strong) < 2:
-        return [said]
     parts: list[list[str]] = [[]]
     begun = False  # whether the last part holds a strong sentence
-    for sentence, is_strong in zip(told, strong, strict=True):
+    for sentence in told:
+        is_strong = _strength(sentence) >= MIN_PART_SCORE
         if begun and is_strong and not _continues(sentence, parts[-1][-1]):
             parts.append([])
         begun = begun or is_strong
         parts[-1].append(sentence)
-    return [" ".join(part) for part in parts]
+    return parts if parts[0] else []
 
 
 def _continues(sentence: str, before: str) -> bool:
     """Tell whether a sentence is about the same thing as the sentence before it."""
-    if cues.CONTINUES.match(sentence):
+    if cues.CONTINUES.match(sentence) or _has_cue(sentence, cues.NOTE):
         return True
     return bool(statement_of(sentence).subject & statement_of(before).subject)
 
@@ -383,15 +512,11 @@ def key_sentence(told: Sequence[str]) -> str:
     return max(told, key=_strength, default="")
 
 
-def score_of(exchange: Exchange) -> Scored:
-    """Return the score, the kind and the reasons for what a person said in an exchange."""
-    if cues.REQUEST.search(exchange.said):
-        return Scored(9.0, REQUEST, "asks to remember it")
-    told = sentences_of_turn(exchange.said)
-    key = key_sentence(told)
-    hits = _cues_in(key)
+def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
+    """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
+    hits = cues.cues_in(key_sentence(told))
     parts = [(cue.name, cue.weight) for cue in hits]
-    kinds = {cue.kind: cue.weight for cue in hits if cue.kind}
+    kinds = {cue.kind: cue.weight for cue in hits if cue.kind and cue.weight > 0}
     kind = (
         CORRECTION
         if CORRECTION in kinds
@@ -400,32 +525,32 @@ def score_of(exchange: Exchange) -> Scored:
     if kind and exchange.before and answer_to_agent(exchange.said) == OBJECTS:
         parts.append(("objects to the agent", OBJECTION_SCORE))
         kind = CORRECTION
-    more = sum(_strength(one) > 0 for one in told) - 1
-    if kind and more > 0:
-        parts.append(("says more", MORE_SCORE * min(more, MAX_MORE)))
+    further = sum(_strength(one) > 0 for one in told) - 1
+    if kind and further > 0:
+        parts.append(("says more", FURTHER_SCORE * min(further, MAX_FURTHER)))
     if not kind and cues.PROPOSES.search(exchange.agreed):
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
-    if not kind:
-        parts.append(("states nothing", SILENT_SCORE))
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
-    return Scored(sum(weight for _, weight in parts), kind or DECISION, why)
+    score = sum(weight for _, weight in parts) if kind else 0.0
+    return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 
 def _strength(sentence: str) -> float:
-    return sum(cue.weight for cue in _cues_in(sentence))
-
-
-def _cues_in(text: str) -> list[Cue]:
-    return [cue for cue in cues.CUES if cue.pattern.search(text)]
+    return sum(cue.weight for cue in cues.cues_in(sentence))
 
 
 def draft_title(text: str) -> str:
     """Return the clause with the strongest cues as a title, without lead-ins ("ok,", "from now on") and reasons."""
-    key = key_sentence(sentences_of_turn(text))
+    key = max(sentences_of_turn(text), key=_title_rank, default="")
     title = _bare(_clause(UNTITLED.sub("", key)))
     head = cues.REASONS.split(title, maxsplit=1)[0]
     title = head if len(head.split()) >= MIN_TITLE_WORDS else title
     return title[:1].upper() + title[1:]
+
+
+def _title_rank(words: str) -> tuple[bool, float]:
+    """Return the rank of words as a title: "make a note of it" says less than what is to be noted."""
+    return not _has_cue(words, cues.NOTE), _strength(words)
 
 
 def _bare(clause: str) -> str:
@@ -440,25 +565,20 @@ def _bare(clause: str) -> str:
 
 
 def _clause(sentence: str) -> str:
-    """Return the strongest clause of a sentence that is too long for a title; of equal ones, the longest."""
+    """Return the strongest clause of a sentence that is too long for a title."""
     if len(sentence) <= MAX_TITLE_CHARS:
         return sentence
-    ranked = [(0.0, False, 0, sentence)]
-    for clause in cues.CLAUSES.split(sentence):
-        bare = _bare(clause)
-        if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare):
-            claim = sum(cue.weight for cue in _cues_in(clause) if cue.weight > 0)
-            ranked.append((claim, len(bare) <= MAX_TITLE_CHARS, len(bare), bare))
-    best = max(ranked)[-1]
-    if len(best) <= MAX_TITLE_CHARS:
-        return best
-    words = best[:MAX_TITLE_CHARS].rpartition(" ")[0]
-    ends = [
-        one.start()
-        for one in cues.JOINTS.finditer(words)
-        if one.start() > MIN_CUT_CHARS
+    clauses = [
+        bare
+        for bare in map(_bare, cues.CLAUSES.split(sentence))
+        if len(bare.split()) >= MIN_TITLE_WORDS and not cues.DEPENDS.match(bare)
     ]
-    return words[: ends[-1]] if ends else words
+    best = max(clauses, key=_title_rank, default=sentence)
+    return (
+        best
+        if len(best) <= MAX_TITLE_CHARS
+        else best[:MAX_TITLE_CHARS].rpartition(" ")[0]
+    )
 
 
 # Turn a draft that somebody keeps into the entry of a memory.
@@ -483,12 +603,8 @@ AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
 
 
 def entry_of_draft(draft: Draft) -> Entry:
-    """Return a draft as an entry with its text, its source, and the person's words as a quote.
-
-    A request loses words like "Remember that".
-    """
+    """Return a draft as an entry with its text, its source, and the person's words as a quote."""
     filed = FILED.get(draft.kind, FILED[DECISION])
-    asked = cues.REQUEST.search(draft.text) if draft.kind == REQUEST else None
     extra: dict[str, Value] = {"type": filed.type, "category": filed.category}
     if _holds_persons_words(draft):
         extra[QUOTE_KEY] = one_line(draft.said, MAX_QUOTE_CHARS)
@@ -505,7 +621,7 @@ def entry_of_draft(draft: Draft) -> Entry:
         found_in=draft.task,
         source=f"{host} {draft.session}" if draft.session else draft.host and host,
         extra=extra,
-        body=asked[1].strip() if asked else draft.text,
+        body=draft.text,
     )
 
 

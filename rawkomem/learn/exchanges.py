@@ -143,8 +143,10 @@ def _own_lines(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
             )
             if not foreign and not shown and (is_reply or not goes_on):
                 own = QUOTED_SPAN.sub("“…”", line)
-                foreign = bool(cues.LEADS_IN.search(own)) and not any(
-                    kind for _, kind in lines[number + 1 : number + 3]
+                foreign = (
+                    bool(cues.LEADS_IN.search(own))
+                    and not cues.FACT.search(own)
+                    and not any(kind for _, kind in lines[number + 1 : number + 3])
                 )
                 if told := cues.TELLS.search(own):
                     own, foreign = own[: told.end()], True

@@ -59,10 +59,7 @@ class KnownTexts:
 
     def _said(self, entry: Entry) -> str:
         """Return the id of the memory that contains the words of an entry or has its title; empty if none does."""
-        title, words = (
-            plain_words(entry.title),
-            plain_words(entry.body.partition("\n\n")[0]),
-        )
+        title, words = plain_words(entry.title), plain_words(entry.body)
         telling = len(words.split()) >= MIN_KNOWN_WORDS
         return next(
             (
@@ -193,13 +190,13 @@ def contradicted_memories(entry: Entry, memories: Iterable[Memory]) -> list[Memo
 
 
 def tied_draft(draft: Draft, entry: Entry, memories: Sequence[Memory]) -> Draft:
-    """Return a draft with the ids of the memories that it contradicts, and with their conditions added to its own."""
-    if draft.kind not in CORRECTING:
-        return draft
-    found = contradicted_memories(entry, memories)
+    """Return a draft with the memories that it contradicts and their conditions, or with the one that says the same."""
+    found = contradicted_memories(entry, memories) if draft.kind in CORRECTING else []
+    same = [] if found or not memories else covering_memories(draft, memories)
     return replace(
         draft,
         corrects=tuple(memory.id for memory in found),
+        agrees=same[0].id if same else "",
         when=inherited_conditions(draft.when, found),
     )
 

@@ -564,7 +564,14 @@ def read_recorded_sessions(file: str) -> list[Record]:
             lzma.open(file) if file.endswith(XZ_SUFFIX) else open(file, "rb") as stream
         ):
             found = json.load(stream)["sessions"]
-    except (OSError, ValueError, KeyError, TypeError, lzma.LZMAError) as failure:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+        lzma.LZMAError,
+    ) as failure:
         why = getattr(failure, "strerror", None) or failure
         raise BadInput(f"cannot read sessions from {file}: {why}", hint) from None
     if not isinstance(found, list) or not all(
@@ -579,8 +586,7 @@ def holds_sessions(file: str) -> bool:
     if not file.endswith(".json"):
         return file.endswith(XZ_SUFFIX)
     try:
-        with open(file, "rb") as stream:
-            found = json.load(stream)
-    except (OSError, ValueError, RecursionError):
+        read_recorded_sessions(file)
+    except BadInput:
         return False
-    return isinstance(found, dict) and isinstance(found.get("sessions"), list)
+    return True

@@ -320,6 +320,7 @@ class Draft:
     tags: tuple[str, ...] = ()  # with "lesson", keeping the draft stores a lesson
     score: float = 0.0  # strength of the evidence
     why: str = ""  # the cues that make up the score
+    more: bool = False  # less sure: shown only to a person who wants to see more
     session: str = ""
     host: str = ""
     task: str = ""  # the first prompt of that session
@@ -327,6 +328,7 @@ class Draft:
     corrects: tuple[
         str, ...
     ] = ()  # memories that these words contradict, or that were shown to the session
+    agrees: str = ""  # a memory that says the same
     again: tuple[str, ...] = ()  # other sessions in which a person said the same
     asked: int = 0  # when the agent was asked to write it; 0: never
     model: str = ""  # the language model that found it; empty: no model was used

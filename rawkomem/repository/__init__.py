@@ -419,7 +419,8 @@ class Repository:
     def waiting(self, kinds: Collection[str] = ()) -> Sequence[Waiting]:
         """Return what waits for a person's decision: proposed changes, conflicts, drafts, quarantined memories.
 
-        `kinds` limits the list to some of "proposal", "conflict", "draft" and "quarantined".
+        `kinds` limits the list to some of "proposal", "conflict", "draft" and "quarantined"; "more" adds the drafts
+        that are less sure.
         """
         from .beliefs import KINDS, waiting
 

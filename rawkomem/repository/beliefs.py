@@ -726,7 +726,8 @@ KINDS = DRAFT, PROPOSAL, CONFLICT, QUARANTINED = (
     "conflict",
     "quarantined",
 )
-KEEP, DROP, BOTH = "keep", "drop", "both"
+MORE = "more"  # asks for the drafts of which the person is not asked; they are of the kind DRAFT
+KEEP, DROP, BOTH, JOIN = "keep", "drop", "both", "join"
 # kind → decision → what it does
 DECISIONS = {
     DRAFT: {KEEP: "store it as a memory", DROP: "discard it"},
@@ -742,6 +743,13 @@ DECISIONS = {
 GUARD_DECISIONS = {
     KEEP: "store it; the agent is reminded when it does this",
     ASK: "store it; you are asked when an agent does this",
+    DROP: "discard it",
+}
+# about a draft that says the same as a memory
+AGREEING_DECISIONS = {
+    KEEP: "confirm the memory that says the same",
+    JOIN: "add these words to that memory",
+    BOTH: "store it as a memory of its own",
     DROP: "discard it",
 }
 
@@ -766,6 +774,8 @@ class Waiting:
     @property
     def decisions(self) -> dict[str, str]:
         """Return the possible decisions, each with what it does."""
+        if self.draft and self.draft.agrees:
+            return AGREEING_DECISIONS
         names_acts = self.draft and self.draft.applies
         return GUARD_DECISIONS if names_acts else DECISIONS[self.kind]
 
@@ -780,22 +790,29 @@ class Waiting:
 
 
 def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Waiting]:
-    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first."""
+    """Return what waits: proposed changes, conflicts, drafts, then quarantined memories, each latest first.
+
+    Drafts of which the person is not asked are included only if `kinds` has MORE.
+    """
     found = [*_proposals(repository)] if PROPOSAL in kinds else []
     conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
     found += conflicts if CONFLICT in kinds else []
-    if DRAFT in kinds:
-        drafts = repository.drafts.all()
-        found += [
-            Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
-            for one in drafts
-        ]
+    found += [
+        Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
+        for one in sorted(repository.drafts.all(), key=_asked_first)
+        if (MORE if one.more else DRAFT) in kinds
+    ]
     if QUARANTINED in kinds:
         listed = {item.id for item in conflicts}
         rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))
         held = repository.get_many([row.id for row in rows if row.id not in listed])
         found += [_of_memory(QUARANTINED, memory) for memory in held]
     return found
+
+
+def _asked_first(draft: Draft) -> tuple[bool, float]:
+    """Return the key that sorts drafts which are less sure behind the others, by score."""
+    return draft.more, -draft.score if draft.more else 0.0
 
 
 def decide(
@@ -810,8 +827,9 @@ def decide(
     beliefs, keeps = repository.beliefs, decision == KEEP
     if item.kind == DRAFT:
         if decision != DROP:
-            guard = "" if keeps else decision
-            return repository.drafts.keep(item.id, by=by, guard=guard).written
+            how = decision if decision in (JOIN, BOTH) else ""
+            guard = "" if keeps or how else decision
+            return repository.drafts.keep(item.id, by=by, guard=guard, how=how).written
         repository.drafts.drop(item.id)
         return ()
     if item.kind == PROPOSAL:

@@ -33,7 +33,6 @@ from ..files.session_records import (
 from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
-    MAX_DRAFTS,
     QUOTE_KEY,
     RULES,
     choose_drafts,
@@ -75,11 +74,12 @@ from ..model.filters import Filter, without_records
 from ..model.values import ACTIVE, now, record, replace
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
+from ..state.claims import Outcome
 from ..text.acts import GUARD_KEY, GUARDS
 from ..text.chunks import counted
 from ..text.clean import one_line
 from . import Repository
-from .beliefs import note_drop
+from .beliefs import BOTH, JOIN, note_drop
 from .core import Wing
 from .writing import Stored, as_one_change, check_conditions
 
@@ -91,7 +91,9 @@ Progress = Callable[["Step"], None]
 
 # of a draft that somebody edited, so that no other draft replaces it
 EDITED_SCORE = 9.0
+CORROBORATED = "corroborated"  # outcome of a draft that confirms a memory
 NO_GUARD = "none"  # of a draft that is kept without the acts that it names
+MAX_REASON_CHARS = 200
 SAID = "said"  # origin of a memory that a person said in a session
 
 
@@ -105,23 +107,36 @@ class Drafts(Wing):
         self.dropped: dict[str, Draft] = {}
 
     def all(self) -> list[Draft]:
-        """Return the waiting drafts, latest first."""
+        """Return the waiting drafts, latest first, also those of which the person is not asked."""
         return self.store.all()
+
+    def asked(self) -> list[Draft]:
+        """Return the waiting drafts that the person is asked about, latest first."""
+        return [draft for draft in self.all() if not draft.more]
 
     def get(self, name: str) -> Draft:
         """Return a draft by its id or an unambiguous beginning of it."""
         return self.store.get(name)
 
     def take(self, drafts: Sequence[Draft], dry_run: bool = False) -> tuple[Draft, ...]:
-        """Store the new ones of some drafts and return them. The MAX_DRAFTS best of each session wait, no weaker ones.
+        """Store the new ones of some drafts and return them. A waiting draft gets the grade that it has now.
 
         A draft that a person also said in another session gets a higher score.
         """
         waiting = self.all()
-        there = {draft.id for draft in waiting} | self.store.decided()
+        there = {draft.id: draft for draft in waiting}
+        decided = self.store.decided()
         new: list[Draft] = []
+        regraded: list[Draft] = []
         for draft in drafts:
-            if draft.id in there or any(is_repeated(draft, one) for one in waiting):
+            old = there.get(draft.id)
+            if old and old.more != draft.more and old.score < EDITED_SCORE:
+                regraded.append(replace(old, more=draft.more))
+            if (
+                old
+                or draft.id in decided
+                or any(is_repeated(draft, one) for one in waiting)
+            ):
                 continue
             same = [
                 one
@@ -130,12 +145,9 @@ class Drafts(Wing):
             ]
             sessions = [id for one in same for id in (*one.again, one.session)]
             new.append(said_again(draft, *dict.fromkeys(sessions)) if same else draft)
-        weak = _weakest(new, waiting)
-        new = [draft for draft in new if draft.id not in weak]
         if not dry_run:
             self.store.expire()
-            self.store.remove(one.id for one in waiting if one.id in weak)
-            self.store.put(new)
+            self.store.put([*regraded, *new])
         return tuple(new)
 
     def keep(
@@ -147,8 +159,12 @@ class Drafts(Wing):
         by: str = "",
         via: str = "",
         guard: str = "",
+        how: str = "",
     ) -> Stored:
         """Store a draft as a memory or a lesson, and supersede the memories that it corrects.
+
+        If a memory says the same, the draft confirms it; with `how` JOIN, its text is added to that memory; with BOTH
+        or with changes, it becomes a memory of its own.
 
         A title, text or conditions that you pass replace the draft's. `guard` says what happens at the acts that the
         draft names; with NO_GUARD, the memory applies to none. Raise BadInput if the draft names none.
@@ -161,6 +177,9 @@ class Drafts(Wing):
             raise BadInput(f"{draft.id} names no command or file for a guard", hint)
         draft = replace(draft, applies=()) if guard == NO_GUARD else draft
         by = by or draft.host
+        changed = title or text or when is not None or guard or how == BOTH
+        if draft.agrees and self._core.holds(draft.agrees) and not changed:
+            return self._agree(draft, how, by)
         made = (
             lesson_of_draft(draft, by)
             if LESSON in draft.tags
@@ -172,13 +191,28 @@ class Drafts(Wing):
             stored = self._repo.add(made, via=via)
             replacing = [
                 self._repo.beliefs.supersede(
-                    old, stored.id, one_line(draft.said, 200), by, anyway=True
+                    old,
+                    stored.id,
+                    one_line(draft.said, MAX_REASON_CHARS),
+                    by,
+                    anyway=True,
                 )
                 for old in draft.corrects
                 if self._core.holds(old) and old != stored.id
             ]
         self.store.decide(draft, KEPT, stored.written[0].entry.id)
         return replace(stored, written=(*stored.written, *replacing))
+
+    def _agree(self, draft: Draft, how: str, by: str) -> Stored:
+        """Confirm the memory that says the same as a draft, or add the draft's text to it."""
+        reason = one_line(draft.said, MAX_REASON_CHARS)
+        if how == JOIN:
+            body = f"{self._repo.get(draft.agrees).body}\n\n{draft.text}"
+            written = self._repo.amend(draft.agrees, by=by, body=body)
+        else:
+            written = self._repo.beliefs.reinforce(draft.agrees, reason, by)
+        self.store.decide(draft, KEPT, written.entry.id)
+        return Stored(Outcome(how or CORROBORATED, draft.agrees), (written,), reason)
 
     def edit(
         self,
@@ -235,18 +269,6 @@ class Drafts(Wing):
         """Let a draft wait again that this process dropped."""
         self.store.remove([id])
         self.store.put([self.dropped.pop(id)])
-
-
-def _weakest(new: Sequence[Draft], waiting: Sequence[Draft]) -> set[str]:
-    """Return the ids of the drafts of a session that its MAX_DRAFTS best leave no room for."""
-    weak = set[str]()
-    for session in {draft.session for draft in new if draft.session}:
-        plain = [
-            one for one in (*waiting, *new) if one.session == session and not one.model
-        ]
-        best_first = sorted(plain, key=lambda one: -one.score)
-        weak |= {one.id for one in best_first[MAX_DRAFTS:]}
-    return weak
 
 
 # Learn from a session's transcript. Statements that a person made or agreed to become drafts;
@@ -362,10 +384,14 @@ class Learning(Wing):
         """Split the findings into known memories, requests and drafts; store the drafts unless `dry_run`."""
         same = self._known_texts(NEAR_DRAFT)
         decided = self._repo.drafts.store.decided()
+        waits = {draft.id for draft in self._repo.drafts.all()}
         known: list[tuple[Draft, str]] = []
         requests: list[Draft] = []
         drafts: list[Draft] = []
         for draft in found:
+            if draft.id in waits:  # compared when it was found
+                drafts.append(draft)
+                continue
             near = self.candidates(draft.session, f"{draft.title}\n{draft.text}")
             draft = tied_draft(draft, entry_of_draft(draft), near)
             id = same(entry_of_draft(draft))
@@ -716,6 +742,7 @@ class Walk:
                             draft,
                             id=old.id,
                             corrects=old.corrects,
+                            agrees=old.agrees,
                             again=old.again,
                             asked=old.asked,
                         )

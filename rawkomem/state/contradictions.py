@@ -472,17 +472,32 @@ def _free_choices(statements: Iterable[Statement]) -> int:
 
 
 def overrules(one: Prose, other: Prose) -> bool:
-    """Return whether the first memory, a person's correction, contradicts the second, or rejects what it names."""
+    """Return whether the first memory, a person's correction, contradicts the second, or rejects what it names.
+
+    A memory that rejects the same, or names what the correction chooses, gives a reason for it: "npm breaks the
+    lockfile; pnpm is the package manager" agrees with "use pnpm, never npm".
+    """
     if disagreement(one, other):
         return True
+    others = _all_statements(other)
     return any(
         mine.rejected
         and mine.rejected <= theirs.frame | theirs.chosen
         and not theirs.is_negative
         and (not mine.frame or mine.frame & theirs.frame)
+        and not any(_agrees(mine, said) for said in others)
         for mine in _all_statements(one)
-        for theirs in _all_statements(other)
+        for theirs in others
     )
+
+
+def _agrees(one: Statement, other: Statement) -> bool:
+    """Return whether a statement rejects what another rejects, or names what it chooses."""
+    if one.rejected <= other.rejected:
+        return True
+    if other.is_negative:
+        return one.rejected <= other.words
+    return bool(one.chosen) and one.chosen <= other.kept
 
 
 def _contradicts(one: Statement, other: Statement, tie: str) -> bool:

@@ -175,7 +175,11 @@ OPTIONS = (  # they describe an entry
     "--anyway: Store it even if the title is taken or a condition cannot match.",
 )
 # otherwise "stored"
-DONE_WORDS = {"corroborated": "confirmed", "quarantined": "quarantined"}
+DONE_WORDS = {
+    "corroborated": "confirmed",
+    "quarantined": "quarantined",
+    "join": "joined",
+}
 OTHERS_WORDS = {
     "superseded": "supersedes",
     "quarantined": "conflicts with",

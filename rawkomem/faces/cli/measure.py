@@ -127,9 +127,9 @@ def bench_recall(
 
 
 LEARNED = Fields(
-    "sessions drafts stored touching_gold gold found requests precision recall each",
-    "{sessions} sessions: {drafts} drafts ({touching_gold} touch an expected memory, {stored} stored, {requests} asked"
-    " for), {found} of {gold} expected memories; precision {precision}, recall {recall}",
+    "sessions drafts others stored gold requests precision recall by_turn more each",
+    "{sessions} sessions: {drafts} drafts, {others} less sure, {stored} stored, {requests} asked for, {gold} expected"
+    " memories; precision {precision}, recall {recall}; with the less sure drafts {more}",
 )
 REPLAYED = Fields(
     "sessions prompts gold corrections prevented not_followed too_late not_covered kinds each",

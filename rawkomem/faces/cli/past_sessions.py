@@ -47,10 +47,18 @@ from .terminal import note
 NEW_DRAFT = DRAFT_FIELDS.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
+
+
+def _sure_lines(found: Learned | Gone) -> str:
+    """Return the drafts that the person is asked about."""
+    sure = [draft for draft in found.drafts if not draft.more]
+    return "\n".join(map(NEW_DRAFT.text, sure))
+
+
 LEARNED = Fields(
     "dry_run host=heard.host session=heard.session turns:count=heard.turns records=heard.counts"
     " speakers=heard.has_speakers drafts waiting=waiting.id known",
-    "{drafts_lines:text}\n{known_lines:text}",
+    "{sure_lines:text}\n{known_lines:text}",
     remarks="""\
 read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
 {no_speakers:?no line names its speaker, so nothing counts as said by a person: see 'rawkomem docs learning'}
@@ -61,6 +69,7 @@ read {0.heard.turns:n turn}{session:? of session %}{records:?, records: %}
         and not learned.heard.warnings
     ),
     drafts=[NEW_DRAFT],
+    sure_lines=_sure_lines,
     known=[
         Fields("title=0.title same=1", "{0:=known|dim}  {title:wide 60}  {same:dim}")
     ],
@@ -73,7 +82,10 @@ REVIEWED = Fields(
     known=LEARNED.parts["known"],
 )
 RUN = Fields(
-    "dry_run model stopped counts drafts", "{drafts_lines:text}", drafts=[NEW_DRAFT]
+    "dry_run model stopped counts drafts",
+    "{sure_lines:text}",
+    drafts=[NEW_DRAFT],
+    sure_lines=_sure_lines,
 )
 
 

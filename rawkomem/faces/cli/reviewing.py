@@ -29,8 +29,10 @@ from ...repository.beliefs import (
     CONFLICT,
     DRAFT,
     DROP,
+    JOIN,
     KEEP,
     KINDS,
+    MORE,
     PROPOSAL,
     QUARANTINED,
     Proposal,
@@ -95,12 +97,12 @@ def _risk_text(risks: Iterable[Risk]) -> str:
 
 WHEN = """{whenToUse:200|?  when      %}
 {appliesTo:200|?  applies   %}{guard:? (said more than once: proposes the guard '%')}"""
-SCORE = "  score {score:.1f}{why:120|?: %}{origin:? (%)}"
+SCORE = "  score {score:.1f}{more:?, less sure}{why:120|?: %}{origin:? (%)}"
 RISK = Fields("why text")
 DRAFT_HEAD = "{id:cyan}  {kind}  {title:wide 30|bold}"
 DRAFT_FIELDS = Fields(
-    "id kind title text said before score why session host task whenToUse=when appliesTo=applies guard tags corrects again at asked model risks",
-    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{SCORE}\n",
+    "id kind title text said before score more why session host task whenToUse=when appliesTo=applies guard tags corrects agrees again at asked model risks",
+    f"{DRAFT_HEAD}\n{{exchange:text}}\n{{proposal:wide 14|?  proposes  %}}\n{WHEN}\n{{marks:text}}\n{{corrects:?  corrects  %}}\n{{agrees:?  agrees    %}}\n{SCORE}\n",
     "there are no drafts: hooks and 'rawkomem learn FILE' find them in sessions",
     exchange=exchange_lines,
     whole_exchange=_whole_exchange,
@@ -119,20 +121,29 @@ WHOLE_DRAFT = DRAFT_FIELDS.but(
 
 
 def whole_draft(repository: Repository, draft: Draft) -> Fields:
-    """Return the fields of a draft with its whole exchange and the memories that it corrects."""
+    """Return the fields of a draft with its whole exchange and the memories that it corrects or agrees with."""
     lines = []
-    for id in draft.corrects:
+    tied = [*(("corrects", id) for id in draft.corrects), ("agrees", draft.agrees)]
+    for how, id in tied if draft.agrees else tied[:-1]:
         title = (
             repository.get(id).title
             if repository.core.holds(id)
             else "(no longer exists)"
         )
-        lines.append(f"  corrects  {one_line(title, 80)}  {one_line(id, 80)}")
+        lines.append(f"  {how:10}{one_line(title, 80)}  {one_line(id, 80)}")
     return WHOLE_DRAFT.but(corrected=lambda _: "\n".join(lines))
 
 
-def tell_next(drafts: Sequence[Draft]) -> None:
+def note_more(count: int) -> None:
+    """Print how to see the drafts of which the person is not asked."""
+    if count:
+        note(f"{counted(count, 'draft')} less sure: 'rawkomem drafts --more' shows all")
+
+
+def tell_next(found: Sequence[Draft]) -> None:
     """Print what to do with new drafts."""
+    drafts = [draft for draft in found if not draft.more]
+    note_more(len(found) - len(drafts))
     if drafts:
         made = counted(len(drafts), "new draft")
         note(
@@ -420,12 +431,13 @@ def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
 # Walk through what waits: one item a screen, one key for each decision.
 
 # The first letter of a word is its key.
-DECISION_WORDS = (KEEP, ASK, DROP, BOTH, "edit", "later", "undo", "quit")
+DECISION_WORDS = (KEEP, ASK, DROP, JOIN, BOTH, "edit", "later", "undo", MORE, "quit")
 ALWAYS = ("edit", "later", "quit")
 DONE_WORDS = {
     KEEP: "kept",
     ASK: "kept with a guard that asks",
     DROP: "dropped",
+    JOIN: "joined with a memory",
     BOTH: "both kept",
     "edit": "edited",
     "later": "left for later",
@@ -454,7 +466,8 @@ class Walk:
             note(NOTHING_WAITS)
         while self.at < len(self.items):
             item = self.items[self.at]
-            possible = (*item.decisions, *ALWAYS, *(["undo"] if self.done else []))
+            possible = {*item.decisions, *ALWAYS, *(["undo"] if self.done else [])}
+            possible |= {MORE} if self._others() else set()
             words = [word for word in DECISION_WORDS if word in possible]
             self._show(item, words)
             word = self._ask({word[0]: word for word in words})
@@ -469,6 +482,12 @@ class Walk:
         counts = Counter(DONE_WORDS[word] for _, word, _ in self.done)
         if counts:
             say(", ".join(f"{number} {what}" for what, number in counts.items()))
+        note_more(len(self._others()))
+
+    def _others(self) -> list[Waiting]:
+        """Return the drafts of which the person is not asked and that are not in this walk."""
+        ids = {item.id for item in self.items}
+        return [one for one in self.repository.waiting([MORE]) if one.id not in ids]
 
     def _show(self, item: Waiting, words: Sequence[str]) -> None:
         click.clear()
@@ -503,6 +522,11 @@ class Walk:
             if entry:
                 self.repository.undoing.undo(entry, by=self.by)
             self.message = f"undone: {DONE_WORDS[word]}"
+            return
+        if word == MORE:
+            others = self._others()
+            self.items += others
+            self.message = f"{counted(len(others), 'draft')} added at the end"
             return
         if word == "edit":
             entry = self._edit(item)
@@ -623,26 +647,25 @@ def drafts_command() -> None:
     "list",
     "--session TEXT: Only drafts of this session (its id or the beginning of the id).",
     f"--limit -n 0.. ={MAX_LISTED}: Maximum number of results.",
+    "--more: Also the drafts that are less sure.",
     LIST,
     [DRAFT_FIELDS],
 )
 def drafts_list(
-    repository: Repository,
-    session: str,
-    limit: int,
-    listing: bool,
-    by: str,
-    as_json: bool,
-) -> None:
+    repository: Repository, session: str, limit: int, more: bool, listing: bool, by: str, as_json: bool
+) -> None:  # fmt: skip
     """Decide on drafts one by one at a terminal; elsewhere, list them.
+
+    Without --more, the command leaves out drafts with weak cues, such as a single wish.
 
     Examples:
       rawkomem drafts list
+      rawkomem drafts list --more
       rawkomem drafts list --session SESSION_ID
     """
     items = [
         item
-        for item in repository.waiting([DRAFT])
+        for item in repository.waiting([DRAFT, MORE] if more else [DRAFT])
         if item.draft and item.draft.session.startswith(session)
     ]
     if items and asks(repository, listing or as_json or limit != MAX_LISTED):
@@ -653,6 +676,7 @@ def drafts_list(
         note(
             f"'rawkomem drafts keep {items[0].id}' stores the first as a memory, 'rawkomem drafts drop ID' discards one"
         )
+    note_more(0 if more else len(repository.waiting([MORE])))
 
 
 @drafts_command.verb("show", "ID>draft", WHOLE_DRAFT)
@@ -671,19 +695,25 @@ def drafts_show(repository: Repository, draft: str) -> None:
     "ID...>drafts",
     *CHANGES,
     f"--guard {'|'.join((*GUARDS, NO_GUARD))}: What happens when an agent does what the draft names. Default: remind it.",
+    one_of(
+        "how",
+        join="Add the text to the memory that says the same.",
+        both="Store it as a memory of its own, although a memory says the same.",
+    ),
     BY,
     YES,
     [KEPT],
 )
 def drafts_keep(
-    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], guard: str, by: str,
-    yes: bool,
+    repository: Repository, drafts: tuple[str, ...], title: str, text: str, when: tuple[str, ...], guard: str, how: str,
+    by: str, yes: bool,
 ) -> Any:  # fmt: skip
     """Turn drafts into memories.
 
     At a terminal, the command shows each draft and asks, because the memory then counts as written by you. If an
     agent runs it, the memory counts as written by an agent and quotes the person. If the draft corrects a memory,
     the new memory supersedes it; if a person vouches for the corrected memory, an agent can only propose the change.
+    If a memory says the same, the draft confirms that memory instead of adding another one.
 
     If the draft names a command or a file, the memory applies to it: an agent that runs the command or writes the
     file is reminded. With --guard ask or deny, the host asks you or refuses; with --guard none, nothing happens.
@@ -715,7 +745,7 @@ def drafts_keep(
         repository.drafts.store.put(chosen)
     kept = []
     for draft in chosen:
-        stored = repository.drafts.keep(draft.id, by=by, guard=guard)
+        stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
         old = [
             memory
             for memory in repository.get_many(

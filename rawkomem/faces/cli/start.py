@@ -411,7 +411,7 @@ def show_overview(folder: str) -> None:
     state = {
         "root": os.path.relpath(layout.root),
         "memories": len(repository.list()),
-        "drafts": len(repository.drafts.all()),
+        "drafts": len(repository.drafts.asked()),
         "waiting": statuses.get("quarantined", 0) + len(repository.beliefs.proposals()),
         "hosts": connected_hosts(layout.project),
         "uncommitted": counted(len(files_left), "memory file") if files_left else "",

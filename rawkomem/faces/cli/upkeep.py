@@ -85,7 +85,7 @@ def status_command(layered: Repository) -> int:
     return answer(
         status,
         code=0 if status.fresh else 1,
-        drafts=len(layered.drafts.all()),
+        drafts=len(layered.drafts.asked()),
         unsaved=unsaved_texts(layout),
         changed_rules=changed_rule_files(layout),
         layers=layered.layers.standings(),

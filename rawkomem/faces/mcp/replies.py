@@ -182,6 +182,7 @@ def _draft_row(item: Waiting, draft: Draft) -> tuple[dict[str, str], str]:
         "title": safe_title(draft.title),
         "when": safe_line("; ".join(draft.when), MAX_FACT_CHARS),
         "corrects": ", ".join(map(safe_item_id, draft.corrects)),
+        "agrees": safe_item_id(draft.agrees) if draft.agrees else "",
     }
     said = [(f"{who}: ", words) for who, words in exchange_of_draft(draft)]
     texts = said or [("", draft.text)]

@@ -13,7 +13,7 @@ from ...model.errors import BadInput, RawkoError, Refused
 from ...model.values import CREATES, GROUPS
 from ...redaction.find import redact
 from ...repository import Repository
-from ...repository.beliefs import BOTH, DROP, KEEP, Waiting
+from ...repository.beliefs import BOTH, DROP, JOIN, KEEP, MORE, Waiting
 from ...repository.core import warn_on_stderr
 from ...state.fold import ACTIVATE, reviewed_name
 from ...text.acts import ASK
@@ -240,7 +240,7 @@ def _take_warnings(repository: Repository) -> list[str]:
 # Run an action on one or several memories, or on what waits for a decision; undo an action.
 
 MAX_CHOSEN = 500  # items of one action
-DECISIONS = (KEEP, ASK, DROP, BOTH)
+DECISIONS = (KEEP, ASK, DROP, BOTH, JOIN)
 DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
 MAX_UNDONE = 5_000  # entries of one action
 # latest changes of this machine in which undo looks for those of the page
@@ -314,7 +314,7 @@ def checksum_of(item: Waiting) -> str:
 def _waiting(repository: Repository, items: Sequence[Said]) -> dict[str, Waiting]:
     """Return what waits, by key, of the kinds that some items have."""
     kinds = {str(item.get("id", "")).partition(":")[0] for item in items}
-    return {key_of(item): item for item in repository.waiting(kinds)}
+    return {key_of(item): item for item in repository.waiting({*kinds, MORE})}
 
 
 def _decide(

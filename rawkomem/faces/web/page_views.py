@@ -35,7 +35,15 @@ from ...model.values import (
 )
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.beliefs import CONFLICT, PROPOSAL, QUARANTINED, Proposal, Waiting
+from ...repository.beliefs import (
+    CONFLICT,
+    MORE,
+    PROPOSAL,
+    QUARANTINED,
+    Proposal,
+    Waiting,
+)
+from ...repository.beliefs import KINDS as WAITING_KINDS
 from ...state.changes import Names
 from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
@@ -324,9 +332,11 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
 
 def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return what waits for a decision, and one item in full: the one that is asked for, or else the first."""
-    waiting = {key_of(item): item for item in repository.waiting()}
+    kinds = (*WAITING_KINDS, MORE) if asked.get("more") else WAITING_KINDS
+    waiting = {key_of(item): item for item in repository.waiting(kinds)}
     shown = waiting.get(asked.get("key", "")) or next(iter(waiting.values()), None)
     return {
+        "more": len(repository.waiting([MORE])),
         "items": [_waiting_facts(item) for item in waiting.values()],
         "item": shown and _waiting_card(repository, shown, render),
     }
@@ -366,11 +376,15 @@ def _waiting_card(repository: Repository, item: Waiting, render: Render) -> Fact
 
 
 def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
-    corrected = repository.get_many([*filter(repository.core.holds, draft.corrects)])
+    tied = [*draft.corrects, draft.agrees]
+    corrected = repository.get_many(
+        [*filter(repository.core.holds, filter(None, tied))]
+    )
     said = [(who, clean(words)) for who, words in exchange_of_draft(draft)]
     is_said = any(words.strip() == clean(draft.text).strip() for _, words in said)
     return {
         "kind": draft.kind,
+        "agrees": draft.agrees,
         "exchange": [{"who": who, "words": words} for who, words in said],
         "html": "" if is_said else render(draft.text, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],

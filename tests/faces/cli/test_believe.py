@@ -6,8 +6,7 @@ import json
 import re
 
 import pytest
-from rawkomem.learn.cues import RULE
-from rawkomem.model.entries import Draft, Entry
+from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.values import now
 from rawkomem.repository import Repository
 

@@ -72,6 +72,37 @@ def test_one_key_keeps_a_draft_as_a_reminder_and_another_as_a_guard_that_asks(
     assert extra["appliesTo"] == {"commands": ["pytest*"]} and extra.get("guard") == guard
 
 
+@pytest.fixture
+def less_sure(repository, drafts) -> list[Draft]:
+    """Two drafts of which the person is not asked, the weaker one first."""
+    found = [
+        Draft(id=f"drf_{name}", kind=RULE, said=f"I want {name}", title=f"I want {name}", text=f"I want {name}.",
+              at=2_000_000_000_000, score=score, more=True)
+        for name, score in (("beer", 0.4), ("cake", 0.6))
+    ]  # fmt: skip
+    repository.drafts.store.put(found)
+    return found
+
+
+def test_drafts_that_are_less_sure_are_one_key_away(walk, less_sure, project):
+    told = walk("l", "m", "l", "k", "q")
+    assert "[2/2] draft" in told and "m more" in told and "2 drafts added at the end" in told
+    assert titles(project) == ["I want cake"], "the stronger one comes first"
+    assert "1 draft less sure" not in told.partition("added at the end")[0] and waiting(project) == [
+        "drf_tabs",
+        "drf_jest",
+    ]
+
+
+def test_a_list_of_drafts_names_those_that_are_less_sure_and_more_shows_them_by_score(rawkomem, less_sure):
+    listed = rawkomem("drafts", "--json")
+    assert [one["id"] for one in json.loads(listed.stdout)] == ["drf_tabs", "drf_jest"]
+    assert "2 drafts less sure: 'rawkomem drafts --more' shows all" in rawkomem("drafts").stderr
+    ids = [one["id"] for one in json.loads(rawkomem("drafts", "--more", "--json").stdout)]
+    assert ids == ["drf_tabs", "drf_jest", "drf_cake", "drf_beer"]
+    assert "score 0.6, less sure" in rawkomem("drafts", "--more").stdout
+
+
 def test_drop_later_and_the_end(walk, drafts, project):
     told = walk("d", "l")
     assert "1 dropped, 1 left for later" in told and waiting(project) == ["drf_jest"]

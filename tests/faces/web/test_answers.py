@@ -14,7 +14,7 @@ from rawkomem.faces.web.page_markdown import (
 )
 from rawkomem.faces.web.page_server import MAX_WRONG_CODES
 from rawkomem.model.entries import Draft, Entry
-from rawkomem.model.values import DAY, now
+from rawkomem.model.values import DAY, now, replace
 from rawkomem.repository import Repository
 from rawkomem.text.difference import MAX_COMPARED as MAX_WORDS
 from rawkomem.text.difference import difference
@@ -367,6 +367,16 @@ def test_the_page_lists_what_the_library_lists(client, git, project, held, draft
     last = told["items"][-1]["id"]
     assert client.get(f"/api/waiting?key={last}")["item"]["id"] == last
     assert client.get("/api/waiting?key=gone")["item"]["id"] == told["item"]["id"]
+
+
+def test_the_page_shows_drafts_that_are_less_sure_on_request_and_decides_on_them(client, draft, repository):
+    repository.drafts.store.put([replace(draft, id="drf_more", said="I want more", more=True)])
+    told = client.get("/api/waiting")
+    assert told["more"] == 1 and "draft:drf_more" not in [item["id"] for item in told["items"]]
+    *others, last = client.get("/api/waiting?more=1")["items"]
+    assert others == told["items"] and last["id"] == "draft:drf_more"
+    assert decide(client, "drop", {"id": last["id"], "shown": last["shown"]})["done"] == 1
+    assert client.get("/api/waiting")["more"] == 0
 
 
 def test_a_draft_shows_its_exchange_and_what_it_replaces(client, draft):

@@ -19,12 +19,13 @@ def talk(*said: str | Turn) -> list[Turn]:
 
 
 def answer(said: str, before: str = DONE) -> list[Draft]:
-    """The drafts of a session in which a person answers an agent with these words."""
-    return [
-        one
-        for one in choose_drafts(talk("do the first task", before, said), Run("claude-code", session=SESSION))
-        if one.said != "do"
-    ]
+    """The drafts that a person who answers an agent with these words is asked about."""
+    return [one for one in every_answer(said, before) if not one.more]
+
+
+def every_answer(said: str, before: str = DONE) -> list[Draft]:
+    """The drafts of a session in which a person answers an agent with these words, also those that are less sure."""
+    return choose_drafts(talk("do the first task", before, said), Run("claude-code", session=SESSION))
 
 
 def ran(command: str, output: str, failed: bool, id: str = "c1") -> list[Turn]:

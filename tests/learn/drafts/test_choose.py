@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from rawkomem.bench.gold import measure_learning
-from rawkomem.learn.drafts import FILED, MAX_DRAFTS, choose_drafts, entry_of_draft
+from rawkomem.learn.drafts import FILED, MAX_ASKED, choose_drafts, entry_of_draft
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
-from rawkomem.learn.transcripts import read_session
+from rawkomem.learn.transcripts import Heard, read_session
 from rawkomem.learn.turns import SYSTEM, Run, Turn
 from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
@@ -40,7 +40,6 @@ HOST_WORDS = ("host-boilerplate", "slash-template", "compaction", "sub-agent", "
         ("I prefer tabs", "preference"),
         ("Let's disallow --session together with --all.", "decision"),
         ("Remember that the staging database is read-only.", REQUEST),
-        ("Run the tests again. And remember: the staging database is read-only.", REQUEST),
     ],
 )
 def test_a_rule_or_a_correction_is_a_draft(said, kind):
@@ -152,18 +151,35 @@ def test_of_what_the_labels_call_the_hosts_words_nothing_is_a_draft():
 def test_half_of_the_drafts_of_real_sessions_touch_gold():
     report = measure_learning([str(SAMPLE)], lambda message: None)
     assert report["stored"] == 0 and report["gold"] == 10
-    assert (
-        report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_DRAFTS * report["sessions"]
-    )
+    assert report["precision"] >= 0.6 and report["recall"] >= 0.3 and report["drafts"] <= MAX_ASKED * report["sessions"]
+
+
+def test_a_draft_whose_text_lost_the_point_is_not_right(tmp_path):
+    story = "I spent the morning with the customers in the other building and we looked at the numbers. " * 4
+    said = f"{story}Never show prices without tax. {story}"
+    turns = (("user", "start"), ("assistant", "Done."), ("user", said))
+    session = {
+        "id": "one",
+        "records": [{"type": role, "uuid": "1", "message": {"role": role, "content": text}} for role, text in turns],
+        "gold": [{"memory": "The customers sit there.", "evidence": [{"role": "user", "quote": story[:60]}]}],
+    }
+    file = tmp_path / "sessions.json"
+    file.write_text(json.dumps({"sessions": [session]}), "utf-8")
+    report = measure_learning([str(file)], lambda message: None)
+    assert (report["drafts"], report["precision"], report["recall"]) == (1, 0.0, 0.0)
+    assert report["by_turn"] == {"precision": 1.0, "recall": 1.0} and report["more"]["recall"] == 0.0
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not SHARED.exists(), reason="the whole set of sessions is not here")
-def test_the_dev_sessions():
-    report = measure_learning([str(SHARED)], lambda message: None)
-    assert report["stored"] == 0 and report["sessions"] == 12 and report["gold"] == 25
-    assert report["precision"] >= 0.72 and report["recall"] >= 0.5 and report["drafts"] <= 4 * report["sessions"]
-    assert report["requests"] <= report["drafts"]
+@pytest.mark.parametrize(
+    ("name", "gold", "precision", "recall", "more"),
+    [("sessions-dev", 25, 0.72, 0.48, 0.58), ("sessions-bookminder", 73, 0.65, 0.4, 0.55)],
+)
+def test_the_whole_sets_of_sessions(name, gold, precision, recall, more):
+    report = measure_learning([str(SHARED.with_name(f"{name}.json.xz"))], lambda message: None)
+    assert report["stored"] == 0 and report["gold"] == gold and report["requests"] <= 10 * report["sessions"]
+    assert report["precision"] >= precision and report["recall"] >= recall and report["more"]["recall"] >= more
 
 
 # --- drafts that can be kept as they are (L3, L4, L6)
@@ -210,9 +226,9 @@ def test_a_title_is_a_whole_clause_and_every_draft_has_a_condition():
             assert not draft.title.endswith("…") and draft.when, draft
 
 
-def test_a_short_correction_says_what_the_agent_did():
+def test_the_text_of_a_draft_holds_the_persons_words_and_the_draft_what_they_answer():
     (draft,) = answer("no, just tell me the message", "I will stage the files and create the commit.")
-    assert draft.text.startswith("no, just tell me the message") and "stage the files" in draft.text
+    assert draft.text == "no, just tell me the message" and "stage the files" in draft.before
 
 
 def test_of_a_long_turn_only_the_sentences_that_matter_are_kept():
@@ -251,7 +267,9 @@ def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
     drafts = choose_drafts(talk("start", "Done.", *turns), Run())
-    assert len(drafts) == MAX_DRAFTS and drafts[0].said == strong and drafts[0].kind == CORRECTION
+    asked = [one for one in drafts if not one.more]
+    assert len(asked) == MAX_ASKED and drafts[0].said == strong and drafts[0].kind == CORRECTION
+    assert {one.more for one in drafts[MAX_ASKED:]} == {True}, "the others are not lost"
 
 
 # Pasted text is nobody's word, and what a person writes around it is the person's. The texts are in pastes.json
@@ -429,3 +447,97 @@ def test_what_a_tool_printed_or_a_fence_contains_is_not_agreed_to(said, answer):
     assert agreed_quote(README, turns) is None
     fenced = "```" in said
     assert (agreed_quote(README, turns[1:]) is None) == (fenced or "login" in said)
+
+
+# What the text of a draft says
+def texts(said: str, before: str, *earlier: str) -> list[str]:
+    turns = [*earlier, before, said] if earlier else ["start", before, said]
+    return [one.text for one in choose_drafts(talk(*turns), Run()) if not one.more]
+
+
+QUESTIONS = "Before I start:\n\n1. **Roles**: Should viewers see the report?\n2. Who may delete a project?\n3. Which region do you want?"
+
+
+@pytest.mark.parametrize("said", ["1. yes\n2. only admins\n3. not sure, what is usual?", "1) yes 2) only admins"])
+def test_numbered_answers_stand_beside_their_questions(said):
+    assert texts(said, QUESTIONS) == [
+        "“Roles: Should viewers see the report?” — “yes”",
+        "“Who may delete a project?” — “only admins”",
+    ]
+    drafts = answer(said, QUESTIONS)
+    assert drafts[1].title == "Who may delete a project? only admins" and drafts[1].said[3:] == "only admins"
+
+
+def test_a_numbered_list_after_a_message_without_questions_is_no_answer():
+    assert texts("1. add a login page\n2. fix the footer", "I did:\n1. the header\n2. the menu") == []
+
+
+def test_a_word_that_points_back_shows_what_it_points_to():
+    assert texts("never do that again", "I pushed the commits straight to main.") == [
+        "never do that [“I pushed the commits straight to main.”] again"
+    ]
+    assert texts("don't touch this file", "I changed config/prod.yml to raise the limit.") == [
+        "don't touch this file [prod.yml]"
+    ]
+    assert texts("please, write it somewhere", "I see.", "invoices go out on the 5th of each month")[0].startswith(
+        "“invoices go out on the 5th of each month” — “please, write it somewhere”"
+    )
+
+
+def test_lines_without_end_marks_stay_apart_in_text_and_title():
+    (draft,) = answer("for item 1, let's disallow -s with --all\n\nno analytics on that flag", "Done.")
+    assert draft.text == "for item 1, let's disallow -s with --all\n\nno analytics on that flag"
+    assert draft.title == "For item 1, let's disallow -s with --all"
+    (draft,) = answer("Don't write docstrings in specs. Make a note in project memory of this important guidance.")
+    assert draft.title == "Don't write docstrings in specs"
+
+
+def test_an_address_that_a_person_states_as_a_fact_is_kept():
+    address = "Acme GmbH\nMain Street 5\n12345 Berlin"
+    (text,) = texts(f"Our company address is:\n{address}", "Done.")
+    assert text == f"Our company address is: {' '.join(address.split())}"
+    assert texts(f"the vendor sent this address:\n{address}", "Done.") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "invoices go out on the 5th, please try to remember it",
+        "invoices go out on the 5th. please write it somewhere",
+        "keep in mind that some products have no amount",
+        "for next time: the tests need docker",
+        "do NOT run them!!",
+        'the label is "Save" not "Submit"',
+        "for now we only support EUR",
+        "now we use tabs in all files",
+    ],
+)
+def test_an_order_or_a_request_to_remember_is_asked_about_in_any_wording(said):
+    assert [one for one in answer(said, "I ran the migrations.") if said in one.said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I need a button to export the table", "I want a dark mode toggle in the header", "thank you so much, perfect",
+        "the page crashes when I click save, I get a 500 error", "it still does not work, the list is empty",
+    ],
+)  # fmt: skip
+def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
+    assert answer(said, "The file is written.") == []
+
+
+def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository):
+    """The strongest sentence of the turn was stored instead, and so was all that followed on the line."""
+    said = "Remember that some products have no amount. Never show the field, remove it altogether."
+    turns = talk("start", "Done.", said)
+    heard = Heard(Run("claude-code", session="s-1"), tuple(turns), "claude-code", "s-1", {})
+    learned = repository.learning.take(heard, choose_drafts(turns, heard.run), by_host=True)
+    assert [(one.entry.title, one.entry.body) for one in learned.stored] == [
+        ("Some products have no amount", "some products have no amount.")
+    ]
+    for said in ("keep in mind that some items have no price", "the tests need docker, please remember it"):
+        found = choose_drafts(talk("start", "Done.", said), Run(session="s-2"))
+        assert found and not repository.learning.take(heard, found, by_host=True).stored, (
+            "a draft, for a person to judge"
+        )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from rawkomem.files.records import change
 from rawkomem.files.session_records import MAX_DRAFT_DAYS, Drafts
 from rawkomem.learn.drafts import choose_drafts
+from rawkomem.learn.transcripts import read_session
 from rawkomem.learn.turns import Run
-from rawkomem.model.entries import RULE, Draft
-from rawkomem.model.values import DAY, now
+from rawkomem.model.entries import RULE, Draft, Entry
+from rawkomem.model.values import DAY, now, replace
 
 from tests.learn.drafts.talk import DONE, talk
 
@@ -41,17 +44,14 @@ def test_what_a_person_says_again_in_another_session_is_raised_and_not_stored(on
     assert len(repository.drafts.all()) == 2 and not repository.list()
 
 
-def test_the_five_best_drafts_of_a_session_wait_and_an_edited_one_stays(repository):
-    drafts = [Draft(f"drf_{n}", RULE, f"rule {n}", title=f"Rule {n}", score=n, session="s-1") for n in range(1, 8)]
-    repository.drafts.take(drafts[:5])
+def test_a_waiting_draft_gets_its_new_grade_and_an_edited_one_keeps_its_own(repository):
+    drafts = [Draft(f"drf_{n}", RULE, f"rule {n}", title=f"Rule {n}", score=n, session="s-1") for n in range(1, 4)]
+    repository.drafts.take(drafts)
     repository.drafts.edit("drf_1", "Rule one")
-    assert repository.drafts.take(drafts[5:]) == tuple(drafts[5:])
-    assert {draft.id for draft in repository.drafts.all()} == {"drf_1", "drf_4", "drf_5", "drf_6", "drf_7"}
-    assert repository.drafts.take(drafts[1:2]) == (), "too weak"
-    repository.drafts.drop("drf_7")
-    assert repository.drafts.take(drafts[1:2]) == (drafts[1],), "there is room again"
-    repository.drafts.take([Draft("drf_9", RULE, "rule 9", session="s-2")])
-    assert len(repository.drafts.all()) == 6, "another session has room of its own"
+    assert repository.drafts.take([replace(one, more=True) for one in drafts]) == ()
+    assert [draft.id for draft in repository.drafts.asked()] == ["drf_1"] and len(repository.drafts.all()) == 3
+    repository.drafts.take(drafts)
+    assert len(repository.drafts.asked()) == 3
 
 
 def test_the_same_text_in_two_sessions_is_sent_by_a_program(repository):
@@ -64,3 +64,64 @@ def test_drafts_expire(repository):
     with change(repository.layout) as db:
         db.execute("UPDATE drafts SET at = ?", (now() - (MAX_DRAFT_DAYS + 1) * DAY,))
     assert store.all() == [] and store.expire() == 1 and store.expire() == 0
+
+
+# What a draft does to the memories that are there
+PNPM = "no, we use pnpm here, never npm"
+
+
+def learned(repository, words: str):
+    (draft,) = repository.learning.take(read(), said(words)).drafts
+    return draft
+
+
+def read():
+    return read_session(io.BytesIO(b""), Run("claude-code", session="s-1"))
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "words"),
+    [
+        ("Use pnpm, never npm", "Use pnpm in this project, never npm.", PNPM),
+        ("Package manager is pnpm", "Install packages with pnpm. npm breaks the lockfile.", PNPM),
+        ("Do not use npm", "npm breaks the lockfile in CI; pnpm is the package manager of this repository.", PNPM),
+        (
+            "Use ruff format",
+            "Format Python code with ruff format; black is not installed.",
+            "no, don't use black here, always use ruff format",
+        ),
+    ],
+)
+def test_a_correction_that_agrees_with_a_memory_confirms_it(title, body, words, repository):
+    """Keeping such a draft took the memory, and the reason in it, out of use."""
+    old = repository.add(Entry(title=title, body=body, when=("installing packages",)))
+    draft = learned(repository, words)
+    assert (draft.corrects, draft.agrees) == ((), old.id)
+    (item,) = repository.waiting(["draft"])
+    assert {*item.decisions} == {"keep", "join", "both", "drop"}
+    assert [one.entry.kind for one in repository.decide(item, "keep")] == ["reinforce"]
+    assert repository.get(old.id).status == "active" and repository.get(old.id).body == body
+    assert len(repository.list()) == 1 and not repository.drafts.all()
+
+
+def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
+    old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
+    draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")
+    assert draft.agrees == old.id
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "join")
+    assert repository.get(old.id).body.startswith("Use pnpm in this project, never npm.\n\n")
+    assert "because npm breaks the lockfile" in repository.get(old.id).body and len(repository.list()) == 1
+    repository.undoing.undo()
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "both")
+    assert len(repository.list()) == 2
+
+
+def test_a_correction_that_contradicts_a_memory_still_replaces_it(repository):
+    old = repository.add(Entry(title="Package manager", body="Install packages with npm."))
+    draft = learned(repository, "no, install packages with pnpm, never with npm")
+    assert (draft.corrects, draft.agrees) == ((old.id,), "")
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "keep")
+    assert repository.get(old.id).status == "superseded"

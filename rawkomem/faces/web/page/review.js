@@ -9,16 +9,17 @@ import { did } from "./undo.js";
 const KINDS = { draft: "draft", proposal: "proposed change", conflict: "contradiction", quarantined: "held back" };
 const SPEAKERS = { agent: "Agent", person: "Person", evidence: "Evidence" };
 const FIELDS = { body: "Text", when: "When to use", title: "Title", tags: "Tags", importance: "Importance" };
-const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", drop: "Drop" };
-const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", drop: "Dropped" };
-const KEYS = { k: "keep", a: "ask", b: "both", e: "edit", d: "drop", l: "later" };
+const WORDS = { keep: "Keep", ask: "Keep and ask", both: "Keep both", join: "Join", drop: "Drop" };
+const DONE = { keep: "Kept", ask: "Kept with a guard that asks", both: "Kept both", join: "Joined", drop: "Dropped" };
+const KEYS = { k: "keep", a: "ask", b: "both", j: "join", e: "edit", d: "drop", l: "later", m: "more" };
 
 let walk = null; // the items, the shown one, and the elements of this view while it is shown
 let asked = 0; // number of the last request
+let withMore = false; // whether the person wants to see the drafts that are less sure
 
 export async function show(view, { id, changed, overview }) {
   const mine = ++asked;
-  const { items, item } = await get("waiting", { key: id });
+  const { items, item, more } = await get("waiting", { key: id, ...(withMore && { more: "1" }) });
   if (mine !== asked || !view.isConnected) return;
   const again = (key = "", now = overview) => show(view, { id: key, changed, overview: now });
   const decided = async (key = "") => {
@@ -37,6 +38,8 @@ export async function show(view, { id, changed, overview }) {
     overview.writes_as !== "person" && askForCode(decided),
     item ? waitingCard(item, { decided: () => decided(next), later: items.length > 1 && (() => { location.hash = address(next || items[0].id); }) })
       : nothing("Nothing to review", "Drafts from your sessions, changes that agents propose, contradictions and imported memories appear here."),
+    more > 0 && !withMore && h("p", { class: "more" }, h("button", { type: "button", class: "quiet", "data-review": "more", onclick: () => { withMore = true; again(item?.id); } },
+      `Show ${many(more, "draft")} less sure`, h("kbd", { "aria-hidden": "true" }, "m"))),
     items.length > 1 && h("section", { class: "queue", "aria-label": "Everything that waits" },
       h("h2", {}, "Everything that waits", h("button", { type: "button", class: "quiet", "data-bulk": "all", onclick: () => several.all(items) }, "Select all")),
       several.bar,
@@ -104,7 +107,7 @@ function reading(item) {
     !item.proposal && dangers(item.risks),
     item.proposal && proposal(item.proposal),
     item.when.length > 0 && h("p", { class: "facts" }, `Used when: ${item.when.join("; ")}`),
-    item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
+    item.rivals.length > 0 && h("div", { class: "rivals" }, h("h3", {}, item.agrees ? "It says the same as" : item.waits === "draft" ? "It replaces" : "It contradicts"), item.rivals.map(rival)),
   ].filter(Boolean);
 }
 
@@ -144,7 +147,7 @@ function verdicts(item, { decided, later, edit, isAbove }) {
   const plain = (name, words, onclick) => h("button", { type: "button", "data-review": name, onclick }, words, key(name));
   const does = Object.entries(item.decisions).map(([decision, what]) => `${WORDS[decision]}: ${what}`).join(" · ");
   return h("div", { class: "review", role: "group", "aria-label": "Your decision" }, reason,
-    h("div", { class: "verdicts" }, button("keep"), ...["ask", "both"].map((one) => one in item.decisions && button(one)),
+    h("div", { class: "verdicts" }, button("keep"), ...["ask", "join", "both"].map((one) => one in item.decisions && button(one)),
       plain("edit", isUnsaved(item.id) ? "Edit (not saved)" : "Edit", edit), button("drop"), later && plain("later", "Later", later)),
     h("p", { class: "facts" }, does));
 }
@@ -177,7 +180,7 @@ export function key(event) {
     walk.several.toggle(document.activeElement?.dataset.choose ?? walk.item.id);
     return true;
   }
-  const button = KEYS[event.key] && document.querySelector(`.waiting > .card [data-review=${KEYS[event.key]}]`);
+  const button = KEYS[event.key] && document.querySelector(`.waiting > :is(.card, .more) [data-review=${KEYS[event.key]}]`);
   button?.click();
   return Boolean(button);
 }
