@@ -159,8 +159,12 @@ LESSON = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["Do not\n\nrestart the broker", "# Never\n\nrestart the broker at night",
-                                  "Do not\n\nstop the first one\n\nDo not\n\nstop the second one"])  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "Do not\n\nrestart the broker", "# Never\n\nrestart the broker at night", "Stop\n\nusing pip for releases",
+    "Do not\n\nstop the first one\n\nDo not\n\nstop the second one", "Refuse\n\nforce pushes to main",
+    "Do NOT\n\nrestart", "Nein\n\nniemals am Freitag neu starten",
+    "It is wrong that\n\nthe cache is shared.\n\nIt is wrong that\n\nthe queue is ordered.",
+])  # fmt: skip
 def test_layer_0_never_inverts_a_sentence(text):
     assert scrubbed_text(text) == text
 

@@ -22,6 +22,7 @@ from ..format.mesh_fields import (
     STORE_MARK_KEY,
     LessonContext,
     checked_lesson,
+    compact_json,
     extra_from_metadata,
     importance_for,
     importance_score,
@@ -31,14 +32,14 @@ from ..format.mesh_fields import (
     lesson_title,
 )
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
-from ..learn.lessons import lesson_metadata
+from ..learn.lessons import lesson_conditions
 from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add
 from ..model.values import iso, now, read_time, record, replace
 from ..state.changes import ENDS
-from ..state.strength import entry_row
+from ..state.strength import entry_row, lesson_metadata
 from ..text.clean import clean, one_line
 from .imported_entries import (
     OWN_ID,
@@ -247,6 +248,8 @@ GONE_STATES = (
     "deprecated",
 )  # of a memory that memory-mesh no longer uses
 LESSON_KIND = "lesson"  # also the type in metadata
+# memory-mesh writes this above each passage of a text: its source or its heading, which metadata and text have, too
+PASSAGE_CONTEXT = re.compile(r"^\[Document Context: [^\n]*\]\n", re.MULTILINE)
 NOT_CARRIED = "rows of this table are not imported"
 # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
 # characters
@@ -303,8 +306,8 @@ def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
 
 
 def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
-    content = row.get("content")
-    if not isinstance(content, str) or not content.strip():
+    content = without_context(str(row.get("content") or ""))
+    if not content.strip():
         source.skip(str(row.get("id", "?")), "it has no text")
         return None
     id = str(row["id"])
@@ -344,10 +347,21 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     )
 
 
+def without_context(content: str) -> str:
+    """Return a text of memory-mesh without the lines that it wrote above each passage."""
+    return PASSAGE_CONTEXT.sub("", content)
+
+
+def _one_line(content: str) -> str:
+    """Return a lesson's text on one line: memory-mesh cuts it into passages, and we keep the first paragraph for it."""
+    return " ".join(content.split())
+
+
 def _plain_entry(
     content: str, metadata: Mapping[str, Any], page: Page, id: str
 ) -> Entry:
-    title = str(metadata.get("title") or content.strip().partition("\n")[0])
+    first = content.strip().partition("\n")[0]
+    title = str(metadata.get("title") or first.lstrip("# ") or first)
     return entry_from(page, title, content, id, tags=texts_in(metadata.get("tags")))
 
 
@@ -381,14 +395,13 @@ def _lesson_entry(
         )
     except (BadInput, ValueError, TypeError):
         return None
-    body = lesson_body(context)
-    if not body.startswith(" ".join(content.split())):
-        return None  # its text was changed: import it as a plain memory
+    _, _, sections = lesson_body(context).partition("\n\n")
     return entry_from(
         page,
         lesson_title(context),
-        body,
+        f"{_one_line(content)}\n\n{sections}",
         id,
+        lesson_conditions(pattern, context.applicable_scope),
         tags=texts_in(metadata.get("tags")),
         importance=context.severity,
         kind=LESSON_KIND,
@@ -658,9 +671,10 @@ def _as_known(
     }
     made = {
         **row,
-        "metadata": json.dumps({**there, **row["metadata"]}, ensure_ascii=False),
+        "metadata": compact_json({**there, **row["metadata"]}),
     }
     text = known.get(embedded)
-    if text and as_one_body(text) == as_one_body(row[embedded]):
+    bare = without_context(text or "")
+    if text and as_one_body(row[embedded]) in (as_one_body(bare), _one_line(bare)):
         made[embedded] = text
     return made

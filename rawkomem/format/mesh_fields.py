@@ -83,6 +83,11 @@ def json_object(said: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def compact_json(value: Mapping[str, Any]) -> str:
+    """Return JSON without blanks, as JavaScript writes it: memory-mesh searches metadata for `"key":"value"`."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def importance_score(given: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
     score = given.get("importance_score")
@@ -106,6 +111,7 @@ def importance_for(score: float) -> str:
 # text exact.
 
 DEFAULT_RULE_CONFIDENCE = 0.7  # of a lesson without one (RFC-0011 §4.2)
+LESSON_TAG = "#lesson_learned"  # RFC-0011 §3.5
 SEVERITIES = IMPORTANCE  # the four words of importance
 LESSON_KEYS = {  # key → field of a LessonContext
     "errorPattern": "error_pattern",

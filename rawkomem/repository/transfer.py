@@ -55,6 +55,7 @@ from ..files.ledger import (
 from ..files.machine_records import note_rule_files
 from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
+from ..format.mesh_fields import LESSON_KEYS
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
@@ -74,6 +75,7 @@ VIA_IMPORT = "import"
 READ_KEYS = {
     *KEY_NAMES,
     *KEY_ALIASES,
+    *LESSON_KEYS,
     IMPORTED,
     ALSO_IN,
     ALWAYS_KEY,
@@ -82,6 +84,8 @@ READ_KEYS = {
     "provenance",
     "quote",
     "intent",
+    "patternId",
+    "ruleConfidence",
     "topic",
 }
 YAMO = "yamo"  # this format is a database, not files
