@@ -20,7 +20,7 @@ from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import now, replace
+from ..model.values import now, replace, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
 from ..state.plans import TAG_CHARS, check_by
@@ -401,7 +401,7 @@ def split_by_size(
         total += chars[key]
         if total > max_chars:
             large[key] = fields[key]
-    return {key: value for key, value in fields.items() if key not in large}, large
+    return without(fields, *large), large
 
 
 def fitting_values(

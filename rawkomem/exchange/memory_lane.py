@@ -12,7 +12,7 @@ import apsw
 from ..format.entries import ENTRY_FIELD_KEYS
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import replace
+from ..model.values import replace, without
 from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
 from .notes import RENAMED_FIELD as OTHER_NAME
 from .notes import with_long_fields
@@ -240,13 +240,7 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
         key: value for key, value in row.items() if key not in READ_COLUMNS and value
     }
     columns |= {key: [*_listed_texts(row[key])] for key in LIST_COLUMNS if row.get(key)}
-    fields = as_values(
-        {
-            key: value
-            for key, value in about.items()
-            if key not in ("tags", *CONDITION_KEYS)
-        }
-    )
+    fields = as_values(without(about, "tags", *CONDITION_KEYS))
     assert isinstance(fields, dict)
     named = {
         LANE_KEYS.get(key, key): value

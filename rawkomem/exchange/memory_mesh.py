@@ -37,7 +37,7 @@ from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add
-from ..model.values import iso, now, read_time, record, replace
+from ..model.values import filled, iso, now, read_time, record, replace, without
 from ..state.changes import ENDS
 from ..state.strength import entry_row, lesson_metadata
 from ..text.clean import clean, one_line
@@ -222,7 +222,7 @@ def take_own_fields(
         and len(texts_in(when)) == len(when)
     ):
         entry = replace(entry, when=tuple(when))
-    return entry, {key: value for key, value in metadata.items() if key not in ends}
+    return entry, without(metadata, *ends)
 
 
 def is_own_time(value: object) -> bool:
@@ -413,7 +413,7 @@ def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
     skill, id = read_skill(str(row["yamo_text"])), str(row["id"])
     page = Page(place, "", not_later_than_now(row.get("created_at")))
     said = {"intent": one_line(str(row["intent"])), "description": skill.description}
-    extra = {key: text for key, text in said.items() if text}
+    extra = filled(said)
     name = str(row["name"]) or skill.name
     made = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
@@ -433,7 +433,7 @@ def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that fit into a frontmatter; the largest are left out and reported as skipped."""
     refused = (STORE_MARK_KEY, *FORBIDDEN_KEYS)
-    kept = {key: value for key, value in values.items() if key not in refused}
+    kept = without(values, *refused)
     return fitting_values(source, id, kept, MAX_KEPT_CHARS)
 
 
@@ -443,9 +443,7 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     tags = metadata.get("tags", [])
     if [*valid_tags(texts_in(tags))] == tags:
         said.add("tags")
-    return extra_from_metadata(
-        {key: value for key, value in metadata.items() if key not in said}
-    )
+    return extra_from_metadata(without(metadata, *said))
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
@@ -595,11 +593,7 @@ def _same_row(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
 
 
 def _metadata_object(metadata: str | None) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in json_object(metadata).items()
-        if key != STORE_MARK_KEY
-    }
+    return without(json_object(metadata), STORE_MARK_KEY)
 
 
 def _add_vectors(
@@ -646,7 +640,7 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         if memory.extra.get(place)
     }
     own = {"source": memory.source, "tags": [*memory.tags]}
-    told = {**{key: value for key, value in own.items() if value}, **kept, **placed}
+    told = {**filled(own), **kept, **placed}
     if memory.amended_in:
         told["tags"] = own["tags"]
     if COLUMNS_KEY in memory.extra:

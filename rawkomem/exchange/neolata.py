@@ -27,6 +27,7 @@ from ..model.values import (
     DAY,
     KEPT_BOTH,
     extra_value,
+    filled,
     iso,
     now,
     read_time,
@@ -41,7 +42,7 @@ from ..state.claims import (
     check_claim,
     claim_of,
 )
-from ..state.fold import IMPORTED_STATE, MAX_VOTES, new_memory
+from ..state.fold import DISPUTED, IMPORTED_STATE, MAX_VOTES, new_memory
 from ..state.plans import TITLE_CHARS, time_of
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
@@ -148,7 +149,7 @@ def _written_claim(claim: Claim | None) -> Item | None:
         "exclusive": claim.exclusive,
         "scope": claim.scope,
         **({"sessionId": claim.session} if claim.session else {}),
-        **{key: value for key, value in ends.items() if value},
+        **filled(ends),
         "normalizedValue": claim.value,
     }
 
@@ -199,7 +200,7 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         tags=texts_in(item.get("tags")),
         importance=importance_word(item.get("importance")),
         by=str(item.get("agent") or ""),
-        extra={key: value for key, value in extra.items() if value},
+        extra=filled(extra),
     )
     made = replace(made, id=our_id(item.get("id", "")), body=as_read_back(made.body))
     if "whenToUse" not in item:
@@ -522,7 +523,9 @@ def _state_there(
         },
         "links": links_of(item, known),
     }
-    return {key: value for key, value in state.items() if value}
+    if status == DISPUTED and not state["disputes"]:
+        state["disputes"] = "1"  # a memory is disputed here by at least one
+    return filled(state)
 
 
 def count_of(item: Item, name: str) -> int:

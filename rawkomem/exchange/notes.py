@@ -28,6 +28,7 @@ from ..model.values import (
     is_empty_value,
     record,
     replace,
+    without,
 )
 from ..state.fold import fold
 from ..state.trust import IMPORTED
@@ -412,7 +413,7 @@ def _front_of(page: Page, source: Source) -> Front:
 
 
 def _own_file_entry(page: Page, memory: Memory) -> Entry:
-    extra = {key: value for key, value in memory.extra.items() if key not in ADDED_KEYS}
+    extra = without(memory.extra, *ADDED_KEYS)
     named = extra.get("type")
     if memory.kind == "memory" and isinstance(named, str) and named in CREATES:
         memory = replace(memory, kind=named)

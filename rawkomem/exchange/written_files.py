@@ -14,7 +14,7 @@ from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
 from ..model.ids import file_stem, numbered_names
-from ..model.values import CREATES, iso, record, replace
+from ..model.values import CREATES, filled, iso, record, replace, without
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
@@ -172,11 +172,7 @@ def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
 
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
-    extra = {
-        key: value
-        for key, value in memory.extra.items()
-        if key not in (*ENDS, IMPORTED)
-    }
+    extra = without(memory.extra, *ENDS, IMPORTED)
     extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
     fields = {
         name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")
@@ -246,7 +242,7 @@ def _okf_entry(memory: Memory) -> Entry:
         said["resource"] = memory.source
     return replace(
         entry,
-        extra={**entry.extra, **{key: value for key, value in said.items() if value}},
+        extra={**entry.extra, **filled(said)},
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.entries import Value
 from ..model.errors import BadInput
-from ..model.values import IMPORTANCE, as_dict, record, replace
+from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
 from ..text.clean import one_line
 
@@ -48,7 +48,7 @@ def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
         for key, value in given.items()
         if key in METADATA_KEYS and isinstance(value, str)
     }
-    rest = {key: value for key, value in given.items() if key not in texts}
+    rest = without(given, *texts)
     extra: dict[str, Value] = {
         METADATA_KEYS[key]: text for key, text in texts.items() if text
     }
@@ -157,9 +157,7 @@ def is_pattern_id(text: str) -> bool:
 
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
-    given = {
-        name: text for name, text in as_dict(context).items() if name != "confidence"
-    }
+    given = without(as_dict(context), "confidence")
     texts = {
         name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
         for name, text in given.items()

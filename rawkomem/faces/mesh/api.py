@@ -23,7 +23,7 @@ from ...model.entries import LESSON, Memory
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
-from ...model.values import CREATES, now, replace
+from ...model.values import CREATES, filled, now, replace
 from ...recall.render import finish, held, labels_by_id
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
@@ -765,9 +765,7 @@ class MemoryContextManager:
             "tools_used": [*known.tools_used],
             "files_involved": [*known.files_involved],
         }
-        return await self.mesh.add(
-            content, {key: one for key, one in metadata.items() if one}
-        )
+        return await self.mesh.add(content, filled(metadata))
 
     async def recall_memories(
         self, query: str, options: RecallOptions | Given | None = None
