@@ -179,6 +179,21 @@ def test_lessons_carry_their_rule_in_the_metadata(project):
     mesh.close()
 
 
+def test_a_distilled_lesson_has_the_severity_of_the_failure(project):
+    failure = {
+        "status": "error",
+        "error_pattern": "tagless",
+        "preventative_rule": "Tag before you build",
+        "severity": "critical",
+    }
+    mesh = SyncMemoryMesh(dbDir=str(project))
+    mesh.add("Build failed because the tag was missing.", failure)
+    mesh.close()
+    mesh = SyncMemoryMesh(dbDir=str(project), enableWisdomDistillation=True)
+    assert [lesson.severity for lesson in mesh.query_lessons("tag before a build")] == ["critical"]
+    mesh.close()
+
+
 def test_a_prompt_shows_whole_dates(project):
     manager = MemoryContextManager(dbDir=str(project))
     record = manager.mesh.sync.add("Deploys run on Mondays.")
@@ -217,6 +232,7 @@ def test_earlier_runs_are_found_after_consolidation(project, repository, rawkome
         "goal", "similarity", "suggested_approach", "tools_used", "success", "trace_id"
     }  # fmt: skip
     assert GOALS[0] in rawkomem("trace", "search", GOALS[0], "-n", "1").stdout
+    assert "no earlier task" in rawkomem("trace", "search", GOALS[0], "--until", "2020-01-01").stderr
     assert "no earlier task" in rawkomem("trace", "search", "zzz qqq", "--min-similarity", "0.99").stderr
 
 

@@ -24,7 +24,7 @@ METADATA_KEYS = {
     **{
         key: key
         for key in str.split(
-            "type rationale hypothesis skill_name status error error_pattern fix preventative_rule source_skill_id"
+            "type rationale hypothesis skill_name status error error_pattern fix preventative_rule severity source_skill_id"
         )
     },
     "session_id": "session",
