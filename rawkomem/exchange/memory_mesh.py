@@ -40,12 +40,14 @@ from ..model.installed import how_to_add
 from ..model.values import filled, iso, now, read_time, record, replace, without
 from ..state.changes import ENDS
 from ..state.strength import entry_row, lesson_metadata
-from ..text.clean import clean, one_line
+from ..text.clean import one_line
 from .imported_entries import (
     OWN_ID,
     as_one_body,
     entry_from,
     fitting_values,
+    line_of,
+    text_of,
     texts_in,
     valid_name,
     valid_tags,
@@ -336,7 +338,7 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
         made,
         id=id if OWN_ID.fullmatch(id) else "",
         importance=importance_for(score) if score is not None else made.importance,
-        by=made.by or (valid_name(agent) if isinstance(agent, str) else ""),
+        by=made.by or valid_name(text_of(agent)),
         source=_source_text(metadata),
         extra={
             **made.extra,
@@ -447,8 +449,7 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
-    source = metadata.get("source")
-    return one_line(clean(source)) if isinstance(source, str) else ""
+    return line_of(metadata.get("source"))
 
 
 def _sorted_json(value: Mapping[str, Any]) -> str:

@@ -41,8 +41,10 @@ from .imported_entries import (
     conditions_from_description,
     entry_from,
     importance_of,
+    list_of,
     past_time,
     split_by_size,
+    text_of,
     texts_in,
     valid_name,
 )
@@ -188,7 +190,7 @@ def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[st
     when = _texts_under(fields, ("whenToUse", *KEY_NAMES["whenToUse"]))
     if not when:
         when = _texts_under(fields, GLOB_KEYS)
-        when += conditions_from_description(_text_value(fields.get("description")))
+        when += conditions_from_description(text_of(fields.get("description")))
     dated = DATED_NAME.fullmatch(stem)
     times = [*(fields.get(key) for key in TIME_KEYS), dated[1] if dated else ""]
     authors = [name for name in _author_names(fields) if name]
@@ -196,7 +198,7 @@ def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[st
     for tag in _texts_under(fields, TAG_KEYS):
         tags += [word.lstrip("#") for word in tag.split()] if "#" in tag else [tag]
     kept = kept_fields(fields)
-    if _text_value(fields.get("importance")).lower() in IMPORTANCE:
+    if text_of(fields.get("importance")).lower() in IMPORTANCE:
         del kept[RENAMED_FIELD.format("importance")]
     if len(authors) > 1:
         kept["authors"] = [*authors]
@@ -255,15 +257,11 @@ def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
 
 def _author_names(fields: Mapping[str, Value]) -> list[str]:
     given = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
-    listed = given if isinstance(given, list) else [given]
+    listed = list_of(given) or [given]
     return [
-        _text_value(item.get("name")) if isinstance(item, dict) else _text_value(item)
+        text_of(item.get("name")) if isinstance(item, dict) else text_of(item)
         for item in listed
     ]
-
-
-def _text_value(value: Value | None) -> str:
-    return value if isinstance(value, str) else ""
 
 
 # Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
@@ -361,9 +359,9 @@ def read_claude_memory(source: Source) -> Iterator[Entry]:
         fields = read_front(page.text).fields
         about = fields.get("metadata")
         type = (about if isinstance(about, dict) else fields).get("type")
-        category = CLAUDE_CATEGORIES.get(_text_value(type), "")
-        title = _text_value(fields.get("description")) or name_words(
-            _text_value(fields.get("name")) or page.stem
+        category = CLAUDE_CATEGORIES.get(text_of(type), "")
+        title = text_of(fields.get("description")) or name_words(
+            text_of(fields.get("name")) or page.stem
         )
         for note in _note_entries(page, source, title):
             extra = {**note.extra, "category": category} if category else note.extra
@@ -455,7 +453,7 @@ def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
     fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
     # pandoc stores it as a field
-    abstract = _text_value(fields.get("abstract")).strip()
+    abstract = text_of(fields.get("abstract")).strip()
     text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
     body = strip_page(text).strip("\n")
     heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""
