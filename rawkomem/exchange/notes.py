@@ -72,6 +72,7 @@ YAML_FRONT = re.compile(
     r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
 )
 TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
+EMPTY_FRONT = re.compile(r"\A---[ \t]*\n\s*---[ \t]*\n\n*")
 BLANK_LINES = re.compile(
     r"\A(?:[ \t]*\n)+"
 )  # at the start; the first line of text may be indented code
@@ -137,6 +138,7 @@ def _yaml_values(head: str) -> Any:
 def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").lstrip("\n")
+    text = EMPTY_FRONT.sub("", text)
     handler = NoteHandler()
     try:
         fields: Any = frontmatter.parse(text, handler=handler)[0]

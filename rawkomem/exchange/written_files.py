@@ -205,7 +205,8 @@ def _rule_page(memory: Memory, key: str) -> str:
     if key == GLOBS_KEY:  # Cursor reads the line as it is, without quotes
         always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
         front = f"globs: {joined}\n{ALWAYS_KEY}: {str(always).lower()}\n"
-    return f"---\n{front}---\n\n# {memory.title}\n\n{memory.body}\n"
+    head = f"---\n{front}---\n\n" if front else ""
+    return f"{head}# {memory.title}\n\n{memory.body}\n"
 
 
 def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str, str]:

@@ -32,7 +32,7 @@ from ..exchange.instructions import (
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
-from ..exchange.neolata import facts_in
+from ..exchange.neolata import KEPT_KEY, facts_in
 from ..exchange.sinks import (
     Flushed,
     SinkStatus,
@@ -55,12 +55,13 @@ from ..files.ledger import (
 from ..files.machine_records import note_rule_files
 from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
-from ..format.mesh_fields import LESSON_KEYS
+from ..format.mesh_fields import COLUMNS_KEY, LESSON_KEYS, OTHER_METADATA_KEY
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record, replace
+from ..state.fold import IMPORTED_STATE
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
@@ -77,6 +78,11 @@ READ_KEYS = {
     *KEY_ALIASES,
     *LESSON_KEYS,
     IMPORTED,
+    IMPORTED_STATE,
+    # the fields of another program that an export writes again
+    KEPT_KEY,
+    COLUMNS_KEY,
+    OTHER_METADATA_KEY,
     ALSO_IN,
     ALWAYS_KEY,
     "category",
