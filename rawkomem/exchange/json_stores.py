@@ -22,9 +22,10 @@ from .imported_entries import (
     importance_of,
     list_of,
     past_time,
+    text_of,
     texts_in,
 )
-from .notes import own_entry
+from .notes import own_entry, renamed_fields, with_long_fields
 from .sources import GONE_THERE, Page, Source
 
 Item = dict[str, Any]
@@ -32,6 +33,11 @@ Item = dict[str, Any]
 
 # keys of the list of memories in a document
 LIST_KEYS = ("results", "memories", "items", "data")
+# fields of mem0 that become parts of an entry, or that depend on a search or on the text
+MEM0_READ = (
+    "id", "memory", "text", "content", "metadata", "categories", "category", "tags", "importance", "agent_id",
+    "created_at", "updated_at", "score", "hash", "embedding",
+)  # fmt: skip
 OWN_FORMAT = "rawkomem/1"  # the format of each line of our JSON Lines
 # Key of our JSON Lines → field of a memory.
 JSON_TEXTS = {
@@ -85,16 +91,22 @@ def is_own_export(source: Source) -> bool:
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """Yield mem0's memories, with their tags, importance and author."""
+    """Yield mem0's memories, with their tags, importance and author; other fields are kept in the frontmatter."""
     for item in items_in(source.json()):
         about = json_object(item.get("metadata"))
         tags = texts_in(item.get("categories")) or texts_in(
             about.get("tags") or about.get("category")
         )
-        importance = importance_of(about.get("importance"))
-        by = str(item.get("agent_id") or "")
+        others = as_values({**without(about, *MEM0_READ), **without(item, *MEM0_READ)})
+        assert isinstance(others, dict)
+        extra, text = with_long_fields(renamed_fields(others), item_text(item))
         yield item_entry(
-            item, source.place(source.path), tags=tags, importance=importance, by=by
+            {**item, "memory": text},
+            source.place(source.path),
+            tags=tags,
+            importance=importance_of(about.get("importance")),
+            by=text_of(item.get("agent_id")),
+            extra=extra,
         )
 
 

@@ -9,13 +9,11 @@ from urllib.parse import quote
 
 import apsw
 
-from ..format.entries import ENTRY_FIELD_KEYS
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace, without
 from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
-from .notes import RENAMED_FIELD as OTHER_NAME
-from .notes import with_long_fields
+from .notes import renamed_fields, with_long_fields
 from .sources import Page, Source
 
 Row = dict[str, str]
@@ -253,12 +251,9 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     told = {
         key: value
         for key, value in named.items()
-        if value and value not in DEFAULT_VALUES.get(key, ())
+        if value not in DEFAULT_VALUES.get(key, ())
     }
-    return {
-        OTHER_NAME.format(key) if key in ENTRY_FIELD_KEYS else key: value
-        for key, value in told.items()
-    }
+    return renamed_fields(told)
 
 
 def lane_id(id: str) -> str:

@@ -25,6 +25,7 @@ from ..model.values import (
     CREATES,
     IMPORTANCE,
     KEY_NAMES,
+    filled,
     is_empty_value,
     record,
     replace,
@@ -232,6 +233,14 @@ def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
             is_ours = key in ENTRY_FIELD_KEYS and key != "source"
             found[RENAMED_FIELD.format(key) if is_ours else key] = value
     return found
+
+
+def renamed_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields that are not empty; rename fields whose name has another meaning here."""
+    return {
+        RENAMED_FIELD.format(key) if key in ENTRY_FIELD_KEYS else key: value
+        for key, value in filled(fields).items()
+    }
 
 
 def with_long_fields(

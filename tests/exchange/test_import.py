@@ -366,3 +366,15 @@ def test_what_is_deleted_stays_deleted(samples, repository):
     done = repository.exchange.import_from(samples["serena"])
     repository.delete(done.news[0].entry.id)
     assert not repository.exchange.import_from(samples["serena"]).news
+
+
+def test_other_fields_of_mem0_are_kept(repository, project):
+    """A field whose name has another meaning here gets another name."""
+    about = {"room": "kitchen", "tags": ["tea"], "importance": 0.9, "status": "new", "kind": "habit", "plan": {"days": [1, 2]}}
+    item = {"id": "a1", "memory": "Likes tea in the morning", "user_id": "u1", "score": 0.3, "metadata": about}
+    (project / "mem0.json").write_text(json.dumps({"results": [item]}))
+    (done,) = repository.exchange.import_from(str(project / "mem0.json")).news
+    memory = repository.get(done.entry.id)
+    assert (memory.kind, memory.tags, memory.importance) == ("memory", ("tea",), "critical")
+    kept = {"room": "kitchen", "user_id": "u1", "status": "new", "original_kind": "habit", "plan": {"days": ["1", "2"]}}
+    assert kept.items() <= memory.extra.items() and "score" not in memory.extra
