@@ -40,7 +40,6 @@ from ..model.installed import how_to_add
 from ..model.values import filled, iso, now, read_time, record, replace, without
 from ..state.changes import ENDS
 from ..state.strength import entry_row, lesson_metadata
-from ..text.clean import one_line
 from .imported_entries import (
     OWN_ID,
     as_one_body,
@@ -269,11 +268,9 @@ def read_yamo(source: Source) -> Iterator[Entry]:
     place = source.place(database.folder)
     place = os.path.basename(source.path) if place == "." else place
     related = _related(database)
-    for row in database.rows(MEMORY_ROWS):
-        if entry := _memory_entry(source, row, place):
+    for row in (*database.rows(MEMORY_ROWS), *database.rows(SKILL_ROWS)):
+        if entry := _row_entry(source, row, place):
             yield replace(entry, related=related.get(entry.id, ()))
-    for row in database.rows(SKILL_ROWS):
-        yield _skill_entry(source, row, place)
     for name in database.others:
         source.skip(name, NOT_CARRIED)
 
@@ -307,13 +304,38 @@ def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
     return {id: tuple(targets) for id, targets in found.items()}
 
 
-def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
-    content = without_context(str(row.get("content") or ""))
+def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
+    """Return a row of memories or skills as an entry; None if it has no text."""
+    id, is_skill = str(row["id"]), "yamo_text" in row
+    content = without_context(
+        str(row.get("yamo_text" if is_skill else "content") or "")
+    )
     if not content.strip():
-        source.skip(str(row.get("id", "?")), "it has no text")
+        source.skip(id, "it has no text")
         return None
-    id = str(row["id"])
     metadata = _fitting(source, id, json_object(row.get("metadata")))
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    if is_skill:
+        made = _skill_entry(row, page, id)
+    else:
+        lesson = _lesson_entry(content, metadata, page, id)
+        made = _with_columns(
+            source, lesson or _plain_entry(content, metadata, page, id), row, metadata
+        )
+    made, metadata = take_own_fields(made, metadata)
+    return replace(
+        made,
+        id=id if OWN_ID.fullmatch(id) else "",
+        source=_source_text(metadata),
+        extra={**made.extra, **_kept_metadata(metadata)},
+    )
+
+
+def _with_columns(
+    source: Source, made: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
+) -> Entry:
+    """Return a memory with its importance, author and state from its columns, and with all columns for an export."""
+    id = str(row["id"])
     held = {
         key: value
         for key, value in row.items()
@@ -321,31 +343,19 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     }
     columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
     if "importance_score" in columns:
-        columns["importance_score"] = round(
-            columns["importance_score"], 6
-        )  # a float32 column returns 0.9300000072
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
-    made = _lesson_entry(content, metadata, page, id) or _plain_entry(
-        content, metadata, page, id
-    )
-    made, metadata = take_own_fields(made, metadata)
+        # a float32 column returns 0.9300000072
+        columns["importance_score"] = round(columns["importance_score"], 6)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
-    state = str(
-        columns.get("state") or ("superseded" if columns.get("superseded_at") else "")
+    state = columns.get("state") or (
+        "superseded" if columns.get("superseded_at") else ""
     )
+    gone = {GONE_THERE: state} if state in GONE_STATES else {}
     return replace(
         made,
-        id=id if OWN_ID.fullmatch(id) else "",
         importance=importance_for(score) if score is not None else made.importance,
         by=made.by or valid_name(text_of(agent)),
-        source=_source_text(metadata),
-        extra={
-            **made.extra,
-            **_kept_metadata(metadata),
-            COLUMNS_KEY: _sorted_json(columns),
-            **({GONE_THERE: state} if state in GONE_STATES else {}),
-        },
+        extra={**made.extra, COLUMNS_KEY: _sorted_json(columns), **gone},
     )
 
 
@@ -411,25 +421,14 @@ def _lesson_entry(
     )
 
 
-def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
-    skill, id = read_skill(str(row["yamo_text"])), str(row["id"])
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
-    said = {"intent": one_line(str(row["intent"])), "description": skill.description}
-    extra = filled(said)
-    name = str(row["name"]) or skill.name
+def _skill_entry(row: Mapping[str, Any], page: Page, id: str) -> Entry:
+    skill = read_skill(str(row["yamo_text"]))
+    said = {"intent": line_of(row["intent"]), "description": skill.description}
+    name, extra = str(row["name"]) or skill.name, filled(said)
     made = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
-    made, metadata = take_own_fields(
-        made, _fitting(source, id, json_object(row.get("metadata")))
-    )
-    return replace(
-        made,
-        id=id if OWN_ID.fullmatch(id) else "",
-        body=skill_body(skill.text),
-        source=_source_text(metadata),
-        extra={**made.extra, **_kept_metadata(metadata)},
-    )
+    return replace(made, body=skill_body(skill.text))
 
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:

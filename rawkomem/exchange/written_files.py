@@ -48,10 +48,11 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     Raise Refused, before anything is written, if a file is not ours or was changed. Raise Unwritable on an I/O error.
     """
     before = _read_list(folder)
-    found = {
-        name: _file_hash(os.path.join(folder, *name.split("/")))
-        for name in {*files, *before}
+    paths = {
+        name: os.path.join(folder, *name.split("/"))
+        for name in (*files, *before, LIST_NAME)
     }
+    found = {name: _file_hash(path) for name, path in paths.items()}
     theirs = [
         name
         for name in files
@@ -69,20 +70,16 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     )
     written = sorted(name for name in files if found[name] != _text_hash(files[name]))
     for name in [*written, *gone, LIST_NAME]:
-        refuse_exit(os.path.join(folder, *name.split("/")), folder)
+        refuse_exit(paths[name], folder)
     try:
         for name in written:
-            replace_whole(
-                os.path.join(folder, *name.split("/")),
-                files[name].encode(),
-                within=folder,
-            )
+            replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
-            os.unlink(os.path.join(folder, *name.split("/")))
+            os.unlink(paths[name])
         hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
-            replace_whole(os.path.join(folder, LIST_NAME), listed.encode())
+            replace_whole(paths[LIST_NAME], listed.encode())
     except OSError as failure:
         raise Unwritable(
             f"cannot write {folder}: {failure.strerror}",

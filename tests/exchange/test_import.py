@@ -370,7 +370,14 @@ def test_what_is_deleted_stays_deleted(samples, repository):
 
 def test_other_fields_of_mem0_are_kept(repository, project):
     """A field whose name has another meaning here gets another name."""
-    about = {"room": "kitchen", "tags": ["tea"], "importance": 0.9, "status": "new", "kind": "habit", "plan": {"days": [1, 2]}}
+    about = {
+        "room": "kitchen",
+        "tags": ["tea"],
+        "importance": 0.9,
+        "status": "new",
+        "kind": "habit",
+        "plan": {"days": [1, 2]},
+    }
     item = {"id": "a1", "memory": "Likes tea in the morning", "user_id": "u1", "score": 0.3, "metadata": about}
     (project / "mem0.json").write_text(json.dumps({"results": [item]}))
     (done,) = repository.exchange.import_from(str(project / "mem0.json")).news
