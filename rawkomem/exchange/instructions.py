@@ -33,12 +33,10 @@ from .sources import ALWAYS_KEY, Page, Source
 
 # Remove lines without content from a page: comments, links to other pages, HTML tags, badges.
 
-COMMENT = re.compile(
-    r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE
-)  # on their own lines; hosts remove them, too
-INIT_OPENING = re.compile(
-    r"^This file provides guidance to [^\n]*\n?", re.MULTILINE
-)  # written by Claude Code's /init
+# on their own lines; hosts remove them, too
+COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+# written by Claude Code's /init
+INIT_OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)
 # A reference to another page: alone on its line, or after one or two words ("See also: @docs/style.md").
 INCLUDE = re.compile(
     r"^[ \t]*(?:[-*+>] )?(?:@[\w./~-]+|(?:[A-Za-z]+:? ){1,2}@[\w/~-]*(?:\.[\w/~-]+)+)[.,;]?[ \t]*$",
@@ -404,14 +402,14 @@ INSTRUCTION_NAMES = (
 # any folder may have these files
 NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 INSTRUCTION_ENDINGS = (".instructions.md",)
+# keys of Claude Code, Copilot and Cursor for the files that a page applies to
 GLOB_KEYS = (
     "paths",
     "applyTo",
     "globs",
-)  # keys of Claude Code, Copilot and Cursor for the files that a page applies to
-RULE_PLACE = re.compile(
-    r"(?:^|/)\.\w+/(?:rules|instructions)/"
-)  # each page there is about one rule
+)
+# each page there is about one rule
+RULE_PLACE = re.compile(r"(?:^|/)\.\w+/(?:rules|instructions)/")
 LESSONS_FOLDER = ".ai/memory"
 ALWAYS_ON = (
     "always_on"  # the trigger of a rule of Windsurf and Devin that always applies

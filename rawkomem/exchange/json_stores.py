@@ -61,12 +61,13 @@ JSON_STATE = {
     "supersededBy": "superseded_by",
     "path": "path",
 }
+# of memories that the other system no longer uses
 GONE_STATUSES = (
     "superseded",
     "archived",
     "deleted",
     "rejected",
-)  # of memories that the other system no longer uses
+)
 
 
 def items_in(value: Any) -> list[Item]:

@@ -105,9 +105,10 @@ def rows_of(
 ) -> Iterator[Row]:
     """Yield the rows of a table as texts; raise apsw.Error if the file is damaged."""
     most = MAX_CHAR_BYTES * (MAX_VALUE_CHARS + 1)
+    # a text ends at a NUL
     wanted = ", ".join(
         f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns
-    )  # a text ends at a NUL
+    )
     for values in connection.execute(
         f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"
     ):
@@ -126,13 +127,14 @@ def _quoted(name: str) -> str:
 LANE_TABLE = "memories"
 NEEDED_COLUMNS = ("id", "content")
 SKIPPED_COLUMNS = ("embedding",)  # computed from the text
+# these become parts of the entry itself
 READ_COLUMNS = (
     "id",
     "content",
     "metadata",
     "tags",
     "created_at",
-)  # these become parts of the entry itself
+)
 LIST_COLUMNS = ("auto_tags", "keywords")  # columns with a JSON array
 IMPORTANCE = {  # type → importance; other types get medium
     **dict.fromkeys(("correction", "decision", "commitment"), "high"),

@@ -61,12 +61,13 @@ Rows = list[dict[str, Any]]
 # Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges.
 
 TABLE_ENDING = ".lance"  # suffix of the folder of each table
+# below the folder that the user names
 USUAL_PLACES = (
     "",
     "lancedb",
     "data/lancedb",
     "runtime/data/lancedb",
-)  # below the folder that the user names
+)
 # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 BACKUP_TABLE = "memory_entries_v1_backup"
 MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
@@ -243,11 +244,12 @@ def is_own_time(value: object) -> bool:
 
 # these become parts of an entry
 PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")
+# of a memory that memory-mesh no longer uses
 GONE_STATES = (
     "superseded",
     "archived",
     "deprecated",
-)  # of a memory that memory-mesh no longer uses
+)
 LESSON_KIND = "lesson"  # also the type in metadata
 # memory-mesh writes this above each passage of a text: its source or its heading, which metadata and text have, too
 PASSAGE_CONTEXT = re.compile(r"^\[Document Context: [^\n]*\]\n", re.MULTILINE)

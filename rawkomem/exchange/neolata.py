@@ -73,9 +73,8 @@ Item = dict[str, Any]
 # frontmatter key of the fields without an exact equivalent here, as JSON
 KEPT_KEY = "neolata"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-THEIR_ID = re.compile(
-    rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}"
-)  # ids of jsonStorage and supabaseStorage
+# ids of jsonStorage and supabaseStorage
+THEIR_ID = re.compile(rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}")
 USUAL_CATEGORY = "fact"
 THEIR_STATUSES = {  # our status → neolata's, if it has no such status
     "draft": "quarantined",
@@ -202,10 +201,11 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
     made = replace(made, id=our_id(item.get("id", "")), body=as_read_back(made.body))
     if "whenToUse" not in item:
         return made
+    # of our export
     conditions = [
         one_line(condition, CONDITION_LENGTH)
         for condition in texts_in(item["whenToUse"])
-    ]  # of our export
+    ]
     return replace(
         made,
         title=one_line(str(title or made.title), TITLE_CHARS),
@@ -324,6 +324,7 @@ COLUMNS = {  # column of Supabase → field
     "new_claim": "newClaim",
     "existing_claim": "existingClaim",
 }
+# mem0's memories do not have these
 NEOLATA_FIELDS = (
     "agent",
     "agent_id",
@@ -331,7 +332,7 @@ NEOLATA_FIELDS = (
     "category",
     "claim",
     "importance",
-)  # mem0's memories do not have these
+)
 Parts = dict[str, list[Item]]  # file → its items, in the fields of neolata's JSON
 
 
@@ -442,10 +443,11 @@ def _from_row(row: Item) -> Item:
 
 REFUSED_STATUSES = ("deleted", "rejected")  # statuses that are not imported
 RESTORED_STATUSES = (ACTIVE, "superseded", "disputed", "quarantined", "archived")
+# kept with a memory; neolata has files for them
 CONFLICTS_KEPT, CLUSTERS_KEPT = (
     "pendingConflicts",
     "labeledClusters",
-)  # kept with a memory; neolata has files for them
+)
 VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
@@ -577,12 +579,13 @@ def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
 # Write a folder for neolata's jsonStorage. Imported fields are written as they were, unless they
 # changed.
 
+# of neolata's quarantine
 QUARANTINE_REASONS = (
     "trust_insufficient",
     "predicate_requires_review",
     "suspicious_input",
     "manual",
-)  # of neolata's quarantine
+)
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
 
 

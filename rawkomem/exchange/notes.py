@@ -74,9 +74,8 @@ YAML_FRONT = re.compile(
 )
 TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
 EMPTY_FRONT = re.compile(r"\A---[ \t]*\n\s*---[ \t]*\n\n*")
-BLANK_LINES = re.compile(
-    r"\A(?:[ \t]*\n)+"
-)  # at the start; the first line of text may be indented code
+# at the start; the first line of text may be indented code
+BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 
 
 @record
@@ -311,9 +310,8 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
             named = json.load(stream)["projects"].values()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    paths = [
-        one.get("path") if isinstance(one, dict) else one for one in named
-    ]  # newer versions store objects
+    # newer versions store objects
+    paths = [one.get("path") if isinstance(one, dict) else one for one in named]
     top = os.path.realpath(project) + os.sep
     folders = [
         os.path.realpath(os.path.expanduser(path))

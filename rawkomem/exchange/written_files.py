@@ -123,8 +123,8 @@ def _file_hash(file: str) -> str:
         return "unreadable"
 
 
-# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle; see also
-# neolata/ and yamo/.
+# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle, as rules.
+# neolata.py and memory_mesh.py write their own formats.
 
 DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
 GLOBS_KEY = "globs"  # of Cursor's rules
