@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..exchange.formats import (
     FORMATS,
@@ -169,9 +169,16 @@ class Exchange(Wing):
         return self.import_all([path], kind, dry_run)[0]
 
     def import_all(
-        self, paths: Sequence[str], kind: str = "", dry_run: bool = False
+        self,
+        paths: Sequence[str],
+        kind: str = "",
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[Import]:
-        """Import from several files and folders; store a memory once even if several of them contain it."""
+        """Import from several files and folders; store a memory once even if several of them contain it.
+
+        If it is stopped, the same import goes on where it was.
+        """
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
             here = MemoriesHere(self._core.all(), self._core.is_vouching())
@@ -181,8 +188,9 @@ class Exchange(Wing):
             plans = self._core.read(
                 lambda: entries_to_write(everything, ENTRIES_AT_ONCE, entries)
             )
-            for plan in [] if dry_run else plans:
+            for number, plan in enumerate([] if dry_run else plans, 1):
                 self._core.write(plan, VIA_IMPORT)
+                progress(number, len(plans))
         if not dry_run:
             project = self._layout.project
             rule_files = [
