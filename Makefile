@@ -7,6 +7,7 @@ FAST := not time and not slow and not attacks and not models and not stores and 
 # worksteal: a process that runs out of tests takes half of what the other has left.
 PARALLEL := -n 2 --dist worksteal
 NEOLATA := @jeremiaheth/neolata-mem@0.8.4
+NEOLATA_SOURCE := github:Jeremiaheth/neolata-mem  # where the registry does not have it
 HOSTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0 @github/copilot@1.0.102 @google/gemini-cli@0.61.0
 AXE := axe-core@4.14.0
 CODE := code-server@4.96.4
@@ -44,7 +45,8 @@ suite: .venv/ready
 test-slow: .venv/ready       ## torture: kills, storms, fuzzing, failing system calls (they need strace); RAWKOMEM_FULL=1 runs every case, for hours
 	@command -v strace >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq strace; } || \
 	  echo "strace is not installed: failing system calls are skipped"
-	@command -v npm >/dev/null && npm install --prefix .hosts --no-audit --no-fund --ignore-scripts --silent $(NEOLATA) || \
+	@command -v npm >/dev/null && for package in $(NEOLATA) $(NEOLATA_SOURCE); do \
+	  npm install --prefix .hosts --no-audit --no-fund --ignore-scripts --silent $$package && exit 0; done; \
 	  echo "$(NEOLATA) cannot be installed: its round trips are skipped"
 	$(BIN)/python -m pip install --quiet --group install --group site
 	$(BIN)/pytest $(PARALLEL) -m slow

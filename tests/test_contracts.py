@@ -159,8 +159,12 @@ LESSON = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["Do not\n\nrestart the broker", "# Never\n\nrestart the broker at night",
-                                  "Do not\n\nstop the first one\n\nDo not\n\nstop the second one"])  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "Do not\n\nrestart the broker", "# Never\n\nrestart the broker at night", "Stop\n\nusing pip for releases",
+    "Do not\n\nstop the first one\n\nDo not\n\nstop the second one", "Refuse\n\nforce pushes to main",
+    "Do NOT\n\nrestart", "Nein\n\nniemals am Freitag neu starten",
+    "It is wrong that\n\nthe cache is shared.\n\nIt is wrong that\n\nthe queue is ordered.",
+])  # fmt: skip
 def test_layer_0_never_inverts_a_sentence(text):
     assert scrubbed_text(text) == text
 
@@ -172,6 +176,21 @@ def test_lessons_carry_their_rule_in_the_metadata(project):
     told = {key: record.metadata[key] for key in ("rule_confidence", "severity", "preventative_rule")}
     assert told == {"rule_confidence": 0.8, "severity": "high", "preventative_rule": "Tag before you build"}
     assert "#lesson_learned" in record.metadata["tags"] and block.pattern_id == record.metadata["lesson_pattern_id"]
+    mesh.close()
+
+
+def test_a_distilled_lesson_has_the_severity_of_the_failure(project):
+    failure = {
+        "status": "error",
+        "error_pattern": "tagless",
+        "preventative_rule": "Tag before you build",
+        "severity": "critical",
+    }
+    mesh = SyncMemoryMesh(dbDir=str(project))
+    mesh.add("Build failed because the tag was missing.", failure)
+    mesh.close()
+    mesh = SyncMemoryMesh(dbDir=str(project), enableWisdomDistillation=True)
+    assert [lesson.severity for lesson in mesh.query_lessons("tag before a build")] == ["critical"]
     mesh.close()
 
 
@@ -213,6 +232,7 @@ def test_earlier_runs_are_found_after_consolidation(project, repository, rawkome
         "goal", "similarity", "suggested_approach", "tools_used", "success", "trace_id"
     }  # fmt: skip
     assert GOALS[0] in rawkomem("trace", "search", GOALS[0], "-n", "1").stdout
+    assert "no earlier task" in rawkomem("trace", "search", GOALS[0], "--until", "2020-01-01").stderr
     assert "no earlier task" in rawkomem("trace", "search", "zzz qqq", "--min-similarity", "0.99").stderr
 
 
@@ -289,7 +309,7 @@ ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| `([\w/]+\.py)::(\w+)` \| ([^|]+) \|
 def test_the_page_of_promises_names_tests_that_exist_and_counts_right():
     page = (ROOT / "docs" / "conformity.md").read_text(encoding="utf-8")
     rows = ROW.findall(page)
-    assert len(rows) == 114 + 80 == len({row[:2] for row in rows})
+    assert len(rows) == 116 + 80 == len({row[:2] for row in rows})
     for _, promise, file, test, verdict in rows:
         assert verdict in VERDICTS, promise
         assert f"def {test}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), promise

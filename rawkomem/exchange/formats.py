@@ -166,6 +166,7 @@ ROWS = (
         write=rule_files("applyTo", ".instructions.md"),
     ),
 )
+# other people's code
 OTHERS_FOLDERS = (
     *SKIPPED_FOLDERS,
     "vendor",
@@ -174,7 +175,7 @@ OTHERS_FOLDERS = (
     "dist",
     "build",
     "target",
-)  # other people's code
+)
 MAX_FOLDERS = 5_000  # folders of a project that are searched for instructions
 FORMATS = {row.name: row for row in ROWS}
 SUFFIX_HINTS = {  # suffix of a file that no format recognizes → hint

@@ -14,7 +14,15 @@ from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
-from ..model.values import ACTIVE, CREATES, ERROR, names_of_key, record, replace
+from ..model.values import (
+    ACTIVE,
+    CREATES,
+    ERROR,
+    names_of_key,
+    record,
+    replace,
+    without,
+)
 from ..redaction.entries import redact_entry
 from ..state.changes import archiving, plan_amend, superseding
 from ..state.fold import (
@@ -303,7 +311,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
     row = FORMATS[kind]
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
     dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
-    said = {key: value for key, value in entry.extra.items() if key not in dropped}
+    said = without(entry.extra, *dropped)
     entry = replace(
         entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place}
     )

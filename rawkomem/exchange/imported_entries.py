@@ -20,10 +20,10 @@ from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import now, replace
+from ..model.values import now, replace, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
-from ..state.plans import TAG_CHARS, check_by
+from ..state.plans import TAG_CHARS, TITLE_CHARS, check_by
 from ..state.trust import IMPORTED
 from ..text.clean import clean, one_line
 from ..text.conditions import (
@@ -327,15 +327,32 @@ def valid_name(by: str) -> str:
     return by
 
 
+def text_of(value: object) -> str:
+    """Return a text; an empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def line_of(value: object, limit: int = TITLE_CHARS) -> str:
+    """Return a text as one clean line; an empty one for anything else."""
+    return one_line(text_of(value), limit)
+
+
+def list_of(value: object) -> list[Any]:
+    """Return a list; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def dicts_in(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list; none for anything else."""
+    return [item for item in list_of(value) if isinstance(item, dict)]
+
+
 def texts_in(value: Value | None) -> list[str]:
     """Return the texts of a value that is a list of texts or one text with commas."""
     if isinstance(value, list):
         return [str(item).strip() for item in value if isinstance(item, str)]
-    return (
-        [part.strip() for part in split_outside_braces(value) if part.strip()]
-        if isinstance(value, str)
-        else []
-    )
+    parts = [part.strip() for part in split_outside_braces(text_of(value))]
+    return [part for part in parts if part]
 
 
 def past_time(value: object) -> int:
@@ -401,7 +418,7 @@ def split_by_size(
         total += chars[key]
         if total > max_chars:
             large[key] = fields[key]
-    return {key: value for key, value in fields.items() if key not in large}, large
+    return without(fields, *large), large
 
 
 def fitting_values(

@@ -33,12 +33,10 @@ from .sources import ALWAYS_KEY, Page, Source
 
 # Remove lines without content from a page: comments, links to other pages, HTML tags, badges.
 
-COMMENT = re.compile(
-    r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE
-)  # on their own lines; hosts remove them, too
-INIT_OPENING = re.compile(
-    r"^This file provides guidance to [^\n]*\n?", re.MULTILINE
-)  # written by Claude Code's /init
+# on their own lines; hosts remove them, too
+COMMENT = re.compile(r"^<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+# written by Claude Code's /init
+INIT_OPENING = re.compile(r"^This file provides guidance to [^\n]*\n?", re.MULTILINE)
 # A reference to another page: alone on its line, or after one or two words ("See also: @docs/style.md").
 INCLUDE = re.compile(
     r"^[ \t]*(?:[-*+>] )?(?:@[\w./~-]+|(?:[A-Za-z]+:? ){1,2}@[\w/~-]*(?:\.[\w/~-]+)+)[.,;]?[ \t]*$",
@@ -69,8 +67,7 @@ def strip_page(text: str) -> str:
     # the search for comments ends here, to keep its time linear
     end = text.rfind("-->") + 3
     text = COMMENT.sub("", text[:end]) + text[end:]
-    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
-        part = "\n".join(line for _, line in lines)
+    for is_code, part in _code_and_prose(text):
         for noise in () if is_code else (INIT_OPENING, INCLUDE, TAG_LINE, BADGE_LINE):
             part = noise.sub("", part)
         kept.append(part)
@@ -158,8 +155,7 @@ def staying_rules(page: str) -> list[str]:
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:
     """Yield (is code, text) of each heading, paragraph, list item and code fence."""
-    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
-        part = "\n".join(line for _, line in lines)
+    for is_code, part in _code_and_prose(text):
         spaced = part if is_code else HEADING_LINE.sub(r"\n\g<0>\n", part)
         for block in [part] if is_code else BLOCK_START.split(spaced):
             if block.strip():
@@ -182,6 +178,12 @@ def _without_ours(text: str) -> str:
 def count_words(text: str) -> int:
     """Return the number of words of a text, without `@` references to other pages."""
     return len(REFERENCE.sub("", text).split())
+
+
+def _code_and_prose(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield (is code, lines) of each code fence and of the text between two."""
+    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
+        yield is_code, "\n".join(line for _, line in lines)
 
 
 def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
@@ -359,18 +361,14 @@ def heading_text(line: str) -> str:
 def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
     said: list[str] = []
-    for level, line in heading_lines(text):
-        if 0 < level <= deepest:
-            yield from _closed_section(
-                said, (*above, *(name for _, name in trail)), deepest
-            )
-            trail = [(at, name) for at, name in trail if at < level] + [
-                (level, heading_text(line))
-            ]
-            said = []
-        else:
+    for level, line in [*heading_lines(text), (1, "")]:
+        if not 0 < level <= deepest:
             said.append(line)
-    yield from _closed_section(said, (*above, *(name for _, name in trail)), deepest)
+            continue
+        names = (*above, *(name for _, name in trail))
+        yield from _closed_section(said, names, deepest)
+        outer = [(at, name) for at, name in trail if at < level]
+        trail, said = [*outer, (level, heading_text(line))], []
 
 
 def _closed_section(
@@ -404,14 +402,14 @@ INSTRUCTION_NAMES = (
 # any folder may have these files
 NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 INSTRUCTION_ENDINGS = (".instructions.md",)
+# keys of Claude Code, Copilot and Cursor for the files that a page applies to
 GLOB_KEYS = (
     "paths",
     "applyTo",
     "globs",
-)  # keys of Claude Code, Copilot and Cursor for the files that a page applies to
-RULE_PLACE = re.compile(
-    r"(?:^|/)\.\w+/(?:rules|instructions)/"
-)  # each page there is about one rule
+)
+# each page there is about one rule
+RULE_PLACE = re.compile(r"(?:^|/)\.\w+/(?:rules|instructions)/")
 LESSONS_FOLDER = ".ai/memory"
 ALWAYS_ON = (
     "always_on"  # the trigger of a rule of Windsurf and Devin that always applies

@@ -7,21 +7,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..format.entries import ENTRY_FIELD_KEYS, MAX_PATTERNS
+from ..format.mesh_fields import json_object
 from ..learn.skills import CONDITION_LENGTH
-from ..model.entries import Entry, Memory, Value
-from ..model.values import CREATES, IMPORTANCE
+from ..model.entries import Entry, Memory
+from ..model.values import CREATES, IMPORTANCE, without
 from ..state.changes import ENDS, RELATED
 from ..state.plans import TITLE_CHARS
 from ..state.trust import IMPORTED
 from ..text.clean import one_line
 from .imported_entries import (
     as_values,
+    dicts_in,
     entry_from,
     importance_of,
+    list_of,
     past_time,
+    text_of,
     texts_in,
 )
-from .notes import own_entry
+from .notes import own_entry, renamed_fields, with_long_fields
 from .sources import GONE_THERE, Page, Source
 
 Item = dict[str, Any]
@@ -29,6 +33,11 @@ Item = dict[str, Any]
 
 # keys of the list of memories in a document
 LIST_KEYS = ("results", "memories", "items", "data")
+# fields of mem0 that become parts of an entry, or that depend on a search or on the text
+MEM0_READ = (
+    "id", "memory", "text", "content", "metadata", "categories", "category", "tags", "importance", "agent_id",
+    "created_at", "updated_at", "score", "hash", "embedding",
+)  # fmt: skip
 OWN_FORMAT = "rawkomem/1"  # the format of each line of our JSON Lines
 # Key of our JSON Lines → field of a memory.
 JSON_TEXTS = {
@@ -52,38 +61,24 @@ JSON_STATE = {
     "supersededBy": "superseded_by",
     "path": "path",
 }
+# of memories that the other system no longer uses
 GONE_STATUSES = (
     "superseded",
     "archived",
     "deleted",
     "rejected",
-)  # of memories that the other system no longer uses
+)
 
 
 def items_in(value: Any) -> list[Item]:
     """Return the memories of a document: from a list, from a list under a known key, or from one list per agent."""
     if isinstance(value, dict):
-        inner = next(
-            (
-                value[name]
-                for name in LIST_KEYS
-                if isinstance(value.get(name), (list, dict))
-            ),
-            None,
-        )
+        named = [value.get(name) for name in LIST_KEYS]
+        inner = next((part for part in named if isinstance(part, (list, dict))), None)
         if inner is None:
-            inner = [
-                item
-                for part in value.values()
-                if isinstance(part, list)
-                for item in part
-            ]
+            inner = [item for part in value.values() for item in list_of(part)]
         value = list(inner.values()) if isinstance(inner, dict) else inner
-    return (
-        [item for item in value if isinstance(item, dict) and item_text(item)]
-        if isinstance(value, list)
-        else []
-    )
+    return [item for item in dicts_in(value) if item_text(item)]
 
 
 def is_mem0(source: Source) -> bool:
@@ -97,17 +92,22 @@ def is_own_export(source: Source) -> bool:
 
 
 def read_mem0(source: Source) -> Iterator[Entry]:
-    """Yield mem0's memories, with their tags, importance and author."""
+    """Yield mem0's memories, with their tags, importance and author; other fields are kept in the frontmatter."""
     for item in items_in(source.json()):
-        given = item.get("metadata")
-        about: Item = given if isinstance(given, dict) else {}
+        about = json_object(item.get("metadata"))
         tags = texts_in(item.get("categories")) or texts_in(
             about.get("tags") or about.get("category")
         )
-        importance = importance_of(about.get("importance"))
-        by = str(item.get("agent_id") or "")
+        others = as_values({**without(about, *MEM0_READ), **without(item, *MEM0_READ)})
+        assert isinstance(others, dict)
+        extra, text = with_long_fields(renamed_fields(others), item_text(item))
         yield item_entry(
-            item, source.place(source.path), tags=tags, importance=importance, by=by
+            {**item, "memory": text},
+            source.place(source.path),
+            tags=tags,
+            importance=importance_of(about.get("importance")),
+            by=text_of(item.get("agent_id")),
+            extra=extra,
         )
 
 
@@ -130,26 +130,21 @@ def read_own_export(source: Source) -> Iterator[Entry]:
 def _own_line_entry(source: Source, item: Item) -> Entry:
     texts = {field: str(item.get(key) or "") for key, field in JSON_TEXTS.items()}
     lists = {field: texts_in(item.get(key)) for key, field in JSON_LISTS.items()}
-    state: Item = item["state"] if isinstance(item.get("state"), dict) else {}
-    values = as_values(item.get("extra"))
-    extra: dict[str, Value] = {
-        key: value
-        for key, value in (values.items() if isinstance(values, dict) else ())
-        if key not in (*ENTRY_FIELD_KEYS, *ENDS, IMPORTED)
-    }
+    state = json_object(item.get("state"))
+    values = as_values(json_object(item.get("extra")))
+    assert isinstance(values, dict)
+    extra = without(values, *ENTRY_FIELD_KEYS, *ENDS, IMPORTED)
     extra |= {key: one_line(str(state[key])) for key in ENDS if state.get(key)}
     if state.get("status") in GONE_STATUSES:
         extra[GONE_THERE] = str(state["status"])
-    links = state.get("links")
-    for link in links if isinstance(links, list) else ():
-        if isinstance(link, dict) and link.get("type") == RELATED:
-            # other types have no frontmatter key
+    for link in dicts_in(state.get("links")):
+        if link.get("type") == RELATED:  # other types have no frontmatter key
             lists["related"].append(str(link.get("to", "")))
     known = {"kind": CREATES, "importance": IMPORTANCE}
     usable: dict[str, Any] = {
         field: text if field == "body" else one_line(text, TITLE_CHARS)
         for field, text in texts.items()
-        if field not in known or text in known[field]
+        if text in known.get(field, (text,))
     }
     conditions = [one_line(text, CONDITION_LENGTH) for text in lists["when"]]
     memory = Memory(
@@ -165,14 +160,8 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
 
 def item_text(item: Item) -> str:
     """Return the text of a memory of another program; empty if it has none."""
-    return next(
-        (
-            item[key]
-            for key in ("memory", "text", "content")
-            if isinstance(item.get(key), str)
-        ),
-        "",
-    )
+    named = (item.get(key) for key in ("memory", "text", "content"))
+    return next((text for text in named if isinstance(text, str)), "")
 
 
 def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:

@@ -17,7 +17,7 @@ from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
 from ..model.ids import holds_id, slug
-from ..model.values import record, replace
+from ..model.values import record, replace, without
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of
 from ..text.clean import one_line
@@ -28,6 +28,7 @@ from .sources import Source
 # Store in which file of LLMos a memory was.
 
 ORIGIN_KEY = "llmos"  # frontmatter key
+ID_KEY = "llmosId"  # frontmatter key of an id there that is not one of ours
 LOG_FILE = "system/memory_log.md"
 PROJECTS = "projects/"
 
@@ -39,6 +40,11 @@ def origin_of(extra: Mapping[str, Value]) -> str:
     is_plain = all(part and part[0] != "." and "\\" not in part for part in parts)
     is_inside = parts[:1] == ["projects"] and len(parts) > 2 and is_plain
     return str(file) if is_inside or file == LOG_FILE else ""
+
+
+def id_there(memory: Memory) -> str:
+    """Return the id of a memory in LLMos."""
+    return str(memory.extra.get(ID_KEY) or memory.id)
 
 
 # Read projects of LLMos (`projects/*/{context.md,memory/…}`, `system/memory_log.md`) as entries.
@@ -159,7 +165,11 @@ def _blocks(text: str, path: str, project: str) -> list[Entry]:
         elif project:
             extra = {"project_name": project, **extra}
         found_in = entry.found_in or (project if entry.kind == TRACE else "")
-        id = entry.id if entry.id.startswith(OWN_IDS) else _content_id(entry)
+        id = entry.id
+        if not id.startswith(OWN_IDS):
+            id = _content_id(entry)
+            if "id" in entry.given:
+                extra = {**extra, ID_KEY: entry.id}
         found.append(
             replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra)
         )
@@ -288,7 +298,10 @@ def _append_to(folder: str, name: str, memories: list[Memory]) -> list[str]:
         _llmos_text(memory)
         for memory in memories
         if not known
-        or (memory.body.strip() != known.strip() and not holds_id(known, memory.id))
+        or (
+            memory.body.strip() != known.strip()
+            and not holds_id(known, id_there(memory))
+        )
     ]
     if texts:
         os.makedirs(os.path.dirname(file), exist_ok=True)
@@ -300,12 +313,16 @@ def _append_to(folder: str, name: str, memories: list[Memory]) -> list[str]:
 def _llmos_text(memory: Memory) -> str:
     """Return a memory in LLMos format: a trace, an experience, or a section with its title."""
     if memory.kind in (TRACE, EXPERIENCE):
-        extra = {key: value for key, value in memory.extra.items() if key != ORIGIN_KEY}
-        body = memory.body if memory.kind == TRACE else ""
         entry = Entry(
-            memory.kind, memory.id, title=memory.title, at=memory.created, by=memory.by
+            memory.kind,
+            id_there(memory),
+            title=memory.title,
+            at=memory.created,
+            by=memory.by,
+            body=memory.body if memory.kind == TRACE else "",
+            extra=without(memory.extra, ORIGIN_KEY, ID_KEY),
         )
-        return emit_entry(replace(entry, body=body, extra=extra))
+        return emit_entry(entry)
     if memory.path.startswith(ARCHIVED) or origin_of(memory.extra).endswith(
         f"/{CONTEXT}"
     ):

@@ -9,13 +9,11 @@ from urllib.parse import quote
 
 import apsw
 
-from ..format.entries import ENTRY_FIELD_KEYS
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
-from ..model.values import replace
+from ..model.values import replace, without
 from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
-from .notes import RENAMED_FIELD as OTHER_NAME
-from .notes import with_long_fields
+from .notes import renamed_fields, with_long_fields
 from .sources import Page, Source
 
 Row = dict[str, str]
@@ -107,9 +105,10 @@ def rows_of(
 ) -> Iterator[Row]:
     """Yield the rows of a table as texts; raise apsw.Error if the file is damaged."""
     most = MAX_CHAR_BYTES * (MAX_VALUE_CHARS + 1)
+    # a text ends at a NUL
     wanted = ", ".join(
         f"substr(CAST({_quoted(name)} AS BLOB), 1, {most})" for name in columns
-    )  # a text ends at a NUL
+    )
     for values in connection.execute(
         f"SELECT {wanted} FROM {_quoted(table)} LIMIT {MAX_ROWS + 1}"
     ):
@@ -128,13 +127,14 @@ def _quoted(name: str) -> str:
 LANE_TABLE = "memories"
 NEEDED_COLUMNS = ("id", "content")
 SKIPPED_COLUMNS = ("embedding",)  # computed from the text
+# these become parts of the entry itself
 READ_COLUMNS = (
     "id",
     "content",
     "metadata",
     "tags",
     "created_at",
-)  # these become parts of the entry itself
+)
 LIST_COLUMNS = ("auto_tags", "keywords")  # columns with a JSON array
 IMPORTANCE = {  # type → importance; other types get medium
     **dict.fromkeys(("correction", "decision", "commitment"), "high"),
@@ -240,13 +240,7 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
         key: value for key, value in row.items() if key not in READ_COLUMNS and value
     }
     columns |= {key: [*_listed_texts(row[key])] for key in LIST_COLUMNS if row.get(key)}
-    fields = as_values(
-        {
-            key: value
-            for key, value in about.items()
-            if key not in ("tags", *CONDITION_KEYS)
-        }
-    )
+    fields = as_values(without(about, "tags", *CONDITION_KEYS))
     assert isinstance(fields, dict)
     named = {
         LANE_KEYS.get(key, key): value
@@ -259,12 +253,9 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     told = {
         key: value
         for key, value in named.items()
-        if value and value not in DEFAULT_VALUES.get(key, ())
+        if value not in DEFAULT_VALUES.get(key, ())
     }
-    return {
-        OTHER_NAME.format(key) if key in ENTRY_FIELD_KEYS else key: value
-        for key, value in told.items()
-    }
+    return renamed_fields(told)
 
 
 def lane_id(id: str) -> str:

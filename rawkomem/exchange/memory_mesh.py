@@ -22,6 +22,7 @@ from ..format.mesh_fields import (
     STORE_MARK_KEY,
     LessonContext,
     checked_lesson,
+    compact_json,
     extra_from_metadata,
     importance_for,
     importance_score,
@@ -31,20 +32,21 @@ from ..format.mesh_fields import (
     lesson_title,
 )
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
-from ..learn.lessons import lesson_metadata
+from ..learn.lessons import lesson_conditions
 from ..learn.skills import read_skill, skill_body
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import BadInput, Refused, Unwritable
 from ..model.installed import how_to_add
-from ..model.values import iso, now, read_time, record, replace
+from ..model.values import filled, iso, now, read_time, record, replace, without
 from ..state.changes import ENDS
-from ..state.strength import entry_row
-from ..text.clean import clean, one_line
+from ..state.strength import entry_row, lesson_metadata
 from .imported_entries import (
     OWN_ID,
     as_one_body,
     entry_from,
     fitting_values,
+    line_of,
+    text_of,
     texts_in,
     valid_name,
     valid_tags,
@@ -59,12 +61,13 @@ Rows = list[dict[str, Any]]
 # Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges.
 
 TABLE_ENDING = ".lance"  # suffix of the folder of each table
+# below the folder that the user names
 USUAL_PLACES = (
     "",
     "lancedb",
     "data/lancedb",
     "runtime/data/lancedb",
-)  # below the folder that the user names
+)
 # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 BACKUP_TABLE = "memory_entries_v1_backup"
 MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
@@ -221,7 +224,7 @@ def take_own_fields(
         and len(texts_in(when)) == len(when)
     ):
         entry = replace(entry, when=tuple(when))
-    return entry, {key: value for key, value in metadata.items() if key not in ends}
+    return entry, without(metadata, *ends)
 
 
 def is_own_time(value: object) -> bool:
@@ -241,12 +244,15 @@ def is_own_time(value: object) -> bool:
 
 # these become parts of an entry
 PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")
+# of a memory that memory-mesh no longer uses
 GONE_STATES = (
     "superseded",
     "archived",
     "deprecated",
-)  # of a memory that memory-mesh no longer uses
+)
 LESSON_KIND = "lesson"  # also the type in metadata
+# memory-mesh writes this above each passage of a text: its source or its heading, which metadata and text have, too
+PASSAGE_CONTEXT = re.compile(r"^\[Document Context: [^\n]*\]\n", re.MULTILINE)
 NOT_CARRIED = "rows of this table are not imported"
 # of metadata, and of columns, as JSON: a frontmatter has 64 KiB, and quoting doubles some
 # characters
@@ -264,11 +270,9 @@ def read_yamo(source: Source) -> Iterator[Entry]:
     place = source.place(database.folder)
     place = os.path.basename(source.path) if place == "." else place
     related = _related(database)
-    for row in database.rows(MEMORY_ROWS):
-        if entry := _memory_entry(source, row, place):
+    for row in (*database.rows(MEMORY_ROWS), *database.rows(SKILL_ROWS)):
+        if entry := _row_entry(source, row, place):
             yield replace(entry, related=related.get(entry.id, ()))
-    for row in database.rows(SKILL_ROWS):
-        yield _skill_entry(source, row, place)
     for name in database.others:
         source.skip(name, NOT_CARRIED)
 
@@ -302,13 +306,38 @@ def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
     return {id: tuple(targets) for id, targets in found.items()}
 
 
-def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
-    content = row.get("content")
-    if not isinstance(content, str) or not content.strip():
-        source.skip(str(row.get("id", "?")), "it has no text")
+def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
+    """Return a row of memories or skills as an entry; None if it has no text."""
+    id, is_skill = str(row["id"]), "yamo_text" in row
+    content = without_context(
+        str(row.get("yamo_text" if is_skill else "content") or "")
+    )
+    if not content.strip():
+        source.skip(id, "it has no text")
         return None
-    id = str(row["id"])
     metadata = _fitting(source, id, json_object(row.get("metadata")))
+    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    if is_skill:
+        made = _skill_entry(row, page, id)
+    else:
+        lesson = _lesson_entry(content, metadata, page, id)
+        made = _with_columns(
+            source, lesson or _plain_entry(content, metadata, page, id), row, metadata
+        )
+    made, metadata = take_own_fields(made, metadata)
+    return replace(
+        made,
+        id=id if OWN_ID.fullmatch(id) else "",
+        source=_source_text(metadata),
+        extra={**made.extra, **_kept_metadata(metadata)},
+    )
+
+
+def _with_columns(
+    source: Source, made: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
+) -> Entry:
+    """Return a memory with its importance, author and state from its columns, and with all columns for an export."""
+    id = str(row["id"])
     held = {
         key: value
         for key, value in row.items()
@@ -316,38 +345,37 @@ def _memory_entry(source: Source, row: dict[str, Any], place: str) -> Entry | No
     }
     columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
     if "importance_score" in columns:
-        columns["importance_score"] = round(
-            columns["importance_score"], 6
-        )  # a float32 column returns 0.9300000072
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
-    made = _lesson_entry(content, metadata, page, id) or _plain_entry(
-        content, metadata, page, id
-    )
-    made, metadata = take_own_fields(made, metadata)
+        # a float32 column returns 0.9300000072
+        columns["importance_score"] = round(columns["importance_score"], 6)
     score = importance_score({**columns, **metadata})
     agent = columns.get("agent_id") or metadata.get("agent_id")
-    state = str(
-        columns.get("state") or ("superseded" if columns.get("superseded_at") else "")
+    state = columns.get("state") or (
+        "superseded" if columns.get("superseded_at") else ""
     )
+    gone = {GONE_THERE: state} if state in GONE_STATES else {}
     return replace(
         made,
-        id=id if OWN_ID.fullmatch(id) else "",
         importance=importance_for(score) if score is not None else made.importance,
-        by=made.by or (valid_name(agent) if isinstance(agent, str) else ""),
-        source=_source_text(metadata),
-        extra={
-            **made.extra,
-            **_kept_metadata(metadata),
-            COLUMNS_KEY: _sorted_json(columns),
-            **({GONE_THERE: state} if state in GONE_STATES else {}),
-        },
+        by=made.by or valid_name(text_of(agent)),
+        extra={**made.extra, COLUMNS_KEY: _sorted_json(columns), **gone},
     )
+
+
+def without_context(content: str) -> str:
+    """Return a text of memory-mesh without the lines that it wrote above each passage."""
+    return PASSAGE_CONTEXT.sub("", content)
+
+
+def _one_line(content: str) -> str:
+    """Return a lesson's text on one line: memory-mesh cuts it into passages, and we keep the first paragraph for it."""
+    return " ".join(content.split())
 
 
 def _plain_entry(
     content: str, metadata: Mapping[str, Any], page: Page, id: str
 ) -> Entry:
-    title = str(metadata.get("title") or content.strip().partition("\n")[0])
+    first = content.strip().partition("\n")[0]
+    title = str(metadata.get("title") or first.lstrip("# ") or first)
     return entry_from(page, title, content, id, tags=texts_in(metadata.get("tags")))
 
 
@@ -381,14 +409,13 @@ def _lesson_entry(
         )
     except (BadInput, ValueError, TypeError):
         return None
-    body = lesson_body(context)
-    if not body.startswith(" ".join(content.split())):
-        return None  # its text was changed: import it as a plain memory
+    _, _, sections = lesson_body(context).partition("\n\n")
     return entry_from(
         page,
         lesson_title(context),
-        body,
+        f"{_one_line(content)}\n\n{sections}",
         id,
+        lesson_conditions(pattern, context.applicable_scope),
         tags=texts_in(metadata.get("tags")),
         importance=context.severity,
         kind=LESSON_KIND,
@@ -396,31 +423,20 @@ def _lesson_entry(
     )
 
 
-def _skill_entry(source: Source, row: Mapping[str, Any], place: str) -> Entry:
-    skill, id = read_skill(str(row["yamo_text"])), str(row["id"])
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
-    said = {"intent": one_line(str(row["intent"])), "description": skill.description}
-    extra = {key: text for key, text in said.items() if text}
-    name = str(row["name"]) or skill.name
+def _skill_entry(row: Mapping[str, Any], page: Page, id: str) -> Entry:
+    skill = read_skill(str(row["yamo_text"]))
+    said = {"intent": line_of(row["intent"]), "description": skill.description}
+    name, extra = str(row["name"]) or skill.name, filled(said)
     made = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
-    made, metadata = take_own_fields(
-        made, _fitting(source, id, json_object(row.get("metadata")))
-    )
-    return replace(
-        made,
-        id=id if OWN_ID.fullmatch(id) else "",
-        body=skill_body(skill.text),
-        source=_source_text(metadata),
-        extra={**made.extra, **_kept_metadata(metadata)},
-    )
+    return replace(made, body=skill_body(skill.text))
 
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values that fit into a frontmatter; the largest are left out and reported as skipped."""
     refused = (STORE_MARK_KEY, *FORBIDDEN_KEYS)
-    kept = {key: value for key, value in values.items() if key not in refused}
+    kept = without(values, *refused)
     return fitting_values(source, id, kept, MAX_KEPT_CHARS)
 
 
@@ -430,14 +446,11 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     tags = metadata.get("tags", [])
     if [*valid_tags(texts_in(tags))] == tags:
         said.add("tags")
-    return extra_from_metadata(
-        {key: value for key, value in metadata.items() if key not in said}
-    )
+    return extra_from_metadata(without(metadata, *said))
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
-    source = metadata.get("source")
-    return one_line(clean(source)) if isinstance(source, str) else ""
+    return line_of(metadata.get("source"))
 
 
 def _sorted_json(value: Mapping[str, Any]) -> str:
@@ -582,11 +595,7 @@ def _same_row(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
 
 
 def _metadata_object(metadata: str | None) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in json_object(metadata).items()
-        if key != STORE_MARK_KEY
-    }
+    return without(json_object(metadata), STORE_MARK_KEY)
 
 
 def _add_vectors(
@@ -633,7 +642,7 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         if memory.extra.get(place)
     }
     own = {"source": memory.source, "tags": [*memory.tags]}
-    told = {**{key: value for key, value in own.items() if value}, **kept, **placed}
+    told = {**filled(own), **kept, **placed}
     if memory.amended_in:
         told["tags"] = own["tags"]
     if COLUMNS_KEY in memory.extra:
@@ -658,9 +667,10 @@ def _as_known(
     }
     made = {
         **row,
-        "metadata": json.dumps({**there, **row["metadata"]}, ensure_ascii=False),
+        "metadata": compact_json({**there, **row["metadata"]}),
     }
     text = known.get(embedded)
-    if text and as_one_body(text) == as_one_body(row[embedded]):
+    bare = without_context(text or "")
+    if text and as_one_body(row[embedded]) in (as_one_body(bare), _one_line(bare)):
         made[embedded] = text
     return made

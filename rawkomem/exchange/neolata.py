@@ -27,6 +27,7 @@ from ..model.values import (
     DAY,
     KEPT_BOTH,
     extra_value,
+    filled,
     iso,
     now,
     read_time,
@@ -41,7 +42,7 @@ from ..state.claims import (
     check_claim,
     claim_of,
 )
-from ..state.fold import IMPORTED_STATE, MAX_VOTES, new_memory
+from ..state.fold import DISPUTED, IMPORTED_STATE, MAX_VOTES, new_memory
 from ..state.plans import TITLE_CHARS, time_of
 from ..state.strength import IMPORTANCES
 from ..state.trust import EVENT_TIME, Trust, category_of, compute_trust
@@ -49,11 +50,15 @@ from ..text.clean import clean, one_line
 from .imported_entries import (
     TITLE_LENGTH,
     conditions_from_headings,
+    dicts_in,
     entry_from,
     fitting_values,
     id_here,
     importance_of,
+    line_of,
+    list_of,
     past_time,
+    text_of,
     texts_in,
     valid_tags,
 )
@@ -68,9 +73,8 @@ Item = dict[str, Any]
 # frontmatter key of the fields without an exact equivalent here, as JSON
 KEPT_KEY = "neolata"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-THEIR_ID = re.compile(
-    rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}"
-)  # ids of jsonStorage and supabaseStorage
+# ids of jsonStorage and supabaseStorage
+THEIR_ID = re.compile(rf"(?:mem|ep)_[A-Za-z0-9_-]{{1,90}}|{UUID}")
 USUAL_CATEGORY = "fact"
 THEIR_STATUSES = {  # our status → neolata's, if it has no such status
     "draft": "quarantined",
@@ -107,7 +111,8 @@ def importance_word(value: object) -> str:
 
 def time_text(value: object) -> str:
     """Return a text if it is a valid time; else an empty text."""
-    return value.strip() if isinstance(value, str) and read_time(value)[0] else ""
+    text = text_of(value)
+    return text.strip() if read_time(text)[0] else ""
 
 
 def claim_in(item: Item) -> dict[str, Value]:
@@ -115,9 +120,7 @@ def claim_in(item: Item) -> dict[str, Value]:
 
     A claim with an unreadable validity window is left out: without the window it would cause false contradictions.
     """
-    claim = item.get("claim")
-    if not isinstance(claim, dict):
-        return {}
+    claim = json_object(item.get("claim"))
     keys = (*CLAIM_KEYS, "sessionId", "scope", *ENDS)
     fields: dict[str, Value] = {
         key: clean(claim[key]) for key in keys if isinstance(claim.get(key), str)
@@ -148,7 +151,7 @@ def _written_claim(claim: Claim | None) -> Item | None:
         "exclusive": claim.exclusive,
         "scope": claim.scope,
         **({"sessionId": claim.session} if claim.session else {}),
-        **{key: value for key, value in ends.items() if value},
+        **filled(ends),
         "normalizedValue": claim.value,
     }
 
@@ -177,18 +180,12 @@ def plain_fields(memory: Memory) -> Item:
 
 def neolata_entry(item: Item, place: str = "") -> Entry:
     """Return an item as an entry with our keys and limits, without its state."""
-    title, provenance = item.get("title"), item.get("provenance")
-    source = provenance.get("source") if isinstance(provenance, dict) else None
-    named = {"category": item.get("category"), "source": source}
-    words = {
-        key: one_line(text, MAX_NAME_CHARS)
-        for key, text in named.items()
-        if isinstance(text, str)
-    }
+    title = item.get("title")
+    source = line_of(json_object(item.get("provenance")).get("source"), MAX_NAME_CHARS)
     extra: dict[str, Value] = {
-        "category": words.get("category", "").lower(),
+        "category": line_of(item.get("category"), MAX_NAME_CHARS).lower(),
         "claim": claim_in(item),
-        "provenance": {"source": words["source"]} if words.get("source") else {},
+        "provenance": {"source": source} if source else {},
         EVENT_TIME: time_text(item.get(EVENT_AT)),
         **{key: time_text(item.get(key)) for key in ENDS},
     }
@@ -199,15 +196,16 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         tags=texts_in(item.get("tags")),
         importance=importance_word(item.get("importance")),
         by=str(item.get("agent") or ""),
-        extra={key: value for key, value in extra.items() if value},
+        extra=filled(extra),
     )
     made = replace(made, id=our_id(item.get("id", "")), body=as_read_back(made.body))
     if "whenToUse" not in item:
         return made
+    # of our export
     conditions = [
         one_line(condition, CONDITION_LENGTH)
         for condition in texts_in(item["whenToUse"])
-    ]  # of our export
+    ]
     return replace(
         made,
         title=one_line(str(title or made.title), TITLE_CHARS),
@@ -326,6 +324,7 @@ COLUMNS = {  # column of Supabase → field
     "new_claim": "newClaim",
     "existing_claim": "existingClaim",
 }
+# mem0's memories do not have these
 NEOLATA_FIELDS = (
     "agent",
     "agent_id",
@@ -333,7 +332,7 @@ NEOLATA_FIELDS = (
     "category",
     "claim",
     "importance",
-)  # mem0's memories do not have these
+)
 Parts = dict[str, list[Item]]  # file → its items, in the fields of neolata's JSON
 
 
@@ -444,10 +443,11 @@ def _from_row(row: Item) -> Item:
 
 REFUSED_STATUSES = ("deleted", "rejected")  # statuses that are not imported
 RESTORED_STATUSES = (ACTIVE, "superseded", "disputed", "quarantined", "archived")
+# kept with a memory; neolata has files for them
 CONFLICTS_KEPT, CLUSTERS_KEPT = (
     "pendingConflicts",
     "labeledClusters",
-)  # kept with a memory; neolata has files for them
+)
 VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
@@ -503,9 +503,8 @@ def _state_there(
     """Return the state of an item in neolata, for the review that restores it."""
     status, newer = neolata_status(item), item.get("superseded_by")
     reason = item.get(ARCHIVED_WHY) if status == "archived" else None
-    quarantine = item.get("quarantine")
-    if status == "quarantined" and isinstance(quarantine, dict):
-        reason = quarantine.get("reason")
+    if status == "quarantined":
+        reason = json_object(item.get("quarantine")).get("reason")
     rivals = [
         str(one.get("existingId"))
         for one in conflicts
@@ -513,7 +512,7 @@ def _state_there(
     ]
     state: dict[str, Value] = {
         "status": status if status in RESTORED_STATUSES else "quarantined",
-        "reason": one_line(reason) if isinstance(reason, str) else "",
+        "reason": line_of(reason),
         "supersededBy": our_id(newer) if newer else "",
         "conflictsWith": _known_ids(rivals, known),
         **{
@@ -522,7 +521,9 @@ def _state_there(
         },
         "links": links_of(item, known),
     }
-    return {key: value for key, value in state.items() if value}
+    if status == DISPUTED and not state["disputes"]:
+        state["disputes"] = "1"  # a memory is disputed here by at least one
+    return filled(state)
 
 
 def count_of(item: Item, name: str) -> int:
@@ -554,11 +555,11 @@ def link_type(link: Item) -> str:
 
 def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
     """Return an episode, with the members that are imported."""
-    title, summary = str(item.get("name") or "Episode"), item.get("summary")
+    title = str(item.get("name") or "Episode")
     made = entry_from(
         Page(EPISODES, "", past_time(item.get("created_at"))),
         title,
-        summary if isinstance(summary, str) else "",
+        text_of(item.get("summary")),
         str(item["id"]),
         tags=texts_in(item.get("tags")),
         kind="episode",
@@ -575,25 +576,16 @@ def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
     return [id for id in map(our_id, ids[:MAX_MEMBERS]) if id in known]
 
 
-def list_of(value: object) -> list[Any]:
-    """Return a list, or an empty one for anything else."""
-    return value if isinstance(value, list) else []
-
-
-def dicts_in(value: object) -> list[Item]:
-    """Return the objects of a list; empty for anything else."""
-    return [item for item in list_of(value) if isinstance(item, dict)]
-
-
 # Write a folder for neolata's jsonStorage. Imported fields are written as they were, unless they
 # changed.
 
+# of neolata's quarantine
 QUARANTINE_REASONS = (
     "trust_insufficient",
     "predicate_requires_review",
     "suspicious_input",
     "manual",
-)  # of neolata's quarantine
+)
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
 
 
@@ -698,8 +690,7 @@ def _memory_item(memory: Memory, leaving: Leaving) -> Item:
 
 def _imported_state(memory: Memory) -> dict[str, Value]:
     """Return the state that a memory was imported with; empty if it was not imported."""
-    state = memory.extra.get(IMPORTED_STATE)
-    return state if isinstance(state, dict) else {}
+    return json_object(memory.extra.get(IMPORTED_STATE))
 
 
 def _trusted(memory: Memory, leaving: Leaving) -> Item:
@@ -723,8 +714,7 @@ def _trusted(memory: Memory, leaving: Leaving) -> Item:
         }
         value = trust.value
     elif voted or memory.corroborations:
-        there = kept.get("provenance")
-        provenance = there if isinstance(there, dict) else {"source": "inference"}
+        provenance = json_object(kept.get("provenance")) or {"source": "inference"}
         corroboration = (
             max(1, count_of(provenance, "corroboration")) + memory.corroborations
         )
@@ -742,11 +732,12 @@ def _trusted(memory: Memory, leaving: Leaving) -> Item:
 
 def _standing(memory: Memory, leaving: Leaving) -> Item:
     """Return the fields of a status that changed here: supersession, quarantine, and archive time and reason."""
-    at, quarantine = js_time(memory.updated), leaving.kept[memory.id].get("quarantine")
+    at = js_time(memory.updated)
+    quarantine = json_object(leaving.kept[memory.id].get("quarantine")) or None
     if memory.status == "quarantined":
         reason = memory.reason if memory.reason in QUARANTINE_REASONS else "manual"
         quarantine = {"reason": reason, "details": memory.reason, "created_at": at}
-    elif isinstance(quarantine, dict) and not quarantine.get("resolved_at"):
+    elif quarantine and not quarantine.get("resolved_at"):
         resolution = "rejected" if memory.retracted else "activated"
         quarantine = {**quarantine, "resolved_at": at, "resolution": resolution}
     is_archived = memory.status == "archived"

@@ -25,9 +25,11 @@ from ..model.values import (
     CREATES,
     IMPORTANCE,
     KEY_NAMES,
+    filled,
     is_empty_value,
     record,
     replace,
+    without,
 )
 from ..state.fold import fold
 from ..state.trust import IMPORTED
@@ -40,8 +42,10 @@ from .imported_entries import (
     conditions_from_description,
     entry_from,
     importance_of,
+    list_of,
     past_time,
     split_by_size,
+    text_of,
     texts_in,
     valid_name,
 )
@@ -69,9 +73,9 @@ YAML_FRONT = re.compile(
     r"---(?:[ \t]*ya?ml)?[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE
 )
 TOML_FRONT = re.compile(r"\+{3}[ \t]*\n(.*?)^\+{3}[ \t]*$", re.DOTALL | re.MULTILINE)
-BLANK_LINES = re.compile(
-    r"\A(?:[ \t]*\n)+"
-)  # at the start; the first line of text may be indented code
+EMPTY_FRONT = re.compile(r"\A---[ \t]*\n\s*---[ \t]*\n\n*")
+# at the start; the first line of text may be indented code
+BLANK_LINES = re.compile(r"\A(?:[ \t]*\n)+")
 
 
 @record
@@ -134,6 +138,7 @@ def _yaml_values(head: str) -> Any:
 def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").lstrip("\n")
+    text = EMPTY_FRONT.sub("", text)
     handler = NoteHandler()
     try:
         fields: Any = frontmatter.parse(text, handler=handler)[0]
@@ -187,7 +192,7 @@ def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[st
     when = _texts_under(fields, ("whenToUse", *KEY_NAMES["whenToUse"]))
     if not when:
         when = _texts_under(fields, GLOB_KEYS)
-        when += conditions_from_description(_text_value(fields.get("description")))
+        when += conditions_from_description(text_of(fields.get("description")))
     dated = DATED_NAME.fullmatch(stem)
     times = [*(fields.get(key) for key in TIME_KEYS), dated[1] if dated else ""]
     authors = [name for name in _author_names(fields) if name]
@@ -195,7 +200,7 @@ def note_arguments(fields: Mapping[str, Value], body: str, stem: str) -> dict[st
     for tag in _texts_under(fields, TAG_KEYS):
         tags += [word.lstrip("#") for word in tag.split()] if "#" in tag else [tag]
     kept = kept_fields(fields)
-    if _text_value(fields.get("importance")).lower() in IMPORTANCE:
+    if text_of(fields.get("importance")).lower() in IMPORTANCE:
         del kept[RENAMED_FIELD.format("importance")]
     if len(authors) > 1:
         kept["authors"] = [*authors]
@@ -229,6 +234,14 @@ def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
+def renamed_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields that are not empty; rename fields whose name has another meaning here."""
+    return {
+        RENAMED_FIELD.format(key) if key in ENTRY_FIELD_KEYS else key: value
+        for key, value in filled(fields).items()
+    }
+
+
 def with_long_fields(
     extra: Mapping[str, Value], body: str
 ) -> tuple[dict[str, Value], str]:
@@ -254,15 +267,11 @@ def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
 
 def _author_names(fields: Mapping[str, Value]) -> list[str]:
     given = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
-    listed = given if isinstance(given, list) else [given]
+    listed = list_of(given) or [given]
     return [
-        _text_value(item.get("name")) if isinstance(item, dict) else _text_value(item)
+        text_of(item.get("name")) if isinstance(item, dict) else text_of(item)
         for item in listed
     ]
-
-
-def _text_value(value: Value | None) -> str:
-    return value if isinstance(value, str) else ""
 
 
 # Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
@@ -301,9 +310,8 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
             named = json.load(stream)["projects"].values()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return []
-    paths = [
-        one.get("path") if isinstance(one, dict) else one for one in named
-    ]  # newer versions store objects
+    # newer versions store objects
+    paths = [one.get("path") if isinstance(one, dict) else one for one in named]
     top = os.path.realpath(project) + os.sep
     folders = [
         os.path.realpath(os.path.expanduser(path))
@@ -360,9 +368,9 @@ def read_claude_memory(source: Source) -> Iterator[Entry]:
         fields = read_front(page.text).fields
         about = fields.get("metadata")
         type = (about if isinstance(about, dict) else fields).get("type")
-        category = CLAUDE_CATEGORIES.get(_text_value(type), "")
-        title = _text_value(fields.get("description")) or name_words(
-            _text_value(fields.get("name")) or page.stem
+        category = CLAUDE_CATEGORIES.get(text_of(type), "")
+        title = text_of(fields.get("description")) or name_words(
+            text_of(fields.get("name")) or page.stem
         )
         for note in _note_entries(page, source, title):
             extra = {**note.extra, "category": category} if category else note.extra
@@ -412,7 +420,7 @@ def _front_of(page: Page, source: Source) -> Front:
 
 
 def _own_file_entry(page: Page, memory: Memory) -> Entry:
-    extra = {key: value for key, value in memory.extra.items() if key not in ADDED_KEYS}
+    extra = without(memory.extra, *ADDED_KEYS)
     named = extra.get("type")
     if memory.kind == "memory" and isinstance(named, str) and named in CREATES:
         memory = replace(memory, kind=named)
@@ -454,7 +462,7 @@ def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
     fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
     # pandoc stores it as a field
-    abstract = _text_value(fields.get("abstract")).strip()
+    abstract = text_of(fields.get("abstract")).strip()
     text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
     body = strip_page(text).strip("\n")
     heading = heading_text(body.partition("\n")[0]) if body.startswith("#") else ""

@@ -18,7 +18,7 @@ from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
-from ..model.values import CREATES, iso, now, record, replace
+from ..model.values import CREATES, filled, iso, now, record, replace
 from ..net.client import Bounds, Client, read_key
 from ..net.guard import (
     PUBLIC_ONLY,
@@ -113,7 +113,7 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
         "superseded_by": _extra_text(entry, "supersededBy"),
         "path": entry.path,
     }
-    return {key: value for key, value in fields.items() if value}
+    return filled(fields)
 
 
 def _extra_text(entry: Entry, key: str) -> str:

@@ -14,7 +14,7 @@ from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
 from ..model.ids import file_stem, numbered_names
-from ..model.values import CREATES, iso, record, replace
+from ..model.values import CREATES, filled, iso, record, replace, without
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
@@ -48,10 +48,11 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     Raise Refused, before anything is written, if a file is not ours or was changed. Raise Unwritable on an I/O error.
     """
     before = _read_list(folder)
-    found = {
-        name: _file_hash(os.path.join(folder, *name.split("/")))
-        for name in {*files, *before}
+    paths = {
+        name: os.path.join(folder, *name.split("/"))
+        for name in (*files, *before, LIST_NAME)
     }
+    found = {name: _file_hash(path) for name, path in paths.items()}
     theirs = [
         name
         for name in files
@@ -69,20 +70,16 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     )
     written = sorted(name for name in files if found[name] != _text_hash(files[name]))
     for name in [*written, *gone, LIST_NAME]:
-        refuse_exit(os.path.join(folder, *name.split("/")), folder)
+        refuse_exit(paths[name], folder)
     try:
         for name in written:
-            replace_whole(
-                os.path.join(folder, *name.split("/")),
-                files[name].encode(),
-                within=folder,
-            )
+            replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
-            os.unlink(os.path.join(folder, *name.split("/")))
+            os.unlink(paths[name])
         hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
-            replace_whole(os.path.join(folder, LIST_NAME), listed.encode())
+            replace_whole(paths[LIST_NAME], listed.encode())
     except OSError as failure:
         raise Unwritable(
             f"cannot write {folder}: {failure.strerror}",
@@ -126,8 +123,8 @@ def _file_hash(file: str) -> str:
         return "unreadable"
 
 
-# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle; see also
-# neolata/ and yamo/.
+# Write memories for other tools: as JSON Lines, as Markdown files, as an OKF bundle, as rules.
+# neolata.py and memory_mesh.py write their own formats.
 
 DESCRIPTION_LENGTH = 200  # characters of a memory that an index shows
 GLOBS_KEY = "globs"  # of Cursor's rules
@@ -172,11 +169,7 @@ def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
 
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
-    extra = {
-        key: value
-        for key, value in memory.extra.items()
-        if key not in (*ENDS, IMPORTED)
-    }
+    extra = without(memory.extra, *ENDS, IMPORTED)
     extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
     fields = {
         name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")
@@ -209,7 +202,8 @@ def _rule_page(memory: Memory, key: str) -> str:
     if key == GLOBS_KEY:  # Cursor reads the line as it is, without quotes
         always = str(memory.extra.get(ALWAYS_KEY)).lower() == "true"
         front = f"globs: {joined}\n{ALWAYS_KEY}: {str(always).lower()}\n"
-    return f"---\n{front}---\n\n# {memory.title}\n\n{memory.body}\n"
+    head = f"---\n{front}---\n\n" if front else ""
+    return f"{head}# {memory.title}\n\n{memory.body}\n"
 
 
 def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str, str]:
@@ -246,7 +240,7 @@ def _okf_entry(memory: Memory) -> Entry:
         said["resource"] = memory.source
     return replace(
         entry,
-        extra={**entry.extra, **{key: value for key, value in said.items() if value}},
+        extra={**entry.extra, **filled(said)},
     )
 
 

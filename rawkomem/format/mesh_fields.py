@@ -12,7 +12,7 @@ from typing import Any
 
 from ..model.entries import Value
 from ..model.errors import BadInput
-from ..model.values import IMPORTANCE, as_dict, record, replace
+from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
 from ..text.clean import one_line
 
@@ -24,7 +24,7 @@ METADATA_KEYS = {
     **{
         key: key
         for key in str.split(
-            "type rationale hypothesis skill_name status error error_pattern fix preventative_rule source_skill_id"
+            "type rationale hypothesis skill_name status error error_pattern fix preventative_rule severity source_skill_id"
         )
     },
     "session_id": "session",
@@ -48,7 +48,7 @@ def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
         for key, value in given.items()
         if key in METADATA_KEYS and isinstance(value, str)
     }
-    rest = {key: value for key, value in given.items() if key not in texts}
+    rest = without(given, *texts)
     extra: dict[str, Value] = {
         METADATA_KEYS[key]: text for key, text in texts.items() if text
     }
@@ -83,6 +83,11 @@ def json_object(said: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def compact_json(value: Mapping[str, Any]) -> str:
+    """Return JSON without blanks, as JavaScript writes it: memory-mesh searches metadata for `"key":"value"`."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def importance_score(given: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
     score = given.get("importance_score")
@@ -106,6 +111,7 @@ def importance_for(score: float) -> str:
 # text exact.
 
 DEFAULT_RULE_CONFIDENCE = 0.7  # of a lesson without one (RFC-0011 §4.2)
+LESSON_TAG = "#lesson_learned"  # RFC-0011 §3.5
 SEVERITIES = IMPORTANCE  # the four words of importance
 LESSON_KEYS = {  # key → field of a LessonContext
     "errorPattern": "error_pattern",
@@ -151,9 +157,7 @@ def is_pattern_id(text: str) -> bool:
 
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
-    given = {
-        name: text for name, text in as_dict(context).items() if name != "confidence"
-    }
+    given = without(as_dict(context), "confidence")
     texts = {
         name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
         for name, text in given.items()

@@ -28,6 +28,8 @@ YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pa
 YAMO_LINES = ("agent", "intent", "priority", "log", "handoff")
 # As in the RFC's validator.
 REQUIRED_PARTS = ("agent", "intent", "context", "output", "log", "handoff")
+# The RFC's grammar makes these optional, its validator does not: a block without them is read, with a warning.
+OPTIONAL_PARTS = ("context", "output")
 PRIORITIES = ("critical", "high", "medium", "low")
 END_HANDOFF = "End"
 SEMICOLON = re.compile(
@@ -164,8 +166,10 @@ class _BlockReader:
         """Return the block; None if it is not valid."""
         for part in REQUIRED_PARTS:
             if part not in self.values and part not in self.pairs:
+                what = warning if part in OPTIONAL_PARTS else error
                 message = f"Missing required section: {part}:"
-                self._error(self.line, "missing-section", message, "add it")
+                found = what("missing-section", message, "add it", self.line)
+                self.problems.append(found)
         if any(problem.level == ERROR for problem in self.problems):
             return None
         said = self.values.pop("log")

@@ -12,6 +12,7 @@ from ..files.session_records import draft_id
 from ..format.body import items_under
 from ..format.mesh_fields import (
     LESSON_HEADINGS,
+    LESSON_TAG,
     SEVERITIES,
     LessonContext,
     checked_lesson,
@@ -52,7 +53,6 @@ from ..text.language import language
 # Decide whether a lesson is new, better than a known one, or known; read and write its wire block
 # (RFC-0011).
 
-LESSON_TAG = "#lesson_learned"
 LESSON_ID = re.compile(r"lesson_\d+_[^_]*")
 SCOPE_LENGTH = 200  # characters of a scope that go into a condition
 LESSON_STORED, LESSON_KNOWN, LESSON_BETTER, LESSON_HELD = (
@@ -104,27 +104,6 @@ def lesson_of(memory: Memory) -> Lesson:
         memory.status,
         memory.path,
     )
-
-
-def lesson_metadata(memory: Memory) -> dict[str, Any]:
-    """Return a lesson as metadata of RFC-0011."""
-    lesson = lesson_of(memory)
-    return {
-        "type": LESSON,
-        "tags": [
-            LESSON_TAG,
-            *(tag for tag in memory.tags if tag.lstrip("#") != LESSON_TAG.lstrip("#")),
-        ],
-        "lesson_id": memory.id,
-        "lesson_pattern_id": lesson.pattern_id,
-        "severity": lesson.context.severity,
-        "oversight": lesson.context.oversight,
-        "preventative_rule": lesson.context.preventative_rule,
-        "rule_confidence": lesson.context.confidence,
-        "applicable_scope": lesson.context.applicable_scope,
-        "inverse_lesson": lesson.context.inverse_lesson,
-        "yamo_wire_format": lesson.wire,
-    }
 
 
 def by_severity(lessons: Sequence[Lesson]) -> list[Lesson]:

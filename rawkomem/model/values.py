@@ -112,6 +112,16 @@ def as_dict(item: Any) -> dict[str, Any]:
     return dict(item.__dict__)
 
 
+def filled(fields: Mapping[str, T]) -> dict[str, T]:
+    """Return the fields that have a value which is not empty."""
+    return {key: value for key, value in fields.items() if value}
+
+
+def without(fields: Mapping[str, T], *keys: str) -> dict[str, T]:
+    """Return the fields except those with these keys."""
+    return {key: value for key, value in fields.items() if key not in keys}
+
+
 def _refuse(self: Any, name: str, *value: Any) -> None:
     raise AttributeError(
         f"{type(self).__name__} is frozen: cannot change {name!r}; use replace()"

@@ -14,12 +14,12 @@ from ..model.ids import slug
 from ..model.values import record, replace
 from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
 from ..text.clean import clean
-from ..text.language import language, numbers_and_negations, word_set
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
 # characters; like RFC-0011's scrubber, it drops "short" and keeps sentences
-MIN_PARAGRAPH_LENGTH = 10
+MIN_LENGTH = 10
+SENTENCE_ENDS = (".", "!", "?")
 # share of letters and digits among all characters of a paragraph
 MIN_SIGNAL_RATIO = 0.3
 MAX_CHUNK_TOKENS = 500
@@ -32,13 +32,15 @@ class Profile:
     """What differs between the uses of the scrubber."""
 
     min_tokens: int = 10  # of a chunk
-    min_length: int = 10  # characters of a chunk
+    # characters of a paragraph and of a chunk
+    min_length: int = MIN_LENGTH
     # only redact, and cut as the index does: every line is kept
     whole_lines: bool = False
 
 
 DEFAULT = Profile()
-MESH = Profile(min_tokens=1, min_length=0)  # RFC-0011 §6.2: short memories are kept
+# RFC-0011 §6.2: short memories are kept. So are short paragraphs: without "Stop", the next one says the opposite.
+MESH = Profile(min_tokens=1, min_length=0)
 # The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
 INDEX = Profile(whole_lines=True)
 PROFILES = {"default": DEFAULT, "mesh": MESH, "index": INDEX}
@@ -99,6 +101,8 @@ HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 SILENT_ELEMENT = re.compile(
     r"<(script|style)\b.*?(?:</\1[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL
 )
+# Text between these tags does not hold; Markdown writes them as ~~.
+STRUCK_TAG = re.compile(r"</?(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
 TIGHT_HEADING = re.compile(
     r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
 )  # a line of #tags is not a heading
@@ -117,7 +121,8 @@ def clean_structure(text: str) -> str:
 
 def _clean_prose(prose: str) -> str:
     if "<" in prose:
-        prose = _without_tags(SILENT_ELEMENT.sub("", prose))
+        prose = STRUCK_TAG.sub("~~", SILENT_ELEMENT.sub("", prose))
+        prose = _without_tags(prose)
     prose = HORIZONTAL_RULE.sub("", EMPHASIS.sub(r"\2", LINK.sub(r"\1", prose)))
     prose = TIGHT_HEADING.sub(r"\1 ", prose)
     return BLANK_LINES.sub("\n\n", BLANKS_AT_LINE_END.sub("\n", BLANKS.sub(" ", prose)))
@@ -155,37 +160,26 @@ BOILERPLATE = re.compile(
 )
 
 
-LIMITING_WORDS = word_set("only except unless until")
-
-
-def filter_semantics(text: str) -> str:
+def filter_semantics(text: str, min_length: int = MIN_LENGTH) -> str:
     """Return the paragraphs that have content, each once, with a blank line between them.
 
-    A short paragraph that negates or limits the next one, such as "Do not", always stays.
+    A repeated paragraph that is the beginning of a sentence, such as "It is wrong that", stays with what follows it.
     """
     kept: list[str] = []
     seen: set[str] = set()
+    before = ""
     for paragraph, code in paragraphs(text):
         key = " ".join(paragraph.lower().split())
-        is_turning = len(paragraph.strip()) < MIN_PARAGRAPH_LENGTH and _turns_meaning(
-            key
-        )
-        if is_turning or (
-            key not in seen and (code or not _is_noise(paragraph.strip()))
-        ):
+        is_repeated = key in seen and (key == before or key.endswith(SENTENCE_ENDS))
+        if not is_repeated and (code or not _is_noise(paragraph.strip(), min_length)):
             kept.append(paragraph)
             seen.add(key)
+            before = key
     return "\n\n".join(kept)
 
 
-def _turns_meaning(text: str) -> bool:
-    return bool(
-        numbers_and_negations(text)[1] or LIMITING_WORDS & {*language().words(text)}
-    )
-
-
-def _is_noise(paragraph: str) -> bool:
-    if len(paragraph) < MIN_PARAGRAPH_LENGTH:
+def _is_noise(paragraph: str, min_length: int) -> bool:
+    if len(paragraph) < min_length:
         return True
     if len(paragraph) <= MAX_BOILERPLATE_LENGTH and BOILERPLATE.fullmatch(paragraph):
         return True
@@ -349,7 +343,7 @@ def scrub_stages(text: str, profile: Profile) -> ScrubStages:
         chunks = annotate_chunks(cut_chunks(redacted))
         return ScrubStages(redacted, redacted, redacted, redacted, tuple(chunks))
     structural = clean_structure(redacted)
-    semantic = filter_semantics(structural)
+    semantic = filter_semantics(structural, profile.min_length)
     normal = normalize_text(semantic)
     chunks = annotate_chunks(segment_text(normal, profile.min_tokens))
     validated = tuple(

@@ -377,6 +377,23 @@ class Repository:
             budget=budget or None,
         )
 
+    def context(
+        self,
+        query: str,
+        limit: int = DEFAULT_RESULTS,
+        budget: int = 0,
+        form: str = "plain",
+        strict: bool = False,
+        only: Filter | None = None,
+        **words: Words,
+    ) -> Injection:
+        """Return the results of a search that fit into a budget of tokens, also those that `inject` leaves out."""
+        from .injecting import context_for
+
+        return context_for(
+            self, query, limit, budget, form, strict, _filter(only, words)
+        )
+
     def prompt_for(
         self,
         task: str | Task,

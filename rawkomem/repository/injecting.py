@@ -25,6 +25,8 @@ from .core import Core
 if TYPE_CHECKING:
     from . import Repository
 
+CONTEXT_TOKENS = 2_000  # of a context without a budget
+
 
 def inject_for(
     repo: Repository,
@@ -43,6 +45,33 @@ def inject_for(
     most = max(within.max_injected, len(injection.items))
     repo.core.note_answers([(task.asked, injection.items)], most, only, task.agent)
     return injection
+
+
+def context_for(
+    repo: Repository,
+    query: str,
+    limit: int,
+    budget: int,
+    form: str,
+    strict: bool,
+    only: Filter | None,
+) -> Injection:
+    """Return the search results that fit, whether or not they would be injected into a prompt."""
+    ids = [item.row.id for item in repo.search(query, limit, only) if item.fits]
+    only = replace(
+        only or DEFAULT_FILTER, ids=tuple(ids) or ("",)
+    )  # no memory has an empty id
+    return inject_for(
+        repo,
+        Task(query),
+        "",
+        form,
+        only,
+        strict,
+        max_injected=limit,
+        budget=budget or CONTEXT_TOKENS,
+        min_confidence=0.0,
+    )
 
 
 def rehearse(repo: Repository, task: Task, told: Told, form: str) -> Injection:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..exchange.formats import (
     FORMATS,
@@ -32,7 +32,7 @@ from ..exchange.instructions import (
 from ..exchange.json_stores import OWN_FORMAT
 from ..exchange.llmos import origin_of, read_llmos, write_llmos
 from ..exchange.memory_mesh import BLOCK_ROWS, open_mesh
-from ..exchange.neolata import facts_in
+from ..exchange.neolata import KEPT_KEY, facts_in
 from ..exchange.sinks import (
     Flushed,
     SinkStatus,
@@ -55,11 +55,13 @@ from ..files.ledger import (
 from ..files.machine_records import note_rule_files
 from ..files.private import lock
 from ..files.replace import is_below, leads_out, refuse_exit, replace_whole
+from ..format.mesh_fields import COLUMNS_KEY, LESSON_KEYS, OTHER_METADATA_KEY
 from ..format.yamo import BlocksVerdict, verify_blocks
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
 from ..model.filters import Filter
 from ..model.values import ACTIVE, KEY_ALIASES, KEY_NAMES, record, replace
+from ..state.fold import IMPORTED_STATE
 from ..state.plans import plan_add
 from ..state.trust import IMPORTED
 from ..text.chunks import count_tokens
@@ -74,7 +76,13 @@ VIA_IMPORT = "import"
 READ_KEYS = {
     *KEY_NAMES,
     *KEY_ALIASES,
+    *LESSON_KEYS,
     IMPORTED,
+    IMPORTED_STATE,
+    # the fields of another program that an export writes again
+    KEPT_KEY,
+    COLUMNS_KEY,
+    OTHER_METADATA_KEY,
     ALSO_IN,
     ALWAYS_KEY,
     "category",
@@ -82,6 +90,8 @@ READ_KEYS = {
     "provenance",
     "quote",
     "intent",
+    "patternId",
+    "ruleConfidence",
     "topic",
 }
 YAMO = "yamo"  # this format is a database, not files
@@ -159,9 +169,16 @@ class Exchange(Wing):
         return self.import_all([path], kind, dry_run)[0]
 
     def import_all(
-        self, paths: Sequence[str], kind: str = "", dry_run: bool = False
+        self,
+        paths: Sequence[str],
+        kind: str = "",
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> list[Import]:
-        """Import from several files and folders; store a memory once even if several of them contain it."""
+        """Import from several files and folders; store a memory once even if several of them contain it.
+
+        If it is stopped, the same import goes on where it was.
+        """
         read = [self._read_source(path, kind) for path in paths]
         with lock(self._layout, "import"), as_one_change(self._core):
             here = MemoriesHere(self._core.all(), self._core.is_vouching())
@@ -171,8 +188,9 @@ class Exchange(Wing):
             plans = self._core.read(
                 lambda: entries_to_write(everything, ENTRIES_AT_ONCE, entries)
             )
-            for plan in [] if dry_run else plans:
+            for number, plan in enumerate([] if dry_run else plans, 1):
                 self._core.write(plan, VIA_IMPORT)
+                progress(number, len(plans))
         if not dry_run:
             project = self._layout.project
             rule_files = [

@@ -684,7 +684,10 @@ def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
     state = imported_state(memory)
     entries: list[Entry] = []
     for key, kind in VOTES.items():
-        for _ in range(min(_count_in(state.get(key)), MAX_VOTES)):
+        votes = min(_count_in(state.get(key)), MAX_VOTES)
+        if kind == "dispute" and state.get("status") == DISPUTED:
+            votes -= 1  # imported_status_entries adds the one that hides the memory
+        for _ in range(votes):
             extra = {"reason": IMPORT_REASON}
             entries.append(change_entry(after(memory, entries), kind, by, extra))
     links = state.get("links")

@@ -7,15 +7,19 @@ from math import exp
 from typing import Any
 
 from ..format.mesh_fields import (
+    LESSON_TAG,
     OTHER_METADATA_KEY,
     SCRUBBED_KEY,
     importance_for,
     importance_score,
     json_object,
+    lesson_context,
     lesson_pattern,
+    lesson_wire_values,
     metadata_in,
 )
-from ..model.entries import Memory, Value
+from ..format.yamo import build_block, emit_yamo
+from ..model.entries import LESSON, Memory, Value
 from ..model.values import DAY, extra_value, iso, read_time, record
 from ..redaction.scrubber import scrubbed_text
 from ..text.chunks import counted
@@ -286,6 +290,31 @@ def metadata_of(
         **_without_empty(known),
         **metadata_in(memory.extra),
         **_without_empty(shown),
+        **(lesson_metadata(memory) if memory.kind == LESSON else {}),
+    }
+
+
+def lesson_metadata(memory: Memory) -> dict[str, Any]:
+    """Return a lesson as metadata of RFC-0011, with its wire block."""
+    context = lesson_context(memory.title, memory.importance, memory.extra, memory.body)
+    pattern = lesson_pattern(memory.extra)
+    values = lesson_wire_values(memory.id, pattern, context)
+    bare = LESSON_TAG.lstrip("#")
+    tags = [tag for tag in memory.tags if tag.lstrip("#") != bare]
+    return {
+        "type": LESSON,
+        "tags": [LESSON_TAG, *tags],
+        "lesson_id": memory.id,
+        "lesson_pattern_id": pattern,
+        "severity": context.severity,
+        "oversight": context.oversight,
+        "preventative_rule": context.preventative_rule,
+        "rule_confidence": context.confidence,
+        "applicable_scope": context.applicable_scope,
+        "inverse_lesson": context.inverse_lesson,
+        "yamo_wire_format": emit_yamo(
+            build_block("lesson", memory.by, memory.created, **values)
+        ),
     }
 
 

@@ -24,7 +24,8 @@ CONTAINS = ("array_contains", "array_has")
 FUNCTIONS = (
     *CONTAINS, "coalesce", "glob", "ifnull", "instr", "length", "like", "lower", "nullif", "substr", "trim", "upper",
 )  # fmt: skip
-TOKENS = re.compile(r"'(?:[^']|'')*'|\w+")
+# a text, which DataFusion's SQL may mark as a time, or a word
+TOKENS = re.compile(r"(?i:timestamp\s+)?('(?:[^']|'')*')|\w+")
 
 
 def parse_expression(
@@ -77,7 +78,7 @@ def _with_moments(text: str, fields: Sequence[str], times: Sequence[str]) -> str
         token = match[0]
         if token in fields:
             field = token
-        at = read_moment(token[1:-1]) if token[0] == "'" and field in times else None
+        at = read_moment(match[1][1:-1]) if match[1] and field in times else None
         return token if at is None else str(at)
 
     return TOKENS.sub(moment, text)

@@ -10,6 +10,7 @@ from rawkomem.exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS, read_f
 from rawkomem.exchange.import_plan import MemoriesHere, decide_imports
 from rawkomem.exchange.instructions import cut_sections
 from rawkomem.exchange.sources import Source
+from rawkomem.faces.cli.commands import run_click
 from rawkomem.files.reading import read_data
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry
@@ -366,3 +367,51 @@ def test_what_is_deleted_stays_deleted(samples, repository):
     done = repository.exchange.import_from(samples["serena"])
     repository.delete(done.news[0].entry.id)
     assert not repository.exchange.import_from(samples["serena"]).news
+
+
+def test_other_fields_of_mem0_are_kept(repository, project):
+    """A field whose name has another meaning here gets another name."""
+    about = {
+        "room": "kitchen",
+        "tags": ["tea"],
+        "importance": 0.9,
+        "status": "new",
+        "kind": "habit",
+        "plan": {"days": [1, 2]},
+    }
+    item = {"id": "a1", "memory": "Likes tea in the morning", "user_id": "u1", "score": 0.3, "metadata": about}
+    (project / "mem0.json").write_text(json.dumps({"results": [item]}))
+    (done,) = repository.exchange.import_from(str(project / "mem0.json")).news
+    memory = repository.get(done.entry.id)
+    assert (memory.kind, memory.tags, memory.importance) == ("memory", ("tea",), "critical")
+    kept = {"room": "kitchen", "user_id": "u1", "status": "new", "original_kind": "habit", "plan": {"days": ["1", "2"]}}
+    assert kept.items() <= memory.extra.items() and "score" not in memory.extra
+
+
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_stopped_import_goes_on(repository, project, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("notes")
+    for number in range(150):
+        (folder / f"note-{number}.md").write_text(
+            f"# Note {number}\n\nService {number} listens on port {8000 + number}.\n"
+        )
+    with pytest.raises(KeyboardInterrupt):
+        repository.exchange.import_all([str(folder)], progress=stop)
+    steps = []
+    (done,) = repository.exchange.import_all([str(folder)], progress=lambda *step: steps.append(step))
+    assert 0 < len(done.news) < 150 and steps[-1] == (len(steps), len(steps))
+    assert len(repository.list(include="quarantined")) == 150
+    told = {problem.code for checked in repository.check() for problem in checked.problems}
+    assert told <= {"no-when", "not-ideal-length"}
+
+
+def test_stopping_an_import_says_how_to_go_on(project, monkeypatch, capsys):
+    """A signal would come at another moment each time."""
+    (project / "CLAUDE.md").write_text("# Deploy\n\nNever deploy on Fridays, and tag first.\n")
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("rawkomem.repository.transfer.Exchange.import_all", stop)
+    assert run_click(["import", "CLAUDE.md"]) == 130
+    assert "run the same command again" in capsys.readouterr().err

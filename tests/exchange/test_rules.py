@@ -27,6 +27,14 @@ def test_a_rule_comes_back_as_it_was(form, rawkomem, project):
     assert lines_of(made) == lines_of(file)
 
 
+@pytest.mark.parametrize("form", ["claude-rules", "copilot"])
+def test_a_rule_without_paths_has_no_frontmatter(rawkomem, project, form):
+    rawkomem("add", "Never deploy on Fridays.", "--title", "Deploy")
+    rawkomem("export", "--format", form, "--out", str(project / "out"))
+    (made,) = [one for one in (project / "out").iterdir() if not one.name.startswith(".")]
+    assert made.read_text() == "# Deploy\n\nNever deploy on Fridays.\n"
+
+
 def lines_of(file) -> list[str]:
     """The lines of a rule; a list in brackets and one below each other are the same."""
     text = file.read_text().replace("paths:\n  - ", "paths: [").replace("\n  - ", ", ").replace('**"\n', '**"]\n')

@@ -9,7 +9,7 @@ from rawkomem.index.stores.sqlite import Document, Hit, Passage, SqliteStore
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import BadInput
 from rawkomem.model.filters import Facets, Filter
-from rawkomem.model.values import ERROR
+from rawkomem.model.values import ERROR, WARNING
 from rawkomem.recall.scoring import compute_factor, profile_of
 from rawkomem.recall.signals import Question, Signals, fuse, question_of
 from rawkomem.state.plans import plan_add
@@ -83,9 +83,18 @@ def test_reflect(case):
 def test_validate(case):
     """Ours tells all that is wrong, with lines; and values with line ends are encoded when a block is written."""
     block, problems = read_yamo_block(case["input"]["block"])
-    told = [problem.message for problem in problems if problem.level == ERROR]
-    assert block is None and set(case["expected"]["errors"]) <= set(told)
+    told = [problem.message for problem in problems]
+    assert block is None and ERROR in {problem.level for problem in problems}
+    assert set(case["expected"]["errors"]) <= set(told)
     assert not read_yamo_block(emit_yamo(retained("A", "m", "event", 17, "line one\nline two")))[1]
+
+
+def test_a_block_of_the_grammar_needs_no_context_and_no_output():
+    """RFC-0011 §3.1 has both in brackets; the validator of the original refuses such a block."""
+    text = "agent: A;\nintent: store;\nmeta: rationale;because;\nmeta: confidence;1.0;\nlog: x;\nhandoff: End;\n"
+    block, problems = read_yamo_block(text)
+    assert block is not None and block.value("meta", "rationale") == "because"
+    assert {problem.level for problem in problems} == {WARNING} and len(problems) == 2
 
 
 @by_case("yamo-memory-mesh", "validateYamoRecord")

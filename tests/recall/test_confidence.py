@@ -13,6 +13,7 @@ from rawkomem.recall.relevance import EVIDENCE_TEXTS, WEIGHTS
 from rawkomem.recall.render import POINTER_LEAD
 from rawkomem.recall.scoring import POINTED_TO
 from rawkomem.recall.signals import MAX_FULL, MAX_POINTERS, MIN_CONFIDENCE
+from rawkomem.repository import Repository
 
 from tests.git.gitting import AGENT
 from tests.torture.helpers import memory
@@ -316,6 +317,9 @@ def test_context_prints_search_results_that_inject_keeps_to_itself(rawkomem, mem
     found = rawkomem("context", "payments").stdout
     assert all(f"Payments {word}" in found for word in "abc")
     assert rawkomem("context", "quokkas").stdout.strip() == ""
+    with Repository.open(str(memories.parent.parent)) as repository:
+        assert repository.context("payments").text.strip() == found.strip()
+        assert len(repository.context("payments", limit=2).items) == 2
 
 
 def test_what_nobody_committed_is_counted(git, rawkomem, memories):

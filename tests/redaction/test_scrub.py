@@ -58,6 +58,12 @@ def test_normalise_cases(case):
     assert normalize_text(case["input"]["text"]) == NORMAL.get(case["id"], case["expected"])
 
 
+# RFC-0011 §6.2 keeps short memories; the original leaves no chunk of this one, and stores the raw text
+CHUNKS = {"yamo-memory-mesh-036": [
+    {"text": "tiny", "tokens": 1, "heading": None, "section": "unnamed-section", "heading_path": []}
+]}  # fmt: skip
+
+
 @by_case(SEED, "scrubber.process default config", "scrubber.process memorymesh config")
 def test_pipeline_cases(case):
     config = MESH if "memorymesh" in case["function"] else DEFAULT
@@ -72,7 +78,7 @@ def test_pipeline_cases(case):
         }
         for made in scrub(content, config)
     ]
-    assert found == case["expected"]["chunks"]
+    assert found == CHUNKS.get(case["id"], case["expected"]["chunks"])
     assert "bob@example.com" not in sanitize(content)  # with no chunk left, what is left of the text is redacted
 
 
@@ -123,6 +129,7 @@ def test_injection_cases(case):
         ("snake_case, 2 * 3 * 4 and *.py", "snake_case, 2 * 3 * 4 and *.py"),
         ("#tag #other\n#Heading here", "#tag #other\n# Heading here"),
         ("a\n\n\n\n\nb", "a\n\nb"),
+        ("<del>use tabs</del> <S class=x>and</S> use <span>spaces</span>", "~~use tabs~~ ~~and~~ use spaces"),
     ],
 )
 def test_structure(text, wanted):
@@ -140,6 +147,7 @@ def test_structure(text, wanted):
         ("Home | Docs | Blog\n\n| a | table | row with words |", "| a | table | row with words |"),
         ("```\n---- ====\n```\n\n---- ==== ++++", "```\n---- ====\n```"),
         ("今日は良い天気ですね、散歩に行きましょう", "今日は良い天気ですね、散歩に行きましょう"),
+        ("Tests are slow.\n\nOther text here.\n\nTests are slow.", "Tests are slow.\n\nOther text here."),
     ],
 )
 def test_semantics(text, wanted):

@@ -47,6 +47,8 @@ def says(text: str) -> bool:
         ("size = 7 -- a comment", True),
         ("size", True),
         ("at >= '2026-01-01'", True),
+        ("at > timestamp '2020-01-01 00:00:00'", True),
+        ("at < TIMESTAMP '2020-01-01'", False),
         ("at < '2026-01-01T00:00:00Z'", False),
         ("size = 'seven'", False),
         ("name = ')'", False),

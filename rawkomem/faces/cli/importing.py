@@ -10,6 +10,7 @@ from difflib import unified_diff
 from typing import Any
 
 from click import Path, argument
+from click.exceptions import Exit
 
 from ...exchange.formats import READABLE_FORMATS, WRITABLE_FORMATS
 from ...exchange.import_plan import HELD_REVIEW, HELD_WHY, ImportDecision
@@ -27,6 +28,7 @@ from ...text.clean import one_line
 from .answers import Fields
 from .declarations import answer, verb, verbs
 from .options import DRY_RUN, FILTERS, YES
+from .syncing import with_bar
 from .terminal import note, say
 
 # Implement `rawkomem import` and `rawkomem export`.
@@ -152,7 +154,16 @@ def import_command(
     if shorten:
         _shorten(repository, sources, yes, dry_run)
         return 0
-    done = repository.exchange.import_all(sources, kind or "", dry_run)
+    try:
+        done = with_bar(
+            lambda progress: repository.exchange.import_all(
+                sources, kind or "", dry_run, progress
+            ),
+            "importing",
+        )
+    except KeyboardInterrupt:
+        note("stopped: to import the rest, run the same command again")
+        raise Exit(130) from None  # as after Ctrl-C
     answer({"dry_run": dry_run, "sources": done})
     fields = IMPORTED.but(
         would=lambda _: "would be" if dry_run else "",

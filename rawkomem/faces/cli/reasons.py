@@ -17,7 +17,6 @@ from ...recall.render import FORMS, GROUPED, NOTHING_FOUND
 from ...recall.scoring import Scored, why_fired
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...repository.injecting import inject_for
 from ...state.changes import how_settled
 from ...state.history import Explained
 from ...text.clean import one_line
@@ -238,7 +237,6 @@ def _suggest_condition(item: Scored, inside: bool) -> None:
 
 # Implement `rawkomem context`.
 
-MAX_TOKENS = 2_000  # of a context
 BRIEF = Fields(of=Brief, line="{text:text}")
 
 
@@ -278,13 +276,7 @@ def context_command(
         elif not brief.points:
             note(NO_BRIEF)
         return
-    only = filter_of(**given)
-    ids = [item.row.id for item in layered.search(text, limit, only) if item.fits]
-    only = replace(only, ids=tuple(ids) or ("",))  # no memory has an empty id
-    injection = inject_for(
-        layered, Task(text), "", form, only, strict,
-        max_injected=limit, budget=budget or MAX_TOKENS, min_confidence=0.0,
-    )  # fmt: skip
+    injection = layered.context(text, limit, budget, form, strict, filter_of(**given))
     answer(injection_json(injection))
     if not injection.text and form == GROUPED and not as_json:
         say(NOTHING_FOUND)

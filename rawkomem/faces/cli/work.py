@@ -133,6 +133,7 @@ def trace_list(
     f"--limit -n 1.. ={MAX_SIMILAR}: Maximum number of results.",
     f"--min-similarity 0.0..1.0 ={MIN_SIMILARITY}: Minimum similarity.",
     "--since TEXT: Only tasks since this date, time or age, such as 30d.",
+    "--until TEXT: Only tasks until this date (inclusive), time or age.",
     [MATCH],
 )
 def trace_search(
@@ -141,6 +142,7 @@ def trace_search(
     limit: int,
     min_similarity: float,
     since: str,
+    until: str,
 ) -> Any:
     """Find earlier tasks that resemble a task.
 
@@ -149,7 +151,8 @@ def trace_search(
     Examples:
       rawkomem trace search 'release a new version'
     """
-    return repository.traces.search(" ".join(task), limit, min_similarity, since)
+    goal = " ".join(task)
+    return repository.traces.search(goal, limit, min_similarity, since, until)
 
 
 @trace_command.verb("show", "ID", WHOLE_TRACE)

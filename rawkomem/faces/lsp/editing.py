@@ -32,9 +32,8 @@ ACTION_KIND = lsp.CodeActionKind.RefactorRewrite.value
 APPLY_EDIT = "workspace.apply_edit"  # the capability to apply edits of the server
 NEW_TITLE = "New memory"
 AMEND_TITLE = "Amend this memory"
-NEW_KINDS = [
-    kind for kind in CREATES if kind not in GROUPS
-]  # kinds of memories that have a text of their own
+# kinds of memories that have a text of their own
+NEW_KINDS = [kind for kind in CREATES if kind not in GROUPS]
 
 
 def code_actions(

@@ -23,7 +23,7 @@ from ...model.entries import LESSON, Memory
 from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.filters import DEFAULT_FILTER
 from ...model.user_settings import LlmSettings
-from ...model.values import CREATES, now, replace
+from ...model.values import CREATES, filled, now, replace
 from ...recall.render import finish, held, labels_by_id
 from ...recall.search import Found, best_results
 from ...recall.signals import filter_of
@@ -294,7 +294,7 @@ def _publishes(
 
 
 class SyncMemoryMesh:
-    """A memory mesh over the repository of a project. Options may be passed in every form that options.py reads."""
+    """A memory mesh over the repository of a project. `read_options` says in which forms options may be passed."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
         self.options = checked_options(read_options(MemoryMeshOptions, options, named))
@@ -338,9 +338,8 @@ class SyncMemoryMesh:
         )
         chain = self._chain(told) if told else None
         if chain:
-            plan_heritage(
-                new_memory(entry), chain
-            )  # raises errors of the chain before anything is written
+            # raises errors of the chain before anything is written
+            plan_heritage(new_memory(entry), chain)
         if not self.options.enable_memory:
             return record_of(new_memory(replace(entry, at=now())))
         memory, new = records.store_unless_known(self.repository, entry)
@@ -765,9 +764,7 @@ class MemoryContextManager:
             "tools_used": [*known.tools_used],
             "files_involved": [*known.files_involved],
         }
-        return await self.mesh.add(
-            content, {key: one for key, one in metadata.items() if one}
-        )
+        return await self.mesh.add(content, filled(metadata))
 
     async def recall_memories(
         self, query: str, options: RecallOptions | Given | None = None

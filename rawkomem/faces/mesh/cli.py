@@ -28,6 +28,7 @@ from click import (
 from ...files.layout import walk
 from ...files.replace import is_below, refuse_exit
 from ...model.errors import BadInput, NotFound, RawkoError
+from ...model.values import filled
 from ..cli.declarations import parameter
 from ..cli.options import LIMIT
 from .api import SyncMemoryMesh, naming_file, read_text
@@ -119,7 +120,7 @@ def store(
     named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
     about = {
         **_metadata(metadata),
-        **{key: value for key, value in named.items() if value},
+        **filled(named),
     }
     record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
     _say(f"Ingested record {record.id}")

@@ -19,9 +19,9 @@ from ...format.mesh_fields import (
     importance_score,
     metadata_in,
 )
-from ...learn.lessons import Lesson, lesson_metadata
+from ...learn.lessons import Lesson
 from ...learn.skills import Skill
-from ...model.entries import LESSON, Entry, Memory
+from ...model.entries import Entry, Memory
 from ...model.errors import BadInput
 from ...model.filters import DEFAULT_FILTER
 from ...model.values import ACTIVE, HELD_BACK, iso, now, replace
@@ -156,8 +156,6 @@ def record_of(
     metadata = (
         metadata_of(memory, used.count, used.last) if used else metadata_of(memory)
     )
-    if memory.kind == LESSON:
-        metadata |= lesson_metadata(memory)
     content = memory.body or memory.title
     return MemoryRecord(
         memory.id, content, metadata, iso(memory.created), labels=labels,

@@ -181,9 +181,8 @@ class MemoryRecord:
     content: str
     metadata: dict[str, Any]
     created_at: str
-    labels: tuple[str, ...] = field(
-        default=(), kw_only=True, compare=False
-    )  # set in repositories where people vouch
+    # set in repositories where people vouch
+    labels: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     status: str = field(default=ACTIVE, kw_only=True, compare=False)
 
 

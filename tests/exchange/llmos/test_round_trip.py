@@ -40,6 +40,22 @@ def test_what_comes_in_goes_out_to_its_own_files(repository, llmos, tmp_path_fac
     assert not repository.exchange.import_llmos(str(target)).entries
 
 
+def test_an_id_of_llmos_goes_back(repository, llmos, tmp_path_factory):
+    """The export adds nothing to a file that has the trace by that id."""
+    file = "projects/shop/memory/short_term/own.md"
+    (llmos / file).parent.mkdir(parents=True, exist_ok=True)
+    (llmos / file).write_text(
+        "---\ntrace_id: t1\ntimestamp: 2026-01-05T10:00:00Z\ngoal: Upgrade\nstatus: success\n---\n\n## Plan\nx\n"
+    )
+    repository.exchange.import_llmos(str(llmos))
+    before = read(llmos)
+    target = tmp_path_factory.mktemp("target")
+    repository.exchange.export_llmos(str(target))
+    assert "trace_id: t1\n" in read(target)[file] and "llmosId" not in read(target)[file]
+    repository.exchange.export_llmos(str(llmos))
+    assert read(llmos)[file] == before[file]
+
+
 def test_what_each_file_becomes(repository, llmos):
     repository.exchange.import_llmos(str(llmos))
     memories = {memory.title: memory for memory in repository.core.all()}

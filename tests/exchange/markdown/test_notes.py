@@ -106,6 +106,12 @@ def entries(tmp_path, name: str, text: str, kind: str = ""):
     return read_format(kind, source), source, kind
 
 
+@pytest.mark.parametrize("front", ["---\n---\n", "---\n\n---\n\n"])
+def test_an_empty_frontmatter_is_no_text(tmp_path, front):
+    (entry,), _, _ = entries(tmp_path, "glaze.md", f"{front}# Glaze it twice\n\nThe second coat holds.")
+    assert (entry.title, entry.body) == ("Glaze it twice", "# Glaze it twice\n\nThe second coat holds.")
+
+
 def test_obsidian(tmp_path):
     (entry,), _, _ = entries(tmp_path, "vault/Firing log.md", OBSIDIAN)
     assert entry.title == "Firing log" and entry.tags == ("studio", "studio/kiln", "glaze/celadon", "cone6")

@@ -150,6 +150,20 @@ def test_what_changed_here_is_told_there(let_in, tmp_path_factory):
     assert graph[new]["claim"]["exclusive"] is True and 0 <= graph[new]["provenance"]["trust"] <= 1
 
 
+@pytest.mark.parametrize("disputes", [0, 1, 3, 12])
+def test_a_disputed_memory_goes_back_with_its_votes(repository, tmp_path, disputes):
+    item = {**GRAPH[0], "id": "mem_8", "status": "disputed", "links": [], "disputes": disputes, "confidence": 0.2}
+    source = tmp_path / "store"
+    source.mkdir()
+    (source / "graph.json").write_text(json.dumps([item]))
+    repository.exchange.import_from(str(source))
+    repository.beliefs.review_all("neolata", "activate")
+    assert repository.get("mem_8").status == "disputed"
+    assert exported(repository, tmp_path / "out")["graph"]["mem_8"] == {
+        k: v for k, v in item.items() if k != "embedding"
+    }
+
+
 def test_the_commands_do_all_of_it(project, folder, tmp_path_factory, rawkomem):
     out = tmp_path_factory.mktemp("out") / "back"
     rawkomem("import", str(folder))

@@ -13,6 +13,10 @@ pytest.importorskip("lancedb", reason="for want of lancedb: make test-stores")
 import lancedb
 import pyarrow as pa
 from rawkomem.exchange.memory_mesh import open_mesh
+from rawkomem.faces.mesh import SyncMemoryMesh
+from rawkomem.format.mesh_fields import LessonContext as Lesson
+from rawkomem.format.mesh_fields import pattern_id
+from rawkomem.format.yamo import build_block, emit_yamo
 from rawkomem.index.stores.lance.tables import entries_v1, entries_v2
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
@@ -278,3 +282,92 @@ def test_blocks_of_a_database_are_verified(repository, newer, tmp_path):
     table.update(where=f"id = '{changed}'", values={"yamo_text": "agent: Mallory;"})
     done = Command(Path(repository.layout.project))("index", "ledger", "verify", "--database", out, check=1)
     assert f"block {changed} does not match its hash" in done.stdout
+
+
+LESSON = {
+    "situation": "A release without a tag",
+    "error_pattern": "missing_tag",
+    "oversight": "Nobody looked",
+    "fix": "Tag first",
+    "preventative_rule": "Tag before you build",
+    "severity": "high",
+    "applicable_scope": "release",
+    "confidence": 0.8,
+}
+
+
+def by_pattern(folder: str, pattern: str) -> list[dict]:
+    """The rows that memory-mesh's getMemoriesByPattern finds: this is its condition."""
+    needle = f'"lesson_pattern_id":"{pattern}"'.replace("_", r"\_")
+    found = table_of(folder).search().where(rf"metadata LIKE '%{needle}%' ESCAPE '\'").to_list()
+    return [json.loads(row["metadata"]) for row in found]
+
+
+@pytest.mark.parametrize("door", ["export", "store"])
+def test_memory_mesh_finds_a_lesson_by_its_pattern(project, tmp_path, monkeypatch, door):
+    """Its distillLesson compares rule_confidence before it adds a second lesson."""
+    if door == "store":
+        monkeypatch.setenv("RAWKOMEM_STORE", "lancedb")
+    with SyncMemoryMesh(db_dir=str(project)).repository as repository:
+        lesson, _ = repository.lessons.learn(Lesson(**LESSON), "", via="agent")
+        repository.sync()
+        folder = str(tmp_path / "out")
+        if door == "export":
+            repository.exchange.export_folder(folder, "yamo", Filter())
+        else:
+            folder = f"{repository.layout.local}/lancedb"
+        (told,) = by_pattern(folder, lesson.pattern_id)
+    assert (told["lesson_id"], told["type"], told["rule_confidence"]) == (lesson.id, "lesson", 0.8)
+    assert (told["severity"], told["preventative_rule"]) == ("high", "Tag before you build")
+
+
+def written_by_memory_mesh() -> dict:
+    """A lesson as distillLesson of @yamo/memory-mesh 4.0 stores it: each passage of its text names a source."""
+    pattern = pattern_id("missing_tag", "release")
+    context = "[Document Context: From document/source: distillLesson]\n"
+    said = {
+        "source": "distillLesson",
+        "type": "lesson",
+        "tags": ["#lesson_learned"],
+        "lesson_id": "lesson_1794997689396_478fe3",
+        "lesson_pattern_id": pattern,
+        "severity": "high",
+        "oversight": "Nobody looked. Twice.",
+        "preventative_rule": "Tag before you build",
+        "rule_confidence": 0.8,
+        "applicable_scope": "release",
+        "inverse_lesson": "tagged releases work",
+        "yamo_wire_format": build_wire(pattern),
+    }
+    return {
+        **made(0),
+        "content": f"{context}[LESSON:{pattern}] Nobody looked.\n\n{context}Twice. | Rule: Tag before you build | Scope: release",
+        "metadata": json.dumps(said, separators=(",", ":")),
+        "lesson_pattern_id": None,
+    }
+
+
+def build_wire(pattern: str) -> str:
+    values = {key: str(value) for key, value in LESSON.items()}
+    block = build_block("lesson", "MyAgent", START_MS, id="lesson_1", pattern=pattern, inverse_lesson="", **values)
+    return emit_yamo(block)
+
+
+def test_a_lesson_of_memory_mesh_is_a_lesson_here_and_its_row_stays(repository, tmp_path):
+    theirs = str(tmp_path / "theirs")
+    row, plain = written_by_memory_mesh(), made(1)
+    plain["content"] = "[Document Context: From section: Kafka]\n# Kafka\n\nConsumers commit by hand."
+    table = pa.Table.from_pylist([{**one, "vector": [0.25] * 4} for one in (row, plain)], entries_v2(4))
+    lancedb.connect(theirs).create_table("memory_entries", table)
+    imported(repository, theirs)
+    (lesson,) = repository.lessons.by_pattern(pattern_id("missing_tag", "release"))
+    assert (lesson.id, lesson.context.confidence) == (row["id"], 0.8)
+    assert (lesson.context.situation, lesson.context.fix) == ("A release without a tag", "Tag first")
+    memory = repository.get(lesson.id)
+    assert (memory.title, memory.when) == ("Tag before you build", ("When working on release",))
+    assert memory.body.startswith("[LESSON:364d415c896477df] Nobody looked. Twice. | Rule: Tag before you build")
+    other = repository.get(plain["id"])
+    assert other.title == "Kafka" and other.body == "# Kafka\n\nConsumers commit by hand."
+    repository.exchange.export_folder(theirs, "yamo", Filter())
+    after = lancedb.connect(theirs).open_table("memory_entries").to_arrow()
+    assert after.sort_by("id") == table.sort_by("id")

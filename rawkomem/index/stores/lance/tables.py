@@ -6,7 +6,6 @@ yamo_blocks, synthesized_skills   blocks of the ledger, and skills: `publish` fi
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ....files.private import lock_in
-from ....format.mesh_fields import STORE_MARK_KEY
+from ....format.mesh_fields import STORE_MARK_KEY, compact_json
 from ....model.entries import Memory
 from ....model.errors import NotFound, Refused
 from ....model.filters import ALL_OF, ANY_OF, AT_LEAST, Filter, asked
@@ -186,7 +185,7 @@ PASSAGES = "passages"  # the table of our search store (store.py)
 STORE = {
     STORE_MARK_KEY: "rawkomem"
 }  # in the metadata of each row that we write to the tables of the RFC
-OURS = f"metadata LIKE '%{json.dumps(STORE)[1:-1]}%'"
+OURS = f"metadata LIKE '%{compact_json(STORE)[1:-1]}%'"
 MAX_IDS = 500  # ids in one condition
 
 
@@ -249,9 +248,7 @@ def marked_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row for a table of the RFC, with metadata (JSON text) that marks it as ours."""
     return {
         **row,
-        "metadata": json.dumps(
-            {**STORE, **row.get("metadata", {})}, ensure_ascii=False
-        ),
+        "metadata": compact_json({**STORE, **row.get("metadata", {})}),
     }
 
 
