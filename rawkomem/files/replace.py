@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Callable
 from itertools import groupby
 
@@ -241,6 +240,7 @@ GIT_FOLDER = ".git"
 # environment variable: 1 allows links out of a project
 FOLLOW_LINKS = "RAWKOMEM_FOLLOW_LINKS"
 UNFINISHED_PREFIX = ".rawkomem-"  # of our temporary files
+NAME_BYTES = 8  # random bytes in the name of a temporary file
 
 
 def remove_unfinished(folder: str) -> None:
@@ -302,26 +302,32 @@ def replace_whole(
 ) -> None:
     """Write a file atomically; follow a link and keep its permissions. Raises OSError.
 
-    `within` is a folder that no link may lead out of, `beside` a folder for the temporary file on the same disk.
+    `within` is a folder that no link may lead out of. `beside` is a folder for the temporary file, on the same disk; a
+    file that is written so is read at once and need not survive a crash of the machine.
     """
     if within:
         refuse_exit(path, within)
     file = os.path.realpath(path)
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(
-        dir=beside or folder, prefix=UNFINISHED_PREFIX
-    )
+    name = f"{UNFINISHED_PREFIX}{os.urandom(NAME_BYTES).hex()}"
+    temporary = os.path.join(beside or folder, name)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with open(temporary, "xb", opener=_open_for_owner) as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
+            if not beside:
+                os.fsync(stream.fileno())
         os.chmod(temporary, mode_of(file) | (0o111 if executable else 0))
         os.replace(temporary, file)
     except BaseException:
-        os.unlink(temporary)
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
         raise
+
+
+def _open_for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 # Write a generated page next to the memories if its text changed; never overwrite a page that a

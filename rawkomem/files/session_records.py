@@ -147,15 +147,16 @@ def note_use(
     tokens: int,
     ids: Sequence[str],
     saved: int = 0,
-) -> None:
-    """Record one injection. Ignore errors: a prompt gets its memories even if the disk is full."""
+) -> str:
+    """Record one injection. Return why that failed, or an empty text: a prompt gets its memories all the same."""
     name = "".join(c if c.isprintable() else " " for c in session)[:MAX_SESSION_CHARS]
     try:
         with change(layout) as db:
             insert(db, "usage", at, name, tokens, " ".join(ids), saved)
             db.executemany(COUNT_ACCESS, [(id, at) for id in ids])
-    except RawkoError:
-        pass
+    except RawkoError as failure:
+        return failure.message
+    return ""
 
 
 def uses(layout: Layout, since: int = 0) -> list[Use]:

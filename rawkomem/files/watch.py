@@ -11,7 +11,21 @@ import threading
 import time
 from collections.abc import Callable
 
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirAttribEvent,
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirModifiedEvent,
+    DirMovedEvent,
+    FileAttribEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
@@ -23,6 +37,12 @@ MAX_QUIET_WAIT_S = 0.3  # then reconcile even if events keep coming
 SWEEP_EVERY_S = 2.0  # between sweeps while there are no events
 SWEEP_SHARE = 50  # an idle watcher spends at most 1/50 of its time on sweeps
 MAX_SWEEP_EVERY_S = 30.0  # upper limit of that pause
+# All events but those of reading: each sweep opens every folder, and with thousands of folders these
+# events would overflow the queue, which is answered by a walk over all folders.
+CHANGES: list[type[FileSystemEvent]] = [
+    DirAttribEvent, DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent, FileAttribEvent, FileClosedEvent,
+    FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent,
+]  # fmt: skip
 
 
 class Watch:
@@ -110,7 +130,10 @@ class Watch:
             for folder, identity in zip(folders, identities, strict=True):
                 if identity:  # the root is watched for new and removed areas, not for our index below it
                     self.observer.schedule(
-                        _Hints(self), folder, recursive=folder != self.layout.root
+                        _Hints(self),
+                        folder,
+                        recursive=folder != self.layout.root,
+                        event_filter=CHANGES,
                     )
             self.observer.start()
             self.watched = identities
@@ -141,8 +164,6 @@ class _Hints(FileSystemEventHandler):
         self.local = watch.layout.local + os.sep
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        if event.event_type in ("opened", "closed_no_write"):
-            return
         paths = [
             os.fsdecode(path) for path in (event.src_path, event.dest_path) if path
         ]

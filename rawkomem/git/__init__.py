@@ -5,7 +5,7 @@
 `authorship`: who committed each entry
 `staged`: the checks of a commit, its added lines, edits as amendments, duplicates
 `branch`: the changes of a branch to memories
-`merge`: the merge driver
+`merge`: the merge driver; `merge_parts`: the usual merge, without reading entries
 `connection`: hooks and settings of a clone; our lines in a file of somebody else
 `citations`: whether cited code changed; the text of a symbol in a source file
 """

@@ -18,7 +18,7 @@ from ..files.replace import PAGE, is_below, read_whole, refuse_exit, replace_who
 from ..model.errors import Refused
 from ..model.values import record, replace
 from .merge import CONFLICT_EXIT_CODE
-from .runner import WorkTree, work_tree
+from .runner import MEMORY_PATTERN, WorkTree, projects_in, work_tree
 
 # Write the lines to add if another program manages a project's hooks, as YAML.
 #
@@ -150,13 +150,16 @@ class Wanted:
 
 
 def plan_git_connection(layout: Layout, wanted: Wanted) -> Connection:
-    """Return the changes that connect the repository; none if it is already connected. Raises GitFailed."""
+    """Return the changes that connect the repository; none if it is already connected. Raises GitFailed.
+
+    A layout at the top of the work tree, which need not exist, connects all projects below it, too.
+    """
     return _Connecting(layout).plan(wanted)
 
 
-def plan_git_removal(layout: Layout) -> Connection:
-    """Return the changes that remove the connection. Raises GitFailed."""
-    return _Connecting(layout).removal()
+def plan_git_removal(layout: Layout, alone: bool = False) -> Connection:
+    """Return the changes that remove the connection; `alone`: not of the projects below. Raises GitFailed."""
+    return _Connecting(layout, alone).removal()
 
 
 def carry_out_connection(connection: Connection) -> None:
@@ -179,9 +182,9 @@ def carry_out_connection(connection: Connection) -> None:
 
 
 class _Connecting:
-    """One repository, its work tree and its hooks."""
+    """One repository, its work tree and its hooks; at the top of the work tree, with the projects below."""
 
-    def __init__(self, layout: Layout):
+    def __init__(self, layout: Layout, alone: bool = False):
         self.tree = work_tree(layout.project)
         self.layout = layout
         inside = self.tree.path(layout.project)
@@ -191,7 +194,12 @@ class _Connecting:
                 f"the name of the folder {self.inside!a} contains a character that is not allowed in a git hook",
                 "rename the folder",
             )
-        self.name = f"rawkomem {self.inside}".strip()
+        self.name = self._name_of(layout)
+        own = [layout] if os.path.isdir(layout.root) else []
+        alone = alone or bool(self.inside)
+        below = [] if alone else projects_in(self.tree, untracked=True)
+        self.below = [one for one in below if self._name_of(one) != self.name]
+        self.layouts = [*own, *self.below]
         top, git = self.tree.top, self.tree.git
         common = os.path.join(top, self.tree.ask("rev-parse", "--git-common-dir"))
         refuse_exit(os.path.join(common, "config"), common)
@@ -207,6 +215,11 @@ class _Connecting:
             real, os.path.realpath(top)
         )
 
+    def _name_of(self, layout: Layout) -> str:
+        """Return the name of a project's lines in our files."""
+        inside = self.tree.path(layout.project)
+        return "rawkomem" if inside == "." else f"rawkomem {inside}"
+
     def plan(self, wanted: Wanted) -> Connection:
         """Return the plan; if another program manages the hooks, with advice instead of hooks."""
         wanted = replace(wanted, sync=wanted.sync or self._follows_merges())
@@ -215,7 +228,10 @@ class _Connecting:
         advice: tuple[str, ...] = (managed,)
         if not managed:
             hooks, advice = self._hook_files(wanted)
-        files = (*self._attributes(), *hooks)
+        attributes = [
+            change for one in self.layouts for change in self._attributes(one)
+        ]
+        files = (*attributes, *hooks)
         return Connection(self.tree, files, tuple(self._driver(wanted)), advice)
 
     def _follows_merges(self) -> bool:
@@ -224,13 +240,12 @@ class _Connecting:
         return any(self._without(files))
 
     def removal(self) -> Connection:
-        files = self._without(
-            [
-                self.layout.path(".gitattributes"),
-                self.layout.path(".gitignore"),
-                *self._hook_paths(),
-            ]
-        )
+        own = [
+            one.path(name)
+            for one in self.layouts
+            for name in (".gitattributes", ".gitignore")
+        ]
+        files = self._without([*own, *self._hook_paths()])
         gone = dict.fromkeys((f"{DRIVER_SECTION}.name", f"{DRIVER_SECTION}.driver"))
         unset = self._changed(gone, "set by 'connect git'")
         return Connection(self.tree, tuple(files), tuple(unset))
@@ -238,9 +253,16 @@ class _Connecting:
     def _without(self, paths: Iterable[str]) -> Iterator[FileChange]:
         for path in paths:
             before = read_whole(path, os.path.dirname(path))
-            after = None if before is None else cut_block(before, self.name)
+            after = self._cut(before, [self.name, *map(self._name_of, self.below)])
             if before != after:
                 yield FileChange(path, before, after, "without our lines")
+
+    @staticmethod
+    def _cut(data: bytes | None, names: Iterable[str]) -> bytes | None:
+        """Return a file without our lines of these names; None if nothing else is in it."""
+        for name in names:
+            data = None if data is None else cut_block(data, name)
+        return data
 
     def _hook_paths(self) -> list[str]:
         """Return the hook files that may contain our lines; none if their folder is outside the project and .git."""
@@ -257,24 +279,25 @@ class _Connecting:
             if self.settings.get(key) != value
         ]
 
-    def _attributes(self) -> Iterator[FileChange]:
+    def _attributes(self, layout: Layout) -> Iterator[FileChange]:
         """Yield changes of .gitattributes and .gitignore, which are committed: merge driver and ignored folder."""
-        path = self.layout.path(".gitattributes")
-        before = read_whole(path, self.layout.root)
-        others = before and cut_block(before, self.name)
+        name = self._name_of(layout)
+        path = layout.path(".gitattributes")
+        before = read_whole(path, layout.root)
+        others = before and cut_block(before, name)
         lines = [
             line for line in ATTRIBUTE_LINES if line.encode() not in (others or b"")
         ]
         text = "".join(f"{line}\n" for line in lines)
-        after = put_block(before, self.name, text) if lines else before
+        after = put_block(before, name, text) if lines else before
         if after != before:
             why = "memories are merged entry by entry"
             yield FileChange(path, before, after, why)
-        probe = os.path.join(self.layout.local, "index.db")
+        probe = os.path.join(layout.local, "index.db")
         if not self.tree.ignored(self.tree.path(probe)):
-            path = self.layout.path(".gitignore")
-            before = read_whole(path, self.layout.root)
-            after = put_block(before, self.name, f"{IGNORED}\n")
+            path = layout.path(".gitignore")
+            before = read_whole(path, layout.root)
+            after = put_block(before, name, f"{IGNORED}\n")
             yield FileChange(path, before, after, "the index is not committed")
 
     def _driver(self, wanted: Wanted) -> list[SettingChange]:
@@ -312,8 +335,11 @@ class _Connecting:
                     f"{path} is not a shell script: make it run '{commands[event]}'"
                 )
                 continue
+            if self.inside and MEMORY_PATTERN.encode() in (before or b""):
+                continue  # the check at the top also checks this project
+            others = self._cut(before, map(self._name_of, self.below))
             after = put_block(
-                before, self.name, f"{script}\n", SCRIPT_START, below_first_line=True
+                others, self.name, f"{script}\n", SCRIPT_START, below_first_line=True
             )
             if after != before:
                 files.append(
@@ -332,13 +358,17 @@ class _Connecting:
     def _scripts(self, program: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Return event → shell code that runs in the top folder; if rawkomem is not installed, commits still work."""
         folder = shlex.quote(f"{self.inside}/.rawko".lstrip("/"))
+        is_there = f"[ -d {folder} ]"
+        if self.below:
+            listed = shlex.join(["git", "ls-files", "--error-unmatch", MEMORY_PATTERN])
+            is_there = f"{listed} >/dev/null 2>&1"
         found = f"{_is_there(program)} >/dev/null 2>&1"
         absent = "echo 'rawkomem is not installed here: memories are not checked' >&2"
         scripts = {}
         for event, command in self._commands(wanted, program).items():
             check = f"if {found}; then {command} || exit $?; else {absent}; fi"
             run = f"{command} >/dev/null 2>&1 || :" if event == SYNC else check
-            scripts[event] = f"if [ -d {folder} ]; then {run}; fi"
+            scripts[event] = f"if {is_there}; then {run}; fi"
         return scripts
 
     def _commands(

@@ -1,26 +1,27 @@
 """Merge memory files entry by entry, as git's merge driver; else by lines with `git merge-file`.
 
-New entries of both sides are kept. If one side changed an entry, its version is used. If both did,
-the result has conflict markers. The result does not depend on which side is ours.
+New entries of both sides are kept. If one side changed an entry, its version is used. If both did, their frontmatter
+is merged field by field, and their text line by line as git does. Conflict markers stand around the lines that both
+sides changed. The result does not depend on which side is ours.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TypeVar
 
-from ..files.git_folder import find_git
-from ..files.layout import AREAS, FOLDER, explained, read_bytes
+from ..files.layout import AREAS, FOLDER, MAX_FILE_BYTES
 from ..files.reading import decode_file, read_data, read_texts
-from ..files.replace import remove_unfinished, replace_whole
-from ..format.blocks import SEPARATOR, cut_pieces, with_id
+from ..format.blocks import CLOSING, SEPARATOR, cut_pieces, with_id
 from ..model.entries import Entry
 from ..model.errors import Refused
 from ..model.ids import order_key
-from ..model.values import record, replace
+from ..model.values import ERROR, record, replace
+from .merge_parts import changed_span, read_side, splice, write_merged
 from .runner import Git, GitFailed
 
 # Read one version of a memory file for a merge, entry by entry; an entry has the same key in all
@@ -111,10 +112,7 @@ def _keyed(items: Sequence[Item], base: Version) -> dict[str, Item]:
     }
 
 
-# Merge three versions of a memory file by entry id; new entries of both sides are kept.
-#
-# If one side changed an entry, its version is used. If both did, the result has conflict markers.
-# The result does not depend on which side is ours. Files that cannot be read entry by entry are
+# Merge three versions of a memory file by entry id. Files that cannot be read entry by entry are
 # not merged here (None).
 
 T = TypeVar("T", str, bool)
@@ -124,7 +122,7 @@ MARKER_LENGTH = 7  # characters of a conflict marker, unless git asks for more
 
 @record
 class Merged:
-    """A merged file; `conflicts` are the ids of entries that both sides changed and that have conflict markers."""
+    """A merged file; `conflicts` are the ids of the entries that have conflict markers."""
 
     data: bytes
     conflicts: tuple[str, ...] = ()
@@ -152,11 +150,17 @@ def merge_entries(
         old, mine, other = (version.text(key) for version in (origin, one, two))
         text = mine if other == old else other  # the side that changed it
         if mine != other and old not in (mine, other):
-            text = _marked(mine or "", other or "", marker)
-            conflicts.append((one.items.get(key) or two.items[key]).entry.id)
+            text, is_conflict = _merge_texts(old or "", mine, other, marker)
+            if is_conflict:
+                conflicts.append((one.items.get(key) or two.items[key]).entry.id)
         if text is not None:
             texts[key] = text
-    order = _ordered(one, two, texts)
+
+    def rank(key: str) -> tuple[Rank, str]:
+        sides = [side for side in (one, two) if key in side.items]
+        return min(side.items[key].rank for side in sides), key
+
+    order = _ordered([one.items, two.items], texts, rank)
     lead = _pick(origin.lead, one.lead, two.lead)
     body = f"\n{SEPARATOR}".join(texts[key] for key in order) + "\n" * bool(order)
     newline = _pick(origin.newline, one.newline, two.newline)
@@ -212,7 +216,7 @@ def _holds(
     merged: Sequence[tuple[str, str]],
     sides: Sequence[Version],
 ) -> bool:
-    """Tell whether the file reads back as these (key, text) in this order, each with the time it had.
+    """Tell whether the file reads back as these (key, text) in this order, each valid and with the time it had.
 
     An entry also keeps its id if another entry is about that id.
     """
@@ -225,7 +229,8 @@ def _holds(
         names = {known.id for known in before}
         is_named = names == {entry.id} or not names & abouts
         is_timed = any(entry.at == known.at for known in before)
-        if text != wanted + "\n" or not is_named or not is_timed:
+        is_draft = entry.draft and not any(known.draft for known in before)
+        if text != wanted + "\n" or not is_named or not is_timed or is_draft:
             return False
     return True
 
@@ -237,64 +242,125 @@ def _pick(base: T, ours: T, theirs: T) -> T:
     return ours if theirs == base else min(ours, theirs)
 
 
-def _ordered(ours: Version, theirs: Version, texts: Mapping[str, str]) -> list[str]:
-    """Return all keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
-
-    def rank(key: str) -> tuple[Rank, str]:
-        sides = [side for side in (ours, theirs) if key in side.items]
-        return min(side.items[key].rank for side in sides), key
-
-    above: dict[str, set[str]] = {key: set() for key in texts}
-    below: dict[str, set[str]] = {key: set() for key in texts}
-    for side in (ours, theirs):
-        for first, second in pairwise(key for key in side.items if key in texts):
+def _ordered(
+    sides: Sequence[Mapping[str, object]],
+    wanted: Mapping[str, object],
+    rank: Callable[[str], tuple[object, ...]],
+) -> list[str]:
+    """Return the wanted keys so that the order of both sides is kept; use the rank where it is open or they disagree."""
+    above: dict[str, set[str]] = {key: set() for key in wanted}
+    below: dict[str, set[str]] = {key: set() for key in wanted}
+    for side in sides:
+        for first, second in pairwise(key for key in side if key in wanted):
             above[second].add(first)
             below[first].add(second)
-    ready = [rank(key) for key, waits in above.items() if not waits]
+    ready = [(rank(key), key) for key, waits in above.items() if not waits]
     heapify(ready)
     order: list[str] = []
     while above:
-        _, key = heappop(ready) if ready else min(map(rank, above))
+        _, key = heappop(ready) if ready else min((rank(key), key) for key in above)
         del above[key]
         order.append(key)
         for other in below[key]:
             if other in above:
                 above[other].discard(key)
                 if not above[other]:
-                    heappush(ready, rank(other))
+                    heappush(ready, (rank(other), other))
     return order
+
+
+# Merge two texts of one entry: fields of the frontmatter by key, the lines of a field and of the
+# text as git does.
+
+CONTINUED = (" ", "\t", "-", "#")  # a line of the field above starts with one of these
+LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
+# exit codes of `git merge-file`: the number of conflicts
+GIT_CONFLICTS = tuple(range(128))
+
+
+def _merge_texts(
+    base: str, ours: str | None, theirs: str | None, size: int
+) -> tuple[str, bool]:
+    """Return the merged text of an entry that both sides changed, and whether it has conflict markers."""
+    if ours is None or theirs is None:
+        return _marked(ours or "", theirs or "", size), True
+    old, mine, other = (_cut_fields(text) for text in (base, ours, theirs))
+    keys = dict.fromkeys([*mine, *other])
+    parts = {
+        key: _merge_rows(old.get(key, []), mine.get(key, []), other.get(key, []), size)
+        for key in keys
+    }
+    order = _ordered([mine, other], keys, lambda key: (key == SEPARATOR, key))
+    rows = [row for key in order for row in parts[key][0]]
+    return "\n".join(rows), any(is_conflict for _, is_conflict in parts.values())
+
+
+def _cut_fields(text: str) -> dict[str, list[str]]:
+    """Return the lines of an entry: `---`, each field of the frontmatter by its key, and the text with the line above it."""
+    fields: dict[str, list[str]] = {}
+    key = "---"
+    for row in text.split("\n") if text else ():
+        if key != SEPARATOR and fields:
+            name = row.partition(":")[0].rstrip()
+            if CLOSING.match(row):
+                key = SEPARATOR
+            elif name != row and not row.startswith(CONTINUED) and name not in fields:
+                key = name
+        fields.setdefault(key, []).append(row)
+    return fields
+
+
+def _merge_rows(
+    base: list[str], ours: list[str], theirs: list[str], size: int
+) -> tuple[list[str], bool]:
+    """Merge lines as git does; return them and whether they have conflict markers. Raises GitFailed."""
+    if theirs in (base, ours) or ours == base:
+        return theirs if ours == base else ours, False
+    spliced = splice(base, ours, theirs)
+    if spliced is not None:
+        return spliced, False
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, label) for label in LABELS]
+        for file, rows in zip(files, (ours, base, theirs), strict=True):
+            with open(file, "wb") as stream:
+                stream.writelines(f"{row}\n".encode() for row in rows)
+        data, is_conflict = _merge_lines(files, size)
+    return data.decode().split("\n")[:-1], is_conflict
+
+
+def _merge_lines(files: Sequence[str], size: int) -> tuple[bytes, bool]:
+    """Return what `git merge-file` makes of ours, base and theirs, and whether it has markers. Raises GitFailed."""
+    git = Git(os.getcwd())
+    labels = [word for label in LABELS for word in ("-L", label)]
+    words = ["merge-file", "-p", f"--marker-size={size}", *labels]
+    words += map(os.path.abspath, files)
+    try:
+        return git.run(*words), False
+    except GitFailed:
+        return git.run(*words, fine=GIT_CONFLICTS), True
 
 
 def _marked(ours: str, theirs: str, size: int) -> str:
     """Return both texts as one, with conflict markers around the lines that differ."""
     mine, other = ours.split("\n") if ours else [], theirs.split("\n") if theirs else []
-    head = _alike(mine, other)
-    tail = _alike(mine[head:][::-1], other[head:][::-1])
+    start, end = changed_span(mine, other)
     middle = [
-        "<" * size + " ours", *mine[head : len(mine) - tail],
-        "=" * size, *other[head : len(other) - tail],
+        "<" * size + " ours", *mine[start:end],
+        "=" * size, *other[start : len(other) - (len(mine) - end)],
         ">" * size + " theirs",
     ]  # fmt: skip
-    return "\n".join([*mine[:head], *middle, *mine[len(mine) - tail :]])
-
-
-def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many lines at the start are equal."""
-    same = 0
-    while same < min(len(one), len(other)) and one[same] == other[same]:
-        same += 1
-    return same
+    return "\n".join([*mine[:start], *middle, *mine[end:]])
 
 
 # Merge one memory file for git: entry by entry if possible, else by lines with `git merge-file`.
 
 # unlike 1 and 127, a program that could not start does not return it
 CONFLICT_EXIT_CODE = 3
-LABELS = ("ours", "base", "theirs")  # in the order of `git merge-file`
+KEEP_ONE = "keep one side between the markers, then git add"
 
 
 class Conflicting(Refused):
-    """Both sides changed the same entry; the file contains conflict markers."""
+    """The file contains conflict markers."""
 
     exit_code = CONFLICT_EXIT_CODE
 
@@ -307,49 +373,68 @@ def merge_files(
     marker: int = MARKER_LENGTH,
     by_lines: bool = False,
 ) -> None:
-    """Merge three files into `ours`; if both sides changed the same entry, write markers and raise Conflicting."""
+    """Merge three files into `ours`; if that is not possible, write conflict markers and raise Conflicting.
+
+    A file that git merges by lines is merged, unless the result is invalid.
+    """
     name = path or ours
-    versions = (_read_side(base), _read_side(ours), _read_side(theirs))
+    versions = (read_side(base), read_side(ours), read_side(theirs))
+    by_lines = by_lines or max(map(len, versions)) > MAX_FILE_BYTES  # read in part
     try:
         merged = None if by_lines else merge_entries(*versions, name, marker)
     except Exception:
         merged = None  # on any error: lines can always be merged
-    if merged is None:
-        return _merge_lines(base, ours, theirs, name, marker)
-    with explained(f"cannot write {ours}"):
-        _replace(ours, merged.data)
-    if merged.conflicts:
+    if merged and not merged.conflicts:
+        return write_merged(ours, merged.data)
+    data, problem = _merged_lines((ours, base, theirs), marker)
+    if data and not problem and not by_lines:
+        data, problem = _checked(data, versions, name, marker)
+    if not problem:
+        return write_merged(ours, data)
+    if merged:
+        write_merged(ours, merged.data)
         changed = ", ".join(merged.conflicts)
-        raise Conflicting(
-            f"{name}: both sides changed {changed}",
-            "keep one side between the markers, then git add",
-        )
-    return None
+        raise Conflicting(f"{name}: both sides changed {changed}", KEEP_ONE)
+    if data:
+        write_merged(ours, data)
+    raise Conflicting(f"{name} {problem}", "fix it by hand, then git add")
 
 
-def _replace(file: str, data: bytes) -> None:
-    """Write a file atomically, with the temporary file in git's folder: a killed driver leaves nothing in the project."""
-    git = find_git(os.path.dirname(file))
+def _merged_lines(files: Sequence[str], size: int) -> tuple[bytes, str]:
+    """Merge ours, base and theirs by lines; return the file, and why it needs a person, or an empty text."""
     try:
-        if git:
-            remove_unfinished(git.own)
-        replace_whole(file, data, beside=git.own if git else "")
-    except OSError:
-        replace_whole(file, data)  # git's folder is on another disk
-
-
-def _merge_lines(base: str, ours: str, theirs: str, name: str, marker: int) -> None:
-    labels = [word for label in LABELS for word in ("-L", label)]
-    files = [os.path.abspath(file) for file in (ours, base, theirs)]
-    try:
-        Git(os.getcwd()).run("merge-file", f"--marker-size={marker}", *labels, *files)
+        data, is_conflict = _merge_lines(files, size)
     except GitFailed:
-        raise Conflicting(
-            f"{name} cannot be merged entry by entry", "fix it by hand, then git add"
-        ) from None
+        data, is_conflict = b"", True  # for example a binary file
+    return data, "cannot be merged entry by entry" if is_conflict else ""
 
 
-def _read_side(file: str) -> bytes:
-    """Return the first MAX_FILE_BYTES + 1 bytes of a file; raise Unwritable if it cannot be read."""
-    with explained(f"cannot read {file}", "run 'git merge', which calls this command"):
-        return read_bytes(file)
+def _checked(
+    data: bytes, versions: Sequence[bytes], name: str, size: int
+) -> tuple[bytes, str]:
+    """Return a merged file; if it is invalid, both sides between conflict markers, and why."""
+    problem = _new_problem(data, versions, below_root(name))
+    if not problem:
+        return data, ""
+    ours, theirs = (data.decode("utf-8", "surrogateescape") for data in versions[1:])
+    marked = _marked(ours, theirs, size).encode("utf-8", "surrogateescape")
+    return marked, f"would be invalid if merged by lines: {problem}"
+
+
+def _new_problem(merged: bytes, versions: Sequence[bytes], path: str) -> str:
+    """Return why a merged file is invalid although its versions are not; empty if it is as valid as they are."""
+    old, ours, theirs = (read_data(data, path, advice=False) for data in versions)
+    known = {problem.code for side in (old, ours, theirs) for problem in side.problems}
+    read = read_data(merged, path, advice=False)
+    for problem in read.problems:
+        if problem.level == ERROR and problem.code not in known:
+            return f"line {problem.line}: {problem.message}"
+    ids, mine, other = (
+        [entry.id for entry in side.entries if "id" in entry.given]
+        for side in (read, ours, theirs)
+    )
+    twice = [id for id in ids if ids.count(id) > max(1, mine.count(id))]
+    lost = sorted({*mine} & {*other} - {*ids})
+    if twice:
+        return f"two entries have the id {twice[0]}"
+    return f"{lost[0]} would be lost" if lost else ""

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from ..files.git_folder import find_git
-from ..files.layout import Layout, read_bytes
+from ..files.layout import FOLDER, Layout, read_bytes
 from ..files.records import checkout_of, fact, set_fact
 from ..model.errors import NotFound
 from ..model.values import record
@@ -288,6 +288,32 @@ def _is_in_tree(folder: str, top: str) -> bool:
     below = around.rstrip(os.sep) + os.sep
     nested = innermost is not None and innermost.tree.startswith(below)
     return (inside == around or inside.startswith(below)) and not nested
+
+
+# Find the projects with memories in a work tree.
+
+# any file of a project's memories; a pattern of git
+MEMORY_PATTERN = f":(glob)**/{FOLDER}/**"
+
+
+def projects_in(tree: WorkTree, untracked: bool = False) -> list[Layout]:
+    """Return the projects with tracked memory files in a work tree; with `untracked`, also new ones. Raises GitFailed."""
+    also = ("--others", "--exclude-standard") if untracked else ()
+    words = ("ls-files", "-z", "--cached", *also, "--", MEMORY_PATTERN)
+    names = tree.git.names("--no-literal-pathspecs", *words)
+    paths = [name.split("/") for name in names]
+    roots = {
+        os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths
+    }
+    return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
+
+
+def projects_below(folder: str) -> list[Layout]:
+    """Return all projects of the git work tree around a folder; empty without git."""
+    try:
+        return projects_in(own_tree(os.path.abspath(folder)), untracked=True)
+    except GitFailed:
+        return []
 
 
 # List the memory files that git tracks, or that HEAD contains, with one call of git.

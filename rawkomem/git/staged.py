@@ -54,7 +54,7 @@ from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
 from .citations import GONE, STALE, Citations
-from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, work_tree
+from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, projects_in, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
 # tree.
@@ -340,25 +340,24 @@ def read_patch(text: str) -> dict[str, Lines]:
     return changes
 
 
-def staged_layouts(folder: str) -> list[Layout]:
-    """Return the repositories with tracked files in the work tree around a folder, because a hook runs at its top."""
+def staged_layouts(folder: str) -> list[Layout] | None:
+    """Return the projects in the work tree around a folder that have staged changes; None if it has no project."""
     try:
         tree = work_tree(os.path.abspath(folder))
-        words = (
-            "--no-literal-pathspecs",
-            "ls-files",
-            "-z",
-            "--",
-            f":(glob)**/{FOLDER}/**",
-        )
-        names = tree.git.names(*words)
+        projects = projects_in(tree)
+        against = tree.ask("rev-parse", "-q", "--verify", "HEAD")
+        against = against or tree.ask("hash-object", "-t", "tree", "--stdin")
+        words = ("diff-index", "--cached", "--name-only", "--no-renames", "-z")
+        changed = tree.git.names(*words, against)
     except GitFailed:
-        return []
-    paths = [name.split("/") for name in names]
-    roots = {
-        os.path.join(tree.top, *parts[: parts.index(FOLDER) + 1]) for parts in paths
-    }
-    return [Layout(root) for root in sorted(roots) if os.path.isdir(root)]
+        return None
+    touched = []
+    for project in projects:
+        inside = tree.path(project.project)
+        start = "" if inside == "." else f"{inside}/"
+        if any(name.startswith(start) for name in changed):
+            touched.append(project)
+    return touched if projects else None
 
 
 def missing_files(layout: Layout) -> list[Problem]:

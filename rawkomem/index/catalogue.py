@@ -327,6 +327,10 @@ class Catalogue:
         """Return every whole memory as JSON, ordered by id."""
         return self._texts("SELECT doc FROM memories ORDER BY id")
 
+    def citing(self) -> set[str]:
+        """Return the ids of the memories that may cite code."""
+        return {*self._texts("SELECT id FROM memories WHERE instr(doc, '\"cites\"')")}
+
     def docs_applying(self, glob: str) -> list[str]:
         """Return the active memories that may apply to acts: with a key for it, or a condition that holds `glob`."""
         globs = "SELECT memory FROM conditions WHERE instr(packed, ?)"
@@ -790,6 +794,13 @@ WHERE one.memory IN {{}} LIMIT {MAX_OPPOSED}
 def opposed(db: apsw.Connection, ids: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of memories, the first of them one of `ids`, with sentences that may contradict each other."""
     return list(db.execute(OPPOSED.format(marks(ids)), ids))
+
+
+def may_be_contradicted(db: apsw.Connection) -> set[str]:
+    """Return the ids of all memories with a sentence that a sentence of another memory may contradict."""
+    keys = "SELECT key FROM statements GROUP BY key HAVING min(stance) < max(stance)"
+    sql = f"SELECT DISTINCT memory FROM statements WHERE key IN ({keys})"
+    return {id for (id,) in db.execute(sql)}
 
 
 def memories_claiming(

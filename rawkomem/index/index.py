@@ -40,8 +40,10 @@ from .catalogue import (
 )
 from .stores.database import (
     BROKEN,
+    can_be_made,
     in_memory,
     index_path,
+    memory_path,
     open_database,
     remove_database,
 )
@@ -325,6 +327,14 @@ class Index:
         """
         if not self._path:
             self._path = self._locate() if self._locate else index_path(self.layout)
+            if not in_memory(self._path) and not can_be_made(self._path):
+                folder = os.path.dirname(os.path.dirname(self._path))
+                hint = "set XDG_CACHE_HOME to a folder that can be written"
+                self.warn(
+                    f"each command builds an index in memory, because neither {self.layout.local} nor {folder} can be"
+                    f" written ({hint})"
+                )
+                self._path, self.told = memory_path(), True
             if in_memory(self._path):
                 self._anchor = open_database(self._path)
         return self._path

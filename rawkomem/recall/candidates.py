@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from ..git.citations import Cited
     from ..index.stores.protocol import SearchStore
+    from ..state.contradictions import Prose
 
 Candidate = tuple[Memory, Signals]
 
@@ -120,6 +121,7 @@ def newer_by_outdated(
     """
     by_id = {memory.id: memory for memory in memories}
     found: dict[str, Memory] = {}
+    read: dict[str, Prose] = {}  # of a memory that is compared with many
     for id, other in opposed(sources.view.catalogue.db, [*by_id]) if by_id else ():
         older, newer = by_id[id], by_id.get(other) or sources.view.whole(other)
         known = found.get(id, older)
@@ -129,13 +131,17 @@ def newer_by_outdated(
             or not may_be_injected(sources, newer, limits)
         ):
             continue
-        if sources.unverified([newer]) and not sources.unverified([older]):
-            continue
         # needed for few prompts
         from ..state.contradictions import disagreement, prose_of
 
-        if disagreement(prose_of(newer), prose_of(older)):
-            found[id] = newer
+        for one in (newer, older):
+            if one.id not in read:
+                read[one.id] = prose_of(one)
+        if not disagreement(read[newer.id], read[id]):
+            continue
+        if sources.unverified([newer]) and not sources.unverified([older]):
+            continue
+        found[id] = newer
     return {id: newer.id for id, newer in found.items()}
 
 

@@ -24,7 +24,13 @@ from ..files.machine_records import PERSON, Arrivals, note_change, read_changes
 from ..files.reading import read_data
 from ..files.replace import Replacing
 from ..git.runner import committed_files, tracked_files, untracked_files
-from ..index.catalogue import Believed, memories_claiming, pending_conflicts
+from ..index.catalogue import (
+    Believed,
+    may_be_contradicted,
+    memories_claiming,
+    memory_of,
+    pending_conflicts,
+)
 from ..model.entries import Change, Draft, Entry, Memory, Plan
 from ..model.errors import BadInput, NotFound, Refused
 from ..model.filters import Filter
@@ -136,6 +142,9 @@ class Proposal:
 
 class Beliefs(Wing):
     """Computes the trust in memories, and stores decisions that change it."""
+
+    # a hash of the memories that were last compared, and their contradictions
+    _compared: tuple[int, Sequence[Contradiction]] = (0, ())
 
     def trust(self, memory: Memory) -> Trust:
         """Return the trust in a memory: `value` from 0 to 1, and its parts."""
@@ -416,7 +425,19 @@ class Beliefs(Wing):
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
         only = Filter(statuses=(ACTIVE,), current=True)
-        return contradictions(self._core.inside(only))
+
+        def compared() -> list[str]:
+            """Return the memories to compare: reading the sentences of all takes seconds if there are many."""
+            catalogue = self._core.index.catalogue
+            ids = may_be_contradicted(catalogue.db)
+            rows = self._core.view(only).rows()
+            return [catalogue.doc(row.id) for row in rows if row.id in ids]
+
+        docs = self._core.read(compared)
+        state = hash(tuple(docs))
+        if state != self._compared[0]:
+            self._compared = (state, contradictions(map(memory_of, docs)))
+        return self._compared[1]
 
     def _contradicted(self, memory: Memory) -> list[Memory]:
         """Return the memories in use whose sentences contradict a memory."""

@@ -250,6 +250,11 @@ class Citations(Wing):
 
     def all(self) -> Sequence[tuple[Memory, Sequence[Cited]]]:
         """Return every memory in use that cites code, and for each place whether it changed."""
-        cited = self._core.citing()
-        found = [(memory, cited(memory)) for memory in self._core.inside(None)]
+        core, cited = self._core, self._core.citing()
+
+        def citing() -> list[Memory]:
+            ids = core.index.catalogue.citing()
+            return core.whole(row.id for row in core.view(None).rows() if row.id in ids)
+
+        found = [(memory, cited(memory)) for memory in core.read(citing)]
         return [(memory, places) for memory, places in found if places]

@@ -167,7 +167,9 @@ def note_injection(repo: Repository, injection: Injection, session: str) -> None
     layout, items, at = repo.core.layout, injection.items, now()
     if items or injection.saved:
         ids = [item.memory.id for item in items]
-        note_use(layout, at, session, injection.tokens, ids, injection.saved)
+        why = note_use(layout, at, session, injection.tokens, ids, injection.saved)
+        if why:
+            repo.core.warn(f"this use of the memories was not counted: {why}")
     keys = [*map(received_key, items), *map(pointer_key, injection.pointers)]
     keys += [notice.key for notice in injection.notices]
     if keys and session:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 from zlib import crc32
 
 from ..model.entries import Memory
@@ -50,13 +50,8 @@ class Statement:
     # values; a number that names a thing, as in "sprint 12", is a word
     numbers: frozenset[Value]
     is_negative: bool
-    signs_per_word: int = 1
-
-    @property
-    def kept(self) -> frozenset[str]:
-        """Return what it states."""
-        stems = frozenset(stem for words in self.objects for stem in words)
-        return stems - (self.rejected - self.chosen)
+    signs_per_word: int
+    kept: frozenset[str]  # the stems of what it states
 
     @property
     def frame(self) -> frozenset[str]:
@@ -137,14 +132,18 @@ def read_statement(sentence: str, code: str) -> Statement | None:
         return None
     reader = _Reader(cues, [END, *(read_word(text, code) for text in texts), END])
     reader.read()
+    objects = [tuple(part) for part in reader.objects if part.place != REJECTED]
+    chosen = reader.stems(CHOSEN) if cues.adding.isdisjoint(texts) else frozenset()
+    rejected = reader.stems(REJECTED)
     return Statement(
         sentence,
-        tuple(tuple(part) for part in reader.objects if part.place != REJECTED),
-        reader.stems(CHOSEN) if cues.adding.isdisjoint(texts) else frozenset(),
-        reader.stems(REJECTED),
+        tuple(objects),
+        chosen,
+        rejected,
         frozenset(reader.numbers),
         reader.negated != reader.reversed,
         cues.signs_per_word,
+        frozenset(chain.from_iterable(objects)) - (rejected - chosen),
     )
 
 
@@ -437,7 +436,9 @@ def prose_of(memory: Memory) -> Prose:
 
 def _joined(said: Statement, rejecting: Statement) -> Statement:
     """Return a statement that also rejects what the next sentence rejects: "X is gone.\""""
-    return replace(said, rejected=said.rejected | rejecting.rejected, is_negative=True)
+    rejected = said.rejected | rejecting.rejected
+    kept = said.kept - (rejected - said.chosen)
+    return replace(said, rejected=rejected, is_negative=True, kept=kept)
 
 
 def disagreement(one: Prose, other: Prose) -> Disagreement | None:

@@ -362,9 +362,68 @@ def left_in(folder) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith(".rawkomem-")]
 
 
-def test_edits_in_different_lines_of_one_entry_are_loud_too():
+def test_edits_in_different_lines_of_one_entry_are_merged():
+    """Also where another entry was appended, and where git must find the lines: each side changed two of them."""
     base, ours, theirs = entry("a", "One.\n\nTwo."), entry("a", "1.\n\nTwo."), entry("a", "One.\n\n2.")
-    assert "<<<<<<< ours\n1.\n\nTwo.\n=======\nOne.\n\n2.\n>>>>>>> theirs\n" in conflict(base, ours, theirs)[1]
+    assert merged(base, ours, theirs) == entry("a", "1.\n\n2.")
+    assert merged(base, file(ours, B), file(theirs, C)) == file(entry("a", "1.\n\n2."), B, C)
+    lines = ["A.", "", "B.", "", "C.", "", "D."]
+    odd = ["a.", *lines[1:4], "c.", *lines[5:]]
+    even = [*lines[:2], "b.", *lines[3:6], "d."]
+    both = entry("a", "a.\n\nb.\n\nc.\n\nd.")
+    assert merged(*(entry("a", "\n".join(text)) for text in (lines, odd, even))) == both
+
+
+def test_fields_of_one_entry_are_merged_by_key():
+    """Plain git conflicts: the lines are next to each other."""
+    fields = {"importance": "low", "tags": "[x]", "source": "web"}
+    base, ours = entry("a", **fields), entry("a", **{**fields, "importance": "high", "whenToUse": "['deploy']"})
+    theirs = entry("a", "Other text.", importance="low", tags="[x, y]")
+    both = entry("a", "Other text.", importance="high", tags="[x, y]", whenToUse="['deploy']")
+    assert merged(base, ours, theirs) == both
+    assert merged(base, file(ours, B), theirs) == file(both, B)
+    lists = [f"\n  - one\n  - {two}\n  - three\n  - {four}" for two, four in (("2", "4"), ("two", "4"), ("2", "four"))]
+    assert "- two\n  - three\n  - four\n" in merged(*(entry("a", whenToUse=text) for text in lists))
+
+
+def test_the_markers_stand_around_the_field_that_both_changed():
+    base, ours, theirs = (entry("a", f"Text {tag}.", importance=level, tags=f"[{tag}]") for tag, level in
+                          (("x", "low"), ("y", "high"), ("z", "low")))  # fmt: skip
+    _, text = conflict(base, ours, theirs)
+    marked = "<<<<<<< ours\n{0}y{1}\n=======\n{0}z{1}\n>>>>>>> theirs\n"
+    assert "importance: high\n" + marked.format("tags: [", "]") in text
+    assert text.endswith("---\n\n" + marked.format("Text ", "."))
+
+
+def test_what_git_would_merge_to_an_invalid_file_is_a_conflict_that_says_why(tmp_path):
+    """Each side adds a field or an entry, far from the other: git keeps both. Line ends are mixed, so lines are merged."""
+    base = file(A, B, C).replace("Text.\n", "Text.\r\n", 1)
+    changed = [B.replace("id: b\n", "id: b\ntags: [x]\n"), B.replace("01\n", "01\ntags: [y]\n")]
+    field = [base.replace(B, text) for text in changed]
+    new = [file(entry("x", "1"), base), base + GAP + entry("x", "2")]
+    for why, sides in (("line 16: duplicate key 'tags'", field), ("two entries have the id x", new)):
+        words = written(tmp_path, base, *sides)
+        subprocess.run(["git", "merge-file", "-p", *words[1::-1], words[2]], capture_output=True, check=True)
+        with pytest.raises(Refused) as failure:
+            merge_files(*words, PATH)
+        assert failure.value.message.startswith(f"{PATH} would be invalid if merged by lines: {why}")
+        assert "<<<<<<< ours\n" in (tmp_path / "ours").read_bytes().decode()
+
+
+def test_what_git_merges_is_no_conflict(tmp_path):
+    """Two new entries without an id, of one title: git keeps both, because they are far apart."""
+    new = [entry("", body, title="T") for body in ("One.", "Two.")]
+    words = written(tmp_path, file(A, B, C), file(new[0], A, B, C), file(A, B, C, new[1]))
+    merge_files(*words, ".rawko/memories/z.md")
+    assert (tmp_path / "ours").read_text() == file(new[0], A, B, C, new[1])
+
+
+def test_a_file_that_is_too_large_to_read_is_merged_whole(tmp_path):
+    lines = [f"Line {number} of a long text.\n" for number in range(250_000)]
+    text = A + "".join(lines)
+    words = written(tmp_path, text, text.replace("id: a", "id: b"), text + "Last.\n")
+    merge_files(*words, PATH)
+    assert (tmp_path / "ours").read_text() == text.replace("id: a", "id: b") + "Last.\n"
 
 
 def test_line_ends_that_one_side_changed():

@@ -4,8 +4,9 @@ import pytest
 from rawkomem.model.entries import Entry, Task
 from rawkomem.model.errors import BadInput, Refused
 from rawkomem.model.filters import Filter
-from rawkomem.model.values import DAY, iso, read_time, replace
+from rawkomem.model.values import ACTIVE, DAY, iso, read_time, replace
 from rawkomem.recall.signals import filter_of
+from rawkomem.state import contradictions as contradictory
 
 TASK = Task("rotate the deploy keys every quarter")
 START = read_time("2026-01-01T00:00:00Z")[0]
@@ -239,3 +240,24 @@ def test_a_memory_with_an_open_fence_is_quarantined_all_the_same(repository, on_
     memory = repository.get(stored.outcome.id)
     assert memory.status == "quarantined" and memory.body == "```\nopen"
     assert len({item.entry.path for item in stored.written}) == 2
+
+
+def test_contradictions_are_those_of_all_memories_and_follow_changes(repository, monkeypatch):
+    """Only the memories with a sentence that another may contradict are compared, and only if one of them changed."""
+    repository.add(Entry(title="Package manager", body="Use npm for the frontend.", when=("install packages",)))
+    for number in range(5):
+        repository.add(Entry(title=f"Note {number}", body=f"The topic {number} has a name of its own."))
+    assert repository.beliefs.contradictions() == []
+    newer = repository.add(
+        Entry(title="Package manager", body="Use pnpm for the frontend.", when=("install packages",))
+    )
+    read: list[str] = []
+    whole = contradictory.prose_of
+    monkeypatch.setattr(contradictory, "prose_of", lambda memory: read.append(memory.id) or whole(memory))
+    (pair,) = repository.beliefs.contradictions()
+    assert pair.newer.id == newer.entry.id and len({*read}) == 2
+    assert [pair] == contradictory.contradictions(repository.core.inside(Filter(statuses=(ACTIVE,), current=True)))
+    read.clear()
+    assert repository.beliefs.contradictions() == [pair] and read == []
+    repository.amend(newer.entry.id, body="Use npm for the frontend.")
+    assert repository.beliefs.contradictions() == []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from rawkomem.files import watch as watching
-from rawkomem.files.layout import Layout
+from rawkomem.files.layout import Layout, sweep
 from rawkomem.files.watch import Watch
 
 from tests.commands import ENVIRONMENT
@@ -303,6 +303,36 @@ def test_an_observer_that_lost_a_folder_is_stopped_all_the_same(layout, monkeypa
     with watch_in_a_thread(layout, lambda: None, []) as watch:
         wait_for(lambda: watch.observer and watch.observer.is_alive(), QUIET, "it does not watch")
     assert watch.observer is None and "Traceback" not in capfd.readouterr().err
+
+
+def test_reading_thousands_of_folders_makes_no_events(layout, memories, monkeypatch, caplog):
+    """A sweep opens every folder: its own events would overflow the queue, and the answer would be another walk."""
+    for number in range(4_500):
+        (memories / f"n{number // 100}" / f"k{number % 100}").mkdir(parents=True)
+    write(memories, "a.md", memory("A"))
+    events: list[str] = []
+    take = watching._Hints.on_any_event
+
+    def record(hints, event):
+        events.append(f"{event.event_type} {event.src_path}")
+        take(hints, event)
+
+    monkeypatch.setattr(watching._Hints, "on_any_event", record)
+    monkeypatch.setattr(watching, "SWEEP_EVERY_S", 600)
+    with watch_in_a_thread(layout, lambda: None, []) as watch:
+        wait_for(lambda: watch.observer and watch.observer.is_alive(), QUIET, "it does not watch")
+        write(memories, "n0/k0/first.md", memory("First"))
+        wait_for(lambda: any("first.md" in event for event in events), 60, "the folders are not watched")
+        for _ in range(3):
+            sweep(layout)
+            (memories / "a.md").read_text()
+        write(memories, "n44/k99/last.md", memory("Last"))
+        wait_for(lambda: any("last.md" in event for event in events), 60, "a change was not seen")
+    assert not [
+        event for event in events if not event.startswith(("created", "modified", "closed ", "moved", "deleted"))
+    ]
+    assert not [event for event in events if "a.md" in event]
+    assert "overflowed" not in caplog.text
 
 
 def test_a_folder_that_goes_away_at_the_wrong_moment_costs_no_events(layout, monkeypatch):

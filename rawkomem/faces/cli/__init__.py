@@ -5,7 +5,8 @@
 `answers`: Declare the fields of an answer once: they give its JSON, its text and docs/json.md
 `searching`: `rawkomem search`: print the memories that fit a question
 `injecting`: `rawkomem inject`: print the memories that belong in the prompt of a task
-`syncing`: `rawkomem index sync` and `merge-driver`, and the progress bar of commands that index
+`syncing`: `rawkomem index sync`, and the progress bar of commands that index
+`merging`: `merge-driver`, which git runs for each file of a merge
 `opening`: Open the repository of a command, find out who runs it, and report decisions
 `commands`: List every command with its module and its help, load a command when it runs, and complete its parameters on Tab
 `declarations`: Declare click commands: a line for each argument and option, the fields of the answer, groups, and examples

@@ -10,6 +10,7 @@ from typing import Any
 from click import Path, argument, option
 
 from ...files.check import NOT_IDEAL, Checked, check_files, printable
+from ...files.git_folder import find_git
 from ...files.layout import FOLDER, Layout
 from ...files.machine_records import note_of_changed_rules
 from ...files.reading import QUARANTINE
@@ -290,16 +291,25 @@ def _note_accepted(repository: Repository, digests: Collection[str]) -> None:
 
 
 def staged_repositories(folder: str) -> list[Repository]:
-    """Return the repository of a folder; without one, the staged repositories of the git work tree around it."""
+    """Return the repository of a folder; at the top of a git work tree, also the projects below that the commit changes.
+
+    Without a repository in the folder or above it, return all projects of the work tree that the commit changes.
+    """
+    own = []
     try:
-        return [open_repository(folder)]
+        own = [open_repository(folder)]
+        git = find_git(own[0].layout.project)
+        if git is None or git.tree != os.path.realpath(own[0].layout.project):
+            return own
     except NotFound:
-        found = staged_layouts(folder)
-    if not found and not os.path.isdir(
-        os.path.join(folder, FOLDER)
-    ):  # print nothing on a branch without memories
+        pass
+    found = staged_layouts(folder)
+    # print nothing on a branch without memories
+    if found is None and not own and not os.path.isdir(os.path.join(folder, FOLDER)):
         note("there is no memory repository here, so nothing was checked")
-    return [open_repository(layout.root) for layout in found]
+    roots = [os.path.realpath(one.layout.root) for one in own]
+    below = [one for one in found or () if os.path.realpath(one.root) not in roots]
+    return own + [open_repository(layout.root) for layout in below]
 
 
 def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:

@@ -14,11 +14,13 @@ from typing import Any
 
 from click import Choice, Command, confirm, option
 
+from ...files.git_folder import find_git
 from ...files.installation import plan_uninstall, undecided, uninstall
-from ...files.layout import Layout, find_layout
+from ...files.layout import FOLDER, Layout, find_layout
 from ...git.connection import Connection, Wanted, plan_git_removal
 from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
+from ...git.runner import projects_below
 from ...hosts.connect import (
     Change,
     carry_out,
@@ -36,8 +38,9 @@ from ...hosts.connect import (
 from ...hosts.known_hosts import HOSTS
 from ...hosts.our_entries import PROGRAM_NAMES
 from ...hosts.person import PERSON
-from ...model.errors import NotFound, RawkoError, Refused
+from ...model.errors import BadInput, NotFound, RawkoError, Refused
 from ...model.installed import how_to_add, how_to_reach
+from ...text.chunks import counted
 from .answers import Fields
 from .checks import CHECK_NAMES
 from .declarations import answer, verb, verbs
@@ -150,13 +153,19 @@ def connect_git(
 
     The command sets the merge driver of this clone, adds missing lines to .rawko/.gitattributes and .gitignore, and
     adds hooks that check commits and merges. If pre-commit, lefthook or husky manages your hooks, it prints the lines
-    to add there. A second run changes nothing.
+    to add there. At the top of a git repository, it connects all projects below, also later ones. A second run changes
+    nothing.
 
     Examples:
       rawkomem connect git --dry-run
       rawkomem connect git
     """
-    layout = find_layout(folder)
+    layout = _layout_for_git(folder)
+    if post_merge and not os.path.isdir(layout.root):
+        raise BadInput(
+            "--post-merge updates the index of one project, and there is none here",
+            "run 'rawkomem -C PROJECT connect git --post-merge' for a project below",
+        )
     connection = (
         plan_git_removal(layout)
         if remove
@@ -165,8 +174,25 @@ def connect_git(
     if not dry_run:
         carry_out_git(connection)
     answer(connection)
+    if not os.path.isdir(layout.root):
+        projects = counted(len(projects_below(folder)), "project")
+        note(f"this concerns {projects} below: 'rawkomem status' lists them")
     if dry_run:
         note("nothing was changed (--dry-run)")
+
+
+def _layout_for_git(folder: str) -> Layout:
+    """Return the repository of a folder or, in a git repository with projects below, a layout at its top.
+
+    Raises NotFound if there is neither.
+    """
+    try:
+        return find_layout(folder)
+    except NotFound:
+        git = find_git(folder)
+        if git is None or not projects_below(folder):
+            raise
+        return Layout(os.path.join(git.tree, FOLDER))
 
 
 def git_program() -> list[str]:
@@ -346,7 +372,7 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
 def _git_removal(layout: Layout) -> Connection | None:
     """Return the changes that disconnect git; None if the project is not in a git repository."""
     try:
-        return plan_git_removal(layout)
+        return plan_git_removal(layout, alone=True)
     except NotFound:
         return None
 

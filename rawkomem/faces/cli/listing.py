@@ -30,7 +30,7 @@ from .answers import Fields
 from .declarations import answer, verb
 from .opening import effect_line
 from .options import ALL, AS_OF, BY, FILTERS
-from .terminal import day, note, paint, tell_nothing, wide
+from .terminal import day, note, paint, say, tell_nothing, wide
 
 # Implement `rawkomem link cite`, and show the state of citations for `show` and `check --stale`.
 
@@ -103,6 +103,7 @@ def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
 # terminal columns needed to show this part of a line
 MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56
 MIN_TITLE_CHARS = 12
+PAGE_ROWS = 200  # that `list` prints at a terminal
 TIMES = "created:iso updated:iso valid_from:iso valid_until:iso"
 USES = "accesses=access.count last_access:iso=access.last"
 
@@ -131,16 +132,16 @@ ROW = Fields(f"*row layer? {USES}", _row_line, row=Fields(TIMES, of=Row))
 @verb(
     "list",
     "--layer TEXT: Only this layer: project, personal, the name of a source, or all.",
-    ALL,
+    f"--limit -n 0..: Maximum number of results; 0 shows all. Default: {PAGE_ROWS} at a terminal, else all.",
     *FILTERS,
     [ROW],
 )
 def list_command(
-    layered: Repository, layer: str, limit: int, as_json: bool, **given: Any
+    layered: Repository, layer: str, limit: int | None, as_json: bool, **given: Any
 ) -> None:
     """List memories, most recently changed first.
 
-    'rawkomem ls' is the same command.
+    At a terminal, it prints the first 200; -n 0 prints all. 'rawkomem ls' is the same command.
 
     Examples:
       rawkomem list -n 20
@@ -156,7 +157,10 @@ def list_command(
             {"row": row, "layer": one.name, "access": used.get(row.id, Access())}
             for row in one.repository.list(only)
         ]
-    answer(rows)
+    is_page = limit is None and not as_json and sys.stdout.isatty()
+    answer(rows[:PAGE_ROWS] if is_page else rows)
+    if is_page and len(rows) > PAGE_ROWS:  # below the list, also in a pager
+        say(paint(f"{len(rows) - PAGE_ROWS:,} more: -n 0 shows all", "dim"))
     if not rows:
         tell_nothing(layered, "no memory matches these filters")
 

@@ -172,7 +172,7 @@ FREQUENT = {
     ),
     "sync": FrequentCommand(SYNC_OPTIONS, "rawkomem.faces.cli.syncing"),
     "merge-driver": FrequentCommand(
-        MERGE_OPTIONS, "rawkomem.faces.cli.syncing", "files"
+        MERGE_OPTIONS, "rawkomem.faces.cli.merging", "files"
     ),  # run by git
     "hook": FrequentCommand((), "rawkomem.hosts.hook_entry", "host event", raw=True),
 }

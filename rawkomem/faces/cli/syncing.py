@@ -1,22 +1,17 @@
-"""Implement `rawkomem index sync` and `merge-driver`, and the progress bar of commands that index. Imports click only at
-a terminal.
-"""
+"""Implement `rawkomem index sync`, and the progress bar of commands that index. Imports click only at a terminal."""
 
 from __future__ import annotations
 
-import os
 import sys
 
 from ...files.layout import find_layout, source_layout
 from ...index.catalogue import SyncReport
 from ...index.stores.database import SQLITE
-from ...model.errors import BadInput, NewerFormat, RawkoError
 from ...model.values import TYPE_CHECKING
 from ...repository import Repository
-from ...repository.settings import load_settings
 from ...text.chunks import counted
 from .answers import Fields
-from .terminal import note, say
+from .terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,26 +52,3 @@ def with_bar(work: Callable[[Callable[[int, int], None]], T], label: str) -> T:
             bar.update(done - bar.pos)
 
         return work(progress)
-
-
-def run_merge_driver(folder: str, arguments: list[str], marker_size: int) -> None:
-    """Merge three files into the second; raise an error with its own exit code on a conflict."""
-    if not 3 <= len(arguments) <= 4:
-        raise BadInput(
-            "merge-driver takes the arguments BASE OURS THEIRS [PATH]",
-            "git sets these arguments: %O %A %B %P; run 'rawkomem connect git' to set up the driver",
-        )
-    from ...git.merge import merge_files  # 'index sync' does not need it
-
-    base, ours, theirs, *path = arguments
-    place = path[0] if path else ""
-    by_lines = False
-    try:
-        layout = find_layout(os.path.join(folder, os.path.dirname(place)))
-        load_settings(layout, lambda _: None)
-    except NewerFormat as failure:
-        by_lines = True
-        note(f"{failure.in_full}; merging lines instead of entries")
-    except RawkoError:
-        pass  # the driver needs no repository
-    merge_files(base, ours, theirs, place, marker_size, by_lines)

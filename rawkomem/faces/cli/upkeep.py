@@ -4,6 +4,7 @@ sinks.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ from typing import Any
 from ...exchange.sinks import Flushed, SinkStatus
 from ...files.blocks import Row
 from ...files.kept_texts import unsaved_texts
+from ...files.layout import find_layout
 from ...files.ledger import Verdict
 from ...files.machine_records import changed_rule_files, note_of_changed_rules
 from ...files.watch import Watch
 from ...format.yamo import YAMO_OPERATIONS, BlocksVerdict, read_yamo_block, text_hash
+from ...git.runner import projects_below
 from ...hosts.connect import examine_hosts
 from ...index.status import Status
 from ...index.stores.protocol import Migrated
@@ -71,16 +74,36 @@ index file  {index} ({bytes:,} bytes)
 )
 
 
-@verb("status", STATUS)
-def status_command(layered: Repository) -> int:
+# a line for each project, at the top of a git repository that has memories only in the folders below
+PROJECT = Fields(
+    "project files fresh",
+    "{project:<24} {files:n file}  {memories:~none}{conflicts:?, % conflicts|yellow}{proposals:?, % proposed|yellow}",
+    of=Status,
+    project=lambda status: os.path.relpath(os.path.dirname(status.root)),
+)
+
+
+@verb("status", STATUS, [PROJECT])
+def status_command(folder: str) -> int:
     """Show the state of the repository and its search index.
 
-    The command hashes every file. The exit code is 1 if the index differs from the files.
+    The command hashes every file. The exit code is 1 if the index differs from the files. At the top of a git
+    repository with projects below, it prints a line for each project.
 
     Examples:
       rawkomem status
       rawkomem status --json
     """
+    try:
+        find_layout(folder)
+    except NotFound:
+        projects = [
+            Repository(layout).store.status() for layout in projects_below(folder)
+        ]
+        if projects:
+            is_fresh = all(status.fresh for status in projects)
+            return answer(projects, PROJECT, code=0 if is_fresh else 1)
+    layered = open_repository(folder, layers=True)
     status, layout = layered.store.status(), layered.layout
     return answer(
         status,

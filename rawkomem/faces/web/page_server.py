@@ -76,6 +76,7 @@ DECISIONS = {
     "/api/act": page_changes.act,
     "/api/undo": page_changes.undo_action,
 }
+HEALTH = "/api/health"
 VIEWS = {
     "/api/overview": page_views.overview_view,
     "/api/memories": page_views.memories_view,
@@ -84,8 +85,11 @@ VIEWS = {
     "/api/graph": page_views.graph_view,
     "/api/timeline": page_views.timeline_view,
     "/api/waiting": page_views.waiting_view,
-    "/api/health": page_views.health_view,
+    HEALTH: page_views.health_view,
 }
+# views of all memories, which take seconds with many of them; the answer is kept while nothing changes
+KEPT_VIEWS = ("/api/overview", "/api/graph", "/api/timeline", "/api/waiting", HEALTH)
+MAX_KEPT = 50  # answers
 STATUSES = {BadInput: 400, NotFound: 404, Refused: 409, Busy: 503}
 MAX_DECISION_BYTES = 64 * 1024  # of the body of a POST request
 MAX_QUERY_FIELDS = 20  # of a GET request
@@ -127,6 +131,9 @@ class PageServer(socketserver.ThreadingTCPServer):
         self.render = open_renderer()
         self.files = _page_files()
         self._one_at_a_time = threading.Lock()  # a repository is not thread-safe
+        # answers to GET requests, and the state of the repository that they were computed for
+        self._kept: dict[object, object] = {}
+        self._kept_state: object = None
         try:
             super().__init__((HOST, port), Handler)
         except OSError as failure:
@@ -183,9 +190,20 @@ class PageServer(socketserver.ThreadingTCPServer):
     def answer(self, path: str, asked: Mapping[str, str], code: str = "") -> Reply:
         """Answer a GET request about the repository."""
         view = VIEWS.get(path)
-        return self._reply(
-            (lambda: view(self.repository, asked, self.render)) if view else None, code
-        )
+        return self._reply((lambda: self._view(path, asked)) if view else None, code)
+
+    def _view(self, path: str, asked: Mapping[str, str]) -> object:
+        """Return the facts of a view; those of all memories are computed again only if something changed."""
+        state = page_views.state_of(self.repository) if path in KEPT_VIEWS else None
+        if state is None:
+            return VIEWS[path](self.repository, asked, self.render)
+        if state != self._kept_state or len(self._kept) >= MAX_KEPT:
+            self._kept, self._kept_state = {}, state
+        cited = page_views.stale_places(self.repository) if path == HEALTH else ()
+        key = (path, self.repository.core.via, cited, *sorted(asked.items()))
+        if key not in self._kept:
+            self._kept[key] = VIEWS[path](self.repository, asked, self.render)
+        return self._kept[key]
 
     def decide(self, path: str, said: Mapping[str, Any], code: str = "") -> Reply:
         """Carry out a POST request."""

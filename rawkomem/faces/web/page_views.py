@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from ...files.records import records_path
 from ...git.citations import GONE, STALE
 from ...index.catalogue import Row
+from ...index.stores.database import in_memory
 from ...learn.drafts import exchange_of_draft
 from ...model.entries import Draft, Memory, Task
 from ...model.errors import BadInput, NotFound
@@ -146,6 +148,31 @@ def _change_facts(changes: Iterable[tuple[str, object, object]]) -> list[Facts]:
         {"field": one_line(name, 40), **COMPARED.json(compare(old, new))}
         for name, old, new in changes
     ]
+
+
+def state_of(repository: Repository) -> object:
+    """Return a value that differs when the answer of a view of all memories may differ; None for an index in memory.
+
+    It holds the stamps of the index, which is updated first, and of the records, the settings, the day, and how many
+    memories have become valid or expired.
+    """
+    core = repository.core
+    sql = "SELECT count(*) FILTER (WHERE valid_from <= ?1), count(*) FILTER (WHERE valid_until <= ?1) FROM memories"
+    at = now()
+    counts = core.read(lambda: [*core.index.catalogue.db.execute(sql, (at,))])
+    if in_memory(core.index.path):
+        return None
+    files = (core.index.path, records_path(core.layout))
+    stamps = [_stamp(file + end) for file in files for end in ("", "-wal")]
+    return stamps, counts, at // DAY, repository.settings
+
+
+def _stamp(file: str) -> tuple[int, ...]:
+    try:
+        stat = os.stat(file)
+    except OSError:
+        return ()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
@@ -617,6 +644,11 @@ def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
             }
         )
     return {"memories": len(memories), "checks": shown}
+
+
+def stale_places(repository: Repository) -> tuple[tuple[str, str], ...]:
+    """Return the memories that cite code which changed or is gone, and these places: code changes without the index."""
+    return tuple((memory.id, told) for memory, told, _ in _find_stale(repository))
 
 
 def _find_stale(repository: Repository) -> Iterable[Finding]:

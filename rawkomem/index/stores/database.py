@@ -94,6 +94,14 @@ def _unwritable(layout: Layout) -> bool:
     return not os.access(layout.local, os.W_OK)
 
 
+def can_be_made(path: str) -> bool:
+    """Tell whether a file exists, or can be created with the folders that are missing."""
+    folder = os.path.dirname(path)
+    while not os.path.exists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return os.path.exists(path) or os.access(folder, os.W_OK)
+
+
 def memory_path() -> str:
     """Return the name of a new database in memory: it lasts as long as a connection to it is open."""
     return f"{MEMORY_PREFIX}{os.urandom(8).hex()}?vfs=memdb"

@@ -1,5 +1,6 @@
 """`rawkomem connect git`: real repositories, real hooks and merges; and everything as it was after --remove."""
 
+import json
 import os
 import stat
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 import yaml
 from rawkomem.files.layout import Layout
 from rawkomem.git.connection import Wanted, carry_out_connection, plan_git_connection
+from rawkomem.git.staged import staged_layouts
 from rawkomem.model.errors import Unwritable
 
 from tests.conftest import ROOT
@@ -382,6 +384,76 @@ def test_a_project_inside_a_work_tree(hooked, project, rawkomem):
     assert told.returncode == 1 and "packages/the api/.rawko/memories/b.md:8: secrets" in told.stdout + told.stderr
     rawkomem("connect", "git", "--remove", cwd=inner)
     assert "the api" not in (project / ".git" / "hooks" / "pre-commit").read_text()
+
+
+@pytest.fixture
+def mono(tmp_path_factory, rawkomem, monkeypatch):
+    """A git repository without memories at its top, and with three projects below; the first is connected by itself."""
+    top = Git(tmp_path_factory.mktemp("mono"))
+    top("init", "-q")
+    for name in ("api", "libs/web", "libs/the app"):
+        (top.folder / name).mkdir(parents=True)
+        rawkomem("init", cwd=top.folder / name)
+    rawkomem("connect", "git", cwd=top.folder / "api")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return top
+
+
+def add_secret(top: Git, project: str) -> str:
+    """Stage a memory with a secret in a project, try to commit, and return what the hook prints; take it back."""
+    file = top.folder / project / ".rawko" / "memories" / "b.md"
+    file.write_text(memory("b", KEY))
+    top("add", "-A")
+    told = try_commit(top)
+    top("rm", "-qf", str(file))
+    return told.stdout + told.stderr if told.returncode else ""
+
+
+def test_connecting_at_the_top_connects_all_projects_below_and_later_ones(mono, rawkomem):
+    """Each commit checks the projects that it changes, once."""
+    (mono.folder / "libs" / "web" / ".rawko" / ".gitattributes").unlink()
+    told = rawkomem("connect", "git", cwd=mono.folder)
+    assert "3 projects" in told.stderr and "libs/web/.rawko/.gitattributes" in told.stdout
+    hook = (mono.folder / ".git" / "hooks" / "pre-commit").read_text()
+    assert hook.count("check --staged") == 1, "the lines of the first project are replaced"
+    assert "nothing to change" in rawkomem("connect", "git", cwd=mono.folder).stderr
+    mono.commit()
+    for project in ("api", "libs/the app"):
+        told = add_secret(mono, project)
+        assert f"{project}/.rawko/memories/b.md:8: secrets" in told and told.count("secrets: ") == 1
+    (mono.folder / "later").mkdir()
+    rawkomem("init", cwd=mono.folder / "later")
+    assert "nothing to change" in rawkomem("connect", "git", cwd=mono.folder / "later").stderr
+    assert "later/.rawko/memories/b.md:8: secrets" in add_secret(mono, "later")
+    rawkomem("connect", "git", "--remove", cwd=mono.folder)
+    assert not (mono.folder / ".git" / "hooks" / "pre-commit").exists()
+
+
+def test_a_commit_checks_the_projects_that_it_changes_and_no_other(mono, rawkomem):
+    """A secret that is in a project already stops no commit of another one; a project at the top is checked, too."""
+    rawkomem("connect", "git", cwd=mono.folder)
+    (mono.folder / "api" / ".rawko" / "memories" / "b.md").write_text(memory("b", KEY))
+    mono("add", "-A")
+    mono("commit", "-qnm", "not checked")
+    (mono.folder / "libs" / "web" / "code.py").write_text("x = 1\n")
+    mono("add", "-A")
+    told = rawkomem("check", "--staged", cwd=mono.folder)
+    assert told.stdout == told.stderr == ""
+    assert staged_layouts(str(mono.folder)) == [Layout(str(mono.folder / "libs" / "web" / ".rawko"))]
+    mono("rm", "-qrf", "api")
+    mono("commit", "-qnm", "without api")
+    rawkomem("init", cwd=mono.folder)
+    assert "libs/web/.rawko/memories/b.md:8: secrets" in add_secret(mono, "libs/web")
+    assert "\n.rawko/memories/b.md:8: secrets" in "\n" + add_secret(mono, ".")
+
+
+def test_status_at_the_top_lists_all_projects(mono, rawkomem):
+    (mono.folder / "api" / ".rawko" / "memories" / "a.md").write_text(memory("a"))
+    told = rawkomem("status", cwd=mono.folder).stdout.splitlines()
+    assert [line.split("  ")[0] for line in told] == ["api", "libs/the app", "libs/web"]
+    assert "1 active" in told[0]
+    rows = json.loads(rawkomem("status", "--json", cwd=mono.folder).stdout)
+    assert [(row["project"], row["files"]) for row in rows[:2]] == [("api", 1), ("libs/the app", 0)]
 
 
 def test_a_linked_work_tree_and_a_submodule_are_checked(hooked, project, memories, rawkomem, tmp_path_factory):

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from rawkomem.faces.cli.commands import COMMANDS, GROUPS
+from rawkomem.faces.cli.listing import PAGE_ROWS
 from rawkomem.faces.cli.options import ALIASES
 from rawkomem.files.installation import list_docs_pages
 from rawkomem.format.entries import entry_from_note
@@ -195,6 +196,18 @@ def test_long_output_goes_to_the_pager_at_a_terminal_only(rawkomem, project, mon
     assert "PAGED" not in rawkomem("docs", "recall").stdout
     monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
     assert "# " in on_terminal([*START, "docs", "recall"], project)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_a_long_list_is_a_page_at_a_terminal_only(rawkomem, project, memories, monkeypatch):
+    for number in range(PAGE_ROWS + 5):
+        (memories / f"m{number}.md").write_text(f"---\nid: m{number}\ntitle: T{number}\n---\n\nText {number}.\n")
+    monkeypatch.setenv("RAWKOMEM_PAGER", "cat")
+    lines = on_terminal([*START, "list"], project).strip().splitlines()
+    assert "5 more: -n 0 shows all" in lines[-1] and sum("T" in line for line in lines) == PAGE_ROWS
+    assert on_terminal([*START, "list", "-n", "0"], project).count("T") == PAGE_ROWS + 5
+    assert len(rawkomem("list").stdout.splitlines()) == PAGE_ROWS + 5
+    assert len(rawkomem("list", "-n", "3").stdout.splitlines()) == 3
 
 
 def test_a_person_is_told_that_a_piped_text_counts_as_an_agents(project, terminal):

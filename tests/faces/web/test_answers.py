@@ -12,9 +12,9 @@ from rawkomem.faces.web.page_markdown import (
     ALLOWED_TAGS,
     open_renderer,
 )
-from rawkomem.faces.web.page_server import MAX_WRONG_CODES
+from rawkomem.faces.web.page_server import HEALTH, KEPT_VIEWS, MAX_WRONG_CODES, VIEWS
 from rawkomem.model.entries import Draft, Entry
-from rawkomem.model.values import DAY, now, replace
+from rawkomem.model.values import DAY, iso, now, replace
 from rawkomem.repository import Repository
 from rawkomem.text.difference import MAX_COMPARED as MAX_WORDS
 from rawkomem.text.difference import difference
@@ -643,3 +643,51 @@ def test_a_badge_is_a_link_with_the_words_of_its_image():
 def test_nested_lists_and_tables_stay():
     html = render("1. a\n   - b\n     - c\n\n| x | y |\n|:--|--:|\n| 1 | `2` |")
     assert html.count("<ul>") == 2 and "<th>x</th>" in html and "<td><code>2</code></td>" in html
+
+
+def test_views_of_all_memories_are_computed_once_while_nothing_changes(
+    project, memories, repository, held, monkeypatch
+):
+    """A file, a record of this machine, the time and cited code each make them new."""
+    (project / "pay.py").write_text("def pay():\n    return 1\n")
+    cited = repository.add(Entry(title="Pay once", body="See pay.")).entry.id
+    repository.citations.add(cited, ["pay.py#pay"])
+    (memories / "soon.md").write_text(f"---\ntitle: Soon over\nvalidUntil: {iso(now() + DAY)}\n---\n\nText.\n")
+    calls: list[str] = []
+    for path in KEPT_VIEWS:
+        view = VIEWS[path]
+
+        def counted(*given, path=path, view=view):
+            calls.append(path)
+            return view(*given)
+
+        monkeypatch.setitem(VIEWS, path, counted)
+    server = serve(project)
+    client = Client(server)
+
+    def ask() -> dict[str, dict]:
+        """The answers to all views, each asked twice."""
+        calls.clear()
+        found = {path: client.get(path) for path in KEPT_VIEWS}
+        assert found == {path: client.get(path) for path in KEPT_VIEWS}
+        return found
+
+    try:
+        ask()  # files that changed a moment ago are read again
+        before = ask()
+        assert ask() == before and calls == []
+        (memories / "new.md").write_text("---\ntitle: New\n---\n\nText.\n")
+        after = ask()
+        assert after["/api/overview"]["memories"] == before["/api/overview"]["memories"] + 1
+        assert after["/api/timeline"] != before["/api/timeline"]
+        repository.drafts.store.put([Draft(id="drf_1", kind="correction", title="Ports", text="Ports are capitals.")])
+        assert len(ask()["/api/waiting"]["items"]) > len(after["/api/waiting"]["items"])
+        stale = {check["name"]: check["total"] for check in ask()[HEALTH]["checks"]}["stale"]
+        (project / "pay.py").write_text("def pay():\n    return 2\n")
+        assert {check["name"]: check["total"] for check in ask()[HEALTH]["checks"]}["stale"] == stale + 1
+        assert calls == [HEALTH]
+        here = ask()["/api/overview"]
+        monkeypatch.setenv("RAWKOMEM_NOW", iso(now() + DAY + 1000))
+        assert ask()["/api/overview"]["memories"] == here["memories"] - 1
+    finally:
+        stop(server)

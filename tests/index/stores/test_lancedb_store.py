@@ -59,6 +59,13 @@ def test_contract_of_stores_outside(rule, make):
     rule(make, again)
 
 
+def test_warnings_of_lancedb_do_not_reach_the_terminal(rawkomem, memories, monkeypatch):
+    monkeypatch.delenv("LANCEDB_LOG")  # which the import of the store sets, before it imports LanceDB
+    (memories / "a.md").write_text("---\ntitle: A\n---\n\nText.\n")
+    told = rawkomem.process("index", "sync", env={"RAWKOMEM_STORE": "lancedb"})
+    assert [line for line in told.stderr.splitlines() if not line.startswith("rawkomem: ")] == []
+
+
 def test_writers_at_once(make):
     writers_at_once_lose_nothing(make, beside)
 

@@ -6,7 +6,6 @@ yamo_blocks, synthesized_skills   blocks of the ledger, and skills: `publish` fi
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timedelta
@@ -29,9 +28,6 @@ from ..sqlite import BODY, Document, lined
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-os.environ.setdefault(
-    "LANCEDB_LOG", "error"
-)  # else it prints harmless messages about merged partitions
 
 Row = dict[str, Any]
 
