@@ -79,7 +79,8 @@ INSTRUCTION_FOLDERS = (
     ".devin/rules/",
     ".github/instructions/",
 )
-FIX_SCORE, INSTRUCTION_SCORE = 1.0, 1.5
+# a failure is often about one case, so nobody is asked about its fix
+FIX_SCORE, INSTRUCTION_SCORE = 0.6, 1.5
 MAX_FIXES, MAX_EDITS = 2, 3  # of one session
 MIN_EDIT_WORDS = 4
 MAX_EDIT_CHARS = 1_500
@@ -207,6 +208,8 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
+# at most, of a wish, a decision or an objection in the first words of a session: they describe a task
+MAX_OPENING_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
 ANSWERS = "answers the agent's question"
@@ -532,6 +535,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
+    if not exchange.before and kind not in (RULE, cues.NOTE):
+        score = min(score, MAX_OPENING_SCORE)
     return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 

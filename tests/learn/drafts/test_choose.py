@@ -527,6 +527,15 @@ def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
     assert answer(said, "The file is written.") == []
 
 
+def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
+    """The first words of a session correct nobody; a bug report in them reads like a correction."""
+    task = "Fix the parser. It returns a list instead of a tuple, which is wrong. I want the old order back."
+    asked = [one.text for one in choose_drafts(talk(task), Run(session="s-1")) if not one.more]
+    assert asked == []
+    (rule,) = [one for one in choose_drafts(talk(f"{task} Never edit the lock file by hand."), Run(session="s-1")) if not one.more]
+    assert "Never edit the lock file by hand." in rule.text
+
+
 def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository):
     """The strongest sentence of the turn was stored instead, and so was all that followed on the line."""
     said = "Remember that some products have no amount. Never show the field, remove it altogether."
