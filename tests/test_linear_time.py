@@ -39,7 +39,7 @@ from rawkomem.learn.llm import json_objects
 from rawkomem.learn.proposed_conditions import propose_conditions
 from rawkomem.learn.skills import read_skill
 from rawkomem.learn.transcripts import Transcript, without_injected, without_scaffolding
-from rawkomem.learn.turns import USER, Run, Turn
+from rawkomem.learn.turns import USER, RunFacts, Turn
 from rawkomem.model.entries import Task, Unreadable
 from rawkomem.model.errors import RawkoError
 from rawkomem.recall.excerpt import excerpt
@@ -284,8 +284,8 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "objects": lambda text: [*json_objects(text)],
     "without_injected": without_injected,
     "without_scaffolding": without_scaffolding,
-    "choose": lambda text: choose_drafts(_talk(text), Run()),
-    "every draft": lambda text: [*drafts_of_exchanges(exchanges(_talk(text)), Run())],
+    "choose": lambda text: choose_drafts(_talk(text), RunFacts()),
+    "every draft": lambda text: [*drafts_of_exchanges(exchanges(_talk(text)), RunFacts())],
     "typed_in": typed_in,
     "propose": propose_conditions,
     "transcript": _turns,

@@ -21,7 +21,7 @@ from itertools import accumulate, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rawkomem.bench.speed import SEED, Prose
+from rawkomem.bench.speed import SEED, MadeProse
 from rawkomem.embed.static import StaticEmbedder
 from rawkomem.files.layout import FOLDER, Layout
 from rawkomem.index.stores.database import StoreSettings, open_store
@@ -174,7 +174,7 @@ def _packed(vectors: Vectors) -> Vectors:
 def short_texts(count: int) -> Iterator[str]:
     """Yield texts of about 30 words on many subjects, each with its own words; a few texts share a subject."""
     chance = random.Random(SEED)
-    prose = Prose()
+    prose = MadeProse()
     subjects = [
         chance.sample(prose.words, SHORT_SUBJECT_WORDS) for _ in range(SHORT_SUBJECTS)
     ]

@@ -9,7 +9,7 @@ from rawkomem.repository import settings_table
 from rawkomem.state.claims import RULES
 
 if TYPE_CHECKING:
-    from rawkomem.repository.settings_table import Row
+    from rawkomem.repository.settings_table import SettingRow
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 
@@ -104,7 +104,7 @@ def write() -> str:
     )
 
 
-def _line(row: Row) -> str:
+def _line(row: SettingRow) -> str:
     key = f"`{row.key}`" + (f", or just `{row.short}`" if row.short else "")
     cells = (key, row.who, row.allowed, _shown(row.default), row.doc)
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n"

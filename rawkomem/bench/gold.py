@@ -32,7 +32,7 @@ from ..hosts.replay import (
 from ..learn.drafts import choose_drafts
 from ..learn.proposed_conditions import propose_acts
 from ..learn.transcripts import read_recorded_sessions, read_session
-from ..learn.turns import Run
+from ..learn.turns import RunFacts
 from ..model.entries import Entry
 from ..model.errors import BadInput
 from ..model.values import record
@@ -94,7 +94,7 @@ def _ratio(part: int, whole: int) -> float | None:
 def _measure_session(session: Record) -> Counter[str]:
     """Learn from one session in a repository of its own, turn by turn, as the hooks do."""
     lines = "".join(json.dumps(one) + "\n" for one in session["records"])
-    heard = read_session(io.BytesIO(lines.encode()), Run())
+    heard = read_session(io.BytesIO(lines.encode()), RunFacts())
     people = [number for number, turn in enumerate(heard.turns) if turn.role == "user"]
     requests, since = 0, MIN_REQUEST_TURNS
     stored: list[str] = []
@@ -237,7 +237,7 @@ ROUNDS = 5  # the fastest round counts: a busy machine can double the time of a 
 
 
 @record
-class Row:
+class LabelledText:
     """One labeled text."""
 
     kind: str
@@ -274,7 +274,7 @@ class Figures:
     ] = ()  # of rows that should be redacted: kind, rows, recall
 
 
-def read_corpus(file: str) -> list[Row]:
+def read_corpus(file: str) -> list[LabelledText]:
     """Return the rows of a corpus that count; raise BadInput for a file that is not a corpus."""
     try:
         with open(file, encoding="utf-8") as stream:
@@ -295,7 +295,7 @@ def read_corpus(file: str) -> list[Row]:
         ) from None
 
 
-def measure_secrets(rows: Sequence[Row]) -> Figures:
+def measure_secrets(rows: Sequence[LabelledText]) -> Figures:
     """Run redaction over a corpus."""
     wanted = [row for row in rows if row.wanted]
     secrets = [row for row in wanted if row.kind.startswith("secret")]
@@ -328,7 +328,7 @@ def measure_secrets(rows: Sequence[Row]) -> Figures:
     )
 
 
-def _row(row: dict[str, Any]) -> Row:
+def _row(row: dict[str, Any]) -> LabelledText:
     text, span = (
         b64decode(row.get(key, "")).decode("utf-8", "replace")
         for key in ("text_b64", "span_b64")
@@ -336,14 +336,16 @@ def _row(row: dict[str, Any]) -> Row:
     start = text.find(span)
     end = start + len(span) if span else len(text)
     found = any(hit.start < end and start < hit.end for hit in find_secrets(text))
-    return Row(row["kind"], row["expected_redacted"], text, span, found, redact(text))
+    return LabelledText(
+        row["kind"], row["expected_redacted"], text, span, found, redact(text)
+    )
 
 
 def _share(verdicts: Sequence[bool]) -> float:
     return sum(verdicts) / len(verdicts) if verdicts else 1.0
 
 
-def _by_kind(wanted: Sequence[Row]) -> tuple[tuple[str, int, float], ...]:
+def _by_kind(wanted: Sequence[LabelledText]) -> tuple[tuple[str, int, float], ...]:
     kinds: dict[str, list[bool]] = {}
     for row in wanted:
         kinds.setdefault(row.kind, []).append(row.found)

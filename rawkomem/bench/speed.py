@@ -166,7 +166,7 @@ def _warm(project: str, start: float, name: str) -> list[Measure]:
 
 def queries() -> list[str]:
     """Return some questions, each on a subject of the memories."""
-    subjects = Prose().subjects
+    subjects = MadeProse().subjects
     return [
         text.format(*subject)
         for text, subject in zip(QUESTIONS, subjects, strict=False)
@@ -415,7 +415,7 @@ SEED = 7  # of everything that is made up by chance
 CHANGES_AT_MS = 1_790_000_000_000
 
 
-class Prose:
+class MadeProse:
     """Words by Zipf's law, and sentences that use them."""
 
     def __init__(self) -> None:
@@ -448,7 +448,7 @@ class Prose:
 def make_repository(project: str, files: int, changes: int = 0) -> None:
     """Write `.rawko/` into a project folder: this many files with one memory, and this many changes in them."""
     write_start(plan_start(project))
-    prose = Prose()
+    prose = MadeProse()
     folder = os.path.join(project, ".rawko", "memories")
     # By chance some files get no changes, and a few get many.
     below = Counter(random.Random(SEED).choices(range(files), k=changes))
@@ -498,7 +498,7 @@ def vocabulary() -> list[str]:
     return random.Random(SEED).sample(known, VOCABULARY_WORDS)
 
 
-def memory_text(chance: random.Random, prose: Prose, number: int) -> str:
+def memory_text(chance: random.Random, prose: MadeProse, number: int) -> str:
     """Return one memory: frontmatter, and sections of a few sentences with a list."""
     own = [*chance.choice(prose.subjects), *chance.sample(prose.words, OWN_WORDS)]
     fields: dict[str, Value] = {

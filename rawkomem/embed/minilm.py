@@ -57,7 +57,7 @@ class Shape:
 
 
 @record
-class Place:
+class ArrayPlace:
     """The place of an array in the file."""
 
     kind: str
@@ -93,15 +93,15 @@ def layer_products(shape: Shape) -> dict[str, tuple[int, int]]:
     return {"mix": (d, 3 * d), "join": (d, d), "widen": (d, w), "narrow": (w, d)}
 
 
-def array_places(shape: Shape) -> dict[str, Place]:
+def array_places(shape: Shape) -> dict[str, ArrayPlace]:
     """Return every array of a file by its name, in the order of the layout."""
-    found: dict[str, Place] = {}
+    found: dict[str, ArrayPlace] = {}
     start = MINILM_HEADER.size
     for name, kind, dims in array_parts(shape):
         size = NUMBER_BYTES[kind]
         for count in dims:
             size *= count
-        found[name] = Place(kind, dims, start, start + size)
+        found[name] = ArrayPlace(kind, dims, start, start + size)
         start += size
     return found
 

@@ -59,7 +59,7 @@ class Norm:
         return tokens
 
 
-class Layer:
+class EncoderLayer:
     """Attention, then two products with GELU between them; each half is added to its input and normed."""
 
     def __init__(self, arrays: Arrays, number: int, heads: int, gelu: Floats):
@@ -110,7 +110,7 @@ class Encoder:
         self._first = Norm(arrays, "first")
         gelu = gelu_table()
         self._layers = [
-            Layer(arrays, number, file.shape.heads, gelu)
+            EncoderLayer(arrays, number, file.shape.heads, gelu)
             for number in range(file.shape.layers)
         ]
 

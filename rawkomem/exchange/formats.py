@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from ..files.blocks import Row
+from ..files.blocks import LedgerRow
 from ..files.git_folder import find_git
 from ..git.runner import GitFailed, own_tree
 from ..model.entries import Entry, Memory
@@ -54,7 +54,7 @@ from .written_files import (
 
 Sniff = Callable[[Source], bool]
 Reader = Callable[[Source], Iterator[Entry]]
-Blocks = Callable[[Source], tuple[list[Row], int]]
+Blocks = Callable[[Source], tuple[list[LedgerRow], int]]
 Writer = Callable[[Sequence[Memory], str, Callable[[Memory], Trust]], dict[str, str]]
 
 

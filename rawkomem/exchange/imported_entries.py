@@ -35,7 +35,7 @@ from ..text.conditions import (
 from ..text.language import language, word_set
 from ..text.paths import is_file_glob, split_outside_braces
 from ..text.prose import SENTENCE_END, prose_lines, sentences, subjects_of, without_code
-from .sources import Page, Source, place_of
+from .sources import Source, SourcePage, place_of
 
 # Give the memories of one import different titles, by adding their heading, their file or their
 # first sentence.
@@ -244,7 +244,7 @@ def _is_specific(condition: str) -> bool:
 
 
 def entry_from(
-    page: Page,
+    page: SourcePage,
     title: str,
     body: str,
     section: str = "",

@@ -29,7 +29,7 @@ from .imported_entries import (
     texts_in,
     with_distinct_titles,
 )
-from .sources import ALWAYS_KEY, Page, Source
+from .sources import ALWAYS_KEY, Source, SourcePage
 
 # Remove lines without content from a page: comments, links to other pages, HTML tags, badges.
 
@@ -440,7 +440,7 @@ def tidied_entries(entries: Sequence[Entry]) -> list[Entry]:
     return with_distinct_titles(without_shared_conditions(entries))
 
 
-def section_entries(page: Page) -> Iterator[Entry]:
+def section_entries(page: SourcePage) -> Iterator[Entry]:
     """Yield the memories of one page, with the conditions of the page or, if it has none, of their headings."""
     fields, text = split_front(page.text)
     scope = _folder_globs(page)
@@ -487,7 +487,7 @@ def section_entries(page: Page) -> Iterator[Entry]:
 
 
 def _title_context(
-    section: Section, page: Page, scope: Sequence[str], has_title: bool
+    section: Section, page: SourcePage, scope: Sequence[str], has_title: bool
 ) -> str:
     """Return what a title leaves out: the heading of its list, or the subject of a page for one folder or one subject."""
     above = section.trail[-2:-1] if section.is_item else ()
@@ -515,7 +515,7 @@ def _importance_of(section: Section) -> str:
     return "high" if is_emphasized(opening) or share >= MIN_EMPHASIZED else "medium"
 
 
-def _folder_globs(page: Page) -> list[str]:
+def _folder_globs(page: SourcePage) -> list[str]:
     """Return a glob of the files below the folder that a page is about; empty for the whole project.
 
     A hidden folder such as `.claude` belongs to a host: its pages are about the folder around it.

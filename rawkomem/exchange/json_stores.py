@@ -26,7 +26,7 @@ from .imported_entries import (
     texts_in,
 )
 from .notes import own_entry, renamed_fields, with_long_fields
-from .sources import GONE_THERE, Page, Source
+from .sources import GONE_THERE, Source, SourcePage
 
 Item = dict[str, Any]
 
@@ -155,7 +155,7 @@ def _own_line_entry(source: Source, item: Item) -> Entry:
         created=past_time(item.get("discoveredAt")),
         extra=extra,
     )
-    return own_entry(Page(source.place(source.path), "", 0), memory, memory.id)
+    return own_entry(SourcePage(source.place(source.path), "", 0), memory, memory.id)
 
 
 def item_text(item: Item) -> str:
@@ -166,7 +166,7 @@ def item_text(item: Item) -> str:
 
 def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
     """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
-    page = Page(
+    page = SourcePage(
         place,
         "",
         past_time(item.get("created_at")) or past_time(item.get("updated_at")),

@@ -14,7 +14,7 @@ from ..model.errors import BadInput
 from ..model.values import replace, without
 from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
 from .notes import renamed_fields, with_long_fields
-from .sources import Page, Source
+from .sources import Source, SourcePage
 
 Row = dict[str, str]
 
@@ -218,7 +218,7 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
     ]
     type = str(extra.get("type", "")).lower()
     made = entry_from(
-        Page(
+        SourcePage(
             place,
             "",
             past_time(row.get("created_at")) or past_time(row.get("updated_at")),

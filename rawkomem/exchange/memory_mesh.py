@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..files.blocks import Row
+from ..files.blocks import LedgerRow
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS
 from ..format.mesh_fields import (
     COLUMNS_KEY,
@@ -51,7 +51,7 @@ from .imported_entries import (
     valid_name,
     valid_tags,
 )
-from .sources import GONE_THERE, Page, Source, place_of
+from .sources import GONE_THERE, Source, SourcePage, place_of
 from .written_files import ExportedFiles
 
 Embed = Callable[[Sequence[str]], list[list[float]]]
@@ -277,7 +277,7 @@ def read_yamo(source: Source) -> Iterator[Entry]:
         source.skip(name, NOT_CARRIED)
 
 
-def read_blocks(source: Source) -> tuple[list[Row], int]:
+def read_blocks(source: Source) -> tuple[list[LedgerRow], int]:
     """Return the blocks that the ledger can store, oldest first, and the number of others."""
     rows = [_block_row(row) for row in open_mesh(source.path).rows(BLOCK_ROWS)]
     usable = [
@@ -290,12 +290,12 @@ def read_blocks(source: Source) -> tuple[list[Row], int]:
     )
 
 
-def _block_row(row: Mapping[str, Any]) -> Row:
+def _block_row(row: Mapping[str, Any]) -> LedgerRow:
     id, agent, operation, text = (
         str(row.get(name) or "")
         for name in ("id", "agent_id", "operation_type", "yamo_text")
     )
-    return Row(id, agent, operation, int(row.get("timestamp") or 0), text)
+    return LedgerRow(id, agent, operation, int(row.get("timestamp") or 0), text)
 
 
 def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
@@ -316,7 +316,7 @@ def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
         source.skip(id, "it has no text")
         return None
     metadata = _fitting(source, id, json_object(row.get("metadata")))
-    page = Page(place, "", not_later_than_now(row.get("created_at")))
+    page = SourcePage(place, "", not_later_than_now(row.get("created_at")))
     if is_skill:
         made = _skill_entry(row, page, id)
     else:
@@ -372,7 +372,7 @@ def _one_line(content: str) -> str:
 
 
 def _plain_entry(
-    content: str, metadata: Mapping[str, Any], page: Page, id: str
+    content: str, metadata: Mapping[str, Any], page: SourcePage, id: str
 ) -> Entry:
     first = content.strip().partition("\n")[0]
     title = str(metadata.get("title") or first.lstrip("# ") or first)
@@ -380,7 +380,7 @@ def _plain_entry(
 
 
 def _lesson_entry(
-    content: str, metadata: Mapping[str, Any], page: Page, id: str
+    content: str, metadata: Mapping[str, Any], page: SourcePage, id: str
 ) -> Entry | None:
     """Return the lesson in a memory and its wire block; None if the memory is not a complete lesson."""
     pattern = metadata.get("lesson_pattern_id")
@@ -423,7 +423,7 @@ def _lesson_entry(
     )
 
 
-def _skill_entry(row: Mapping[str, Any], page: Page, id: str) -> Entry:
+def _skill_entry(row: Mapping[str, Any], page: SourcePage, id: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
     said = {"intent": line_of(row["intent"]), "description": skill.description}
     name, extra = str(row["name"]) or skill.name, filled(said)

@@ -63,7 +63,7 @@ from .imported_entries import (
     valid_tags,
 )
 from .json_stores import item_entry, item_text, items_in
-from .sources import Page, Source
+from .sources import Source, SourcePage
 
 Item = dict[str, Any]
 
@@ -557,7 +557,7 @@ def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
     """Return an episode, with the members that are imported."""
     title = str(item.get("name") or "Episode")
     made = entry_from(
-        Page(EPISODES, "", past_time(item.get("created_at"))),
+        SourcePage(EPISODES, "", past_time(item.get("created_at"))),
         title,
         text_of(item.get("summary")),
         str(item["id"]),
@@ -590,7 +590,7 @@ UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other fil
 
 
 @record
-class Leaving:
+class ExportData:
     """The data for an export: all memories by id, what neolata wrote about them, and how far each is trusted."""
 
     held: Mapping[str, Memory]
@@ -631,7 +631,7 @@ def neolata_files(
                 links[memory.id].append((type, id))
                 if not kept[memory.id]:  # neolata stores both directions
                     links[id].append((type, memory.id))
-    leaving = Leaving(held, kept, names, newer, links, trust)
+    leaving = ExportData(held, kept, names, newer, links, trust)
     items = {id: _memory_item(memory, leaving) for id, memory in held.items()}
     files: dict[str, list[Item]] = {name: [] for name in FILES}
     for memory in memories:
@@ -648,7 +648,7 @@ def neolata_files(
     }
 
 
-def _memory_item(memory: Memory, leaving: Leaving) -> Item:
+def _memory_item(memory: Memory, leaving: ExportData) -> Item:
     """Return a memory as an item of neolata: what neolata wrote, and our value for each field that changed here."""
     kept, fields = leaving.kept[memory.id], plain_fields(memory)
     before = {"memory": fields["memory"], **kept}
@@ -693,7 +693,7 @@ def _imported_state(memory: Memory) -> dict[str, Value]:
     return json_object(memory.extra.get(IMPORTED_STATE))
 
 
-def _trusted(memory: Memory, leaving: Leaving) -> Item:
+def _trusted(memory: Memory, leaving: ExportData) -> Item:
     """Return the votes that changed here, with provenance and confidence: by neolata's numbers, or by ours for our text.
 
     Imported votes, which the review stored here, count once.
@@ -730,7 +730,7 @@ def _trusted(memory: Memory, leaving: Leaving) -> Item:
     return {**voted, "provenance": provenance, "confidence": round(value, 4)}
 
 
-def _standing(memory: Memory, leaving: Leaving) -> Item:
+def _standing(memory: Memory, leaving: ExportData) -> Item:
     """Return the fields of a status that changed here: supersession, quarantine, and archive time and reason."""
     at = js_time(memory.updated)
     quarantine = json_object(leaving.kept[memory.id].get("quarantine")) or None
@@ -750,7 +750,7 @@ def _standing(memory: Memory, leaving: Leaving) -> Item:
     }
 
 
-def _links(memory: Memory, leaving: Leaving) -> list[Item]:
+def _links(memory: Memory, leaving: ExportData) -> list[Item]:
     """Return the links of a memory: neolata's links that were not removed here, then links that were made here."""
     others, pairs = leaving.held.keys() - {memory.id}, {*memory.links}
     links = []
@@ -790,7 +790,7 @@ def _episode_item(memory: Memory, kept: Item, names: Mapping[str, str]) -> Item:
     return item
 
 
-def _conflicts(leaving: Leaving, items: Mapping[str, Item]) -> list[Item]:
+def _conflicts(leaving: ExportData, items: Mapping[str, Item]) -> list[Item]:
     """Return neolata's conflicts, with resolutions made here, and then our open conflicts."""
     names, held = leaving.names, leaving.held
     ours = {name: id for id, name in names.items()}

@@ -58,7 +58,7 @@ from .instructions import (
     strip_page,
     tidied_entries,
 )
-from .sources import Page, Source
+from .sources import Source, SourcePage
 
 # Read the frontmatter of foreign notes: YAML, TOML and JSON.
 #
@@ -392,7 +392,7 @@ def read_markdown(source: Source) -> Iterator[Entry]:
     yield from tidied_entries(notes)
 
 
-def _own_entries(page: Page) -> list[Entry]:
+def _own_entries(page: SourcePage) -> list[Entry]:
     """Return the active memories of a file in our format, folded from its entries; empty for other files."""
     reading = read_data(page.text.encode(), f"memories/{page.stem}.md", advice=False)
     entries = [entry for entry in reading.entries if not entry.draft]
@@ -412,14 +412,14 @@ def _own_entries(page: Page) -> list[Entry]:
     return [_own_file_entry(page, memory) for memory in folded]
 
 
-def _front_of(page: Page, source: Source) -> Front:
+def _front_of(page: SourcePage, source: Source) -> Front:
     front = read_front(page.text)
     if front.problem:
         source.skip(page.place, f"{front.problem}: only the text is imported")
     return front
 
 
-def _own_file_entry(page: Page, memory: Memory) -> Entry:
+def _own_file_entry(page: SourcePage, memory: Memory) -> Entry:
     extra = without(memory.extra, *ADDED_KEYS)
     named = extra.get("type")
     if memory.kind == "memory" and isinstance(named, str) and named in CREATES:
@@ -431,7 +431,7 @@ def _own_file_entry(page: Page, memory: Memory) -> Entry:
     return own_entry(page, replace(memory, extra=extra, created=at), section)
 
 
-def own_entry(page: Page, memory: Memory, section: str) -> Entry:
+def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
     """Return a memory in our own format as an entry with all its keys, and with its id if it is one of ours."""
     id = memory.id if OWN_ID.fullmatch(memory.id) else ""
     made = entry_from(
@@ -458,7 +458,7 @@ def own_entry(page: Page, memory: Memory, section: str) -> Entry:
     )
 
 
-def _note_entries(page: Page, source: Source, title: str) -> Iterator[Entry]:
+def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
     fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
     # pandoc stores it as a field

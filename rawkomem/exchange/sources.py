@@ -26,7 +26,7 @@ SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folder
 
 
 @record
-class Page:
+class SourcePage:
     """A text, the name of its place for people and later imports, and the time of its last change."""
 
     place: str
@@ -85,13 +85,13 @@ class Source:
             )
         return found
 
-    def pages(self, *endings: str) -> Iterator[Page]:
+    def pages(self, *endings: str) -> Iterator[SourcePage]:
         """Yield the texts of these files; skip files that cannot be read."""
         for file in self.files(*endings):
             if page := self.page(file):
                 yield page
 
-    def page(self, file: str) -> Page | None:
+    def page(self, file: str) -> SourcePage | None:
         """Return the text of one file; None if it cannot be read or leads out of the project, which is recorded."""
         place = self.place(file)
         is_link = os.path.islink(file) and file != self.path
@@ -108,7 +108,7 @@ class Source:
         if refused or len(data) > MAX_FILE_BYTES:
             self.refuse(place, refused.message if refused else "too large")
             return None
-        return Page(place, text, at)
+        return SourcePage(place, text, at)
 
     def json(self) -> Any:
         """Return the JSON document of the file, which is read once; raise BadInput if it is not valid JSON."""

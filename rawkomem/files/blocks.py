@@ -11,7 +11,7 @@ GENESIS = "0" * 64  # the `prev_hash` of the first block
 
 
 @record
-class Row:
+class LedgerRow:
     """One operation, with the column names of the RFC's table of blocks; `timestamp` is in milliseconds."""
 
     id: str
@@ -23,14 +23,14 @@ class Row:
     block_hash: str = ""
 
 
-def new_row(operation: str, agent: str, at: int, text: str) -> Row:
+def new_row(operation: str, agent: str, at: int, text: str) -> LedgerRow:
     """Return the row of an operation, with a new id and without hashes."""
-    return Row(
+    return LedgerRow(
         f"yamo_{operation}_{at}_{os.urandom(3).hex()}", agent, operation, at, text
     )
 
 
-def row_hash(row: Row) -> str:
+def row_hash(row: LedgerRow) -> str:
     """Return the SHA-256 of a row's other columns, one on each line, with the text last."""
     try:
         # hashlib loads OpenSSL, which takes a quarter of a start; Python 3.12 renamed the module
@@ -54,7 +54,7 @@ def row_hash(row: Row) -> str:
     )
 
 
-def chained(row: Row, last_hash: str) -> Row:
+def chained(row: LedgerRow, last_hash: str) -> LedgerRow:
     """Return a row as the block after the block with this hash."""
     id, agent = " ".join(row.id.split()), " ".join(row.agent_id.split())
     row = replace(row, id=id, agent_id=agent, prev_hash=last_hash)

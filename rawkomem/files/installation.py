@@ -27,7 +27,7 @@ from .layout import (
 from .private import EDITS, kept_path
 from .records import close_records, read
 from .replace import PAGE, is_below, is_generated, leads_out
-from .session_records import Drafts
+from .session_records import DraftRecords
 from .takeover import unused_paths
 
 # Write the files of a new repository.
@@ -183,7 +183,7 @@ ONLY_HERE = {
 def undecided(layout: Layout) -> list[str]:
     """Return the numbers of drafts and of unsaved texts, if there are any: a person has to decide about them."""
     numbers = {
-        "draft": len(Drafts(layout).all()),
+        "draft": len(DraftRecords(layout).all()),
         "unsaved text": len(unsaved_texts(layout)),
     }
     return [counted(number, what) for what, number in numbers.items() if number]

@@ -7,7 +7,7 @@ import sys
 
 from ..model.errors import RawkoError
 from ..model.values import DAY, TYPE_CHECKING, iso, now
-from .blocks import GENESIS, Row, chained, new_row
+from .blocks import GENESIS, LedgerRow, chained, new_row
 from .layout import Layout
 from .private import Lock, append_log, open_private
 from .records import change, close_records, insert
@@ -29,7 +29,7 @@ TRIM_DAYS = 30
 
 
 def append_blocks(
-    layout: Layout, rows: Iterable[Row], keep_days: int = 0, durable: bool = False
+    layout: Layout, rows: Iterable[LedgerRow], keep_days: int = 0, durable: bool = False
 ) -> None:
     """Append rows to the chain; remove blocks that are much older than `keep_days`. Raise Unwritable."""
     with change(layout, durable) as db:
@@ -114,7 +114,7 @@ def recall_row(
     found: int,
     score: float,
     confidence: float,
-) -> Row:
+) -> LedgerRow:
     """Return the block of a query and the quality of its answer."""
     named = (agent or UNNAMED_AGENT).strip()
     text = RECALL_BLOCK.format(
@@ -132,7 +132,7 @@ def recall_row(
     return new_row("recall", agent or UNNAMED_AGENT, at, text)
 
 
-def note_recalls(layout: Layout, rows: Iterable[Row], keep_days: int = 0) -> None:
+def note_recalls(layout: Layout, rows: Iterable[LedgerRow], keep_days: int = 0) -> None:
     """Append recalls, and remove blocks older than `keep_days`. Ignore errors: an answer does not need them."""
     try:
         append_blocks(layout, rows, keep_days)

@@ -26,30 +26,30 @@ from ..state.fold import new_memory
 from ..state.strength import memory_type
 from ..state.trust import sources_in, type_of
 from ..text.language import language
-from .blocks import Row, chained, new_row, row_hash
+from .blocks import LedgerRow, chained, new_row, row_hash
 from .journal import append_blocks
 from .layout import Layout
 from .machine_records import operation_of
 from .records import change, insert, read
 
-COLUMNS = ", ".join(Row.__annotations__)
+COLUMNS = ", ".join(LedgerRow.__annotations__)
 REQUIRED_COLUMNS = ("id", "operation_type", "yamo_text")
 
 
 # Read blocks, and append those of another ledger.
 
 
-def last_blocks(layout: Layout, most: int = -1) -> list[Row]:
+def last_blocks(layout: Layout, most: int = -1) -> list[LedgerRow]:
     """Return the last `most` blocks, or all, oldest first."""
     sql = f"SELECT {COLUMNS} FROM blocks ORDER BY number DESC LIMIT ?"
-    return [Row(*values) for values in reversed(read(layout, sql, most))]
+    return [LedgerRow(*values) for values in reversed(read(layout, sql, most))]
 
 
-def latest_operations(layout: Layout, operation: str, most: int) -> list[Row]:
+def latest_operations(layout: Layout, operation: str, most: int) -> list[LedgerRow]:
     """Return up to `most` operations of a kind, latest first."""
     where = "WHERE operation_type = ? ORDER BY number DESC LIMIT ?"
     rows = read(layout, f"SELECT {COLUMNS} FROM blocks {where}", operation, most)
-    return [Row(*values) for values in rows]
+    return [LedgerRow(*values) for values in rows]
 
 
 def count_blocks(layout: Layout) -> int:
@@ -57,7 +57,7 @@ def count_blocks(layout: Layout) -> int:
     return sum(count for (count,) in read(layout, "SELECT count(*) FROM blocks"))
 
 
-def append_to_ledger(layout: Layout, rows: Sequence[Row]) -> int:
+def append_to_ledger(layout: Layout, rows: Sequence[LedgerRow]) -> int:
     """Append blocks of another ledger whose ids are new; return their number. Raise Unwritable."""
     known = {id for (id,) in read(layout, "SELECT id FROM blocks")}
     new = [row for row in rows if row.id not in known]
@@ -109,7 +109,7 @@ def verify_ledger(layout: Layout) -> Verdict:
     return Verdict(len(rows), since, expected, tuple(problems), notes)
 
 
-def _wrong_block(row: Row, expected: str) -> Problem | None:
+def _wrong_block(row: LedgerRow, expected: str) -> Problem | None:
     """Return the Problem of a block; None if it is intact and follows the block before it."""
     if row_hash(row) != row.block_hash:
         what = "was changed: it does not match its hash"
@@ -165,7 +165,7 @@ def forget_in_ledger(
     telling = {word for text in texts for word in language().content_words(text)}
     with change(layout) as db:
         sql = f"SELECT number, {COLUMNS} FROM blocks ORDER BY number"
-        rows = {int(number): Row(*values) for number, *values in db.execute(sql)}
+        rows = {int(number): LedgerRow(*values) for number, *values in db.execute(sql)}
         purged = {
             number: _without_text(row, memory, telling, holds)
             for number, row in rows.items()
@@ -192,8 +192,8 @@ def forget_in_ledger(
 
 
 def _without_text(
-    row: Row, memory: str, telling: set[str], holds: Callable[[str], bool]
-) -> Row:
+    row: LedgerRow, memory: str, telling: set[str], holds: Callable[[str], bool]
+) -> LedgerRow:
     held = holds(row.yamo_text)
     named = memory and memory in row.yamo_text
     if not (held or named or (telling and row.operation_type == "recall")):

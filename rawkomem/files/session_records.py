@@ -216,7 +216,7 @@ KEPT, DROPPED = "kept", "dropped"  # decisions; no decision is an empty text
 TUPLES = ("when", "applies", "tags", "corrects", "again")
 
 
-class Drafts:
+class DraftRecords:
     """Reads and writes the drafts of a repository."""
 
     def __init__(self, layout: Layout):

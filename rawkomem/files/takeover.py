@@ -12,7 +12,7 @@ from shutil import rmtree
 import apsw
 
 from ..model.errors import Unwritable
-from .blocks import Row, chained
+from .blocks import LedgerRow, chained
 from .git_folder import kept_folder
 from .layout import Layout, is_local_name, is_own_file, read_bytes, walk
 from .private import KEPT_FOLDERS, replace_private
@@ -119,13 +119,17 @@ def _copy_table(
 
 def _copy_blocks(other: apsw.Connection, db: apsw.Connection) -> int:
     """Append the blocks whose ids are new; their hashes are computed again, because they follow other blocks."""
-    select = f"SELECT {', '.join(Row.__annotations__)} FROM blocks ORDER BY number"
+    select = (
+        f"SELECT {', '.join(LedgerRow.__annotations__)} FROM blocks ORDER BY number"
+    )
     known = {row[0] for row in db.execute(select)}
     ((last,),) = db.execute("SELECT last_hash FROM chain").fetchall()
-    new: list[Row] = []
+    new: list[LedgerRow] = []
     for values in other.execute(select):
         if values[0] not in known:
-            new.append(chained(Row(*values), new[-1].block_hash if new else str(last)))
+            new.append(
+                chained(LedgerRow(*values), new[-1].block_hash if new else str(last))
+            )
     for row in new:
         marks = ", ?" * len(row.__dict__)
         db.execute(f"INSERT INTO blocks VALUES (NULL{marks})", [*row.__dict__.values()])

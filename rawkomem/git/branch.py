@@ -21,7 +21,7 @@ from ..state.history import changed_keys
 from ..state.trust import AGENT, AGENTS, author_state
 from .runner import Git, GitFailed, WorkTree, own_tree
 from .staged import (
-    Commit,
+    CheckedCommit,
     Staged,
     check_commit,
     contradicting,
@@ -38,7 +38,7 @@ ALLOW_TRAILER = "Rawkomem-Allow"  # key of a line at the end of a commit message
 
 
 @record
-class Span:
+class CommitRange:
     """Two commits to compare, and the git runner for them."""
 
     git: Git
@@ -50,7 +50,7 @@ class Span:
 class Branch(Staged):
     """The changes of a branch in one `.rawko` folder, as blobs by path below it."""
 
-    def __init__(self, span: Span, root: str):
+    def __init__(self, span: CommitRange, root: str):
         self.span, self.tree = span, WorkTree(span.top, span.git)
         self._root = root + "/"
         self._project = os.path.dirname(root) or "."
@@ -117,7 +117,7 @@ def read_branches(folder: str, text: str) -> list[Branch]:
     return [Branch(span, root) for root in near]
 
 
-def _span(folder: str, text: str) -> tuple[Span, str]:
+def _span(folder: str, text: str) -> tuple[CommitRange, str]:
     dots = "..." if "..." in text else ".."
     base, _, head = text.partition(dots)
     head = head or "HEAD"
@@ -144,7 +144,7 @@ def _span(folder: str, text: str) -> tuple[Span, str]:
             raise GitFailed(
                 f"{base} and {head} have no commit in common here", FETCH_ALL
             )
-    return Span(git, top, left_at, ends[1]), inside
+    return CommitRange(git, top, left_at, ends[1]), inside
 
 
 def _commit_of(git: Git, name: str) -> str:
@@ -191,7 +191,10 @@ class Difference:
 
 
 def check_branch(
-    commit: Commit, skip: Sequence[str], append_only: bool, agents: Sequence[str] = ()
+    commit: CheckedCommit,
+    skip: Sequence[str],
+    append_only: bool,
+    agents: Sequence[str] = (),
 ) -> dict[str, list[Problem]]:
     """Return check → Problems of a branch's changes; edits of entries by agents are errors. Raises GitFailed."""
     branch = commit.staged
@@ -224,7 +227,7 @@ def has_errors(found: Mapping[str, Iterable[Problem]]) -> bool:
     )
 
 
-def differences_of(commit: Commit) -> list[Difference]:
+def differences_of(commit: CheckedCommit) -> list[Difference]:
     """Return a branch's changes to memories, in the order of KINDS. Raises GitFailed."""
     branch = commit.staged
     before, after = branch.memories(branch.head), branch.memories()

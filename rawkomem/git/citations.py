@@ -117,7 +117,7 @@ class _Unknown(Exception):
     """The cited place cannot be read; the message says why."""
 
 
-class Citations:
+class CitationChecks:
     """Checks citations and reads each cited file once; create a new one for each answer."""
 
     def __init__(self, layout: Layout, budget: int = MAX_READ_BYTES):

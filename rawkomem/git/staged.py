@@ -53,7 +53,7 @@ from ..text.chunks import counted
 from ..text.clean import one_line
 from ..text.language import identity
 from .authorship import digests_in, read_blobs
-from .citations import GONE, STALE, Citations
+from .citations import GONE, STALE, CitationChecks
 from .runner import FILE_MODE, MAX_NAMED, Git, GitFailed, projects_in, work_tree
 
 # Read the staged files from git's index, and the files of the parent commits; ignore the work
@@ -591,7 +591,9 @@ CONFIRM_HINT = (
 )
 
 
-def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]]:
+def check_commit(
+    commit: CheckedCommit, skip: Sequence[str]
+) -> dict[str, list[Problem]]:
     """Return check → Problems, with paths from the top of the work tree; checks in `skip` do not run. Raises GitFailed."""
     found: dict[str, list[Problem]] = {}
     for name, check in CHECKS.items():
@@ -606,7 +608,7 @@ def check_commit(commit: Commit, skip: Sequence[str]) -> dict[str, list[Problem]
     return found
 
 
-class Commit:
+class CheckedCommit:
     """The staged files, or the commits of a branch, prepared for the checks."""
 
     def __init__(self, layout: Layout, staged: Staged, registry: Registry, append_only: bool = True,
@@ -641,7 +643,7 @@ class Commit:
         return _digests({**bundles, **self.staged.everything})
 
 
-def _secrets(commit: Commit) -> list[Problem]:
+def _secrets(commit: CheckedCommit) -> list[Problem]:
     files = commit.staged.texts(commit.staged.changed())
     return [
         error("secret", f"a secret: {secret.rule}", LEAK_HINT, secret.line, path=path)
@@ -650,7 +652,7 @@ def _secrets(commit: Commit) -> list[Problem]:
     ]
 
 
-def _frontmatter(commit: Commit) -> list[Problem]:
+def _frontmatter(commit: CheckedCommit) -> list[Problem]:
     """Return Problems of files that cannot be read as memories or that have unresolved conflicts."""
     found = [
         error("not-merged", "not merged yet", MARKERS_HINT, path=path)
@@ -663,7 +665,7 @@ def _frontmatter(commit: Commit) -> list[Problem]:
     return [*found, *_copies(commit)]
 
 
-def _copies(commit: Commit) -> list[Problem]:
+def _copies(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each memory whose id another staged memory has, unless a parent commit has both."""
     created = [
         entry
@@ -684,7 +686,7 @@ def _copies(commit: Commit) -> list[Problem]:
     return found
 
 
-def _history(commit: Commit) -> list[Problem]:
+def _history(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each committed entry that this commit changes or removes.
 
     An edit without effect is an error, except during a merge, when `--as-amendment` cannot run.
@@ -705,7 +707,7 @@ def _history(commit: Commit) -> list[Problem]:
     return found
 
 
-def edits_of(commit: Commit) -> list[Edit]:
+def edits_of(commit: CheckedCommit) -> list[Edit]:
     """Return the committed entries that this commit changes or removes.
 
     In a merge, a change of one side and the resolution of a conflict do not count.
@@ -762,7 +764,7 @@ def _unpacked(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def _contradictions(commit: Commit) -> list[Problem]:
+def _contradictions(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each claim of this commit that contradicts the claim of an active memory."""
     return [
         error(
@@ -776,7 +778,7 @@ def _contradictions(commit: Commit) -> list[Problem]:
     ]
 
 
-def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
+def contradicting(commit: CheckedCommit) -> list[tuple[Memory, Memory, Claim]]:
     """Return (memory of this commit, active memory that its claim contradicts, claim) for each contradiction."""
     concerned = commit.concerned
     claiming = any(map(claim_of, commit.staged.naming(concerned)))
@@ -799,7 +801,7 @@ def contradicting(commit: Commit) -> list[tuple[Memory, Memory, Claim]]:
     return list(found.values())
 
 
-def _derived(commit: Commit) -> list[Problem]:
+def _derived(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each active memory with an invalid source, if this commit changes the memory or source."""
     concerned = commit.concerned
     found = []
@@ -817,7 +819,7 @@ def _derived(commit: Commit) -> list[Problem]:
     return found
 
 
-def _citations(commit: Commit) -> list[Problem]:
+def _citations(commit: CheckedCommit) -> list[Problem]:
     """Return a Problem for each stale citation in memories of this commit, or to code that this commit changes."""
     concerned, code = commit.concerned, commit.staged.code
     looking = _StagedCitations(commit)
@@ -841,10 +843,10 @@ def _citations(commit: Commit) -> list[Problem]:
     return found
 
 
-class _StagedCitations(Citations):
+class _StagedCitations(CitationChecks):
     """Checks citations against the staged code."""
 
-    def __init__(self, commit: Commit):
+    def __init__(self, commit: CheckedCommit):
         super().__init__(commit.layout)
         self.staged = commit.staged
 
@@ -858,7 +860,7 @@ def _entries(data: bytes, path: str) -> tuple[Entry, ...]:
     return read_data(data, path, advice=False).entries
 
 
-CHECKS: dict[str, Callable[[Commit], list[Problem]]] = {
+CHECKS: dict[str, Callable[[CheckedCommit], list[Problem]]] = {
     "secrets": _secrets,
     "frontmatter": _frontmatter,
     "history": _history,

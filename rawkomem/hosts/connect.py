@@ -184,7 +184,7 @@ MARK = "rawkomem connect"  # in files that belong to us as a whole
 
 
 @record
-class Change:
+class FileEdit:
     """The content of a file before and after a change; None: the file does not exist."""
 
     path: str
@@ -198,7 +198,7 @@ class Change:
         return self.before == self.after
 
 
-def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
+def plan_connect(name: str, project: str, mcp: bool = False) -> list[FileEdit]:
     """Return the changes that connect a host in a project, or for the user if `project` is empty.
 
     With `mcp` they also add our MCP server. For a host without hooks they always do.
@@ -219,7 +219,7 @@ def plan_connect(name: str, project: str, mcp: bool = False) -> list[Change]:
     ]
 
 
-def plan_remove(name: str, project: str, others: bool = False) -> list[Change]:
+def plan_remove(name: str, project: str, others: bool = False) -> list[FileEdit]:
     """Return the changes that disconnect a host; with `others`, also from files that it shares with other hosts."""
     edits = [
         *_server_edits(name, project, False, others),
@@ -230,9 +230,9 @@ def plan_remove(name: str, project: str, others: bool = False) -> list[Change]:
     return [*_owned_plugin(name, project, False), *changes, *skill]
 
 
-def plan_remove_all(project: str) -> list[Change]:
+def plan_remove_all(project: str) -> list[FileEdit]:
     """Return the changes that disconnect all hosts of a project, one for each file; skip files that cannot be edited."""
-    changes: dict[str, Change] = {}
+    changes: dict[str, FileEdit] = {}
     for name in connectable():
         with suppress(BadInput):
             changes |= {
@@ -268,7 +268,7 @@ def has_our_server(name: str, project: str) -> bool:
     return bool(file) and _names_server(name, file, read_whole(file, project))
 
 
-def carry_out(changes: list[Change], project: str) -> None:
+def carry_out(changes: list[FileEdit], project: str) -> None:
     """Write the files, and remove folders of the project that become empty."""
     for change in changes:
         if not change.is_none:
@@ -277,7 +277,7 @@ def carry_out(changes: list[Change], project: str) -> None:
                 _remove_empty(os.path.dirname(change.path), project)
 
 
-def _owned_plugin(name: str, project: str, connect: bool) -> list[Change]:
+def _owned_plugin(name: str, project: str, connect: bool) -> list[FileEdit]:
     """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
     return (
@@ -326,7 +326,7 @@ def _server_edits(
     return [(file, lambda settings: take_server(settings, mcp.key, mcp.entry))]
 
 
-def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
+def _changes(edits: list[tuple[str, Edit]], project: str) -> list[FileEdit]:
     """Return one change for each file, with all its edits."""
     by_file: dict[str, list[Edit]] = {}
     for file, edit in edits:
@@ -334,7 +334,7 @@ def _changes(edits: list[tuple[str, Edit]], project: str) -> list[Change]:
     return [_edited(file, one, project) for file, one in by_file.items()]
 
 
-def _with_note(change: Change, name: str, project: str) -> Change:
+def _with_note(change: FileEdit, name: str, project: str) -> FileEdit:
     """Return the change, with a note if a server with our name stays because a person edited it."""
     if change.path != servers_file(name, project) or not _names_server(
         name, change.path, change.after
@@ -358,7 +358,7 @@ def _is_toml(file: str) -> bool:
 
 def _skill_changes(
     name: str, project: str, connect: bool, others: bool = False
-) -> list[Change]:
+) -> list[FileEdit]:
     """Return the change of a host's skill file; see `_is_shared` for `others`."""
     file = skill_file(name, project) if project else ""
     if not file or (
@@ -383,7 +383,7 @@ def _is_shared(name: str, project: str, file_of: Callable[[str, str], str]) -> b
     return False
 
 
-def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
+def _edited(file: str, edits: Sequence[Edit], project: str) -> FileEdit:
     """Return the change of a settings file that also holds other settings. Raises BadInput if it cannot be edited."""
     before = read_whole(file, project)
     try:
@@ -397,32 +397,32 @@ def _edited(file: str, edits: Sequence[Edit], project: str) -> Change:
         raise BadInput(
             f"cannot edit {file}: {what}", "fix the file first; nothing was changed"
         ) from None
-    return Change(file, before, data)
+    return FileEdit(file, before, data)
 
 
-def _owned_change(file: str, text: bytes, connect: bool, project: str) -> Change:
+def _owned_change(file: str, text: bytes, connect: bool, project: str) -> FileEdit:
     """Return the change of a file that belongs to us as a whole.
 
     A file that a person edited is not changed. A file of somebody else is not changed; connecting raises Refused.
     """
     before = read_whole(file, project)
     if before is None:
-        return Change(file, None, sealed(text) if connect else None)
+        return FileEdit(file, None, sealed(text) if connect else None)
     if MARK.encode() not in before:
         if connect:
             raise Refused(
                 f"{file} exists, and rawkomem did not write it",
                 "move it away first; nothing was changed",
             )
-        return Change(file, before, before)
+        return FileEdit(file, before, before)
     if not is_as_written(before):
-        return Change(
+        return FileEdit(
             file,
             before,
             before,
             "it was edited by hand: delete it yourself if you do not want it",
         )
-    return Change(file, before, sealed(text) if connect else None)
+    return FileEdit(file, before, sealed(text) if connect else None)
 
 
 def plugin_folder(name: str) -> str:
@@ -445,7 +445,7 @@ def _shipped(name: str) -> str:
     )
 
 
-def _write(change: Change, project: str) -> None:
+def _write(change: FileEdit, project: str) -> None:
     """Write or delete a file, following links that stay in the project. Raises Refused if it changed meanwhile."""
     file = os.path.realpath(change.path)
     if read_whole(change.path, project) != change.before:

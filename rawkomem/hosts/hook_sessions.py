@@ -34,7 +34,7 @@ from ..index.act_table import ActRule
 from ..index.catalogue import Row
 from ..learn.lessons import Lesson
 from ..learn.transcripts import Transcript
-from ..learn.turns import Run
+from ..learn.turns import RunFacts
 from ..model.entries import Memory
 from ..model.errors import RawkoError
 from ..model.filters import without_records
@@ -430,7 +430,7 @@ def learn_behind(
     repository: Repository, call: Call, talk: IO[bytes], ended: bool = False
 ) -> None:
     """Run the background process: find drafts, record work, update the index, and wake the sinks."""
-    transcript, run = call.transcript, Run(agent=call.host, session=call.session)
+    transcript, run = call.transcript, RunFacts(agent=call.host, session=call.session)
     if transcript:
         time.sleep(SETTLE_S)
     else:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 
 from ..files.journal import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
-from ..files.session_records import Drafts, note_fresh, prompts_since
+from ..files.session_records import DraftRecords, note_fresh, prompts_since
 from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draft
 from ..model.errors import RawkoError
 from ..model.user_settings import LEARNING_GUARD
@@ -83,7 +83,7 @@ def next_request(waiting: Iterable[Draft], turns_since: int) -> Draft | None:
 
 def request_for(layout: Layout, session: str) -> str:
     """Return the request to add to a prompt, and record it; empty without a draft, or soon after the last request."""
-    store = Drafts(layout)
+    store = DraftRecords(layout)
     drafts = store.of_session(session)
     if not drafts:
         return ""

@@ -26,7 +26,7 @@ from ..learn.transcripts import (
     holds_sessions,
     read_recorded_sessions,
 )
-from ..learn.turns import SYSTEM, USER, Run, Turn
+from ..learn.turns import SYSTEM, USER, RunFacts, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
 from ..model.values import ACTIVE, record, replace
@@ -227,7 +227,7 @@ MAX_NEAR = 20
 
 
 @record
-class Answer:
+class PastAnswer:
     """A prompt, and the memories that it would get now."""
 
     number: int  # of the prompt, from 1
@@ -255,7 +255,7 @@ class Replayed:
     """The result of replaying a session."""
 
     past: Past
-    answers: tuple[Answer, ...]
+    answers: tuple[PastAnswer, ...]
     corrections: tuple[Correction, ...]
 
 
@@ -265,7 +265,7 @@ def replay(repository: Repository, past: Past) -> Replayed:
     return Replayed(past, answers, tuple(_corrections(repository, past, answers)))
 
 
-def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
+def past_answers(repository: Repository, past: Past) -> Iterator[PastAnswer]:
     """Yield for each prompt of a session the memories that it would get now."""
     readers = {
         host.transcript: host for host in reversed(HOSTS.values()) if host.transcript
@@ -280,7 +280,7 @@ def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
         told = Told(keys, told.tokens + tokens_spent(injection))
         prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
         memories = tuple(item.memory for item in injection.items)
-        yield Answer(
+        yield PastAnswer(
             number,
             moment.turn,
             prompt,
@@ -291,9 +291,9 @@ def past_answers(repository: Repository, past: Past) -> Iterator[Answer]:
 
 
 def _corrections(
-    repository: Repository, past: Past, answers: Iterable[Answer]
+    repository: Repository, past: Past, answers: Iterable[PastAnswer]
 ) -> Iterator[Correction]:
-    run = Run(past.host, session=past.session)
+    run = RunFacts(past.host, session=past.session)
     turns = _turns_by_draft(past, run)
     received = {
         id: use.at
@@ -343,7 +343,7 @@ def _fitting_act(memory: Memory, turns: Iterable[Turn]) -> str:
     return ""
 
 
-def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
+def _turns_by_draft(past: Past, run: RunFacts) -> dict[str, int]:
     """Return the turn of each exchange, by the id of its draft."""
     return {
         draft.id: one.number
@@ -353,7 +353,7 @@ def _turns_by_draft(past: Past, run: Run) -> dict[str, int]:
 
 
 def _judged(
-    repository: Repository, draft: Draft, before: list[Answer], prompt: int
+    repository: Repository, draft: Draft, before: list[PastAnswer], prompt: int
 ) -> Correction:
     """Return the verdict on a correction; `before` are the answers to earlier prompts."""
     since = {

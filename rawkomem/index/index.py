@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     import apsw
 
     from ..embed.embedder import Embedder
-    from .ingest import Past
+    from .ingest import PastMoment
     from .stores.protocol import OutsideStore, SearchStore
 
     T = TypeVar("T")
@@ -87,7 +87,7 @@ class View:
         self._open_authors = open_authors
         self.strict = strict  # whether only commits and reviews vouch for a memory
         self._believed: Believed | None = None
-        self._past: Past | None = None
+        self._past: PastMoment | None = None
         self._condition: Callable[[Memory], bool] | None = None
         self._docs: dict[str, str] = {}  # memories that `expect` has read
 
@@ -233,14 +233,14 @@ class View:
         )
 
     @property
-    def past(self) -> Past:
+    def past(self) -> PastMoment:
         """Return the memories at the time of this view."""
         if self._past is None:
             # folds again: only for questions about the past
-            from .ingest import Past, vouching_of
+            from .ingest import PastMoment, vouching_of
 
             vouches = vouching_of(self.layout, self.catalogue.db, self.strict)
-            self._past = Past(self.catalogue, self.at, vouches)
+            self._past = PastMoment(self.catalogue, self.at, vouches)
         return self._past
 
 

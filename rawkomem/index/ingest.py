@@ -673,7 +673,7 @@ def _document_digest(
 # Reads memories as of a past time, by folding their entries up to that time.
 
 
-class Past:
+class PastMoment:
     """One moment of the past: memories are folded again, from the entries up to that time."""
 
     def __init__(self, catalogue: Catalogue, at: int, vouches: Vouches | None = None):

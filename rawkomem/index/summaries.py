@@ -12,7 +12,7 @@ from ..model.entries import Memory
 from ..model.errors import BadInput
 from ..model.filters import Filter
 from ..model.values import DAY, GROUPS, now, record
-from ..state.graph import Graph, build_graph
+from ..state.graph import LinkGraph, build_graph
 from ..state.trust import is_valid
 from ..text.entities import entities_of, resolve_entity
 from .catalogue import Catalogue, memory_of
@@ -159,7 +159,7 @@ def load_graph(
     similar: float,
     warn: Callable[[str], None],
     similar_to: str = "",
-) -> Graph:
+) -> LinkGraph:
     """Return the graph of the memories that have one of these statuses and are valid now; without statuses, of all.
 
     With `similar` above zero, connect memories that are at least that similar: all, or only pairs with `similar_to`.

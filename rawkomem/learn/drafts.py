@@ -41,7 +41,7 @@ from .proposed_conditions import (
     propose_patterns,
 )
 from .repetitions import means_same
-from .turns import ASSISTANT, TOOL, Run, Turn
+from .turns import ASSISTANT, TOOL, RunFacts, Turn
 
 
 @record
@@ -99,7 +99,7 @@ ERROR_WORDS = (
 )
 
 
-def drafts_of_fixes(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
+def drafts_of_fixes(turns: Sequence[Turn], run: RunFacts) -> Iterator[Draft]:
     """Yield a draft for each command that failed, that the agent then explained, and that later passed."""
     # command → turn in which it failed first, and its error
     failed: dict[str, tuple[int, str]] = {}
@@ -137,7 +137,7 @@ def drafts_of_fixes(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
             )
 
 
-def drafts_of_instructions(turns: Sequence[Turn], run: Run) -> Iterator[Draft]:
+def drafts_of_instructions(turns: Sequence[Turn], run: RunFacts) -> Iterator[Draft]:
     """Yield a draft for each of the last MAX_EDITS edits of instruction files."""
     written: dict[str, tuple[str, Turn]] = {}
     for turn in turns:
@@ -170,7 +170,7 @@ def is_instruction_file(file: str) -> bool:
     )
 
 
-def _draft(kind: str, key: str, run: Run, **fields: Any) -> Draft:
+def _draft(kind: str, key: str, run: RunFacts, **fields: Any) -> Draft:
     """Return a draft of a session; `key` is what makes its id."""
     return Draft(
         draft_id(run.session, key),
@@ -257,7 +257,7 @@ class Statement:
     title: str = ""  # empty: a clause of the text
 
 
-def choose_drafts(turns: Sequence[Turn], run: Run) -> list[Draft]:
+def choose_drafts(turns: Sequence[Turn], run: RunFacts) -> list[Draft]:
     """Return the drafts of a session: first those that the person is asked about, each by score."""
     spoken = exchanges(turns)
     if spoken and not run.task:
@@ -298,7 +298,7 @@ def said_again(draft: Draft, *sessions: str) -> Draft:
     )
 
 
-def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]:
+def drafts_of_exchanges(spoken: Iterable[Exchange], run: RunFacts) -> Iterator[Draft]:
     """Yield the drafts of each exchange, one for each of its statements, also those with a low score."""
     last = asked = ""  # the person's last turn, and the last that was not a correction
     for exchange in spoken:
@@ -310,12 +310,14 @@ def drafts_of_exchanges(spoken: Iterable[Exchange], run: Run) -> Iterator[Draft]
         asked = asked if CORRECTION in kinds else last
 
 
-def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) -> Draft:
+def _draft_of(
+    exchange: Exchange, statement: Statement, asked: str, run: RunFacts
+) -> Draft:
     """Return the draft of one statement."""
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
     before, text = redact(exchange.before).strip(), redact(statement.text).strip()
     kind = statement.kind
-    title = one_line(redact(statement.title), MAX_TITLE_CHARS) or draft_title(text)
+    title = _clause(" ".join(redact(statement.title).split())) or draft_title(text)
     when = conditions_of_title(title, text)
     patterns = propose_patterns(text) if kind in RULES else ()
     if kind == CORRECTION:
@@ -341,7 +343,7 @@ def _draft_of(exchange: Exchange, statement: Statement, asked: str, run: Run) ->
 def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
     """Yield what a person says in a turn: answers to numbered questions, requests to remember, and other statements.
 
-    `last` is the person's turn before: "please remember it" refers to it.
+    `last` is the person's turn before, empty in the first turn: "please remember it" refers to it.
     """
     rest = exchange.said
     for question, answer in answers_in(exchange):
@@ -363,6 +365,8 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
+        if not (last or exchange.before) and found.kind != RULE:
+            found = replace(found, score=min(found.score, MAX_OPENING_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\nThe person agreed: “{said}”"
         elif found.score < MIN_MORE_SCORE and question and _answers(said):
@@ -535,8 +539,6 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
-    if not exchange.before and kind not in (RULE, cues.NOTE):
-        score = min(score, MAX_OPENING_SCORE)
     return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 

@@ -35,7 +35,7 @@ from .exchanges import (
 from .llm import SCHEMAS, Llm, ask_for_json
 from .proposed_conditions import propose_conditions
 from .repetitions import PROMOTED_KINDS
-from .turns import ASSISTANT, USER, Run, Turn
+from .turns import ASSISTANT, USER, RunFacts, Turn
 
 Proof = tuple[Turn, str, str, str]
 
@@ -60,17 +60,17 @@ GAP = " […] "
 
 
 @record
-class Chunk:
+class SessionPart:
     """A part of a session as text for a model, and the redacted turns that the model may quote."""
 
     text: str
     turns: tuple[Turn, ...]
 
 
-def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
+def chunks_of(turns: Iterable[Turn]) -> list[SessionPart]:
     """Return the chunks of a session; none if nobody typed anything."""
-    chunks: list[Chunk] = []
-    open_parts: list[Chunk] = []
+    chunks: list[SessionPart] = []
+    open_parts: list[SessionPart] = []
     for part in _exchange_parts(turns):
         if sum(len(one.text) + 2 for one in (*open_parts, part)) > MAX_CHUNK_CHARS:
             chunks.append(_joined_chunk(open_parts))
@@ -84,7 +84,7 @@ def chunks_of(turns: Iterable[Turn]) -> list[Chunk]:
     return [*chunks, _joined_chunk(open_parts)] if open_parts else []
 
 
-def first_ask(chunks: Sequence[Chunk]) -> str:
+def first_ask(chunks: Sequence[SessionPart]) -> str:
     """Return the person's first words in a session, on one line; empty if there are none."""
     turns = (turn for chunk in chunks[:1] for turn in chunk.turns if turn.role == USER)
     return next(
@@ -105,12 +105,12 @@ def shortened(text: str, limit: int) -> str:
     )
 
 
-def _joined_chunk(parts: Sequence[Chunk]) -> Chunk:
+def _joined_chunk(parts: Sequence[SessionPart]) -> SessionPart:
     turns = dict.fromkeys(turn for part in parts for turn in part.turns)
-    return Chunk("\n\n".join(part.text for part in parts), tuple(turns))
+    return SessionPart("\n\n".join(part.text for part in parts), tuple(turns))
 
 
-def _exchange_parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
+def _exchange_parts(turns: Iterable[Turn]) -> Iterator[SessionPart]:
     """Yield each human turn with the agent's words before it."""
     before: list[Turn] = []
     for turn in turns:
@@ -128,7 +128,7 @@ def _exchange_parts(turns: Iterable[Turn]) -> Iterator[Chunk]:
 
 def _exchange_chunk(
     before: Sequence[Turn], turn: Turn, typed: str, pasted: str
-) -> Chunk:
+) -> SessionPart:
     lines = [
         f"[AGENT] {shortened(one.text, MAX_EARLIER_CHARS)}"
         for one in before[-MAX_EARLIER - 1 : -1]
@@ -139,7 +139,7 @@ def _exchange_chunk(
     if pasted:
         lines.append(f"[PASTED, nobody's words] {shortened(pasted, MAX_PASTED_CHARS)}")
     said = f"[PERSON] {shortened(typed, MAX_TYPED_CHARS)}"
-    return Chunk("\n\n".join((*lines, said)), (*before, turn))
+    return SessionPart("\n\n".join((*lines, said)), (*before, turn))
 
 
 # Ask a language model what is worth remembering in each chunk of a session (SPEC-0009).
@@ -197,7 +197,7 @@ class DraftFinder:
     def __init__(
         self,
         llm: Llm,
-        run: Run,
+        run: RunFacts,
         existing: Sequence[Memory],
         found: Sequence[Draft] = (),
     ):
@@ -207,7 +207,7 @@ class DraftFinder:
         self.drafts: list[Draft] = []
         self.counts: Counter[str] = Counter()
 
-    def ask(self, chunk: Chunk) -> list[Draft]:
+    def ask(self, chunk: SessionPart) -> list[Draft]:
         """Return the new drafts in a chunk. Raise LlmFailure if the model gives no usable answer."""
         tag = f"record-{os.urandom(8).hex()}"
         prompt = build_prompt(chunk.text, self._run, self._existing, self._earlier, tag)
@@ -243,7 +243,11 @@ class DraftFinder:
 
 
 def build_prompt(
-    said: str, run: Run, existing: Sequence[Memory], found: Sequence[Draft], tag: str
+    said: str,
+    run: RunFacts,
+    existing: Sequence[Memory],
+    found: Sequence[Draft],
+    tag: str,
 ) -> str:
     """Return the prompt: a part of a session and the known titles inside a fence, then the instructions."""
     known = "\n".join(
@@ -300,7 +304,7 @@ def _is_text(value: object) -> bool:
 
 
 def draft_from(
-    item: Extracted, turns: Sequence[Turn], run: Run, model: str
+    item: Extracted, turns: Sequence[Turn], run: RunFacts, model: str
 ) -> Draft | None:
     """Return a model's answer as a draft with known fields of limited length; None if nobody said its quote."""
     quote, front = clean(item.quote).strip(), item.frontmatter or {}

@@ -30,7 +30,7 @@ from ..state.runs import TRACE, Run, first_list, goal_of, run_of, step_of
 from ..state.trust import derived_from, memory_by_source, with_sources
 from ..text.clean import one_line
 from ..text.conditions import specific_stems
-from ..text.language import NEAR_DUPLICATE, Statement, says_same, statement_of
+from ..text.language import NEAR_DUPLICATE, ContentWords, says_same, statement_of
 from .repetitions import plain_words
 
 # Write a learning from several runs of one goal, in the format of LLMos. It selects sentences; it
@@ -164,14 +164,14 @@ def _warns(text: str) -> bool:
 
 def most_common_items(said: Iterable[str], counted: bool = False) -> list[str]:
     """Return the most common items, without near duplicates. With `counted`, append the number of times."""
-    first: dict[Statement, str] = {}
-    counts: Counter[Statement] = Counter()
+    first: dict[ContentWords, str] = {}
+    counts: Counter[ContentWords] = Counter()
     for text in said:
         if item := one_line(text, ITEM_LENGTH):
             key = statement_of(item)
             first.setdefault(key, item)
             counts[key] += 1
-    kept: list[Statement] = []
+    kept: list[ContentWords] = []
     for key in sorted(first, key=lambda key: -counts[key])[:MAX_COMPARED]:
         same = next(
             (other for other in kept if says_same(key, other, NEAR_DUPLICATE)), None

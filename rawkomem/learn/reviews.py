@@ -28,7 +28,7 @@ from .drafts import (
 from .exchanges import Exchange, typed_in
 from .repetitions import MIN_AGAIN_WORDS, is_repeated, means_same
 from .transcripts import MAX_DOCUMENT_BYTES
-from .turns import Run, time_of
+from .turns import RunFacts, time_of
 
 Record = dict[str, Any]
 # drafts with the same request, and the subject of the first
@@ -333,7 +333,7 @@ def _drafts_of(
     thread: Thread, comment: Comment, request: str, why: str
 ) -> Iterator[Draft]:
     """Yield a draft for each statement of a request."""
-    run = Run(thread.host, session=thread.review)
+    run = RunFacts(thread.host, session=thread.review)
     for draft in drafts_of_exchanges([Exchange(1, request, at=comment.at)], run):
         cues = max(0.0, draft.score)
         score = cues or (ONE_CASE_SCORE if ONE_CASE.search(draft.text) else 0.0)

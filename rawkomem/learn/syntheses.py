@@ -20,7 +20,7 @@ from ..state.trust import derived_from, made_from_exactly
 from ..text.chunks import counted
 from ..text.clean import clean, one_line
 from ..text.conditions import enough_stems, specific_stems
-from ..text.language import Statement, language, statement_of
+from ..text.language import ContentWords, language, statement_of
 from ..text.prose import summarize
 from .llm import (
     DATA_WARNING,
@@ -241,7 +241,7 @@ def _rule_of_lesson(memory: Memory) -> str:
 
 def _each_once(texts: Iterable[str]) -> tuple[str, ...]:
     """Return at most MAX_ITEMS texts, without those that repeat the words of an earlier one."""
-    kept: dict[Statement, str] = {}
+    kept: dict[ContentWords, str] = {}
     for text in texts:
         line = " ".join(clean(text).split())
         if language().content_words(line):

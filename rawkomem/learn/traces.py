@@ -22,7 +22,7 @@ from ..text.clean import one_line
 from ..text.commands import simple_commands
 from ..text.paths import path_below
 from ..text.prompts import read_prompt
-from .turns import TOOL, USER, Run, Turn
+from .turns import TOOL, USER, RunFacts, Turn
 
 # Plan new traces and log entries, with the keys, headings and file names of LLMos.
 
@@ -267,7 +267,7 @@ SUCCESS, FAILURE, PARTIAL, RECOVERED = (
 
 
 @record
-class Act:
+class RecordedAct:
     """A command that was run or a file that was written; `place` is the index of its turn."""
 
     place: int
@@ -276,7 +276,9 @@ class Act:
     failed: bool | None = None
 
 
-def trace_of(turns: Sequence[Turn], run: Run, project: str = "") -> ToldTrace | None:
+def trace_of(
+    turns: Sequence[Turn], run: RunFacts, project: str = ""
+) -> ToldTrace | None:
     """Return the trace of a session; None if it has no goal, or nothing was written or run.
 
     The goal is the first request of at least MIN_GOAL_WORDS, else the first request, else the first slash command. Paths are stored relative to the folder `project`.
@@ -340,14 +342,14 @@ def continued_trace(known: Memory, told: ToldTrace) -> ToldTrace:
     )
 
 
-def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
+def _acts(turns: Sequence[Turn], project: str) -> list[RecordedAct]:
     """Return the commands and file writes of a session, each with its result. Read-only commands are left out."""
     results = {
         turn.did.id: turn
         for turn in turns
         if turn.did and turn.did.id and turn.did.failed is not None
     }
-    acts: list[Act] = []
+    acts: list[RecordedAct] = []
     for place, turn in enumerate(turns):
         did = turn.did
         if did is None or not (did.command or did.written is not None):
@@ -357,7 +359,7 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
         if did.command and not only_looks(did.command):
             command = _in_project(did.command, project)
             acts.append(
-                Act(
+                RecordedAct(
                     place,
                     command,
                     failed=command_failed(did.command, failed, result.text),
@@ -366,11 +368,11 @@ def _acts(turns: Sequence[Turn], project: str) -> list[Act]:
         elif did.written is not None and (
             file := one_line(path_below(did.file, project), MAX_PATH_CHARS)
         ):
-            acts.append(Act(place, file=file, failed=failed))
+            acts.append(RecordedAct(place, file=file, failed=failed))
     return acts
 
 
-def _outcome(asks: dict[int, str], acts: Sequence[Act]) -> tuple[str, str, str]:
+def _outcome(asks: dict[int, str], acts: Sequence[RecordedAct]) -> tuple[str, str, str]:
     """Return (status, reason for it, last error). The latest reaction or test run decides."""
     felt = [
         (place, mood)
@@ -416,7 +418,7 @@ def _felt(
     return (RECOVERED if struggled else SUCCESS), "The person was content."
 
 
-def _step(act: Act) -> str:
+def _step(act: RecordedAct) -> str:
     what = f"`{_short(act.command)}`" if act.command else f"Write {act.file}"
     return what + (
         FAILED_MARK if act.failed else DONE_MARK if act.failed is False else ""

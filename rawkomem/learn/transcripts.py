@@ -43,7 +43,7 @@ from .turns import (
     SYSTEM,
     USER,
     Did,
-    Run,
+    RunFacts,
     Turn,
     host_of,
     is_subagents,
@@ -454,7 +454,7 @@ def _read_record(line: bytes) -> Record | None:
 class Heard:
     """A session that was read."""
 
-    run: Run
+    run: RunFacts
     turns: tuple[Turn, ...]
     host: str
     session: str
@@ -468,7 +468,7 @@ class Heard:
         return any(turn.role in (USER, ASSISTANT) for turn in self.turns)
 
 
-def read_session(stream: IO[bytes], run: Run) -> Heard:
+def read_session(stream: IO[bytes], run: RunFacts) -> Heard:
     """Return a session. Agent and session id of `run` are filled from the transcript if they are empty."""
     transcript = Transcript(stream)
     turns = tuple(transcript.turns())

@@ -58,7 +58,7 @@ RUN_RESULTS = ("success", "failure", "partial")
 
 
 @record
-class Run:
+class RunFacts:
     """What the caller knows about a run. Empty fields are filled from the transcript."""
 
     agent: str = ""

@@ -141,7 +141,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 @record
-class Answer:
+class HttpAnswer:
     """A server's answer: an HTTP status or DROPPED, the seconds that the server asks us to wait, the body."""
 
     status: int
@@ -170,7 +170,7 @@ class Client:
         self._bounds = bounds
         self._wires = wires
 
-    def post(self, data: bytes, headers: Mapping[str, str]) -> Answer:
+    def post(self, data: bytes, headers: Mapping[str, str]) -> HttpAnswer:
         """Return the answer, with any status; retry a few times if the server is busy. May raise RequestFailed."""
         answer = self._exchange(data, headers)
         for pause in self._bounds.pauses:
@@ -180,7 +180,7 @@ class Client:
             answer = self._exchange(data, headers)
         return answer
 
-    def complaint(self, answer: Answer) -> str:
+    def complaint(self, answer: HttpAnswer) -> str:
         """Return an error message for an answer that is not a success."""
         if answer.status == DROPPED:
             return f"{self.target.host} broke the connection off"
@@ -199,7 +199,7 @@ class Client:
             return False
         return True
 
-    def _exchange(self, data: bytes, headers: Mapping[str, str]) -> Answer:
+    def _exchange(self, data: bytes, headers: Mapping[str, str]) -> HttpAnswer:
         sock = self._connect()
         deadline = time.monotonic() + self._bounds.seconds
         # One limit for the whole exchange, however slowly the server sends.
@@ -208,7 +208,7 @@ class Client:
         try:
             answer = self._send(sock, data, headers)
         except (http.client.HTTPException, OSError):
-            answer = Answer(DROPPED)
+            answer = HttpAnswer(DROPPED)
         finally:
             timer.cancel()
             sock.close()
@@ -221,7 +221,7 @@ class Client:
 
     def _send(
         self, sock: socket.socket, data: bytes, headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> HttpAnswer:
         connection = http.client.HTTPConnection(self.target.host, self.target.port)
         connection.default_port = DEFAULT_PORTS[self.target.scheme]
         connection.sock = sock
@@ -235,7 +235,7 @@ class Client:
         body = response.read(limit + 1)
         wait = response.headers.get("Retry-After", "")
         wait_s = float(wait) if wait.isascii() and wait.isdigit() else 0.0
-        return Answer(response.status, wait_s, body[:limit], len(body) <= limit)
+        return HttpAnswer(response.status, wait_s, body[:limit], len(body) <= limit)
 
     def _connect(self) -> socket.socket:
         """Return a connection to the first checked address that accepts one.

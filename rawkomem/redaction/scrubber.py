@@ -28,7 +28,7 @@ MAX_CHUNK_LENGTH = 10_000  # characters
 
 
 @record
-class Profile:
+class ScrubProfile:
     """What differs between the uses of the scrubber."""
 
     min_tokens: int = 10  # of a chunk
@@ -38,11 +38,11 @@ class Profile:
     whole_lines: bool = False
 
 
-DEFAULT = Profile()
+DEFAULT = ScrubProfile()
 # RFC-0011 §6.2: short memories are kept. So are short paragraphs: without "Stop", the next one says the opposite.
-MESH = Profile(min_tokens=1, min_length=0)
+MESH = ScrubProfile(min_tokens=1, min_length=0)
 # The index keeps all words, so that each of them finds the memory. Recall is measured with these passages.
-INDEX = Profile(whole_lines=True)
+INDEX = ScrubProfile(whole_lines=True)
 PROFILES = {"default": DEFAULT, "mesh": MESH, "index": INDEX}
 
 
@@ -330,13 +330,13 @@ class ScrubStages:
     chunks: tuple[Scrubbed, ...]
 
 
-def scrub(text: str, profile: Profile) -> list[Scrubbed]:
+def scrub(text: str, profile: ScrubProfile) -> list[Scrubbed]:
     """Return the chunks of a text that are indexed, in order."""
     chunks = scrub_stages(text, profile).chunks
     return [chunk for chunk in chunks if not chunk.rejected]
 
 
-def scrub_stages(text: str, profile: Profile) -> ScrubStages:
+def scrub_stages(text: str, profile: ScrubProfile) -> ScrubStages:
     """Return the text after each stage, and the chunks."""
     redacted = sanitize(text)
     if profile.whole_lines:

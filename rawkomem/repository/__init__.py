@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..recall.inject import Injection, Prompt
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
-    from ..state.history import Step
+    from ..state.history import HistoryStep
     from .beliefs import Beliefs, Undoing, Waiting
     from .commits import Edits
     from .connections import Citations, Episodes, Graph
@@ -331,7 +331,7 @@ class Repository:
         )
         return answers
 
-    def history(self, name: str) -> Sequence[Step]:
+    def history(self, name: str) -> Sequence[HistoryStep]:
         """Return every entry about a memory, in order, with the changes that it made."""
         return self.core.history(name)
 

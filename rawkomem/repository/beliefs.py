@@ -73,8 +73,8 @@ from ..state.fold import (
 )
 from ..state.history import (
     Explained,
+    HistoryStep,
     Replaced,
-    Step,
     differences,
     history,
     is_present,
@@ -527,7 +527,7 @@ class Undone:
     """A change that was undone, or in a dry run would be: its steps, and the plan that undoes it."""
 
     change: Change
-    steps: tuple[Step, ...]
+    steps: tuple[HistoryStep, ...]
     plan: Plan
     written: tuple[Written, ...] = ()
     # memories whose entries of the change leave their files, because git does not have them
@@ -582,7 +582,7 @@ class Undoing(Wing):
         self._repo.drafts.store.reopen(change.ids)
         return replace(undone, written=tuple(written))
 
-    def changes(self, limit: int = 0) -> list[tuple[Change, tuple[Step, ...]]]:
+    def changes(self, limit: int = 0) -> list[tuple[Change, tuple[HistoryStep, ...]]]:
         """Return the changes that can be undone, with their steps, latest first; with a limit, only the last ones."""
         done = read_changes(self._layout)
         undone = {change.undoes for change in done}
@@ -724,10 +724,10 @@ def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
 
 def _steps_of_change(
     change: Change, about: Mapping[str, Sequence[Entry]]
-) -> tuple[Step, ...]:
+) -> tuple[HistoryStep, ...]:
     if change.name.startswith(DROPPED):
         return tuple(
-            Step(Entry(kind="delete", id=id, about=id), "dropped a draft", ())
+            HistoryStep(Entry(kind="delete", id=id, about=id), "dropped a draft", ())
             for id in change.ids
         )
     return tuple(

@@ -25,7 +25,7 @@ from ..files.replace import Replacing
 from ..git.runner import committed_files, committing_people
 from ..git.staged import (
     AddedMemories,
-    Commit,
+    CheckedCommit,
     Edit,
     Staged,
     check_commit,
@@ -102,7 +102,7 @@ class Edits(Wing):
         purged = () if agent else purged_ids(core.layout)
         registry = self._repo.beliefs.predicates()
         staged = staged or Staged(core.layout)
-        commit = Commit(
+        commit = CheckedCommit(
             core.layout, staged, registry, agent or core.settings.append_only, purged
         )
         return check_commit(commit, skip)
@@ -122,7 +122,7 @@ class Edits(Wing):
         edit. Copies of the edited files are kept in `.rawko/local/edits`.
         """
         core = self._core
-        commit = Commit(
+        commit = CheckedCommit(
             core.layout, Staged(core.layout), {}, purged=purged_ids(core.layout)
         )
         staged = commit.staged

@@ -21,8 +21,7 @@ from ..state import digests as decide
 from ..state import graph
 from ..state.changes import plan_amend, plan_cite, plan_link, plan_unlink
 from ..state.digests import Episode, plan_digest, without_contradicting
-from ..state.graph import Cluster, WalkStep
-from ..state.graph import Graph as Loaded
+from ..state.graph import Cluster, LinkGraph, WalkStep
 from ..state.trust import made_from_exactly
 from .core import Wing
 
@@ -55,7 +54,7 @@ class Graph(Wing):
         statuses: tuple[str, ...] = READABLE,
         similar: float = 0.0,
         similar_to: str = "",
-    ) -> Loaded:
+    ) -> LinkGraph:
         """Return memories and their edges; if `similar` is above 0, also connect memories at least that similar."""
         core = self._core
         return core.read(
@@ -242,7 +241,7 @@ class Citations(Wing):
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
-        return citations.Citations(self._layout).now(read_citation(place))
+        return citations.CitationChecks(self._layout).now(read_citation(place))
 
     def of(self, memory: Memory) -> Sequence[Cited]:
         """Return, for each place that a memory cites, whether it changed."""

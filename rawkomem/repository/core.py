@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 
     from ..files.append import Written
     from ..files.session_records import Access
-    from ..git.citations import Citations, Cited
-    from ..index.ingest import Past
+    from ..git.citations import CitationChecks, Cited
+    from ..index.ingest import PastMoment
     from ..index.neighbors import Neighbors
     from ..index.stores.protocol import OutsideStore
     from ..recall.scoring import Scored
     from ..recall.search import Answer, Found
     from ..state.fold import FoldTogether
-    from ..state.history import Step
+    from ..state.history import HistoryStep
     from . import Repository
 
     P = ParamSpec("P")
@@ -418,11 +418,11 @@ class Core:
         """Return every entry about a memory. Call it only inside `read`."""
         return self._past().entries_about(id)
 
-    def history(self, name: str) -> Sequence[Step]:
+    def history(self, name: str) -> Sequence[HistoryStep]:
         """Return every entry about a memory, in order, with the changes that it made."""
         from ..state.history import history
 
-        def read() -> Sequence[Step]:
+        def read() -> Sequence[HistoryStep]:
             id = self.resolve(name)
             together = self.together()
             together.memory(id)
@@ -444,10 +444,10 @@ class Core:
         """Return whether a person vouches for any memory."""
         return self.read(self.vouching) is not None
 
-    def _past(self, at: int = 0) -> Past:
-        from ..index.ingest import Past
+    def _past(self, at: int = 0) -> PastMoment:
+        from ..index.ingest import PastMoment
 
-        return Past(self.index.catalogue, at, self.vouching())
+        return PastMoment(self.index.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
@@ -479,16 +479,16 @@ class Core:
 
     def citing(self) -> Callable[[Memory], tuple[Cited, ...]]:
         """Return a function that checks a memory's citations of code. It loads nothing until a memory cites code."""
-        code: Citations | None = None
+        code: CitationChecks | None = None
 
         def cited(memory: Memory) -> tuple[Cited, ...]:
             nonlocal code
             if "cites" not in memory.extra:
                 return ()
             if code is None:
-                from ..git.citations import Citations
+                from ..git.citations import CitationChecks
 
-                code = Citations(self.layout)
+                code = CitationChecks(self.layout)
             return code.of(memory.extra)
 
         return cited

@@ -36,7 +36,7 @@ from ..learn.traces import (
     trace_change,
     trace_of,
 )
-from ..learn.turns import Run, Turn
+from ..learn.turns import RunFacts, Turn
 from ..model.entries import Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError
 from ..model.filters import DEFAULT_FILTER, READABLE, Filter
@@ -121,7 +121,7 @@ class Traces(Wing):
         id = one_line(session, MAX_SESSION_CHARS)
         if not id:
             return None
-        told = trace_of(turns, Run(host, session=id), self._layout.project)
+        told = trace_of(turns, RunFacts(host, session=id), self._layout.project)
         if told is None:
             return None
         known = self._of_session(TRACE, id)

@@ -66,7 +66,7 @@ class Layer:
 
 
 @record
-class Standing:
+class LayerState:
     """The state of a layer, for `status` and `doctor`."""
 
     name: str
@@ -89,7 +89,7 @@ class Layers:
     def __init__(self, repository: Repository):
         self._repo = repository
         self._core = repository.core
-        self._left_out: list[Standing] = []
+        self._left_out: list[LayerState] = []
         # the contextual embedder, shared by all layers
         self._deep: Embedder | None = None
         personal = personal_root()
@@ -134,7 +134,7 @@ class Layers:
             core.others.append(made.core)
         except (RawkoError, OSError) as failure:
             core.warn(f"{name} is left out: {failure}")
-            self._left_out.append(Standing(name, root, 0, shared, str(failure)))
+            self._left_out.append(LayerState(name, root, 0, shared, str(failure)))
 
     def _open_deep(self) -> Embedder | None:
         if self._deep is None:
@@ -146,7 +146,7 @@ class Layers:
         for layer in self.all[1:]:
             layer.repository.close()
 
-    def standings(self) -> list[Standing]:
+    def standings(self) -> list[LayerState]:
         """Return the state of every layer except the project's, including layers that cannot be used."""
         standings = []
         for layer in [one for one in self.all if one.name]:
@@ -156,7 +156,7 @@ class Layers:
             except (RawkoError, OSError, DatabaseError) as failure:
                 problem = str(failure)
             standings.append(
-                Standing(layer.name, root, memories, layer.shared, problem)
+                LayerState(layer.name, root, memories, layer.shared, problem)
             )
         return standings + self._left_out
 

@@ -26,11 +26,11 @@ from ..files.session_records import (
     DROPPED,
     KEPT,
     OPENED,
+    DraftRecords,
     checksum,
     note_effects,
     told_to,
 )
-from ..files.session_records import Drafts as Store
 from ..learn.drafts import (
     LEARNED_TAG,
     QUOTE_KEY,
@@ -67,7 +67,7 @@ from ..learn.repetitions import (
 )
 from ..learn.reviews import drafts_of_reviews, read_threads
 from ..learn.transcripts import Heard, Transcript, read_session, transcripts_in
-from ..learn.turns import USER, Run, Turn
+from ..learn.turns import USER, RunFacts, Turn
 from ..model.entries import AGREED, LESSON, REQUEST, Draft, Entry, Memory
 from ..model.errors import BadInput, RawkoError, Refused
 from ..model.filters import Filter, without_records
@@ -102,7 +102,7 @@ class Drafts(Wing):
 
     def __init__(self, repository: Repository):
         super().__init__(repository)
-        self.store = Store(repository.layout)
+        self.store = DraftRecords(repository.layout)
         # id → draft; their texts are on no disk, and `undo` can bring them back until this process ends
         self.dropped: dict[str, Draft] = {}
 
@@ -313,7 +313,7 @@ class Learning(Wing):
     def learn(
         self,
         said: str | IO[bytes],
-        run: Run | None = None,
+        run: RunFacts | None = None,
         dry_run: bool = False,
         agent: str = "",
         task: str = "",
@@ -329,7 +329,7 @@ class Learning(Wing):
             if isinstance(said, str)
             else said
         )
-        heard = read_session(stream, run or Run(agent, task))
+        heard = read_session(stream, run or RunFacts(agent, task))
         found = choose_drafts(heard.turns, heard.run)
         return self.take(heard, found, dry_run, by_host)
 
@@ -341,7 +341,7 @@ class Learning(Wing):
         Raise BadInput if one of the streams holds no comments of GitHub or GitLab.
         """
         drafts, counts = drafts_of_reviews(read_threads(reviews))
-        return self.take(Heard(Run(), (), "", "", counts), drafts, dry_run)
+        return self.take(Heard(RunFacts(), (), "", "", counts), drafts, dry_run)
 
     def take(
         self,
@@ -524,7 +524,7 @@ class Learning(Wing):
     def learn_files(
         self,
         paths: Sequence[str],
-        run: Run | None = None,
+        run: RunFacts | None = None,
         ask: bool = False,
         again: bool = False,
         dry_run: bool = False,
@@ -535,7 +535,7 @@ class Learning(Wing):
         With `ask`, the configured language model finds the drafts. `again` starts over; `dry_run` writes nothing.
         """
         files = transcripts_in(paths)
-        walk = Walk(self._repo, run or Run(), ask, again, dry_run, progress)
+        walk = LearningRun(self._repo, run or RunFacts(), ask, again, dry_run, progress)
         if again and not dry_run:
             walk.done.forget(files)
         for number, path in enumerate(files, 1):
@@ -545,12 +545,12 @@ class Learning(Wing):
     def learn_stream(
         self,
         stream: IO[bytes],
-        run: Run | None = None,
+        run: RunFacts | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Gone:
         """Make drafts from one session with the configured language model; do not record that the session is done."""
-        walk = Walk(self._repo, run or Run(), True, True, dry_run, progress)
+        walk = LearningRun(self._repo, run or RunFacts(), True, True, dry_run, progress)
         walk.ask(stream, Step(1, 1, STANDARD_INPUT))
         return walk.gone()
 
@@ -611,13 +611,13 @@ class Gone:
     stopped: str = ""  # why the model did not read all sessions
 
 
-class Walk:
+class LearningRun:
     """One run over transcripts."""
 
     def __init__(
         self,
         repository: Repository,
-        run: Run,
+        run: RunFacts,
         ask: bool,
         again: bool,
         dry_run: bool,

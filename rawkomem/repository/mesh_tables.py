@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..embed.embedder import Embedder
 from ..exchange.memory_mesh import MeshContent, mesh_row, own_fields, write_mesh
 from ..exchange.written_files import ExportedFiles
-from ..files.blocks import Row
+from ..files.blocks import LedgerRow
 from ..files.ledger import count_blocks, last_blocks
 from ..format.mesh_fields import metadata_in
 from ..format.yamo import chain_hashes
@@ -97,7 +97,9 @@ def _blocks_after(core: Core, held: int) -> tuple[str, list[dict[str, Any]]]:
     return before.id if before else "", block_rows(rows, before)
 
 
-def block_rows(rows: Sequence[Row], before: Row | None = None) -> list[dict[str, Any]]:
+def block_rows(
+    rows: Sequence[LedgerRow], before: LedgerRow | None = None
+) -> list[dict[str, Any]]:
     """Return ledger blocks as rows of yamo_blocks, hashed as the RFC says; `before` is the block before the first."""
     hashes = chain_hashes(
         [row.yamo_text for row in rows], before.yamo_text if before else None

@@ -130,7 +130,7 @@ AGENT_FIELDS = {
 
 
 @record
-class Row:
+class SettingRow:
     """One setting, or a group of settings: then `type` and `field` have an item for each key of the group."""
 
     key: str
@@ -235,58 +235,58 @@ AGENT_DEFAULTS = {
 }  # fmt: skip
 
 _rows = (
-    Row("embedder.provider", Type(f"an http(s) address ({', '.join(EMBEDDERS)})", _read_embedder), BOTH, AUTO_PROVIDER,
+    SettingRow("embedder.provider", Type(f"an http(s) address ({', '.join(EMBEDDERS)})", _read_embedder), BOTH, AUTO_PROVIDER,
         "The embedding model: `auto` (`static` at first, `minilm` in the background), `static` or `minilm`. Your own"
         " config may also name `sentence-transformers`, `openai`, `ollama`, `lmstudio`, `cohere`, or the base URL of an"
         " OpenAI-compatible API, up to `/v1` ([recall](recall.md#two-tiers-of-vectors)).",
         embedder_fields, short="embedder", repository=choice(*LOCAL)),
-    Row("embedder.model", TEXT, USER, "",
+    SettingRow("embedder.model", TEXT, USER, "",
         "The provider's model. `NAME@512` requests 512 dimensions. Default for `lmstudio`:"
         " `mixedbread-ai/mxbai-embed-large-v1`.",
         _model_fields),
-    Row("embedder.start", TEXT, USER, "",
+    SettingRow("embedder.start", TEXT, USER, "",
         "A command that starts the local embedding server if it is not running.",
         "embedder.start"),
-    Row("llm.provider", TEXT, USER, "",
+    SettingRow("llm.provider", TEXT, USER, "",
         "The language model for `learn`, `reflect` and `skill synthesize` with `--llm`: the base URL of an"
         " OpenAI-compatible API, or a command that reads the prompt on standard input, such as `claude -p`"
         " ([learning](learning.md#with-a-language-model)).",
         lambda value: {"llm.endpoint" if is_address(value) else "llm.command": value}, short="llm"),
-    Row("llm.model", TEXT, USER, "",
+    SettingRow("llm.model", TEXT, USER, "",
         "The model's name, if `llm.provider` is a URL.",
         "llm.model"),
-    Row("keys", dict.fromkeys(("embedder", "llm", "webhook"), TEXT), USER, {},
+    SettingRow("keys", dict.fromkeys(("embedder", "llm", "webhook"), TEXT), USER, {},
         "The **name** of the environment variable that holds the key of the `embedder`, the `llm` or the `webhook`.",
         {"embedder": "embedder.key_env", "llm": "llm.key_env", "webhook": "sinks.webhook.key_env"}),
-    Row("sinks.folder", TEXT, USER, "",
+    SettingRow("sinks.folder", TEXT, USER, "",
         "A folder for a log of all writes, one file per day ([sinks](sinks.md)).",
         "sinks.markdown.folder"),
-    Row("sinks.webhook", TEXT, USER, "",
+    SettingRow("sinks.webhook", TEXT, USER, "",
         "The URL that each event is posted to.",
         "sinks.webhook.url"),
-    Row("sinks.events", Type("a list of " + ", ".join(SINK_EVENTS), _read_events), USER, SINK_EVENTS,
+    SettingRow("sinks.events", Type("a list of " + ", ".join(SINK_EVENTS), _read_events), USER, SINK_EVENTS,
         "The events that are sent to the log and to the webhook.",
         lambda value: {"sinks.markdown.events": value, "sinks.webhook.events": value}, broken=()),
-    Row("sinks.allowLocal", YES_NO, USER, False,
+    SettingRow("sinks.allowLocal", YES_NO, USER, False,
         "`on`: the webhook's server may be on this machine or its local network, and may use http.",
         "sinks.webhook.allow_local"),
-    Row("trust.agents", TEXTS_OR_OFF, USER, (),
+    SettingRow("trust.agents", TEXTS_OR_OFF, USER, (),
         "Patterns for the names and e-mail addresses of commit authors that are agents, in addition to the built-in"
         " list. `off`: ignore who committed a memory ([belief](belief.md#trust)).",
         lambda value: {"commits": False} if value == "off" else {"identities": value}),
-    Row("trust.maxUnverified", number(0, 100), BOTH, MAX_UNVERIFIED,
+    SettingRow("trust.maxUnverified", number(0, 100), BOTH, MAX_UNVERIFIED,
         "The maximum number of injected memories that no person vouches for, if a person has committed any memory. Your"
         " config for all repositories and the repository's config can only lower the default; your config for one"
         " repository can also raise it.",
         "max_unverified", broken=0, least=True),
-    Row("minConfidence", number(0, 1, float), USER, MIN_CONFIDENCE,
+    SettingRow("minConfidence", number(0, 1, float), USER, MIN_CONFIDENCE,
         "The minimum confidence that an injected memory is relevant. A higher value injects fewer but more relevant"
         " memories ([recall](recall.md#who-is-relevant)).",
         "min_confidence"),
-    Row("lessons.minConfidence", number(0, 1, float), BOTH, MIN_LESSON_CONFIDENCE,
+    SettingRow("lessons.minConfidence", number(0, 1, float), BOTH, MIN_LESSON_CONFIDENCE,
         "Lessons with a lower confidence are not injected ([lessons](lessons.md#what-is-injected)).",
         "min_lesson_confidence", committed=True),
-    Row("keepDays", dict.fromkeys(("lessons", "traces", "ledger"), DAYS), BOTH,
+    SettingRow("keepDays", dict.fromkeys(("lessons", "traces", "ledger"), DAYS), BOTH,
         {"lessons": LESSON_DAYS, "traces": 0, "ledger": LEDGER_KEEP_DAYS},
         "`lessons`: days since the last confirmation after which a lesson is no longer injected. `traces`: days after"
         " which [retention](traces.md#retention) archives a trace without a learning; 0: never."
@@ -294,46 +294,46 @@ _rows = (
         " 0: never.",
         {"lessons": "lesson_days", "traces": "keep_days", "ledger": "ledger_days"},
         repository={"lessons": DAYS, "traces": DAYS}, committed=True),
-    Row("ledger", choice(*LEDGER), USER, LEDGER[0],
+    SettingRow("ledger", choice(*LEDGER), USER, LEDGER[0],
         "`on`: record writes and recalls. `writes`: record writes only. `off`: record nothing"
         " ([ledger](yamo.md#the-ledger)).",
         "ledger"),
-    Row("appendOnly", YES_NO, BOTH, False,
+    SettingRow("appendOnly", YES_NO, BOTH, False,
         "`on`: `check --staged` rejects a commit that edits or removes a committed memory by hand. It always rejects"
         " such commits by agents ([git](git.md#editing-by-hand)).",
         "append_only", broken=True),
-    Row("contents", YES_NO, BOTH, False,
+    SettingRow("contents", YES_NO, BOTH, False,
         "`on`: every write updates `.rawko/MEMORY.md` ([toc](exchange.md#memorymd)).",
         "contents"),
-    Row("recordSessions", YES_NO, BOTH, False,
+    SettingRow("recordSessions", YES_NO, BOTH, False,
         "`on`: hooks write a trace and a line of the experience log for each session, to commit with the memories"
         " ([traces](traces.md#what-hooks-record)).",
         "record_sessions"),
-    Row("privacy.names", TEXTS, USER, (),
+    SettingRow("privacy.names", TEXTS, USER, (),
         "Names of people to replace by ids in recorded and distilled texts ([redaction](redaction.md#anonymization)).",
         "names"),
-    Row("sources", TEXTS, USER, (),
+    SettingRow("sources", TEXTS, USER, (),
         "Folders of shared repositories, such as a clone of your team's. Recall searches them together with the"
         " project's memories and never writes to them ([layers](layers.md)).",
         "sources", broken=()),
-    Row("store.name", Type("sqlite, or a store of an installed package", _read_store), USER, SQLITE,
+    SettingRow("store.name", Type("sqlite, or a store of an installed package", _read_store), USER, SQLITE,
         "The search store: `sqlite`, or a store that an installed package provides, such as `lancedb` or `postgres`"
         " ([scale](scale.md)).",
         "store.name", short="store"),
-    Row("store", {"url": TEXT, "repository": TEXT}, USER, {},
+    SettingRow("store", {"url": TEXT, "repository": TEXT}, USER, {},
         "`url`: the store's URL or folder; `env:NAME` reads it from the environment variable NAME. `repository`:"
         " the repository's name in a shared database, instead of the id of its first commit.",
         {"url": _store_fields, "repository": "store.repository"}),
-    Row("profile", PROFILE, BOTH, DEFAULT_PROFILE,
+    SettingRow("profile", PROFILE, BOTH, DEFAULT_PROFILE,
         "The scoring profile for injections by commands, hooks, MCP and the library that do not name a profile"
         " ([profiles](recall.md#profiles)).",
         "profile", committed=True),
-    Row("agents", AGENT_TYPES, BOTH, AGENT_DEFAULTS,
+    SettingRow("agents", AGENT_TYPES, BOTH, AGENT_DEFAULTS,
         "Limits for `inject --agent NAME`: the maximum number of memories, the minimum importance, the maximum number"
         " of tokens, and the scoring profile (default: the setting `profile`). `planner`, `developer`, `tester` and"
         " `reviewer` are built in; add other names here.",
         AGENT_FIELDS, named=True, committed=True),
-    Row("predicates", {}, BOTH, {},
+    SettingRow("predicates", {}, BOTH, {},
         "How claims with the predicate NAME are resolved: `cardinality`, `conflictPolicy`, `normalize`, `dedupPolicy`"
         " ([belief](belief.md#predicates)).",
         {}, named=True),
@@ -345,7 +345,7 @@ ROWS = {row.key: row for row in _rows}
 
 FORMAT_KEY = "format"
 FORMAT_NUMBER = number(1, 1_000_000)
-FORMAT_ROW = Row(FORMAT_KEY, FORMAT_NUMBER, BOTH, 1, "", FORMAT_KEY)
+FORMAT_ROW = SettingRow(FORMAT_KEY, FORMAT_NUMBER, BOTH, 1, "", FORMAT_KEY)
 FORMAT_LINE = re.compile(rb"^format:[ \t]*[^ \t\r\n#]*", re.MULTILINE)
 
 
@@ -467,7 +467,7 @@ def _leaves(path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
-def _find_setting(path: Path, repository: bool) -> tuple[Row, Path, Type] | None:
+def _find_setting(path: Path, repository: bool) -> tuple[SettingRow, Path, Type] | None:
     """Return the row of a value, the path below it and the type; None if there is no such setting."""
     if path[0] == "agents" and path[2:3] == ("memory",):  # a level of SPEC-0009
         path = path[:2] + path[3:]

@@ -42,7 +42,7 @@ from ..exchange.sinks import (
 )
 from ..exchange.sources import ALSO_IN, ALWAYS_KEY, Source, places_of
 from ..exchange.written_files import ExportedFiles, json_lines, write_folder
-from ..files.blocks import Row
+from ..files.blocks import LedgerRow
 from ..files.kept_texts import keep_shortened, lengthen
 from ..files.layout import read_bytes
 from ..files.ledger import (
@@ -455,7 +455,7 @@ class Ledger(Wing):
 
         return verify_blocks([*open_mesh(folder).rows(BLOCK_ROWS)])
 
-    def blocks(self, operation: str = "", name: str = "") -> list[Row]:
+    def blocks(self, operation: str = "", name: str = "") -> list[LedgerRow]:
         """Return blocks in order, of one operation or all; with a name, only blocks with this id or this text."""
         return [
             row

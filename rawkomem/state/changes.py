@@ -33,7 +33,7 @@ from ..model.values import extra_value as said_under
 from .plans import (
     BODY,
     REMOVES,
-    Change,
+    ChangeKind,
     Fields,
     Trust,
     change_entry,
@@ -293,7 +293,7 @@ def _tell_amend(entry: Entry) -> str:
     return ", ".join(said) or "changed nothing"
 
 
-AMEND_KIND = Change(_reduce_amend, _tell_amend)
+AMEND_KIND = ChangeKind(_reduce_amend, _tell_amend)
 
 
 # archive: take the memory out of use. `restore` undoes it.
@@ -322,7 +322,7 @@ def _reduce_archive(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-ARCHIVE_KIND = Change(_reduce_archive, lambda entry: "archived")
+ARCHIVE_KIND = ChangeKind(_reduce_archive, lambda entry: "archived")
 
 
 # corroborate: another source says the same. No second memory is stored.
@@ -382,7 +382,7 @@ def _tell_corroborate(entry: Entry) -> str:
     return f"confirmed by {names_or_nothing(witnesses)}" if witnesses else "said again"
 
 
-CORROBORATE_KIND = Change(_reduce_corroborate, _tell_corroborate)
+CORROBORATE_KIND = ChangeKind(_reduce_corroborate, _tell_corroborate)
 
 
 # delete: hide the memory. Its text stays in the file.
@@ -398,7 +398,7 @@ def plan_delete(memory: Memory, reason: str, by: str) -> Plan:
     return plan_change(memory, "delete", by, {"reason": reason})
 
 
-DELETE_KIND = Change(with_status("deleted"), lambda entry: "deleted")
+DELETE_KIND = ChangeKind(with_status("deleted"), lambda entry: "deleted")
 
 
 # feedback: a vote that the memory was helpful or harmful.
@@ -426,7 +426,7 @@ def _reduce_feedback(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-FEEDBACK_KIND = Change(
+FEEDBACK_KIND = ChangeKind(
     _reduce_feedback,
     lambda entry: f"voted {entry.extra.get('signal', 'nothing')}",
 )
@@ -503,7 +503,7 @@ def _tell_heritage(entry: Entry) -> str:
     )
 
 
-HERITAGE_KIND = Change(_reduce_heritage, _tell_heritage)
+HERITAGE_KIND = ChangeKind(_reduce_heritage, _tell_heritage)
 
 
 # link: add or remove links from the memory to others.
@@ -587,7 +587,7 @@ def _tell_link(entry: Entry) -> str:
     return f"{'unlinked from' if _removes(entry) else 'linked to'} {names_or_nothing(ids_in(entry, 'to'))} as {_link_type(entry)}"
 
 
-LINK_KIND = Change(_reduce_link, _tell_link)
+LINK_KIND = ChangeKind(_reduce_link, _tell_link)
 
 
 # reinforce: somebody confirmed that the memory is true. It ends `disputed`.
@@ -603,7 +603,7 @@ def _reduce_reinforce(fields: Fields, entry: Entry) -> Fields:
     return {**cleared, "reinforcements": fields.get("reinforcements", 0) + 1}
 
 
-REINFORCE_KIND = Change(_reduce_reinforce, lambda entry: "found true again")
+REINFORCE_KIND = ChangeKind(_reduce_reinforce, lambda entry: "found true again")
 
 
 # supersede: another memory replaces this one. A less trusted memory needs `anyway`. `restore`
@@ -711,7 +711,7 @@ def _tell_supersede(entry: Entry) -> str:
     return f"superseded by {newer_in(entry) or 'nothing'}"
 
 
-SUPERSEDE_KIND = Change(_reduce_supersede, _tell_supersede)
+SUPERSEDE_KIND = ChangeKind(_reduce_supersede, _tell_supersede)
 
 
 # validity: set the time window in which the memory is valid. It replaces the window before.
@@ -772,4 +772,4 @@ def _tell_validity(entry: Entry) -> str:
     return f"valid {' '.join(ends)}" if ends else "no window given"
 
 
-VALIDITY_KIND = Change(_reduce_validity, _tell_validity)
+VALIDITY_KIND = ChangeKind(_reduce_validity, _tell_validity)

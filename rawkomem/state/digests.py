@@ -24,7 +24,7 @@ from ..text.prose import (
 from .changes import MEMBER, Names, archiving, linking
 from .contradictions import contradictions
 from .fold import plan_quarantined
-from .graph import Graph, build_graph, clusters
+from .graph import LinkGraph, build_graph, clusters
 from .housekeeping import Census
 from .plans import plan_add
 from .trust import (
@@ -195,7 +195,7 @@ class Episode:
         return tuple(sorted({memory.by for memory in self.members if memory.by}))
 
 
-def episodes_in(graph: Graph) -> list[Episode]:
+def episodes_in(graph: LinkGraph) -> list[Episode]:
     """Return all episodes of a graph of all memories, latest first."""
     missing: dict[str, list[str]] = {}
     for broken in graph.broken:

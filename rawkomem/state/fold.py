@@ -51,7 +51,7 @@ from .plans import (
     PUT_AWAY,
     REMOVES,
     STATUS,
-    Change,
+    ChangeKind,
     Fields,
     Trust,
     change_entry,
@@ -581,7 +581,7 @@ def _reduce_dispute(fields: Fields, entry: Entry) -> Fields:
     }
 
 
-DISPUTE_KIND = Change(_reduce_dispute, lambda entry: "doubted")
+DISPUTE_KIND = ChangeKind(_reduce_dispute, lambda entry: "doubted")
 
 
 # quarantine: hold the memory back until a person reviews it.
@@ -652,7 +652,7 @@ def _tell_quarantine(entry: Entry) -> str:
     )
 
 
-QUARANTINE_KIND = Change(_reduce_quarantine, _tell_quarantine)
+QUARANTINE_KIND = ChangeKind(_reduce_quarantine, _tell_quarantine)
 
 
 # The state of an imported memory in the system that it comes from. The first review here restores
@@ -898,10 +898,10 @@ def _tell_review(entry: Entry) -> str:
     )
 
 
-REVIEW_KIND = Change(_reduce_review, _tell_review)
+REVIEW_KIND = ChangeKind(_reduce_review, _tell_review)
 
 
-REGISTRY: dict[str, Change] = {
+REGISTRY: dict[str, ChangeKind] = {
     "amend": AMEND_KIND,
     "archive": ARCHIVE_KIND,
     "corroborate": CORROBORATE_KIND,

@@ -40,7 +40,7 @@ class Broken:
     candidates: tuple[str, ...] = ()
 
 
-class Graph:
+class LinkGraph:
     """Current memories by id, the edges between them, and references to others. Edges have no direction in walks."""
 
     def __init__(
@@ -78,7 +78,7 @@ def build_graph(
     memories: Sequence[Memory],
     is_current: Callable[[Memory], bool],
     similar: Iterable[tuple[str, str, float]] = (),
-) -> Graph:
+) -> LinkGraph:
     """Return the graph of the current memories; `similar` adds edges from (id, id, cosine)."""
     current = {
         memory.id: memory
@@ -100,7 +100,7 @@ def build_graph(
         for one, other, cosine in similar
         if one in current and other in current and frozenset((one, other)) not in linked
     ]
-    return Graph(
+    return LinkGraph(
         current,
         [*inside, *alike],
         hidden,
@@ -151,7 +151,7 @@ class Cluster:
 
 
 def neighbors(
-    graph: Graph, id: str, types: Collection[str] = ()
+    graph: LinkGraph, id: str, types: Collection[str] = ()
 ) -> Iterator[tuple[Edge, str]]:
     """Return the edges of a memory, of these types or of any, with the id at the other end; declared edges first."""
     return (
@@ -162,7 +162,7 @@ def neighbors(
 
 
 def traverse(
-    graph: Graph, start: str, hops: int, types: Collection[str] = ()
+    graph: LinkGraph, start: str, hops: int, types: Collection[str] = ()
 ) -> list[WalkStep]:
     """Return all memories within some hops of a memory, nearest first, beginning with the start."""
     steps = [WalkStep(start, 0)]
@@ -178,7 +178,7 @@ def traverse(
 
 
 def shortest_path(
-    graph: Graph, start: str, end: str, types: Collection[str] = ()
+    graph: LinkGraph, start: str, end: str, types: Collection[str] = ()
 ) -> list[WalkStep]:
     """Return the shortest path from one memory to another; empty if there is none."""
     reached = {
@@ -192,7 +192,7 @@ def shortest_path(
     return way[::-1]
 
 
-def clusters(graph: Graph, least: int) -> list[Cluster]:
+def clusters(graph: LinkGraph, least: int) -> list[Cluster]:
     """Return the connected parts of at least this size, largest first. Episodes do not connect memories."""
     parts = [part for part in _connected_parts(graph) if len(part) >= least]
     if not parts:
@@ -214,12 +214,12 @@ def clusters(graph: Graph, least: int) -> list[Cluster]:
     return sorted(found, key=lambda cluster: (-len(cluster.ids), min(cluster.ids)))
 
 
-def orphans(graph: Graph) -> list[str]:
+def orphans(graph: LinkGraph) -> list[str]:
     """Return the ids of the memories without edges."""
     return [id for id in _ids_without_groups(graph) if not graph.around[id]]
 
 
-def _connected_parts(graph: Graph) -> Iterator[list[str]]:
+def _connected_parts(graph: LinkGraph) -> Iterator[list[str]]:
     def single_neighbors(id: str) -> list[str]:
         others = (other for _, other in neighbors(graph, id))
         return [other for other in others if graph.memories[other].kind not in GROUPS]
@@ -232,7 +232,7 @@ def _connected_parts(graph: Graph) -> Iterator[list[str]]:
             yield part
 
 
-def _ids_without_groups(graph: Graph) -> Iterator[str]:
+def _ids_without_groups(graph: LinkGraph) -> Iterator[str]:
     return (id for id, memory in graph.memories.items() if memory.kind not in GROUPS)
 
 
@@ -261,7 +261,7 @@ class Picture:
         return max(0, len(self.edges) - MERMAID_EDGES)
 
 
-def picture_of(graph: Graph, start: str, hops: int, most: int) -> Picture:
+def picture_of(graph: LinkGraph, start: str, hops: int, most: int) -> Picture:
     """Return the memories around a memory, or the most connected ones; at most `most` of them, 0 for all."""
     if start:
         ids = [step.id for step in traverse(graph, start, hops)]

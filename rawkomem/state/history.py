@@ -84,7 +84,7 @@ EDITED = "; edited in its file after it was changed, and the edit waits for a re
 
 
 @record
-class Step:
+class HistoryStep:
     """One entry, its description in a few words, and (field, before, after) for each field that it changed."""
 
     entry: Entry
@@ -94,7 +94,9 @@ class Step:
     counts: bool = True
 
 
-def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[Step]:
+def history(
+    entries: Iterable[Entry], vouches: Vouches | None = None
+) -> list[HistoryStep]:
     """Return the steps of a memory, oldest first; entries before its creation changed nothing."""
     ordered, creating = in_fold_order(entries, vouches)
     parts = split_changes(creating, ordered, vouches) if creating else None
@@ -109,19 +111,21 @@ def history(entries: Iterable[Entry], vouches: Vouches | None = None) -> list[St
             accepted[last].append(entry)
         else:
             accepted[entry.id], last = [], entry.id
-    steps: list[Step] = []
+    steps: list[HistoryStep] = []
     before: Memory | None = None
     for place, entry in enumerate(ordered):
         if parts and entry.changes and entry.id not in accepted:
             word = "undone" if entry.id in undone else "proposed"
-            steps.append(Step(entry, f"{word}: {_step_words(entry)}", (), counts=False))
+            steps.append(
+                HistoryStep(entry, f"{word}: {_step_words(entry)}", (), counts=False)
+            )
             continue
         now = fold(ordered[: place + 1])
         if before is not None:
             now = after(before, [entry, *accepted.get(entry.id, ())])
         changes = _known_differences(entry, before, now) if before and now else ()
         words = _step_words(entry) + EDITED * (entry.creates and entry.id in edited)
-        steps.append(Step(entry, words, changes))
+        steps.append(HistoryStep(entry, words, changes))
         before = now
     return steps
 
@@ -173,7 +177,7 @@ class Explained:
     edges: tuple[Edge, ...]
     conflicts: tuple[Memory, ...]
     weak: tuple[Weak, ...]  # sources that are no longer valid
-    steps: tuple[Step, ...]
+    steps: tuple[HistoryStep, ...]
 
 
 def why_not_in_use(memory: Memory, at: int, weak: Sequence[Weak] = ()) -> str:

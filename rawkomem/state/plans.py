@@ -34,7 +34,7 @@ Trust = Callable[[Memory], float]
 
 
 @record
-class Change:
+class ChangeKind:
     """The functions of one kind of change; its keys are described in schema.py."""
 
     # (fields of the memory so far, entry) → the fields that change; uses no clock and no weight

@@ -324,7 +324,7 @@ SIMILAR = SamenessLevel(
 
 
 @record
-class Statement:
+class ContentWords:
     """The stems of a text's content words, its numbers, and its negations."""
 
     stems: frozenset[str]
@@ -337,11 +337,11 @@ class Statement:
         return self.stems - language().generic_stems
 
 
-def statement_of(text: str) -> Statement:
+def statement_of(text: str) -> ContentWords:
     """Return the stems, numbers and negations of a text. Without content words, all its words are used."""
     spoken = language()
     words = spoken.content_words(text) or spoken.words(text) or [text.strip()]
-    return Statement(frozenset(spoken.roots(words)), *numbers_and_negations(text))
+    return ContentWords(frozenset(spoken.roots(words)), *numbers_and_negations(text))
 
 
 def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -353,7 +353,7 @@ def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def says_same(
-    one: Statement, other: Statement, level: SamenessLevel, cosine: float = 1.0
+    one: ContentWords, other: ContentWords, level: SamenessLevel, cosine: float = 1.0
 ) -> bool:
     """Return whether two texts say the same at a level. Pass the cosine of their vectors if it is known."""
     if (
@@ -367,7 +367,9 @@ def says_same(
     )
 
 
-def shared_words(one: Statement, other: Statement, subject_only: bool = False) -> float:
+def shared_words(
+    one: ContentWords, other: ContentWords, subject_only: bool = False
+) -> float:
     """Return the share of common words: of all words of both texts, or of the shorter one's subject."""
     if not subject_only:
         return len(one.stems & other.stems) / max(1, len(one.stems | other.stems))

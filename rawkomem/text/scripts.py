@@ -73,7 +73,7 @@ def folded_character(character: str) -> str:
     ).translate(SAME_LETTER)
 
 
-class _Words(dict[int, str]):
+class _WordTable(dict[int, str]):
     """A table that keeps letters, digits and marks, makes emoji words, and makes all else spaces."""
 
     def __missing__(self, code: int) -> str:
@@ -100,7 +100,7 @@ class _Spread(dict[int, str]):
         return self[code]
 
 
-_word_table = _Words()
+_word_table = _WordTable()
 _spread_table = _Spread()
 
 

@@ -17,7 +17,7 @@ from rawkomem.model.entries import Entry
 from rawkomem.model.values import CHANGES, CREATES, Kind
 from rawkomem.state import schema
 from rawkomem.state.fold import REGISTRY
-from rawkomem.state.plans import Change, plan_change
+from rawkomem.state.plans import ChangeKind, plan_change
 from rawkomem.state.schema import frontmatter_keys, frontmatter_schema
 
 FILE = """---
@@ -45,7 +45,7 @@ def plan_pin(memory, place, by):
     return plan_change(memory, "pin", by, {"place": place})
 
 
-PIN = Change(
+PIN = ChangeKind(
     reduce=lambda fields, entry: {"importance": "critical"},
     tell=lambda entry: f"pinned to the {entry.extra['place']}",
 )

@@ -9,7 +9,7 @@ import rawkomem
 from rawkomem.files.layout import Layout
 from rawkomem.format.body import Citation, citations_in, read_citation, why_path_refused, with_citations
 from rawkomem.git import citations
-from rawkomem.git.citations import Citations, TooLong, blob_id, mentions_symbol, symbol_text
+from rawkomem.git.citations import CitationChecks, TooLong, blob_id, mentions_symbol, symbol_text
 
 from tests.commands import cases
 
@@ -268,7 +268,7 @@ LONG = 490_000  # characters: just below the limit of a search
 def test_no_file_keeps_a_hook_waiting(tmp_path, source, path):
     """Minified code, or what somebody wrote for that: the whole file counts, or what is cited further is not read."""
     (tmp_path / path).write_text(source)
-    looking = Citations(Layout(str(tmp_path / ".rawko")))
+    looking = CitationChecks(Layout(str(tmp_path / ".rawko")))
     before = time.process_time()
     found = looking.of({"cites": [f"{path}#{'x.' * n}x" for n in range(20)]})
     assert time.process_time() - before < 3, "this took hours"
@@ -279,7 +279,7 @@ def test_no_file_keeps_a_hook_waiting(tmp_path, source, path):
 def test_a_symbol_that_takes_too_long_is_cited_with_its_whole_file(tmp_path, monkeypatch, limit):
     monkeypatch.setattr(citations, limit, 400)
     (tmp_path / "a.py").write_text("def x\n" * 500)
-    cited = Citations(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
+    cited = CitationChecks(Layout(str(tmp_path / ".rawko"))).now(read_citation("a.py#x"))
     assert cited.citation.blob == blob_id(b"def x\n" * 500)[:12] and cited.note
     with pytest.raises(TooLong):
         symbol_text("def x\n" * 500, "x", "a.py")

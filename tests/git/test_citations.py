@@ -5,7 +5,7 @@ import os
 import pytest
 from rawkomem.files.layout import MAX_FILE_BYTES, Layout
 from rawkomem.format.body import read_citation
-from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, Citations, blob_id, place_from
+from rawkomem.git.citations import FRESH, GONE, MAX_CITATIONS, STALE, UNKNOWN, CitationChecks, blob_id, place_from
 from rawkomem.model.entries import Task
 from rawkomem.model.errors import BadInput
 
@@ -30,12 +30,12 @@ def git(project, src):
 
 
 def state(project, text: str) -> tuple[str, str]:
-    cited = Citations(Layout(str(project / ".rawko"))).check(read_citation(text))
+    cited = CitationChecks(Layout(str(project / ".rawko"))).check(read_citation(text))
     return cited.state, cited.note
 
 
 def cite(project, place: str) -> str:
-    return Citations(Layout(str(project / ".rawko"))).now(read_citation(place)).citation.text
+    return CitationChecks(Layout(str(project / ".rawko"))).now(read_citation(place)).citation.text
 
 
 def test_a_blob_is_gits(git, project, src):
@@ -159,13 +159,13 @@ def test_large_and_odd_files(project, src):
     assert "larger than 5 MiB" in state(project, "src/large.py@1234567")[1]
     assert state(project, "src/pipe@1234567")[0] == UNKNOWN
     (src / "b.py").write_text("x = 1\n" * 100)
-    tight = Citations(Layout(str(project / ".rawko")), budget=10)
+    tight = CitationChecks(Layout(str(project / ".rawko")), budget=10)
     assert [tight.check(read_citation(f"src/{name}.py")).state for name in "ab"] == [FRESH, UNKNOWN]
 
 
 def test_a_symbol_that_cannot_be_told_apart_stands_for_the_file(project, src):
     (src / "t.txt").write_text("the word gizmo occurs\n")
-    found = Citations(Layout(str(project / ".rawko"))).now(read_citation("src/t.txt#gizmo"))
+    found = CitationChecks(Layout(str(project / ".rawko"))).now(read_citation("src/t.txt#gizmo"))
     assert "whole file" in found.note and found.citation.blob == blob_id(b"the word gizmo occurs\n")[:12]
 
 
@@ -210,5 +210,5 @@ def test_a_definition_that_only_a_remark_names_is_gone(project, src):
 
 def test_citations_that_are_not_looked_at_are_told(project, src):
     many = [f"src/a.py:{number}" for number in range(1, MAX_CITATIONS + 3)]
-    found = Citations(Layout(str(project / ".rawko"))).of({"cites": many})
+    found = CitationChecks(Layout(str(project / ".rawko"))).of({"cites": many})
     assert len(found) == MAX_CITATIONS + 2 and found[-1].state == UNKNOWN and "first 64 citations" in found[-1].note

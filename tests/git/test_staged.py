@@ -7,7 +7,7 @@ import shutil
 import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.files.reading import read_data
-from rawkomem.git.staged import PLAIN_WORD, Commit, Staged, _may_hold, check_commit
+from rawkomem.git.staged import PLAIN_WORD, CheckedCommit, Staged, _may_hold, check_commit
 from rawkomem.state.claims import read_registry
 
 from tests.git.gitting import Git
@@ -23,7 +23,7 @@ def claim(id: str, value: str, more: str = "") -> str:
 
 def found(project, skip=(), **predicates) -> dict[str, list[str]]:
     layout = Layout(str(project / ".rawko"))
-    told = check_commit(Commit(layout, Staged(layout), read_registry(predicates)), skip)
+    told = check_commit(CheckedCommit(layout, Staged(layout), read_registry(predicates)), skip)
     return {
         name: [f"{problem.path}:{problem.line}: {problem.message}" for problem in problems]
         for name, problems in told.items()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rawkomem.bench.recall import write_repository
-from rawkomem.bench.speed import Prose, memory_text
+from rawkomem.bench.speed import MadeProse, memory_text
 from rawkomem.files.installation import plan_start, write_start
 from rawkomem.format.frontmatter import emit_entry
 from rawkomem.model.entries import Entry, Task
@@ -59,7 +59,7 @@ class Poisoned:
 
     def _made_up(self, count: int, tasks: int) -> None:
         write_start(plan_start(str(self.project)))
-        prose, self.titles = Prose(), []
+        prose, self.titles = MadeProse(), []
         for number in range(count):
             text = memory_text(random.Random(number), prose, number)
             (self.project / ".rawko" / "memories" / f"honest-{number}.md").write_text(text)

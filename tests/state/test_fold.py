@@ -22,7 +22,7 @@ from rawkomem.state.fold import (
     reviewed_name,
     split_changes,
 )
-from rawkomem.state.plans import Change, value_name
+from rawkomem.state.plans import ChangeKind, value_name
 
 CREATE = Entry(id="m", title="T", body="one", at=10, tags=("a",), path="memories/m.md", line=1)
 
@@ -34,7 +34,7 @@ def change(kind: str, at: int, id: str = "", **fields: object) -> Entry:
 def test_every_kind_of_change_is_registered():
     assert {*REGISTRY} == {*CHANGES}
     for kind in CHANGES:
-        assert isinstance(REGISTRY[kind], Change) and REGISTRY[kind].tell(change(kind, 5))
+        assert isinstance(REGISTRY[kind], ChangeKind) and REGISTRY[kind].tell(change(kind, 5))
 
 
 ENTRIES = st.lists(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from rawkomem.learn.proposed_conditions import kinds_of_work
-from rawkomem.learn.turns import Run
+from rawkomem.learn.turns import RunFacts
 from rawkomem.text.conditions import REFUSED, read_condition
 
 from tests.stories.others import write_others
@@ -30,7 +30,7 @@ def kept(repository, memories, git, others):
         write_others(memories, others)
         turns = [("user", ask), ("assistant", "I did it."), ("user", said), ("assistant", "Understood.")]
         messages = [{"role": role, "content": text} for role, text in turns]
-        repository.learning.learn(json.dumps({"messages": messages}), Run("claude", session="s-1"))
+        repository.learning.learn(json.dumps({"messages": messages}), RunFacts("claude", session="s-1"))
         (draft,) = repository.drafts.all()
         assert draft.said == said
         id = repository.drafts.keep(draft.id).id

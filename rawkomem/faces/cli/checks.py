@@ -35,7 +35,7 @@ from ...git.staged import (
     CHECKS,
     DUPLICATES,
     SKIP_VARIABLE,
-    Commit,
+    CheckedCommit,
     Staged,
     check_commit,
     duplicate_problems,
@@ -245,7 +245,7 @@ def _check_repository(
 ) -> dict[str, list[Problem]]:
     """Read git once and run all checks; print proposals about near duplicates and contradictions on stderr."""
     if _is_newer(repository, "only secrets are checked"):
-        commit = Commit(repository.layout, Staged(repository.layout), {})
+        commit = CheckedCommit(repository.layout, Staged(repository.layout), {})
         return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
     found = repository.edits.check(skip, agent, brought.staged)
@@ -380,7 +380,7 @@ def diff_command(folder: str, span: str, form: str, as_json: bool) -> None:
     for branch in read_branches(folder, span):
         layout = _layout_of(branch)
         load_settings(layout, note)  # raises NewerFormat
-        differences += differences_of(Commit(layout, branch, {}))
+        differences += differences_of(CheckedCommit(layout, branch, {}))
     if as_json:
         say_json(_redacted_data([DIFFERENCE.json(item) for item in differences]))
         return
@@ -415,7 +415,7 @@ def _layout_of(branch: Branch) -> Layout:
 def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem]]:
     layout = _layout_of(branch)
     repository = Repository(layout)
-    commit = Commit(layout, branch, repository.beliefs.predicates())
+    commit = CheckedCommit(layout, branch, repository.beliefs.predicates())
     # a branch cannot turn this off for its own review
     values, _ = read_values(
         branch.base_file("config.yaml"), "config.yaml", repository=True

@@ -22,7 +22,7 @@ from ...git.connection import carry_out_connection as carry_out_git
 from ...git.connection import plan_git_connection as plan_git
 from ...git.runner import projects_below
 from ...hosts.connect import (
-    Change,
+    FileEdit,
     carry_out,
     connectable,
     files_to_remove,
@@ -62,7 +62,7 @@ def change_word(change: Any) -> str:
     )
 
 
-def _difference(change: Change) -> str:
+def _difference(change: FileEdit) -> str:
     """Return the lines of a file that change."""
     before, after = (
         (data or b"").decode("utf-8", "replace").splitlines()

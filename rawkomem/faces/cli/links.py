@@ -12,7 +12,7 @@ from ...state.changes import RELATED, SIMILAR
 from ...state.graph import (
     MERMAID_EDGES,
     Edge,
-    Graph,
+    LinkGraph,
     WalkStep,
     as_mermaid,
     clusters,
@@ -303,7 +303,7 @@ def link_graph(
 
 def _graph(
     repository: Repository, edges: dict[str, Any], similar_to: str = ""
-) -> Graph:
+) -> LinkGraph:
     """Return the graph that the options of `connections` select."""
     similar = 0.0 if edges["declared"] else edges["similar"]
     return repository.graph.load(
@@ -311,7 +311,7 @@ def _graph(
     )
 
 
-def _node_id(repository: Repository, graph: Graph, name: str) -> str:
+def _node_id(repository: Repository, graph: LinkGraph, name: str) -> str:
     """Return the id of a memory; raise NotFound if the graph does not contain it."""
     memory = repository.get(name)
     if memory.id not in graph.memories:
@@ -323,7 +323,7 @@ def _node_id(repository: Repository, graph: Graph, name: str) -> str:
     return memory.id
 
 
-def _types(graph: Graph, given: str) -> tuple[str, ...]:
+def _types(graph: LinkGraph, given: str) -> tuple[str, ...]:
     types = tuple(part.strip() for part in given.split(",") if part.strip())
     wrong = [type for type in types if type not in graph.types()]
     if wrong:
@@ -334,7 +334,7 @@ def _types(graph: Graph, given: str) -> tuple[str, ...]:
     return types
 
 
-def _nodes(graph: Graph, steps: Sequence[WalkStep]) -> list[dict[str, Any]]:
+def _nodes(graph: LinkGraph, steps: Sequence[WalkStep]) -> list[dict[str, Any]]:
     """Return the memories on a walk, each with the edge that leads to it and the start of that edge."""
     return [
         {

@@ -29,7 +29,7 @@ from ...hosts.replay import (
     session_places,
 )
 from ...learn.llm import is_learning
-from ...learn.turns import RUN_RESULTS, Run
+from ...learn.turns import RUN_RESULTS, RunFacts
 from ...model.entries import AGREED
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository
@@ -142,7 +142,7 @@ def learn_command(
             raise BadInput(other, "leave out the other options")
         _learn_reviews(repository, files, dry_run)
         return
-    run = Run(agent, task, result or "", error)
+    run = RunFacts(agent, task, result or "", error)
     if ask or len(files) > 1 or os.path.isdir(files[0]):
         _answer_run(_learn_all(repository, files, run, ask, again, dry_run), dry_run)
         return
@@ -177,7 +177,7 @@ def _answer_learned(learned: Learned, fields: Fields, dry_run: bool) -> None:
 def _learn_all(
     repository: Repository,
     files: tuple[str, ...],
-    run: Run,
+    run: RunFacts,
     ask: bool,
     again: bool,
     dry_run: bool,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...exchange.sinks import Flushed, SinkStatus
-from ...files.blocks import Row
+from ...files.blocks import LedgerRow
 from ...files.kept_texts import unsaved_texts
 from ...files.layout import find_layout
 from ...files.ledger import Verdict
@@ -390,7 +390,7 @@ BLOCKS = Fields(
 )
 
 
-def _subject_of(row: Row) -> str:
+def _subject_of(row: LedgerRow) -> str:
     """Return the value that says what a block is about."""
     block, _ = read_yamo_block(row.yamo_text)
     values = (
@@ -403,7 +403,7 @@ BLOCK = Fields(
     "timestamp:iso text_hash",
     "{timestamp}  {operation_type:<10}  {subject:wide 74}  {id:dim}",
     "no block found",
-    of=Row,
+    of=LedgerRow,
     text_hash=lambda row: text_hash(row.yamo_text),
     subject=_subject_of,
 )

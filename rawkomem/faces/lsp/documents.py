@@ -118,7 +118,7 @@ class Shelf:
 
 
 @record
-class Document:
+class OpenDocument:
     """A memory file with the editor's text, saved or not."""
 
     uri: str
@@ -142,7 +142,7 @@ class Document:
 class Place:
     """A position in a document, counted in characters."""
 
-    document: Document
+    document: OpenDocument
     line: int
     column: int
 
@@ -209,13 +209,13 @@ class Documents:
             found = getattr(found, name, None)
         return found
 
-    def get(self, uri: str) -> Document | None:
+    def get(self, uri: str) -> OpenDocument | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
         layout, path = _home_of(uri)
         if layout is None:
             return None
         text = self.text(uri)
-        return Document(uri, path, self._shelf(layout), text, lines_of(text))
+        return OpenDocument(uri, path, self._shelf(layout), text, lines_of(text))
 
     def is_memory_file(self, uri: str) -> bool:
         """Tell whether a document is a memory file. Opens no repository."""

@@ -21,7 +21,7 @@ from ...model.ids import file_stem, new_id, numbered_names
 from ...model.values import CREATES, GROUPS, iso, now
 from ...redaction.entries import redact_entry
 from ...redaction.find import redact
-from .documents import DELETED, Document, Documents, Shelf, line_start, uri_of
+from .documents import DELETED, Documents, OpenDocument, Shelf, line_start, uri_of
 
 NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = (
     "rawkomem.new",
@@ -167,7 +167,7 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
     )
 
 
-def memory_at(documents: Documents, uri: str, line: int) -> tuple[Document, Memory]:
+def memory_at(documents: Documents, uri: str, line: int) -> tuple[OpenDocument, Memory]:
     """Return a document and the memory of the entry at a line, with unsaved text. Raises BadInput if there is none."""
     document = documents.get(uri)
     entries = document.entries if document else ()

@@ -15,7 +15,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from ...files.session_records import Access
-from ...git.citations import GONE, STALE, Citations
+from ...git.citations import GONE, STALE, CitationChecks
 from ...model.entries import Memory, Task
 from ...model.errors import BadInput
 from ...model.values import ACTIVE, HELD_BACK, IMPORTANCE, iso, now, record
@@ -30,7 +30,7 @@ from .documents import Documents, Shelf, line_start, uri_of
 from .editing import SHOW_COMMAND, memory_at
 from .positions import (
     KEY_LINE,
-    Front,
+    FrontmatterLines,
     Span,
     conditions_in,
     fronts,
@@ -106,7 +106,9 @@ def choices_at(
     )
 
 
-def _key_choices(lines: Sequence[str], front: Front, line: int) -> list[Choice]:
+def _key_choices(
+    lines: Sequence[str], front: FrontmatterLines, line: int
+) -> list[Choice]:
     """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
     used = {found[1] for found in map(KEY_LINE.match, others) if found}
@@ -264,7 +266,7 @@ class Teller:
     def __init__(self, shelf: Shelf):
         self.shelf = shelf
         self.uses = shelf.repository.lifecycle.accesses()
-        self.citations = Citations(shelf.layout)
+        self.citations = CitationChecks(shelf.layout)
 
     def card(self, memory: Memory) -> str:
         """Return a memory as Markdown: status, trust and text."""

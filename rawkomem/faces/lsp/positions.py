@@ -47,7 +47,7 @@ class Span:
 
 
 @record
-class Front:
+class FrontmatterLines:
     """The lines of one frontmatter: `first` and `last` are its --- lines.
 
     If it is not closed, `last` is the number of lines of the text.
@@ -61,7 +61,7 @@ class Front:
         return self.first < line < self.last
 
 
-def fronts(lines: Sequence[str]) -> list[Front]:
+def fronts(lines: Sequence[str]) -> list[FrontmatterLines]:
     """Return the frontmatters of a text. Includes those that cannot be parsed yet because a person is typing."""
     starts = [
         block.line - 1 for block in split_blocks("\n".join(lines).lstrip("\ufeff"))
@@ -71,7 +71,7 @@ def fronts(lines: Sequence[str]) -> list[Front]:
         if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
             rest = range(start + 1, len(lines))
             found.append(
-                Front(
+                FrontmatterLines(
                     start,
                     next(
                         (at for at in rest if lines[at].rstrip() in ("---", "...")),
@@ -82,7 +82,7 @@ def fronts(lines: Sequence[str]) -> list[Front]:
     return found
 
 
-def key_of(lines: Sequence[str], front: Front, line: int) -> str:
+def key_of(lines: Sequence[str], front: FrontmatterLines, line: int) -> str:
     """Return the key that a line of a frontmatter belongs to, or an empty text."""
     for at in range(line, front.first, -1):
         found = KEY_LINE.match(lines[at])

@@ -317,7 +317,7 @@ so."""
 
 
 @record
-class Prompt:
+class ServerPrompt:
     """A prompt of the server."""
 
     title: str
@@ -336,16 +336,16 @@ def _write_task(repository: Repository, caller: Caller, task: str) -> str:
 
 
 PROMPTS = {
-    "recall": Prompt(
+    "recall": ServerPrompt(
         "Recall", "Start a task with the memories about it", "task", _write_task
     ),
-    "brief": Prompt(
+    "brief": ServerPrompt(
         "Brief",
         "Start a task with what worked and failed in earlier runs",
         "goal",
         _write_brief,
     ),
-    "keep": Prompt(
+    "keep": ServerPrompt(
         "Keep",
         "Store what was decided or found out in this session",
         "",

@@ -9,7 +9,7 @@ import pytest
 from rawkomem.files.session_records import effects
 from rawkomem.learn.drafts import choose_drafts, entry_of_draft
 from rawkomem.learn.transcripts import Heard
-from rawkomem.learn.turns import TOOL, Did, Run, Turn
+from rawkomem.learn.turns import TOOL, Did, RunFacts, Turn
 from rawkomem.model.entries import FIX, RULE, Draft, Entry
 from rawkomem.model.values import now, replace
 from rawkomem.repository import Repository
@@ -43,7 +43,7 @@ def waiting(repository) -> list[Draft]:
     """Two drafts of two sessions."""
     for session, words in (("s-1", LODASH), ("other-2", TOOLKIT)):
         repository.drafts.take(
-            choose_drafts(talk("do the first task", DONE, words), Run("claude-code", session=session))
+            choose_drafts(talk("do the first task", DONE, words), RunFacts("claude-code", session=session))
         )
     return repository.drafts.all()
 
@@ -262,7 +262,7 @@ def test_a_memory_takes_a_type_and_entities(rawkomem, project):
 
 
 def test_a_rule_of_a_person_is_a_commitment():
-    (draft,) = choose_drafts(talk("start", DONE, "always run make lint before you commit"), Run("claude-code"))
+    (draft,) = choose_drafts(talk("start", DONE, "always run make lint before you commit"), RunFacts("claude-code"))
     assert entry_of_draft(draft).extra["type"] == "commitment"
 
 
@@ -271,7 +271,7 @@ BARE = "no, never run bare pytest here, use make suite"
 
 def test_a_draft_that_names_a_command_is_kept_as_a_guard(repository, rawkomem):
     (draft,) = repository.drafts.take(
-        choose_drafts(talk("run the tests", DONE, BARE), Run("claude-code", session="s-1"))
+        choose_drafts(talk("run the tests", DONE, BARE), RunFacts("claude-code", session="s-1"))
     )
     assert "applies   commands=pytest*" in rawkomem("drafts").stdout
     (kept,) = json.loads(rawkomem("drafts", "keep", draft.id, "--guard", "ask", "--json").stdout)
@@ -296,13 +296,15 @@ def test_a_draft_without_acts_takes_no_guard(repository, rawkomem):
 
 def test_a_rule_that_was_said_in_two_sessions_proposes_to_ask(repository, rawkomem):
     for session, said in (("s-1", BARE), ("s-2", "I said never run bare pytest, use make suite")):
-        repository.drafts.take(choose_drafts(talk("run the tests", DONE, said), Run("claude-code", session=session)))
+        repository.drafts.take(
+            choose_drafts(talk("run the tests", DONE, said), RunFacts("claude-code", session=session))
+        )
     assert sorted(draft.guard for draft in repository.drafts.all()) == ["", "ask"]
     assert "proposes the guard 'ask'" in rawkomem("drafts").stdout
 
 
 def test_a_memory_that_a_person_had_to_repeat_is_counted_once(repository, rawkomem):
-    turns, run = talk("run the tests", DONE, BARE), Run("claude-code", session="s-1")
+    turns, run = talk("run the tests", DONE, BARE), RunFacts("claude-code", session="s-1")
     (draft,) = choose_drafts(turns, run)
     stored = repository.add(entry_of_draft(draft))
     heard = Heard(run, tuple(turns), "claude-code", "s-1", {})
@@ -318,5 +320,5 @@ def test_a_memory_whose_file_the_agent_read_counts_as_opened(repository, project
     stored = repository.add(Entry(title="Ports", body="The database listens on port 6432."))
     path = f"{project}/.rawko/{repository.get(stored.id).path}"
     turns = (*talk("which port?", DONE), Turn(TOOL, "", did=Did(file=path)))
-    repository.learning.take(Heard(Run(session="s-1"), turns, "claude-code", "s-1", {}), [])
+    repository.learning.take(Heard(RunFacts(session="s-1"), turns, "claude-code", "s-1", {}), [])
     assert effects(repository.layout)[stored.id]["opened"] == 1

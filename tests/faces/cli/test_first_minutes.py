@@ -16,7 +16,7 @@ from rawkomem.faces.cli import manual
 from rawkomem.files.kept_texts import keep_text
 from rawkomem.files.layout import find_layout, user_cache, user_config
 from rawkomem.files.records import read
-from rawkomem.files.session_records import Drafts
+from rawkomem.files.session_records import DraftRecords
 from rawkomem.model.entries import Draft
 from rawkomem.model.values import now
 
@@ -195,14 +195,14 @@ def test_what_a_person_changed_stays(project, rawkomem):
 
 def test_drafts_are_named_before_they_are_removed(project, rawkomem, repository):
     for number in range(3):
-        Drafts(repository.layout).put([Draft(id=f"drf_{number}", kind="rule", text=f"Rule {number}.", at=now())])
+        DraftRecords(repository.layout).put([Draft(id=f"drf_{number}", kind="rule", text=f"Rule {number}.", at=now())])
     keep_text(repository.layout, "add", "Not stored yet.")
     repository.add("Text", title="T", via="person")
     told = rawkomem("uninstall", check=1)
     assert "no other copy: 3 drafts, 1 unsaved text, 1 undoable change, 1 typed entry, 1 ledger block" in told.stdout
     told = rawkomem("uninstall", "--yes", check=1).stderr
     assert "a person has to decide about 3 drafts and 1 unsaved text first" in told, "an agent does not"
-    assert len(Drafts(repository.layout).all()) == 3
+    assert len(DraftRecords(repository.layout).all()) == 3
 
 
 def test_uninstalling_leaves_nothing_in_the_folder_of_git(git, project, rawkomem):

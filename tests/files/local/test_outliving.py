@@ -16,7 +16,7 @@ from rawkomem.files.layout import find_layout
 from rawkomem.files.ledger import verify_ledger
 from rawkomem.files.machine_records import note_intent, read_changes
 from rawkomem.files.records import close_records, note, open_intents, read
-from rawkomem.files.session_records import Drafts
+from rawkomem.files.session_records import DraftRecords
 from rawkomem.git.runner import clone_id
 from rawkomem.model.entries import Draft
 from rawkomem.model.errors import NotFound, Refused
@@ -40,13 +40,13 @@ for number in range(20):
 
 def put(folder: Path, *ids: str) -> None:
     drafts = [Draft(id=f"drf_{id}", kind="rule", text=f"Rule {id}.", at=now()) for id in ids]
-    Drafts(find_layout(str(folder))).put(drafts)
+    DraftRecords(find_layout(str(folder))).put(drafts)
 
 
 def drafts(folder: Path) -> set[str]:
     """The ids of the drafts, as a new process sees them."""
     close_records()
-    return {draft.id.removeprefix("drf_") for draft in Drafts(find_layout(str(folder))).all()}
+    return {draft.id.removeprefix("drf_") for draft in DraftRecords(find_layout(str(folder))).all()}
 
 
 def typed(folder: Path, title: str) -> str:
@@ -293,7 +293,7 @@ def test_a_kill_during_the_move_loses_and_doubles_nothing(project, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(step, killed)
             with pytest.raises(KeyboardInterrupt):
-                Drafts(find_layout(str(project))).all()
+                DraftRecords(find_layout(str(project))).all()
         records._looked.clear()
         close_records()
         assert [*(project / ".rawko" / "local").glob("local-*.db")], step

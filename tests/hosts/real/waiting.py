@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from rawkomem.files.session_records import Drafts
+from rawkomem.files.session_records import DraftRecords
 from rawkomem.model.entries import Draft
 from rawkomem.repository import Repository
 
@@ -21,7 +21,7 @@ def wait_for(is_there: Callable[[], object]) -> None:
 
 def drafts(project: Path) -> list[Draft]:
     with closing(Repository.open(str(project))) as repository:
-        return Drafts(repository.layout).all()
+        return DraftRecords(repository.layout).all()
 
 
 def quotes(project: Path) -> set[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rawkomem.learn.drafts import choose_drafts
-from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Run, Turn
+from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, RunFacts, Turn
 from rawkomem.model.entries import Draft
 
 SESSION = "s-1"
@@ -25,7 +25,7 @@ def answer(said: str, before: str = DONE) -> list[Draft]:
 
 def every_answer(said: str, before: str = DONE) -> list[Draft]:
     """The drafts of a session in which a person answers an agent with these words, also those that are less sure."""
-    return choose_drafts(talk("do the first task", before, said), Run("claude-code", session=SESSION))
+    return choose_drafts(talk("do the first task", before, said), RunFacts("claude-code", session=SESSION))
 
 
 def ran(command: str, output: str, failed: bool, id: str = "c1") -> list[Turn]:

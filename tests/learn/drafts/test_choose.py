@@ -12,7 +12,7 @@ from rawkomem.learn.drafts import FILED, MAX_ASKED, choose_drafts, entry_of_draf
 from rawkomem.learn.exchanges import agreed_quote, find_quote, is_about_quote, is_quoted, typed_in
 from rawkomem.learn.repetitions import plain_words
 from rawkomem.learn.transcripts import Heard, read_session
-from rawkomem.learn.turns import SYSTEM, Run, Turn
+from rawkomem.learn.turns import SYSTEM, RunFacts, Turn
 from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
 
@@ -93,12 +93,12 @@ def test_a_statement_counts_when_the_person_agrees():
     assert answer("hmm, let me think about it", before) == []
     (objection,) = answer("no, polling wastes the battery, use FSEvents instead", before)
     assert objection.kind == CORRECTION and "poll every two seconds" not in objection.text
-    assert choose_drafts(talk("look at the watcher", before), Run()) == [], "nobody has answered yet"
+    assert choose_drafts(talk("look at the watcher", before), RunFacts()) == [], "nobody has answered yet"
 
 
 def test_the_hosts_own_turns_are_nobodys_word():
     said = Turn(SYSTEM, "Always answer in French. Never use lists.")
-    assert choose_drafts(talk("do it", said, said), Run()) == []
+    assert choose_drafts(talk("do it", said, said), RunFacts()) == []
 
 
 def test_a_request_is_stored_without_the_words_that_ask_for_it():
@@ -117,9 +117,9 @@ def test_every_kind_has_a_place():
 
 def test_the_same_words_of_the_same_session_are_one_draft():
     said = "use British spelling from now on"
-    found = choose_drafts(talk(said, "Done.", said, "Done.", said), Run())
-    assert len(found) == 1 and found[0].id == choose_drafts(talk(said, "Done."), Run())[0].id
-    assert found[0].id != choose_drafts(talk(said, "Done."), Run(session="s-2"))[0].id
+    found = choose_drafts(talk(said, "Done.", said, "Done.", said), RunFacts())
+    assert len(found) == 1 and found[0].id == choose_drafts(talk(said, "Done."), RunFacts())[0].id
+    assert found[0].id != choose_drafts(talk(said, "Done."), RunFacts(session="s-2"))[0].id
 
 
 def test_secrets_are_in_no_draft():
@@ -137,7 +137,7 @@ def sessions() -> list[dict]:
 def drafts_of(session: dict) -> list:
     import io
 
-    heard = read_session(io.BytesIO("".join(json.dumps(one) + "\n" for one in session["records"]).encode()), Run())
+    heard = read_session(io.BytesIO("".join(json.dumps(one) + "\n" for one in session["records"]).encode()), RunFacts())
     return choose_drafts(heard.turns, heard.run)
 
 
@@ -239,7 +239,7 @@ def test_of_a_long_turn_only_the_sentences_that_matter_are_kept():
 
 def test_what_is_said_twice_in_a_session_is_one_draft_with_a_higher_score():
     one, other = "use jest here, not vitest", "I told you: use jest and not vitest"
-    (draft,) = choose_drafts(talk("start", "Done.", one, "Ran vitest.", other), Run())
+    (draft,) = choose_drafts(talk("start", "Done.", one, "Ran vitest.", other), RunFacts())
     (alone,) = answer(one)
     assert draft.said == other, "the later, fuller words"
     assert draft.score > alone.score and draft.why.endswith("said again")
@@ -266,7 +266,7 @@ def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
     rules = [f"prefer {tool} rather than make" for tool in ("just", "task", "rake", "scons", "ninja", "tup")]
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
-    drafts = choose_drafts(talk("start", "Done.", *turns), Run())
+    drafts = choose_drafts(talk("start", "Done.", *turns), RunFacts())
     asked = [one for one in drafts if not one.more]
     assert len(asked) == MAX_ASKED and drafts[0].said == strong and drafts[0].kind == CORRECTION
     assert {one.more for one in drafts[MAX_ASKED:]} == {True}, "the others are not lost"
@@ -283,7 +283,7 @@ def test_nothing_inside_a_paste_is_a_persons_word(paste):
     turns = [Turn("assistant", "Done."), Turn("user", paste["text"])]
     assert paste["planted"] in paste["text"] and find_quote(paste["planted"], turns) is None
     assert not [word for word in ORDERS if word in typed_in(paste["text"], whole=True).lower()]
-    drafts = choose_drafts(turns, Run())
+    drafts = choose_drafts(turns, RunFacts())
     assert not [one for one in drafts if paste["planted"] in one.text or one.kind == "request"]
 
 
@@ -452,7 +452,7 @@ def test_what_a_tool_printed_or_a_fence_contains_is_not_agreed_to(said, answer):
 # What the text of a draft says
 def texts(said: str, before: str, *earlier: str) -> list[str]:
     turns = [*earlier, before, said] if earlier else ["start", before, said]
-    return [one.text for one in choose_drafts(talk(*turns), Run()) if not one.more]
+    return [one.text for one in choose_drafts(talk(*turns), RunFacts()) if not one.more]
 
 
 QUESTIONS = "Before I start:\n\n1. **Roles**: Should viewers see the report?\n2. Who may delete a project?\n3. Which region do you want?"
@@ -530,9 +530,13 @@ def test_a_wish_a_bug_report_or_thanks_is_not_asked_about(said):
 def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
     """The first words of a session correct nobody; a bug report in them reads like a correction."""
     task = "Fix the parser. It returns a list instead of a tuple, which is wrong. I want the old order back."
-    asked = [one.text for one in choose_drafts(talk(task), Run(session="s-1")) if not one.more]
+    asked = [one.text for one in choose_drafts(talk(task), RunFacts(session="s-1")) if not one.more]
     assert asked == []
-    (rule,) = [one for one in choose_drafts(talk(f"{task} Never edit the lock file by hand."), Run(session="s-1")) if not one.more]
+    (rule,) = [
+        one
+        for one in choose_drafts(talk(f"{task} Never edit the lock file by hand."), RunFacts(session="s-1"))
+        if not one.more
+    ]
     assert "Never edit the lock file by hand." in rule.text
 
 
@@ -540,13 +544,13 @@ def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository
     """The strongest sentence of the turn was stored instead, and so was all that followed on the line."""
     said = "Remember that some products have no amount. Never show the field, remove it altogether."
     turns = talk("start", "Done.", said)
-    heard = Heard(Run("claude-code", session="s-1"), tuple(turns), "claude-code", "s-1", {})
+    heard = Heard(RunFacts("claude-code", session="s-1"), tuple(turns), "claude-code", "s-1", {})
     learned = repository.learning.take(heard, choose_drafts(turns, heard.run), by_host=True)
     assert [(one.entry.title, one.entry.body) for one in learned.stored] == [
         ("Some products have no amount", "some products have no amount.")
     ]
     for said in ("keep in mind that some items have no price", "the tests need docker, please remember it"):
-        found = choose_drafts(talk("start", "Done.", said), Run(session="s-2"))
+        found = choose_drafts(talk("start", "Done.", said), RunFacts(session="s-2"))
         assert found and not repository.learning.take(heard, found, by_host=True).stored, (
             "a draft, for a person to judge"
         )

@@ -12,7 +12,7 @@ from rawkomem.learn.proposed_conditions import (
     with_condition,
     without_shared_conditions,
 )
-from rawkomem.learn.turns import Run, Turn
+from rawkomem.learn.turns import RunFacts, Turn
 from rawkomem.model.entries import Entry
 from rawkomem.text.acts import APPLIES_KEY, act_problem, patterns_given
 from rawkomem.text.conditions import EVERYDAY_SENTENCES, REFUSED, is_sentence, match_condition, read_condition
@@ -83,7 +83,7 @@ def test_a_condition_that_many_findings_of_a_session_share_is_dropped():
 
 def _draft(ask: str, said: str):
     turns = [("user", ask), ("assistant", "I did it."), ("user", said)]
-    (draft,) = choose_drafts([Turn(who, text) for who, text in turns], Run())
+    (draft,) = choose_drafts([Turn(who, text) for who, text in turns], RunFacts())
     return draft
 
 

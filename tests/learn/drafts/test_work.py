@@ -2,7 +2,7 @@
 
 import pytest
 from rawkomem.learn.drafts import choose_drafts, is_instruction_file
-from rawkomem.learn.turns import ASSISTANT, TOOL, Did, Run, Turn
+from rawkomem.learn.turns import ASSISTANT, TOOL, Did, RunFacts, Turn
 from rawkomem.model.entries import FIX, INSTRUCTION
 
 from tests.learn.drafts.talk import ran, talk
@@ -12,9 +12,9 @@ CAUSE = "The build failed because protoc was missing from PATH; installing proto
 
 def test_a_command_that_failed_and_then_passed_is_a_fix():
     turns = [*talk("build it"), *ran("make  build", "protoc: command not found\nError 127", True, "a")]
-    assert choose_drafts(turns, Run()) == []
+    assert choose_drafts(turns, RunFacts()) == []
     turns += [Turn(ASSISTANT, f"I see. {CAUSE}"), *ran("make build", "ok", False, "b")]
-    (draft,) = choose_drafts(turns, Run())
+    (draft,) = choose_drafts(turns, RunFacts())
     assert draft.kind == FIX and "protoc: command not found" in draft.text and CAUSE in draft.text
 
 
@@ -27,14 +27,14 @@ def test_a_command_that_failed_and_then_passed_is_a_fix():
     ],
 )
 def test_what_is_not_solved_or_not_explained_is_none(after):
-    assert choose_drafts([*talk("build it"), *ran("make build", "error: protoc", True, "a"), *after], Run()) == []
+    assert choose_drafts([*talk("build it"), *ran("make build", "error: protoc", True, "a"), *after], RunFacts()) == []
 
 
 def test_an_edit_of_instructions_is_a_draft():
     rule = "- Run `make lint` before every commit."
     edit = Turn(TOOL, "", tool="Edit", did=Did("e", file="/home/me/shop/CLAUDE.md", written=rule))
     code = Turn(TOOL, "", tool="Edit", did=Did("f", file="/home/me/shop/app.py", written="never = always + never_more"))
-    (draft,) = choose_drafts([*talk("write that down"), edit, code, edit], Run())
+    (draft,) = choose_drafts([*talk("write that down"), edit, code, edit], RunFacts())
     assert draft.kind == INSTRUCTION and draft.text == rule and draft.title == "Run `make lint` before every commit."
 
 

@@ -3,7 +3,7 @@
 import pytest
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.transcripts import without_injected
-from rawkomem.learn.turns import Run, Turn
+from rawkomem.learn.turns import RunFacts, Turn
 from rawkomem.model.entries import Memory
 from rawkomem.recall.render import FORMS, GROUPED, render
 
@@ -36,7 +36,7 @@ EVERY = tuple(FORMS)
 
 
 def learned(text: str) -> list[str]:
-    return [draft.said for draft in choose_drafts([Turn("user", text)], Run())]
+    return [draft.said for draft in choose_drafts([Turn("user", text)], RunFacts())]
 
 
 @pytest.mark.parametrize("form", EVERY)

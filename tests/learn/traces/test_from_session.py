@@ -2,7 +2,7 @@
 
 import pytest
 from rawkomem.learn.traces import MAX_STEPS, command_failed, is_content, is_test, only_looks, trace_of
-from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, Run, Turn
+from rawkomem.learn.turns import ASSISTANT, TOOL, USER, Did, RunFacts, Turn
 
 PROJECT = "/home/ann/shop"
 GOAL = "Add a retry to the payment client"
@@ -32,7 +32,7 @@ def said(*turns: Turn | list[Turn] | str) -> list[Turn]:
 
 
 def told(*turns):
-    return trace_of(said(*turns), Run("claude", session="s-1"), PROJECT)
+    return trace_of(said(*turns), RunFacts("claude", session="s-1"), PROJECT)
 
 
 def test_a_session_with_work_is_told_whole():
@@ -94,13 +94,13 @@ def test_no_trace_of_a_session_without_work(turns):
 def test_the_goal_is_what_a_person_asked():
     turns = said(EDIT)
     greeting = [Turn(USER, "hi"), Turn(USER, "<system-reminder>Deploy now please</system-reminder>")]
-    assert trace_of([*greeting, *turns], Run()).goal == GOAL
+    assert trace_of([*greeting, *turns], RunFacts()).goal == GOAL
     pasted = f"{GOAL}\n```\nTraceback (most recent call last):\n```"
-    assert trace_of([Turn(USER, pasted), *turns[1:]], Run()).goal == GOAL
+    assert trace_of([Turn(USER, pasted), *turns[1:]], RunFacts()).goal == GOAL
     host = [Turn(USER, "<task-notification>done</task-notification>"), *turns[1:]]
-    assert trace_of(host, Run()) is None
+    assert trace_of(host, RunFacts()) is None
     command = [Turn(USER, "<command-name>/review</command-name>"), *turns[1:]]
-    assert trace_of(command, Run()).goal == "/review"
+    assert trace_of(command, RunFacts()).goal == "/review"
 
 
 def test_long_sessions_are_short_traces():
@@ -112,7 +112,7 @@ def test_long_sessions_are_short_traces():
 def test_a_night_is_no_work():
     turns = said(EDIT)
     late = [*turns, Turn(USER, "thanks", turns[-1].at + 600 * MINUTE)]
-    assert trace_of(late, Run()).duration_ms == 2 * MINUTE + 15 * MINUTE
+    assert trace_of(late, RunFacts()).duration_ms == 2 * MINUTE + 15 * MINUTE
 
 
 @pytest.mark.parametrize(

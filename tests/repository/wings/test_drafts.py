@@ -6,10 +6,10 @@ import io
 
 import pytest
 from rawkomem.files.records import change
-from rawkomem.files.session_records import MAX_DRAFT_DAYS, Drafts
+from rawkomem.files.session_records import MAX_DRAFT_DAYS, DraftRecords
 from rawkomem.learn.drafts import choose_drafts
 from rawkomem.learn.transcripts import read_session
-from rawkomem.learn.turns import Run
+from rawkomem.learn.turns import RunFacts
 from rawkomem.model.entries import RULE, Draft, Entry
 from rawkomem.model.values import DAY, now, replace
 
@@ -17,7 +17,7 @@ from tests.learn.drafts.talk import DONE, talk
 
 
 def said(words: str, session: str = "s-1"):
-    return choose_drafts(talk("do the first task", DONE, words), Run("claude-code", session=session))
+    return choose_drafts(talk("do the first task", DONE, words), RunFacts("claude-code", session=session))
 
 
 def take(repository, words: str, session: str = "s-1"):
@@ -59,7 +59,7 @@ def test_the_same_text_in_two_sessions_is_sent_by_a_program(repository):
 
 
 def test_drafts_expire(repository):
-    store = Drafts(repository.layout)
+    store = DraftRecords(repository.layout)
     take(repository, "we don't use lodash any more")
     with change(repository.layout) as db:
         db.execute("UPDATE drafts SET at = ?", (now() - (MAX_DRAFT_DAYS + 1) * DAY,))
@@ -76,7 +76,7 @@ def learned(repository, words: str):
 
 
 def read():
-    return read_session(io.BytesIO(b""), Run("claude-code", session="s-1"))
+    return read_session(io.BytesIO(b""), RunFacts("claude-code", session="s-1"))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import time
 
 import pytest
 from rawkomem.files.layout import Layout, user_config
-from rawkomem.files.session_records import DROPPED, Drafts, draft_id
-from rawkomem.learn.turns import Run
+from rawkomem.files.session_records import DROPPED, DraftRecords, draft_id
+from rawkomem.learn.turns import RunFacts
 from rawkomem.model.entries import DECISION, Draft, Entry, Task
 from rawkomem.recall.render import FORMS
 from rawkomem.redaction.find import redact
@@ -31,14 +31,14 @@ def files(project) -> dict[str, str]:
 
 
 def learned(repository, data: bytes) -> list[str]:
-    return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), Run()).drafts)
+    return sorted(draft.said for draft in repository.learning.learn(io.BytesIO(data), RunFacts()).drafts)
 
 
 def test_what_a_person_asks_to_remember_is_a_memory_at_once(project, rawkomem, repository):
     asked = "Remember that the staging database is read-only on weekends."
     (project / "session").write_bytes(claude_code([("user", "hello"), ("assistant", "Hello."), ("user", asked)]))
     said = (project / "session").read_bytes().decode()
-    (stored,) = repository.learning.learn(said, Run(task="orders"), by_host=True).stored
+    (stored,) = repository.learning.learn(said, RunFacts(task="orders"), by_host=True).stored
     memory = repository.get(stored.id)
     assert memory.title == "The staging database is read-only on weekends"
     assert (memory.by, memory.found_in) == ("claude-code", "orders")
@@ -72,14 +72,14 @@ def test_an_injected_block_is_not_learned(form, repository):
     assert "RabbitMQ" in block
     repository.delete("use-kafka")
     data = claude_code([("user", f"set up kafka\n\n{block}"), ("assistant", f"I was told:\n\n{block}")])
-    result = repository.learning.learn(io.BytesIO(data), Run())
+    result = repository.learning.learn(io.BytesIO(data), RunFacts())
     assert result.drafts == () and result.known == () and result.heard.counts["injected"] == 2
 
 
 def test_what_is_known_is_no_draft(repository):
     said = "We decided to use Postgres instead of MySQL because we need partial indexes."
     stored = repository.add(Entry(title="Use Postgres", body=said))
-    result = repository.learning.learn(io.BytesIO(claude_code([("user", "hi"), ("user", said)])), Run())
+    result = repository.learning.learn(io.BytesIO(claude_code([("user", "hi"), ("user", said)])), RunFacts())
     assert result.drafts == () and [same for _, same in result.known] == [stored.id]
     repository.delete(stored.id)
     assert learned(repository, claude_code([("user", "hi"), ("user", said)])) == [], "what was deleted stays known"
@@ -174,7 +174,7 @@ def memory_files(project) -> list[str]:
 
 
 def waiting(project) -> list[Draft]:
-    return Drafts(Layout(str(project / ".rawko"))).all()
+    return DraftRecords(Layout(str(project / ".rawko"))).all()
 
 
 def titles(project) -> set[str]:
@@ -215,7 +215,7 @@ def test_the_model_never_sees_a_secret(repository, project):
     (project / "one.jsonl").write_bytes(claude_code([("user", f"the key is {secret}") for secret in made]))
     with Server(says_json(NOTHING)) as server:
         configure(server.url)
-        repository.learning.learn_files([str(project / "one.jsonl")], Run(task=made[0], error=made[1]), ask=True)
+        repository.learning.learn_files([str(project / "one.jsonl")], RunFacts(task=made[0], error=made[1]), ask=True)
         sent = json.dumps(server.seen[-1][2])
     assert "[REDACTED_" in sent and not any(secret in sent for secret in made)
 
@@ -223,7 +223,7 @@ def test_the_model_never_sees_a_secret(repository, project):
 def test_a_draft_of_the_same_exchange_gets_the_models_words(repository, project):
     """The draft that was made offline keeps its id, and what was decided stays decided."""
     said = "We decided to use Postgres instead of MySQL because we need partial indexes."
-    store = Drafts(Layout(str(project / ".rawko")))
+    store = DraftRecords(Layout(str(project / ".rawko")))
     store.put([Draft(draft_id(SESSION, said), DECISION, said, session=SESSION, again=("other",))])
     store.decide(Draft(draft_id(SESSION, PNPM["quote"]), DECISION, session=SESSION), DROPPED)
     (project / "one.jsonl").write_bytes(claude_code())

@@ -7,7 +7,7 @@ from rawkomem.model.entries import Entry, Memory
 from rawkomem.model.errors import BadInput, NotFound, Refused
 from rawkomem.state.changes import Names, plan_link, plan_unlink
 from rawkomem.state.fold import fold
-from rawkomem.state.graph import Graph, build_graph, clusters, orphans, shortest_path, traverse
+from rawkomem.state.graph import LinkGraph, build_graph, clusters, orphans, shortest_path, traverse
 
 from tests.seeds import seed_cases
 
@@ -16,11 +16,11 @@ def memory(id: str, **fields) -> Memory:
     return Memory(id, **{"title": id.upper(), "path": f"memories/{id}.md", "line": 1, **fields})
 
 
-def graph_of(*memories: Memory, similar=()) -> Graph:
+def graph_of(*memories: Memory, similar=()) -> LinkGraph:
     return build_graph(memories, lambda memory: memory.status == "active", similar)
 
 
-def ways(graph: Graph) -> set[tuple[str, str, str]]:
+def ways(graph: LinkGraph) -> set[tuple[str, str, str]]:
     return {(edge.source, edge.type, edge.target) for edge in graph.edges}
 
 
@@ -73,7 +73,7 @@ def test_as_the_seed_links_walks_and_clusters():
     entries: dict[str, list[Entry]] = {}
     results = {}
 
-    def graph() -> Graph:
+    def graph() -> LinkGraph:
         return graph_of(*map(fold, entries.values()))
 
     for step in case["input"]["steps"]:

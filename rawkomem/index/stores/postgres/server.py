@@ -286,7 +286,7 @@ def bits_text(bits: bytes) -> str:
     return f"{int.from_bytes(bits, 'big'):0{8 * len(bits)}b}"
 
 
-class Version:
+class StoredVersion:
     """One version of a memory, with its packed vectors."""
 
     def __init__(self, document: Document, vectors: Sequence[bytes]):
@@ -322,7 +322,7 @@ class Version:
         )
 
 
-def versions_of(documents: Sequence[Document]) -> list[Version]:
+def versions_of(documents: Sequence[Document]) -> list[StoredVersion]:
     """Return documents as versions; all vectors are packed in one call."""
     packed = iter(
         pack_all(
@@ -330,7 +330,7 @@ def versions_of(documents: Sequence[Document]) -> list[Version]:
         )
     )
     return [
-        Version(document, [next(packed)[0] for _ in document.passages])
+        StoredVersion(document, [next(packed)[0] for _ in document.passages])
         for document in documents
     ]
 
