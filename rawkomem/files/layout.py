@@ -255,7 +255,7 @@ SAFE_FLAGS = (
 # start of the name of an empty file; the rest is the secret in hexadecimal digits
 MARKER = ".made-"
 MAX_SECRET_BYTES = 100
-_secrets: dict[int, bytes] = {}  # inode of a local folder → its secret
+_secrets: dict[str, bytes] = {}  # file of a local folder's secret → the secret
 
 
 def is_local_name(name: str) -> bool:
@@ -307,10 +307,11 @@ def own_secret(local: str) -> bytes:
     seen = os.lstat(local)
     if not S_ISDIR(seen.st_mode) or not is_own(seen):
         return b""
-    secret = _secrets.get(seen.st_ino) or read_secret(secret_path(seen.st_ino))
+    kept = secret_path(seen.st_ino)
+    secret = _secrets.get(kept) or read_secret(kept)
     if not secret or not os.path.lexists(marker_path(local, secret)):
         return b""
-    _secrets[seen.st_ino] = secret
+    _secrets[kept] = secret
     return secret
 
 

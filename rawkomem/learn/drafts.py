@@ -5,6 +5,7 @@ fixed, and edited instructions. A draft that somebody keeps becomes an entry.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -208,7 +209,7 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-# at most, of a wish, a decision or an objection in the first words of a session: they describe a task
+# at most, of a wish or an objection in the first words of a session: they describe a task
 MAX_OPENING_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
@@ -365,7 +366,8 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        if not (last or exchange.before) and found.kind != RULE:
+        is_task = not (last or exchange.before)
+        if is_task and found.kind in (CORRECTION, PREFERENCE):
             found = replace(found, score=min(found.score, MAX_OPENING_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\nThe person agreed: “{said}”"
@@ -523,7 +525,10 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
     hits = cues.cues_in(key_sentence(told))
     parts = [(cue.name, cue.weight) for cue in hits]
-    kinds = {cue.kind: cue.weight for cue in hits if cue.kind and cue.weight > 0}
+    kinds = defaultdict[str, float](float)
+    for cue in hits:
+        if cue.kind and cue.weight > 0:
+            kinds[cue.kind] += cue.weight
     kind = (
         CORRECTION
         if CORRECTION in kinds

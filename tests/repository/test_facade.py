@@ -19,7 +19,7 @@ from rawkomem.repository import Repository
 
 from tests.conftest import ROOT
 
-MAX_PUBLIC_NAMES = 45  # of Repository
+MAX_PUBLIC_NAMES = 46  # of Repository
 WINGS = {
     "beliefs", "citations", "drafts", "edits", "episodes", "exchange", "graph", "layers", "learning", "ledger",
     "lessons", "lifecycle", "retention", "sinks", "skills", "store", "traces", "undoing",

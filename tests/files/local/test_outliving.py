@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from rawkomem.files import records
 from rawkomem.files.kept_texts import keep_text, unsaved_texts
-from rawkomem.files.layout import find_layout
+from rawkomem.files.layout import find_layout, own_secret
 from rawkomem.files.ledger import verify_ledger
 from rawkomem.files.machine_records import note_intent, read_changes
 from rawkomem.files.records import close_records, note, open_intents, read
 from rawkomem.files.session_records import DraftRecords
 from rawkomem.git.runner import clone_id
-from rawkomem.model.entries import Draft
+from rawkomem.model.entries import Draft, Entry
 from rawkomem.model.errors import NotFound, Refused
 from rawkomem.model.values import now
 from rawkomem.repository import Repository
@@ -29,10 +29,10 @@ from tests.git.gitting import Git
 WRITER = """
 import sys
 from rawkomem.files.layout import find_layout
-from rawkomem.files.session_records import Drafts
+from rawkomem.files.session_records import DraftRecords
 from rawkomem.model.entries import Draft
 from rawkomem.model.values import now
-drafts = Drafts(find_layout(sys.argv[1]))
+drafts = DraftRecords(find_layout(sys.argv[1]))
 for number in range(20):
     drafts.put([Draft(id=f"drf_{sys.argv[2]}{number}", kind="rule", text="Rule.", at=now())])
 """
@@ -337,3 +337,12 @@ def test_another_schema_keeps_the_rows(project, monkeypatch):
     assert drafts(project) == {"one"} and is_vouched(project, id) and before.stat().st_ino != inode
     assert read(find_layout(str(project)), "SELECT memory, reason FROM changes") == [(id, None)]
     assert not [*(project / ".rawko" / "local").glob("*aside*")]
+
+
+def test_one_process_tells_its_config_folders_apart(repository, tmp_path_factory, monkeypatch):
+    """A process that served one user's folder took the secret for known, whatever config folder it was then given."""
+    repository.add(Entry(title="A fact"))
+    local = repository.layout.local
+    assert own_secret(local)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("other")))
+    assert not own_secret(local)

@@ -196,7 +196,7 @@ def test_real_sessions_with_their_gold_memories():
     report = measure_replay([str(SAMPLE)], lambda text: None)
     assert report["sessions"] == 4
     verdicts = ("prevented", "not_followed", "too_late", "not_covered")
-    assert sum(report[one] for one in verdicts) == report["corrections"] > 4
+    assert sum(report[one] for one in verdicts) == report["corrections"] >= 4
     assert report["prevented"] + report["too_late"] >= 3
 
 
