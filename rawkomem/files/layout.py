@@ -255,7 +255,7 @@ SAFE_FLAGS = (
 # start of the name of an empty file; the rest is the secret in hexadecimal digits
 MARKER = ".made-"
 MAX_SECRET_BYTES = 100
-_secrets: dict[str, bytes] = {}  # file of a local folder's secret → the secret
+_secrets: dict[int, bytes] = {}  # inode of a local folder → its secret
 
 
 def is_local_name(name: str) -> bool:
@@ -307,11 +307,14 @@ def own_secret(local: str) -> bytes:
     seen = os.lstat(local)
     if not S_ISDIR(seen.st_mode) or not is_own(seen):
         return b""
-    kept = secret_path(seen.st_ino)
-    secret = _secrets.get(kept) or read_secret(kept)
+    known = _secrets.get(seen.st_ino, b"")
+    if known and os.path.lexists(marker_path(local, known)):
+        return known
+    # a new folder may have the inode of one that was removed
+    secret = read_secret(secret_path(seen.st_ino))
     if not secret or not os.path.lexists(marker_path(local, secret)):
         return b""
-    _secrets[kept] = secret
+    _secrets[seen.st_ino] = secret
     return secret
 
 

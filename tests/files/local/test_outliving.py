@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from rawkomem.files import records
+from rawkomem.files import layout, records
 from rawkomem.files.kept_texts import keep_text, unsaved_texts
 from rawkomem.files.layout import find_layout, own_secret
 from rawkomem.files.ledger import verify_ledger
@@ -339,10 +339,9 @@ def test_another_schema_keeps_the_rows(project, monkeypatch):
     assert not [*(project / ".rawko" / "local").glob("*aside*")]
 
 
-def test_one_process_tells_its_config_folders_apart(repository, tmp_path_factory, monkeypatch):
-    """A process that served one user's folder took the secret for known, whatever config folder it was then given."""
+def test_a_folder_with_the_inode_of_a_removed_one_is_recognized(repository, monkeypatch):
+    """A process that knew the removed folder took the new one for somebody else's."""
     repository.add(Entry(title="A fact"))
     local = repository.layout.local
+    monkeypatch.setitem(layout._secrets, os.lstat(local).st_ino, b"the secret of the removed folder")
     assert own_secret(local)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("other")))
-    assert not own_secret(local)
