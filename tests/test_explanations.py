@@ -8,7 +8,7 @@ from pathlib import Path
 from rawkomem.files.check import NOT_IDEAL
 from rawkomem.files.reading import CUT_OFF
 from rawkomem.format.entries import NO_TITLE
-from rawkomem.git.staged import NO_EFFECT
+from rawkomem.git.commit_checks import NO_EFFECT
 from rawkomem.recall.scoring import WHY_NOT
 
 from tests.conftest import ROOT

@@ -3,7 +3,8 @@
 `head`: the git folder and its HEAD, without running git
 `runner`: running git; work tree, tracked files, ids, the user's name
 `authorship`: who committed each entry
-`staged`: the checks of a commit, its added lines, edits as amendments, duplicates
+`staged`: git's index, the parent commits, and the lines that a commit adds
+`commit_checks`: the checks of a commit, edits as amendments, duplicates
 `branch`: the changes of a branch to memories
 `merge`: the merge driver; `merge_parts`: the usual merge, without reading entries
 `connection`: hooks and settings of a clone; our lines in a file of somebody else

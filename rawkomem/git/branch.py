@@ -19,14 +19,9 @@ from ..model.values import ACTIVE, ERROR, WARNING, Problem, record, replace
 from ..state.claims import claim_of
 from ..state.history import changed_keys
 from ..state.trust import AGENT, AGENTS, author_state
+from .commit_checks import CheckedCommit, check_commit, contradicting, edits_of
 from .runner import Git, GitFailed, WorkTree, own_tree
-from .staged import (
-    CheckedCommit,
-    Staged,
-    check_commit,
-    contradicting,
-    edits_of,
-)
+from .staged import Staged
 
 # Read the changes of a branch: the files of its last commit and of the commit where it started.
 #

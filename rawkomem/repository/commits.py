@@ -22,19 +22,17 @@ from ..files.machine_records import purged_ids
 from ..files.private import lock
 from ..files.reading import implicit_id
 from ..files.replace import Replacing
-from ..git.runner import committed_files, committing_people
-from ..git.staged import (
+from ..git.commit_checks import (
     AddedMemories,
     CheckedCommit,
     Edit,
-    Staged,
     check_commit,
     edits_of,
-    entries_by_memory,
-    is_memory,
     plan_amendments,
     restored_file,
 )
+from ..git.runner import committed_files, committing_people
+from ..git.staged import Staged, entries_by_memory, is_memory
 from ..model.entries import Entry, Memory, Plan
 from ..model.errors import Refused
 from ..model.filters import without_records

@@ -12,7 +12,8 @@ from rawkomem.files.kept_texts import keep_edited
 from rawkomem.files.reading import read_data
 from rawkomem.format.blocks import join_entry
 from rawkomem.format.frontmatter import emit_entry
-from rawkomem.git.staged import Edit, entries_by_memory, plan_amendments, restored_file
+from rawkomem.git.commit_checks import Edit, plan_amendments, restored_file
+from rawkomem.git.staged import entries_by_memory
 from rawkomem.model.entries import Entry
 from rawkomem.model.errors import Refused
 from rawkomem.model.values import DAY, replace

@@ -7,7 +7,8 @@ import shutil
 import pytest
 from rawkomem.files.layout import Layout
 from rawkomem.files.reading import read_data
-from rawkomem.git.staged import PLAIN_WORD, CheckedCommit, Staged, _may_hold, check_commit
+from rawkomem.git.commit_checks import CheckedCommit, check_commit
+from rawkomem.git.staged import PLAIN_WORD, Staged, _may_hold
 from rawkomem.state.claims import read_registry
 
 from tests.git.gitting import Git

@@ -29,18 +29,17 @@ from ...git.branch import (
     has_errors,
     read_branches,
 )
-from ...git.runner import user_name
-from ...git.staged import (
+from ...git.commit_checks import (
     AMEND_HINT,
     CHECKS,
     DUPLICATES,
     SKIP_VARIABLE,
     CheckedCommit,
-    Staged,
     check_commit,
     duplicate_problems,
-    staged_layouts,
 )
+from ...git.runner import user_name
+from ...git.staged import Staged, staged_layouts
 from ...hosts.person import known_agent
 from ...model.entries import Memory
 from ...model.errors import BadInput, NewerFormat, NotFound
