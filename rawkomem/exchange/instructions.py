@@ -197,7 +197,8 @@ def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
 
 HEADING = re.compile(r"(#{1,6})[ \t]")
 HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
-CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
+# headings up to this level always split; deeper ones split long sections, and sections with several of them
+CUT_LEVEL = 2
 # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
 MAX_SECTION_WORDS = 300
 MIN_RULE_WORDS = 12  # a shorter item of a list is not a rule of its own
@@ -376,7 +377,9 @@ def _closed_section(
 ) -> Iterator[Section]:
     body = "\n".join(said).strip("\n").rstrip()
     deeper = [level for level, _ in heading_lines(body) if level]
-    if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
+    has_subjects = deeper.count(min(deeper, default=0)) > 1
+    is_long = len(body.split()) > MAX_SECTION_WORDS
+    if deeper and deepest < 6 and (is_long or has_subjects):
         yield from _cut_below(body, min(deeper), trail)
     else:
         yield Section(trail, body)
@@ -489,8 +492,9 @@ def section_entries(page: SourcePage) -> Iterator[Entry]:
 def _title_context(
     section: Section, page: SourcePage, scope: Sequence[str], has_title: bool
 ) -> str:
-    """Return what a title leaves out: the heading of its list, or the subject of a page for one folder or one subject."""
-    above = section.trail[-2:-1] if section.is_item else ()
+    """Return what a title leaves out: the heading above it, or the subject of a page for one folder or one subject."""
+    is_below = len(section.trail) > 1 + has_title
+    above = section.trail[-2:-1] if section.is_item or is_below else ()
     if above and conditions_from_headings(*above):
         return plain_title(above[0])
     is_whole_page = has_title and not section.trail[1:]

@@ -210,6 +210,7 @@ class Sources:
     # of ids that another layer has, too; empty if no other layer is asked
     prefix: str = ""
     shown: Callable[[str], str] = str  # returns the id under which a memory is shown
+    explained: str = ""  # id of a memory that is judged, however many others fit better
 
     def own(self, memory: Memory) -> Memory:
         """Return a memory that is shown with its id in this layer."""
@@ -285,6 +286,7 @@ def _usable(
                 )
 
     choose(hits, MAX_CONSIDERED)
+    choose(filter(None, [sources.explained]), MAX_CANDIDATES)
     others = [id for id in fired if id not in chosen]
     if len(chosen) + len(others) > MAX_CANDIDATES:
         row = sources.view.catalogue.row

@@ -41,8 +41,8 @@ from .render import (
 from .scoring import Profile, Reason, Scored, profile_of, score_candidates
 from .signals import (
     MAX_POINTERS,
+    MIN_BESIDE,
     MIN_POINTER,
-    SECOND_SHARE,
     THIN_WORDS,
     Limits,
     Question,
@@ -560,7 +560,7 @@ def _within(limits: Limits, profile: Profile) -> Limits:
     """Return the limits with those of the profile."""
     most = limits.max_injected if limits.max_injected >= 0 else profile.max_injected
     most = min(most, profile.max_results) if profile.max_results else most
-    beside = limits.min_confidence * SECOND_SHARE if profile.order else 0.0
+    beside = max(MIN_BESIDE, limits.min_confidence) if profile.order else 0.0
     return replace(limits, max_injected=most, min_beside=beside)
 
 

@@ -260,7 +260,7 @@ def _why_not_called_for(
     """Return why the text of a memory is not handed over; None if it is.
 
     A pattern that a person wrote is a promise: the text goes in if it fires, and not otherwise. In a long task, and
-    for all other memories, what they say must be about the task.
+    for all other memories, what they say must be about the task, and clearly so if somebody disputes it.
     """
     confidence, least = item.signals.confidence, limits.min_confidence
     if stands_alone(item):
@@ -270,6 +270,8 @@ def _why_not_called_for(
             return Reason("nothing-fired")
         if len(question.content) <= SHORT_WORDS:
             return None
+        least = max(least, limits.min_beside)
+    elif any(one.name == "disputes" and one.value < 1 for one in item.factors):
         least = max(least, limits.min_beside)
     is_about = confidence >= least
     return None if is_about else Reason("not-confident", (confidence, least))

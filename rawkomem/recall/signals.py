@@ -41,9 +41,9 @@ MAX_POINTERS = 4  # further memories that a prompt names in one line each
 DEFAULT_RESULTS = 10  # of a search without a limit
 MAX_UNVERIFIED = 1  # memories that no person vouches for, in one injection
 MAX_SIMILAR = 3  # earlier tasks that a query returns (LLMos)
-MIN_CONFIDENCE = 0.6  # probability of relevance that an injected memory needs
-# of MIN_CONFIDENCE, which every injected memory after the first needs
-SECOND_SHARE = 1.25
+MIN_CONFIDENCE = 0.4  # probability of relevance that an injected memory needs
+# … beside another one, or in a long task
+MIN_BESIDE = 0.75
 MIN_POINTER = 0.2  # probability of relevance that a pointer needs
 MIN_SIMILARITY = 0.3  # cosine of an earlier task (LLMos)
 MIN_LESSON_CONFIDENCE = 0.7  # that an injected lesson needs (RFC-0011)
@@ -65,7 +65,7 @@ class Limits:
     max_injected: int = -1  # below 0: as many as the profile says
     min_importance: str = IMPORTANCE[0]
     min_confidence: float = MIN_CONFIDENCE
-    min_beside: float = 0.0  # … of every memory after the first; the profile decides it
+    min_beside: float = MIN_BESIDE  # … beside another one; the profile decides it
     budget: int = BUDGET_TOKENS
     max_unverified: int = MAX_UNVERIFIED
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE

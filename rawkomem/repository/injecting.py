@@ -25,6 +25,7 @@ from .core import Core
 if TYPE_CHECKING:
     from . import Repository
 
+NO_ROOM = ("full", "over-budget")  # codes of memories that others left no room for
 CONTEXT_TOKENS = 2_000  # of a context without a budget
 
 
@@ -90,8 +91,9 @@ def _inject(
     only: Filter | None,
     strict: bool = False,
     told: Told | None = None,
+    explained: str = "",
 ) -> Injection:
-    """Inject with explicit limits; do not log the recall."""
+    """Inject with explicit limits; do not log the recall. The memory `explained` is always judged."""
     if limits.min_importance not in IMPORTANCE:
         raise BadInput(
             f"unknown importance {limits.min_importance!r}",
@@ -115,6 +117,7 @@ def _inject(
             chosen = layered.sources(only, strict, keys, layers)
         else:
             chosen = [sources(repo.core, only, strict, keys)]
+        chosen = [replace(one, explained=explained) for one in chosen]
         return inject(chosen, task, asked, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
@@ -147,10 +150,11 @@ def explain(
     if memory.kind in RECORDED and memory.kind not in only.kinds:
         return replace(bare, out=Reason("record", (memory.kind,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
-    alone = replace(only, ids=(found.id,))
-    injection = _inject(repo, task, profile, "rawko", anything, alone)
+    injection = _inject(
+        repo, task, profile, "rawko", anything, only, explained=found.id
+    )
     item = _about(memory.id, injection)
-    if item is None:
+    if item is None or not _is_found(item.signals):
         raise NotFound(
             f"{memory.id} shares neither words nor meaning nor a condition with this task",
             f"to inject it for such tasks, add a condition: rawkomem amend {memory.id} --when '…'",
@@ -159,7 +163,15 @@ def explain(
         return replace(
             item, out=Reason("unimportant", (memory.importance, limits.min_importance))
         ), False
-    return replace(item, out=item.out or Reason("crowded-out")), False
+    is_for_room = item.out is None or item.out.code in NO_ROOM
+    out = Reason("crowded-out") if is_for_room else item.out
+    return replace(item, out=out, is_pointed=False), False
+
+
+def _is_found(signals: Signals) -> bool:
+    """Return whether a memory shares words or meaning with the task, or its condition fired."""
+    shared = (value for name, value in signals.evidence if name != "search")
+    return bool(signals.fired or signals.score or any(value > 0 for value in shared))
 
 
 def note_injection(repo: Repository, injection: Injection, session: str) -> None:

@@ -97,6 +97,17 @@ def test_a_long_section_is_cut_further():
     ]  # fmt: skip
 
 
+def test_a_short_section_about_several_subjects_is_cut_and_each_title_names_it(repository, project):
+    (project / "CLAUDE.md").write_text(
+        "# Shop\n\n## Payments\n\n### JSON parsing\n\nCall parseJson, never JSON.parse: it limits the size.\n\n"
+        "### File names\n\nSource files have kebab-case names.\n\n"
+        "## Releases\n\nOne part stays.\n\n### Tags\n\nA tag is signed.\n"
+    )
+    repository.exchange.import_from(str(project / "CLAUDE.md"))
+    titles = {memory.title for memory in memories(repository, "quarantined")}
+    assert titles == {"JSON parsing (Payments)", "File names (Payments)", "Releases"}
+
+
 def test_a_section_that_changed_amends_its_memory(samples, repository, project):
     repository.exchange.import_from(samples["instructions"])
     repository.beliefs.review_all("CLAUDE.md", "activate")

@@ -128,7 +128,7 @@ def test_titles_tell_memories_apart(repository, project):
         "lib/w/install.md": "# Install\n\nUse the other wheel.\n",
     }
     put(project, {"AGENTS.md": page, **notes})
-    assert set(added(repository, project / "AGENTS.md")) == {"Shop: Background", "Depot: Background"}
+    assert set(added(repository, project / "AGENTS.md")) == {"Background (Shop)", "Background (Depot)"}
     assert set(added(repository, project / "lib")) == {
         "README: Draws maps of caves.", "README: Measures water levels.", "lib/z: Install", "Install: Use the other wheel.",
     }  # fmt: skip

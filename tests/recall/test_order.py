@@ -197,6 +197,23 @@ def test_why_not_tells_the_truth_about_what_was_cut(crowd):
     assert not inside and item.out.code == "crowded-out" and item.signals.fired
 
 
+def test_why_judges_a_memory_beside_the_others_also_if_it_is_not_among_the_best(tmp_path):
+    rows = [
+        (f"m{n:02}", f"Request timeout {n}", "", f"The request timeout of service {n} is {n} seconds.", "medium", 1)
+        for n in range(40)
+    ]
+    repository = made(
+        tmp_path, [*rows, ("far", "Colours", "When a service has a colour", "Blue is a service colour.", "medium", 1)]
+    )
+    task = "set the request timeout of the new service"
+    considered = [*(asked := repository.inject(task)).items, *asked.left_out]
+    assert "far" not in {item.memory.id for item in considered}
+    item, inside = repository.explain("far", task)
+    searched = [dict(one.signals.evidence)["search"] for one in considered]
+    assert not inside and dict(item.signals.evidence)["search"] < min(searched)
+    assert item.signals.confidence < 0.2 and not item.is_pointed
+
+
 def test_the_setting_chooses_the_profile_also_for_an_agent(tmp_path):
     repository = made(tmp_path, [("one", "Charts", "chart", "Draw charts with plotly.", "medium", 1)])
     config = tmp_path / ".rawko" / "config.yaml"
