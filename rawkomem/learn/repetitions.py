@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 
@@ -139,6 +140,9 @@ MIN_COVER_SHARED = 0.4  # … as a share of those of the shorter text
 MIN_COVER_COSINE = 0.5  # of the memory and the person's words, or their key sentence
 
 
+CLAUSE_END = re.compile(r"[,.;:\n]")
+
+
 def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories that say what a draft says and do not contradict it, closest first."""
     texts = [
@@ -159,9 +163,20 @@ def covering_memories(draft: Draft, memories: Sequence[Memory]) -> list[Memory]:
         is_close = (
             cosine >= MIN_COVER_COSINE and len(said.subject & other.subject) >= wanted
         )
-        if is_close and not is_other_number and not _contradicts(draft, memory):
+        is_same = not is_other_number and _asks_same(draft.text, other.subject)
+        if is_close and is_same and not _contradicts(draft, memory):
             close.append((cosine, memory))
     return [memory for _, memory in sorted(close, key=lambda pair: -pair[0])]
+
+
+def _asks_same(text: str, known: frozenset[str]) -> bool:
+    """Tell whether most words of a clause that forbids nothing are among the known ones; true if all clauses forbid.
+
+    "Never run bare pytest, run make suite" does not say what a memory about pytest says.
+    """
+    clauses = map(statement_of, CLAUSE_END.split(text))
+    asked = [one.subject for one in clauses if one.subject and not one.negations]
+    return not asked or any(len(one & known) > len(one) / 2 for one in asked)
 
 
 def _contradicts(draft: Draft, memory: Memory) -> bool:

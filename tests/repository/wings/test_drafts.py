@@ -104,6 +104,16 @@ def test_a_correction_that_agrees_with_a_memory_confirms_it(title, body, words, 
     assert len(repository.list()) == 1 and not repository.drafts.all()
 
 
+def test_a_correction_that_asks_for_something_else_is_a_memory_of_its_own(repository):
+    """Keeping it confirmed the memory about the forbidden command, and the rule was lost."""
+    repository.add(Entry(title="Testing (CLI)", body="Run the tests of the CLI with `uv run pytest tests/cli/`."))
+    words = "No, never run bare pytest here. Run the tests with make suite, since bare pytest skips the migrations."
+    assert learned(repository, words).agrees == ""
+    (item,) = repository.waiting(["draft"])
+    repository.decide(item, "keep")
+    assert any("make suite" in repository.get(row.id).body for row in repository.list())
+
+
 def test_a_draft_with_a_reason_can_join_the_memory_or_stand_beside_it(repository):
     old = repository.add(Entry(title="Use pnpm, never npm", body="Use pnpm in this project, never npm."))
     draft = learned(repository, "we use pnpm here, never npm, because npm breaks the lockfile")
