@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from ..files.layout import Layout, sweep
 from ..index.act_table import ActRule, ActTable, read_table
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 # where hosts put what a tool is asked to do; Cursor passes a command, or an edit, as the call itself
 INPUT_KEYS = ("tool_input", "toolArgs")
-MAX_REMINDERS = 5  # of one call; the next call that fits gets the others
+MAX_REMINDERS = 2  # of one call; the next call that fits gets the others
 # of a guard ASK, if the host cannot ask the person: the call is refused once in a session
 ASK_AGENT = "ask-agent"
 LEADS = {
@@ -42,6 +43,8 @@ LEADS = {
 }
 
 
+WORD = re.compile(r"[^\W\d_]{3,}")
+GLOB_SIGN = re.compile(r"[*?!\[\]{},]")
 Known = tuple[Layout, ActTable] | None
 
 
@@ -94,7 +97,7 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
             return host.act(call, decision, _limited(call, texts, "\n\n"))
     if REMIND not in fitting or host.reminds_after != is_after:
         return None
-    told = _not_told(layout, call, fitting[REMIND])
+    told = _not_told(layout, call, _nearest_first(fitting[REMIND], acts))
     repeated = [rule for rule in fitting[REMIND] if rule not in told]
     if call.session:
         _note(layout, REMINDED, told, call.session)
@@ -102,6 +105,20 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
         _note(layout, DONE_ANYWAY, [] if told else repeated, call.session)
     texts = [rule.reminder for rule in told]
     return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
+
+
+def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
+    """Return the rules with the narrowest patterns first; of those, the ones that share most words with the acts."""
+    words = {word for act in acts for word in WORD.findall(f"{act.path} {act.text}")}
+
+    def turn(rule: ActRule) -> tuple[bool, int, int]:
+        literal = max(
+            (len(GLOB_SIGN.sub("", path)) for path in rule.applies.paths), default=0
+        )
+        shared = words.intersection(WORD.findall(" ".join(rule.lines)))
+        return not (rule.applies.commands or rule.applies.text), -literal, -len(shared)
+
+    return sorted(rules, key=turn)
 
 
 def acts_of(call: Call, project: str) -> Iterator[Act]:

@@ -191,6 +191,24 @@ def test_a_reminder_comes_again_after_a_compaction(rule, tell):
     assert decision(tell("claude", "before-tool", call))[0] == "remind"
 
 
+def test_the_narrowest_rules_come_first_and_two_at_a_time(memories, git, tell):
+    """Five general rules came with the first edit of a file, and the one about it with the fourth."""
+    rules = [
+        ("a", "**/*", "Keep lines short"),
+        ("b", "**/*.txt", "End files with a line break"),
+        ("c", "marked/**", "Name the owner of a marker"),
+        ("d", "**/*.txt", "Spell the zeppelin in capitals"),
+    ]
+    for name, glob, title in rules:
+        (memories / f"{name}.md").write_text(f"---\ntitle: {title}\nappliesTo:\n  paths: ['{glob}']\n---\n\n{WHY}\n")
+    git("add", "-A")
+    git("commit", "-qm", "rules")
+    write = {"tool_name": "Write", "tool_input": {"file_path": f"{FOLDER}/marked/a.txt", "content": "A zeppelin"}}
+    heard = [decision(tell("claude", "before-tool", claude("PreToolUse", **write)))[1] for _ in range(3)]
+    titles = [[title for _, _, title in rules if title in text] for text in heard]
+    assert titles == [[rules[2][2], rules[3][2]], [rules[1][2]], []], "a glob for every file applies to none"
+
+
 def test_the_start_of_a_session_names_the_guards(rule, tell):
     rule("remind", "Only a reminder", 1)
     rule("ask", "Ask about markers", 2)
