@@ -18,9 +18,12 @@ WHO = {
 }
 SHOWN = {  # what a reader must see
     "ten-minutes": (
-        "Payments are tried three times", "whenToUse fired", "five tries within a minute",
-        "rawkomem hook claude prompt; exit 0", "next: start 'claude' in this folder",
-    ),  # fmt: skip
+        "Payments are tried three times",
+        "whenToUse fired",
+        "five tries within a minute",
+        "rawkomem hook claude prompt; exit 0",
+        "next: start 'claude' in this folder",
+    ),
     "team": ("Deploys go out on Tuesdays", "so it was last month", "amend", "Retry three times.", "0 problems"),
 }
 
