@@ -17,10 +17,14 @@ WHO = {
     for part, end in (("NAME", ""), ("EMAIL", "@x.org"))
 }
 SHOWN = {  # what a reader must see
-    "ten-minutes": ("Payments are tried three times", "whenToUse fired", "five tries within a minute"),
-    "agents": ("rawkomem hook claude prompt; exit 0", "next: start 'claude' in this folder", ".mcp.json"),
-    "team": ("Deploys go out on Tuesdays", "so it was last month", "amend"),
-    "ci": ("stored",),
+    "ten-minutes": (
+        "Payments are tried three times",
+        "whenToUse fired",
+        "five tries within a minute",
+        "rawkomem hook claude prompt; exit 0",
+        "next: start 'claude' in this folder",
+    ),
+    "team": ("Deploys go out on Tuesdays", "so it was last month", "amend", "Retry three times.", "0 problems"),
 }
 
 

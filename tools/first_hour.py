@@ -79,8 +79,7 @@ def steps() -> list[Step]:
         Step(
             "Install",
             """
-            Until rawkomem is on the package index, build it in a checkout. `pipx install` and `uv tool install`
-            take the same file.
+            Until rawkomem is on the package index, build it in a checkout ([other ways](install.md)).
             """,
             [
                 Command("pip wheel --quiet --no-deps --wheel-dir ~/dist .", "rawkomem"),
@@ -109,12 +108,9 @@ def steps() -> list[Step]:
         Step(
             "Start",
             """
-            `rawkomem init` looks for instructions, rules and memories of other tools, for agent hosts on your
-            machine, and for git. It shows a plan and asks before each step. Here, Enter answers every question. The
-            machine of this recording has a `~/.claude` folder, as Claude Code makes it.
-
-            In a script, `rawkomem init --yes` asks nothing, and the memories wait for a review. Only a person can
-            vouch for them.
+            `rawkomem init` looks for rules that people wrote for agents, for memories of other tools, for agents on
+            your machine (here: Claude Code), and for git. It shows a plan and asks before each step; press Enter to
+            agree. Each rule becomes a memory: a Markdown file in `.rawko/memories/`. Commit them.
             """,
             [
                 Command("rawkomem init", keys=("\n",) * 4, max_lines=MAX_PLAN_LINES),
@@ -125,11 +121,8 @@ def steps() -> list[Step]:
             "Recall",
             """
             `search` finds memories by words and by meaning. `inject` prints what an agent gets for a task: the text of
-            the surest memories, and the files of others that may apply. It prints nothing if no memory fits. Claude
-            Code now asks for the same at each prompt.
-
-            Your sessions leave nothing in the repository. To record them as
-            [traces](traces.md#what-hooks-record), set `recordSessions: on`.
+            the memories that fit, and the files of others that may apply. It prints nothing if no memory fits. From
+            now on, Claude Code gets the same text with each of your prompts.
             """,
             [
                 Command(
@@ -144,7 +137,7 @@ def steps() -> list[Step]:
             """
             An agent loads the whole rule file at each start. The rules are memories now, so most of the file can go. The
             command shows what it removes and how many tokens that saves, and asks. `rawkomem import --unshorten FILE`
-            undoes it.
+            undoes it. You can skip this step.
             """,
             [
                 Command(
@@ -155,18 +148,18 @@ def steps() -> list[Step]:
         Step(
             "Correct the agent once",
             """
-            You asked the agent to run the tests, it ran them in a way that does not work here, and you told it so. A
-            connected agent calls rawkomem at the end of each turn, and your correction is a draft; here, the same
-            session is read from a file. `rawkomem drafts` asks you about each draft: `k` keeps it. Commit it, and
-            your team vouches for it. The next session gets it when it is asked to run the tests, in these words or
-            in others.
+            You asked the agent to run the tests, it ran them in a way that does not work here, and you told it so. With
+            a connected agent, your correction is a draft at the end of the turn. Here, `learn` reads the same session
+            from a file. `rawkomem drafts` asks you about each draft: `k` keeps it as a memory. Here it wrongly names a
+            memory that says the same (`agrees`); then `b` keeps both. Commit the file. The next session gets it when it
+            is asked to run the tests, in these words or in others.
             """,
             [
                 Command(f"echo '{SESSION}' > ~/session.json"),
                 Command("rawkomem learn ~/session.json"),
                 Command(
                     "rawkomem drafts",
-                    keys=("k",),
+                    keys=("b",),
                     max_lines=MAX_PLAN_LINES,
                     question=r"q.{0,8} quit",
                 ),
@@ -174,28 +167,25 @@ def steps() -> list[Step]:
                     "git add . && git commit --quiet -m 'Remember how to run the tests'"
                 ),
                 Command("rawkomem inject 'does everything still pass?'"),
-                Command("rawkomem inject 'translate the welcome page'"),
             ],
         ),
         Step(
             "Tell it a rule",
             """
-            Store a rule without a session. `--when` names the words of a task for which the memory is needed; a task
-            with these words gets its text first.
+            You can store a rule yourself. `--when` says for which tasks the memory is needed.
             """,
             [
                 Command(
                     f"rawkomem add --title '{USUAL}' --when migration --importance high "
                     "--body 'Run `prefect server database revision`. Do not call alembic_revision() by hand.'"
                 ),
-                Command(f"rawkomem inject '{MIGRATION}'"),
             ],
         ),
         Step(
             "Change your mind",
             """
-            Later, the rule changes. Store the new rule and put it in the place of the old one. The old one stays in
-            its file as history, and no agent gets it any more. `rawkomem undo` takes back the last change.
+            Later, the rule changes. Store the new rule and replace the old one with it. The old rule stays as history,
+            and no agent gets it any more. `rawkomem undo` undoes the last change.
             """,
             [
                 Command(
@@ -215,7 +205,7 @@ def steps() -> list[Step]:
             "Merge with a colleague",
             """
             Maria clones the project. She and you change the same memory at the same time. Git merges both changes,
-            because each change of a committed memory is a file of its own.
+            because each change of a committed memory is a separate file.
             """,
             [
                 Command(
@@ -240,7 +230,7 @@ def steps() -> list[Step]:
         Step(
             "Review in a pull request",
             """
-            Memories are files, so they are reviewed like code. `diff` shows what a branch does to memories, and
+            Memories are files, so you review them like code. `diff` shows what a branch does to memories, and
             `check --diff` finds mistakes in them. The page about [git](git.md#review-in-pull-requests) has both as
             a GitHub Action.
             """,
@@ -256,12 +246,13 @@ def steps() -> list[Step]:
             ],
         ),
         Step(
-            "See where you stand",
+            "Next",
             """
-            `doctor` looks for problems on your machine. `rawkomem uninstall` removes everything that rawkomem wrote,
-            except your memories.
+            Start your agent in the project and work as usual. `rawkomem status` shows what waits for you,
+            `rawkomem doctor` looks for problems on your machine, and `rawkomem uninstall` removes everything that
+            rawkomem wrote, except your memories. More: [agents](hosts.md), [guards](guards.md), [git](git.md).
             """,
-            [Command("rawkomem stats"), Command("rawkomem doctor")],
+            [],
         ),
     ]
 
@@ -355,10 +346,8 @@ def page(done: list[Step]) -> str:
         "# Your first hour",
         "Install rawkomem, start it in a project, recall, correct an agent, merge with a colleague, and review. Paste "
         "the command after each `$`; the text before it is the folder to run it in.",
-        "`tools/first_hour.py` recorded this page: it ran each command at a terminal and wrote down the real output. "
-        f"Outputs of more than {MAX_LINES} lines (the plan: {MAX_PLAN_LINES}) are shown without their "
-        f"middle, lines of more than {MAX_COLUMNS} characters without their end. The commands took {_seconds(total)} "
-        "on two busy processor cores.",
+        f"The outputs are real; long ones are shortened. All commands together took {_seconds(total)} on two busy "
+        "processor cores.",
     ]
     return "\n\n".join([*head, *(_section(step) for step in done)]) + "\n"
 

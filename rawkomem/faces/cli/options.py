@@ -38,7 +38,7 @@ EXPLAIN = (
     "--explain: Also print on stderr which memories are included or omitted, and why."
 )
 PERSONAL = "--personal: Use your personal repository, which every project recalls from."
-STRICT = "--strict: Only memories that a person committed, typed or reviewed."
+STRICT = "--strict: Only memories that a person committed or reviewed."
 
 # One option for each row of model/filters.py that has a help text.
 FILTER_LINES = {
