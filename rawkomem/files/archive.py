@@ -151,7 +151,7 @@ def pack_folder(layout: Layout, folder: str) -> int:
     known = {
         name: data
         for name in markdown_in(layout, folder)
-        if (data := files.read(layout.path(f"{folder}/{name}"))) is not None
+        if (data := files.read(f"{folder}/{name}")) is not None
     }
     held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
@@ -160,9 +160,9 @@ def pack_folder(layout: Layout, folder: str) -> int:
         if all(some.get(name) != data for some in held)
     }
     if new:
-        _put_bundle(layout, files, folder, new)
+        _put_bundle(files, folder, new)
     for name in known:
-        files.put(layout.path(f"{folder}/{name}"), None)
+        files.put(f"{folder}/{name}", None)
     try:
         files.finish()
     except ChangedMeanwhile:
@@ -177,28 +177,25 @@ def unpack_folder(layout: Layout, folder: str) -> int:
     Existing files stay. Raise Refused if the folder changes meanwhile.
     """
     files = Replacing(layout)
-    refuse_links(layout, layout.path(folder))
     count = 0
     for bundle in bundles_of(layout, folder):
-        files.read(layout.path(bundle))
+        files.put(bundle, None)
         for name, data in read_bundle(layout, bundle).items():
-            file = _free_place(layout, files, f"{folder}/{name}", data)
-            if file:
-                files.put(file, data)
+            path = _free_place(files, f"{folder}/{name}", data)
+            if path:
+                files.put(path, data)
                 count += 1
-        files.put(layout.path(bundle), None)
     files.finish()
     return count
 
 
-def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
-    """Return a free file for these bytes, numbered if needed; empty if a file with the same bytes exists."""
+def _free_place(files: Replacing, path: str, data: bytes) -> str:
+    """Return a free path for these bytes, numbered if needed; empty if a file with the same bytes exists."""
     for name in numbered_names(path.removesuffix(".md")):
-        file = layout.path(f"{name}.md")
-        known = files.read(file)
+        known = files.read(f"{name}.md")
         if known is None or known == data:
             break
-    return file if known is None else ""
+    return f"{name}.md" if known is None else ""
 
 
 def bundles(layout: Layout) -> Iterator[str]:
@@ -275,9 +272,7 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     return held
 
 
-def _put_bundle(
-    layout: Layout, files: Replacing, folder: str, held: Mapping[str, bytes]
-) -> None:
+def _put_bundle(files: Replacing, folder: str, held: Mapping[str, bytes]) -> None:
     """Stage a bundle of these files; raise Refused or Unwritable unless the same files can be read back."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -289,9 +284,7 @@ def _put_bundle(
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
     if bundled_files(data, path) != held:
         raise Unwritable(f"{path} could not be read back", "check the memory files")
-    refuse_links(layout, os.path.dirname(layout.path(path)))
-    files.read(layout.path(path))
-    files.put(layout.path(path), data)
+    files.put(path, data)
 
 
 # Number the entries of the experience log, and move older entries to the archive.
@@ -339,7 +332,7 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     logs = {
         path: data
         for path in _log_files(layout, LOG)
-        if (data := files.read(layout.path(path)) or b"")
+        if (data := files.read(path) or b"")
         .lstrip(b"\xef\xbb\xbf \t\r\n")
         .startswith(b"---")
     }
@@ -366,9 +359,9 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
             else:
                 left.append(text)
         if gone:
-            _put_archived(layout, files, gone)
+            _put_archived(files, gone)
             rest = "\n---\n\n".join(left).encode()
-            files.put(layout.path(path), rest or None)
+            files.put(path, rest or None)
     files.finish()
     return leaving
 
@@ -379,7 +372,7 @@ def _as_number(id: str) -> tuple[int, str]:
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
-def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) -> None:
+def _put_archived(files: Replacing, pieces: Sequence[Logged]) -> None:
     """Stage the entries that the archived log of their month does not hold yet.
 
     A change goes to the month of its experience.
@@ -394,12 +387,12 @@ def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) ->
         if folder not in archived:
             archived[folder] = {
                 known
-                for path in _log_files(layout, folder)
-                for _, known in read_texts(files.read(layout.path(path)) or b"", path)
+                for path in _log_files(files.layout, folder)
+                for _, known in read_texts(files.read(path) or b"", path)
             }
         if text not in archived[folder]:
             entry = replace(entry, path=f"{folder}/{LOG_FILE}")
-            place_entry(layout, files, entry, text)
+            place_entry(files, entry, text)
 
 
 def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
@@ -439,7 +432,7 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = list(_files_with(layout, partial(may_speak_of, id), Replacing(layout)))
+    found = list(_files_with(Replacing(layout), partial(may_speak_of, id)))
     for one in found:
         if one.about(id):
             without_entries(one, lambda entry: entry.target == id)
@@ -461,7 +454,7 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     with lock(layout, "write"):
         files = Replacing(layout)
         held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
-        for one in _files_with(layout, partial(may_speak_of, id), files):
+        for one in _files_with(files, partial(may_speak_of, id)):
             if one.about(id):
                 path = one.reading.path
                 data = without_entries(one, lambda entry: entry.target == id)
@@ -470,12 +463,12 @@ def purge_files(layout: Layout, id: str) -> list[str]:
                     held.setdefault(one.bundle, read_bundle(layout, one.bundle))
                     held[one.bundle][os.path.basename(path)] = data
                 else:
-                    files.put(layout.path(path), data or None)
+                    files.put(path, data or None)
         for bundle, some in held.items():
             left = {name: data for name, data in some.items() if data}
             if left:
-                _put_bundle(layout, files, folder_of_bundle(bundle), left)
-            files.put(layout.path(bundle), None)
+                _put_bundle(files, folder_of_bundle(bundle), left)
+            files.put(bundle, None)
         files.finish()
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
@@ -488,9 +481,7 @@ def memories_holding(
     """Return path → the memories whose text passes a test; a path without memories has the text elsewhere."""
     found: dict[str, set[str]] = {}
     for one in _files_with(
-        layout,
-        lambda data, _: holds(data.decode("utf-8", "replace")),
-        Replacing(layout),
+        Replacing(layout), lambda data, _: holds(data.decode("utf-8", "replace"))
     ):
         found.setdefault(one.bundle or one.reading.path, set()).update(
             entry.target
@@ -501,9 +492,10 @@ def memories_holding(
 
 
 def _files_with(
-    layout: Layout, wanted: Callable[[bytes, str], bool], files: Replacing
+    files: Replacing, wanted: Callable[[bytes, str], bool]
 ) -> Iterator[FoundFile]:
     """Yield the memory files, also those in bundles, whose bytes and path pass a test."""
+    layout = files.layout
     seen = sweep(layout)
     for folder in seen.unreadable:
         if not os.path.islink(layout.path(folder)):
@@ -512,11 +504,11 @@ def _files_with(
                 "check its permissions and the disk",
             )
     for path in filter(is_text_path, stamps_in(seen.listing)):
-        data = files.read(layout.path(path)) or b""
+        data = files.read(path) or b""
         if wanted(data, path):
             yield FoundFile(data, read_data(data, path, advice=False))
     for bundle in list(bundles(layout)):
-        files.read(layout.path(bundle))
+        files.read(bundle)
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of_bundle(bundle)}/{name}"
             if wanted(data, path):

@@ -653,10 +653,10 @@ class Undoing(Wing):
         changing = Replacing(layout, self._core.warn)
         before: dict[str, bytes] = {}
         for path in {entry.path for entry in gone}:
-            data = before[path] = changing.read(layout.path(path)) or b""
+            data = before[path] = changing.read(path) or b""
             file = FoundFile(data, read_data(data, path, advice=False))
             left = without_entries(file, lambda entry: entry.id in ids)
-            changing.put(layout.path(path), left or None)
+            changing.put(path, left or None)
         copies = keep_edited(layout, before)
         changing.finish()
         planned = [one for one in undone.plan.entries if one.about in removed]

@@ -4,7 +4,6 @@ and changes moved into the files of their memories.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..files.append import (
@@ -227,10 +226,7 @@ class Edits(Wing):
         with lock(layout, "write"):
             changing = Replacing(layout, self._core.warn)
             for path, data in files.items():
-                file = layout.path(path)
-                changing.read(file)
-                os.makedirs(os.path.dirname(file), exist_ok=True)
-                changing.put(file, data)
+                changing.put(path, data)
             changing.finish()
 
     # Staged memories, compared with others; only `settle` writes
