@@ -24,7 +24,6 @@ from .private import (
     Lock,
     aside_path,
     check_private,
-    guard,
     open_private,
     seal_of,
     secret_name,
@@ -255,16 +254,14 @@ def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
         path = records_path(layout, make)
     except FileNotFoundError:
         return None
-    inode = _inode_of(path)
+    if opened := _opened(path):
+        return opened
     if path in _connections:
-        if opened := _opened(path):
-            return opened
         close_records()
-    if not inode and not make:
+    is_made = bool(_inode_of(path))
+    if not is_made and not make:
         return None
-    connection = _open_sealed(path) if inode else None
-    if connection is None:
-        connection = _install(path, make)
+    connection = (_open_sealed(path) if is_made else None) or _install(path, make)
     if connection:
         _connections[path] = (os.getpid(), _inode_of(path), connection)
         _paths[layout.root] = path
@@ -274,11 +271,10 @@ def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
 
 
 def _opened(path: str) -> apsw.Connection | None:
-    """Return the connection that this process opened before, if folder and file are still the same."""
-    try:
-        guard(path)
-    except OSError:
-        return None
+    """Return the connection that this process opened before, if the file at this path is still the same.
+
+    Its folder is not checked again: the file's name holds a secret, which nobody else can give a file of this inode.
+    """
     process, inode, connection = _connections.get(path, (0, 0, None))
     return connection if (process, inode) == (os.getpid(), _inode_of(path)) else None
 
