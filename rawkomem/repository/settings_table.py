@@ -16,6 +16,7 @@ from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, read_bytes, user_config
 from ..files.replace import read_whole, replace_whole
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
+from ..git.runner import committed_settings
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.entries import Unreadable
 from ..model.errors import BadInput, Refused
@@ -367,6 +368,53 @@ def raise_format(layout: Layout) -> None:
 
 MAX_WARNINGS = 10  # of one file
 MAX_KEY_CHARS = 60  # characters of a key in a warning
+
+
+# numbers of the files; a later file overrides an earlier one
+_, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
+
+
+def read_files(
+    files: Sequence[str], layout: Layout
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields that the user's file, the repository's, and the user's for this repository set; and warnings.
+
+    A shared source cannot change settings: only the format of its files counts.
+    """
+    values: dict[Path, Any] = {}
+    warnings: list[str] = []
+    for number, file in enumerate(files):
+        is_repositorys = number == REPOSITORYS
+        settings, odd = read_settings(file, is_repositorys)
+        if is_repositorys and layout.elsewhere:
+            settings = [one for one in settings if one[0] == FORMAT_KEY]
+        elif is_repositorys and (committed := committed_settings(layout)) is not None:
+            settings, changed = with_committed(settings, committed, file)
+            odd += changed
+        for key, path, value in settings:
+            row = ROWS.get(key, FORMAT_ROW)
+            if row.least and number != USERS_FOR_REPOSITORY:
+                value = min(value, values.get((key,), row.default))
+            values[key, *path] = value
+        warnings += odd
+    return _merged_fields(values), [] if layout.elsewhere else warnings
+
+
+def _merged_fields(values: Mapping[Path, Any]) -> dict[str, Any]:
+    """Return the fields of Settings, as dotted paths. A group of names is one value: (name, its fields) for each."""
+    fields: dict[str, Any] = {}
+    groups: dict[str, dict[str, dict[str, Any]]] = {}
+    for (key, *below), value in values.items():
+        row = ROWS.get(key, FORMAT_ROW)
+        if row.named:
+            name, inner = below
+            own = groups.setdefault(key, {}).setdefault(name, {})
+            own[AGENT_FIELDS.get(inner, inner)] = value
+        else:
+            fields |= row.fields_of(below, value)
+    for key, named in groups.items():
+        fields[key] = tuple((name, (*own.items(),)) for name, own in sorted(named.items()))  # fmt: skip
+    return fields
 
 
 def read_settings(
