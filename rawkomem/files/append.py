@@ -58,11 +58,6 @@ from .reading import (
 )
 from .replace import ChangedMeanwhile, Replacing
 
-# Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
-#
-# Two branches never write the same file, so git merges them without a merge driver. `rawkomem tidy
-# gather` moves the changes into the files of their memories.
-
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
 # of the memory's file name: some file systems allow only 143 bytes for a name
 STEM_BYTES = 120
@@ -134,22 +129,18 @@ def _change_digits(id: str) -> str:
     return sha256(id.encode()).hexdigest()[:ID_DIGITS]
 
 
-# Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never
-# change.
-
 # entries that are written together, and their joined text
 Step = tuple[list[Entry], str]
 
-FULL_FILE_BYTES = (
-    64 * 1024
-)  # a larger file gets no more entries, because each change reads and folds the whole file
+# a larger file gets no more entries, because each change reads and folds the whole file
+FULL_FILE_BYTES = 64 * 1024
 MAX_SIBLINGS = 10_000  # file names that are tried for one entry
 # attempts when another program saves a file between our read and our rename
 MAX_RETRIES = 20
-RETRY_MS = (
-    10 * 60 * 1000
-)  # an identical entry that is younger than this was stored by a killed command
+# an identical entry that is younger than this was stored by a killed command
+RETRY_MS = 10 * 60 * 1000
 MAX_READ_SIBLINGS = 4  # sibling files that are searched for an identical entry
+# not compared
 OWN_FIELDS = {
     "id": "",
     "at": 0,
@@ -158,7 +149,7 @@ OWN_FIELDS = {
     "given": (),
     "leaks": False,
     "digest": "",
-}  # not compared
+}
 
 
 @record
@@ -493,9 +484,6 @@ def appended(data: bytes, entry: str) -> bytes:
 
 
 # Move changes from change files into the files of their memories, in the order of the fold.
-#
-# All entries are written before the change files are removed. After a kill an entry may be in both
-# places; the fold counts it once because both copies have the same id, and the next run finishes.
 
 # a memory, and every entry about it
 KnownMemory = tuple[Memory | None, Sequence[Entry]]

@@ -117,21 +117,14 @@ def remove_empty(layout: Layout, folder: str) -> None:
 
 # Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack
 # them.
-#
-# A bundle's name contains the hash of its bytes, and a bundle never changes. Two clones that pack
-# the same files make the same bundle. If their files differ, git keeps both bundles without a
-# conflict, and a month is the union of its bundles. The packed files are removed last: after a kill
-# each file is in its folder, in a bundle or in both, and the next run finishes. Bundles are not
-# indexed.
 
 BUNDLE_SUFFIX = ".tar.gz"
 HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
 BUNDLE_NAME = re.compile(
     rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}"
 )
-MAX_BUNDLE_BYTES = (
-    512 * 1024 * 1024
-)  # total size of the unpacked files; a larger bundle is rejected
+# total size of the unpacked files; a larger bundle is rejected
+MAX_BUNDLE_BYTES = 512 * 1024 * 1024
 
 
 def is_bundle(path: str) -> bool:

@@ -36,11 +36,8 @@ from .layout import Layout, is_local_name, is_text_path, stamps_in, sweep, walk
 from .reading import Reading, read_data, read_file
 from .replace import PAGE, is_generated, read_page
 
-ALWAYS_REPORTED = (
-    "unsafe-name",
-    "long-name",
-    "secret",
-)  # reported for deleted memories, too: their files still exist
+# reported for deleted memories, too: their files still exist
+ALWAYS_REPORTED = ("unsafe-name", "long-name", "secret")
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 # the code of a remark that applies to most good memories
@@ -49,9 +46,8 @@ KEBAB = re.compile(
     r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md"
 )
 TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
-UNSAFE_NAME = re.compile(
-    r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
-)  # not allowed on Windows
+# not allowed on Windows
+UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')
 # types of links that may lead to a deleted memory
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)
 MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"

@@ -30,8 +30,6 @@ from .replace import PAGE, is_below, is_generated, leads_out
 from .session_records import DraftRecords
 from .takeover import unused_paths
 
-# Write the files of a new repository.
-
 CONFIG_TEXT = f"""\
 # Settings of this repository; 'rawkomem docs settings' lists them all.
 # Endpoints, keys and commands belong in your own config, never here.
@@ -171,13 +169,14 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
     return Leaving(present[0], present[1], named, tuple(shortened))
 
 
+# name → rows of the records
 ONLY_HERE = {
     "undoable change": "(SELECT DISTINCT name FROM changes)",
     "typed entry": "arrivals WHERE how = 'person'",
     "injection": "usage",
     "ledger block": "blocks",
     "unsent event": "sink_queue",
-}  # name → rows of the records
+}
 
 
 def undecided(layout: Layout) -> list[str]:
@@ -250,10 +249,11 @@ def _bytes_of_file(file: str) -> bytes:
 # shipped ones.
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# wheel, checkout
 SHIPPED_TEMPLATES = (
     os.path.join(PACKAGE, "templates"),
     os.path.join(os.path.dirname(PACKAGE), "templates"),
-)  # wheel, checkout
+)
 
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
@@ -296,10 +296,11 @@ def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
 
 # Find the documentation pages in the installed package or in the checkout.
 
+# wheel, checkout
 SHIPPED_DOCS = (
     os.path.join(PACKAGE, "docs"),
     os.path.join(os.path.dirname(PACKAGE), "docs"),
-)  # wheel, checkout
+)
 MIGRATE = "migrate"  # folder of the pages about other systems
 OVERVIEW = "README"  # the page that lists all others
 

@@ -166,10 +166,8 @@ def _without_secrets(text: str) -> str:
 MAX_LOG_BYTES = 256 * 1024
 # a user sets it to EAGER to run jobs at once, even on a busy machine
 BACKGROUND_VARIABLE = "RAWKOMEM_BACKGROUND"
-MARK, EAGER = (
-    "started ",
-    "eager",
-)  # MARK is the prefix of the variable's value in a process that `start` started
+# MARK is the prefix of the variable's value in a process that `start` started
+MARK, EAGER = ("started ", "eager")
 # One core at the lowest priority, for every library that does arithmetic.
 THREADS = (
     "OPENBLAS_NUM_THREADS",
@@ -184,9 +182,8 @@ WORK = (
     f"os.environ[{BACKGROUND_VARIABLE!r}] = {MARK!r} + os.environ.get({BACKGROUND_VARIABLE!r}, ''); "
     "from rawkomem.faces.cli import run; sys.exit(run(sys.argv[1:]))"
 )
-WINDOWS_FLAGS = (
-    0x00000008 | 0x00000200 | 0x00000040
-)  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
+# DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP, IDLE_PRIORITY_CLASS
+WINDOWS_FLAGS = 0x00000008 | 0x00000200 | 0x00000040
 # started processes: a long-running parent must reap those that ended
 _children: list[int] = []
 
@@ -286,6 +283,7 @@ def _popen(command: list[str], stdin: int, stderr: int) -> None:
     import subprocess
 
     windows = os.name == "nt"
+    # so that Popen does not warn about a process that still runs
     subprocess.Popen(
         command,
         stdin=stdin if stdin >= 0 else subprocess.DEVNULL,
@@ -293,4 +291,4 @@ def _popen(command: list[str], stdin: int, stderr: int) -> None:
         stderr=stderr,
         creationflags=WINDOWS_FLAGS if windows else 0,
         start_new_session=not windows,
-    ).returncode = 0  # so that Popen does not warn about a process that still runs
+    ).returncode = 0

@@ -199,6 +199,7 @@ def append_log(path: str, line: str, max_bytes: int) -> None:
 
 # between attempts; growing pauses would let newcomers overtake processes that wait
 PAUSE_S = 0.003
+# these change files
 FILE_PURPOSES = (
     "write",
     "purge",
@@ -208,7 +209,7 @@ FILE_PURPOSES = (
     "skills",
     "lifecycle",
     "mesh",
-)  # these change files
+)
 # purpose → file, seconds to wait
 PURPOSES = {
     # every change of Markdown files; a write takes milliseconds
@@ -327,8 +328,6 @@ class Lock:
             except OSError:
                 pass
 
-
-# Make a local folder and its secret.
 
 SECRET_BYTES = 32
 IGNORE_ALL = b"*\n"  # a branch without memories has no .rawko/.gitignore

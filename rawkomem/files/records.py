@@ -407,10 +407,8 @@ def _open_sealed(path: str, any_schema: bool = False) -> apsw.Connection | None:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             stated = _stated_seal(connection)
-        except (
-            apsw.CantOpenError,
-            apsw.ReadOnlyError,
-        ):  # a read-only folder, in which SQLite cannot make its -shm file
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # a read-only folder, in which SQLite cannot make its -shm file
             place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
             connection = apsw.Connection(f"file:{place}?immutable=1", flags=flags)

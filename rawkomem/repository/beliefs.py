@@ -105,16 +105,10 @@ from .writing import arrival, as_one_change
 if TYPE_CHECKING:
     from . import Repository
 
-# Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
-# conflicts.
-
 REVIEWS_AT_ONCE = 200  # written under one lock
 
-PUT_AWAY = {
-    "delete": "deleted",
-    "archive": "archived",
-    "supersede": "superseded",
-}  # kind of change → status
+# kind of change → status
+PUT_AWAY = {"delete": "deleted", "archive": "archived", "supersede": "superseded"}
 
 # how an entry arrived on this machine → who wrote it
 WRITERS = {
@@ -486,9 +480,8 @@ class Beliefs(Wing):
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
         claim = read_claim(memory.extra)
-        ended = (
-            0 < memory.valid_until <= now()
-        )  # a memory that is no longer valid supersedes nothing
+        # a memory that is no longer valid supersedes nothing
+        ended = 0 < memory.valid_until <= now()
         others = self.claiming(*claim.key) if claim and not ended else ()
         found = self._core.read(lambda: open_conflicts([memory], self._core.find))
         rivals = [*rivals_of(memory, others, self.predicates())]

@@ -153,9 +153,8 @@ class Edits(Wing):
         ]
         plan = replace(plan, entries=tuple(entries))
         for path, data in files.items():
-            if mine[path] != edited.get(
-                path
-            ):  # git checks it out with Windows line ends
+            # git checks it out with Windows line ends
+            if mine[path] != edited.get(path):
                 files[path] = data.replace(b"\n", b"\r\n")
         staging = dict(files)
         known = {path: own for path in files if (own := mine[path]) is not None}

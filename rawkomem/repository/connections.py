@@ -25,8 +25,6 @@ from ..state.graph import Cluster, LinkGraph, WalkStep
 from ..state.trust import made_from_exactly
 from .core import Wing
 
-# The graph of memories: links, walks, clusters, entities.
-
 MIN_CLUSTER = 3  # memories of the smallest cluster
 
 

@@ -64,9 +64,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-# Load parts of the library on first use, so that a search does not import them.
-
-
 def lazy(place: str, doc: str) -> Any:
     """Return an attribute that, when first read, makes an instance of a class of this package: `skills.Skills`."""
     module, _, name = f"{__package__}.{place}".rpartition(".")
@@ -87,9 +84,6 @@ class Wing:
         self._core = repository.core
         self._layout = repository.layout
 
-
-# The object that the facade and its parts share. Every search imports it, so it imports rarely
-# used modules late.
 
 LIST_ALL = "run 'rawkomem list' to see all memories"
 MAX_WARNING_CHARS = 2_000  # of a warning with control characters
@@ -153,15 +147,12 @@ class Core:
         self.change = ""  # the name of that change
         # cores of the other layers, after a recall opened them
         self.others: list[Core] = []
-        self.written: tuple[
-            str, ...
-        ] = ()  # ids written by this command, or by this call of a server
-        self.unpublished: tuple[
-            str, ...
-        ] = ()  # ids written that follow_tables has not published yet
-        self.finished_purges: dict[
-            str, Sequence[str]
-        ] = {}  # id → changed paths; finished by this process
+        # ids written by this command, or by this call of a server
+        self.written: tuple[str, ...] = ()
+        # ids written that follow_tables has not published yet
+        self.unpublished: tuple[str, ...] = ()
+        # id → changed paths; finished by this process
+        self.finished_purges: dict[str, Sequence[str]] = {}
         self.finish_purges()
 
     def claimed(self, via: str) -> str:

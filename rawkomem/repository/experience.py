@@ -64,14 +64,9 @@ from ..text.clean import one_line
 from .core import Wing
 from .writing import as_warning
 
-# Records of runs: traces, the experience log, and a brief before the next task.
-
 PAST_RUNS = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
-BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (
-    8,
-    3,
-    5,
-)  # searched for a brief; the budget decides which are used
+# searched for a brief; the budget decides which are used
+BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (8, 3, 5)
 
 
 VIA_AGENT = "agent"  # origin of a session's trace, because no person read it
@@ -251,15 +246,10 @@ class Traces(Wing):
 # search for this many times the limit, because some lessons may be unsure or old
 SPARE_FACTOR = 3
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
-DRAFTED, WAITING, DECIDED = (
-    "drafted",
-    "waiting",
-    "decided",
-)  # besides KNOWN: a lesson has this pattern
-COMPARED_STATUSES = (
-    ACTIVE,
-    LESSON_HELD,
-)  # a new lesson is compared only with these: others may be learned again
+# besides KNOWN: a lesson has this pattern
+DRAFTED, WAITING, DECIDED = ("drafted", "waiting", "decided")
+# a new lesson is compared only with these: others may be learned again
+COMPARED_STATUSES = (ACTIVE, LESSON_HELD)
 
 
 @record

@@ -58,9 +58,8 @@ def context_for(
 ) -> Injection:
     """Return the search results that fit, whether or not they would be injected into a prompt."""
     ids = [item.row.id for item in repo.search(query, limit, only) if item.fits]
-    only = replace(
-        only or DEFAULT_FILTER, ids=tuple(ids) or ("",)
-    )  # no memory has an empty id
+    # no memory has an empty id
+    only = replace(only or DEFAULT_FILTER, ids=tuple(ids) or ("",))
     return inject_for(
         repo,
         Task(query),

@@ -187,9 +187,8 @@ class Done:
     memories: dict[str, Memory]
     written: bool
     moves: tuple[Move, ...] = ()  # files of traces moved to the archive
-    staying: tuple[
-        tuple[str, str], ...
-    ] = ()  # (memory, the reason why it is not archived or superseded)
+    # (memory, the reason why it is not archived or superseded)
+    staying: tuple[tuple[str, str], ...] = ()
 
 
 @record

@@ -109,17 +109,10 @@ TEXTS_OR_OFF = Type(
 YES_NO = Type("on or off", lambda value: _read_word(value, ("on", "off")) == "on")
 
 
-# The table of settings, one row each. Reading, checking, the cache and docs/settings.md use it.
-
-USER, BOTH = (
-    "you",
-    "both",
-)  # who may set a row; a repository is untrusted, so it cannot set what could do harm
-LOCAL = (
-    AUTO_PROVIDER,
-    BUNDLED_PROVIDER,
-    "minilm",
-)  # embedders that a repository may choose: they send no data and load no foreign code
+# who may set a row; a repository is untrusted, so it cannot set what could do harm
+USER, BOTH = ("you", "both")
+# embedders that a repository may choose: they send no data and load no foreign code
+LOCAL = (AUTO_PROVIDER, BUNDLED_PROVIDER, "minilm")
 LEDGER = ("on", "writes", "off")
 ENV = "env:"  # before the name of an environment variable
 MAX_DAYS = 36_500

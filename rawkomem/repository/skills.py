@@ -38,10 +38,8 @@ T = TypeVar("T")
 
 
 MAX_SKILLS = 10  # skills that a list or a search shows
-LISTED_STATUSES = (
-    *READABLE,
-    "quarantined",
-)  # a skill that waits for a review is listed, but a search does not find it
+# a skill that waits for a review is listed, but a search does not find it
+LISTED_STATUSES = (*READABLE, "quarantined")
 
 
 @record

@@ -69,8 +69,6 @@ from .core import Wing, batches
 from .mesh_tables import export_yamo
 from .writing import Stored, as_one_change, write_contents
 
-# Import and export of memories in the formats of other tools.
-
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA_IMPORT = "import"
 READ_KEYS = {

@@ -61,9 +61,6 @@ if TYPE_CHECKING:
     from . import Repository
     from .core import Core
 
-# The write path: write plans under the repository lock, then update sinks, the ledger and
-# MEMORY.md.
-
 DISTILLED = "distilled"  # origin of texts that a program made from other texts
 
 
@@ -387,10 +384,8 @@ def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
     for is_shipped, text in read_templates(core.layout, kind):
         try:
             template = entry_from_text(text).body.strip()
-        except (
-            BadInput
-        ):  # a broken template of the project: the command that opens it reports this
-            continue
+        except BadInput:
+            continue  # a broken template of the project: the command that opens it reports this
         lines = [
             line for line in template.split("\n") if line.strip() and line[0] != "#"
         ]

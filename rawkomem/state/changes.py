@@ -90,9 +90,8 @@ class Names:
     def find(self, name: str) -> list[str]:
         """Return the ids that match a name: none if it is broken, several if it is ambiguous."""
         name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
-        for candidate in dict.fromkeys(
-            (name, name.partition("#")[0].strip())
-        ):  # `name#heading`; an id may contain a #
+        # `name#heading`; an id may contain a #
+        for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):
             if candidate in self.ids:
                 return [candidate]
             if candidate and (found := self._of_file(candidate)):
@@ -189,11 +188,8 @@ def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
 AMENDABLE = {key: field for field, key in KEY_OF_FLAG.items()}
-LISTS = (
-    "whenToUse",
-    "tags",
-    "relatedMemories",
-)  # keys whose values are added and removed one by one
+# keys whose values are added and removed one by one
+LISTS = ("whenToUse", "tags", "relatedMemories")
 ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tagsAdded`
 LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
@@ -435,11 +431,8 @@ FEEDBACK_KIND = ChangeKind(
 # heritage: the source memories of a memory, and the chain of intents that led to it (RFC-0011
 # §4.2).
 
-CHAIN = (
-    "intentChain",
-    "hypotheses",
-    "rationales",
-)  # RFC-0011: what led to a memory, level by level
+# RFC-0011: what led to a memory, level by level
+CHAIN = ("intentChain", "hypotheses", "rationales")
 MAX_LEVELS = 5
 
 

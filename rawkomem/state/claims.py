@@ -24,9 +24,6 @@ from .plans import Trust, claimed_time, ids_in, plan_add
 Registry = Mapping[str, "Predicate"]
 
 
-# Claims (subject, predicate, value). Rules decide which claims contradict each other; trust
-# decides which one wins.
-
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 MAX_NAME_CHARS = 100  # characters of a subject or a predicate (neolata)
 MAX_VALUE_CHARS = 1_000  # characters of a value (neolata)

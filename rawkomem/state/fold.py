@@ -286,9 +286,6 @@ def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
     return kept
 
 
-# State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by
-# state/changes.py.
-
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
           "path", "line")  # fmt: skip
@@ -587,10 +584,8 @@ DISPUTE_KIND = ChangeKind(_reduce_dispute, lambda entry: "doubted")
 # quarantine: hold the memory back until a person reviews it.
 
 MANUAL = "manual"
-TRUST_INSUFFICIENT, NEEDS_REVIEW = (
-    "trust_insufficient",
-    "predicate_requires_review",
-)  # reasons to quarantine a claim
+# reasons to quarantine a claim
+TRUST_INSUFFICIENT, NEEDS_REVIEW = ("trust_insufficient", "predicate_requires_review")
 
 
 def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
@@ -724,11 +719,8 @@ def _import_kind(memory: Memory) -> str:
 
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
 DECIDE = "decide"  # an action that only accepts or declines changes
-SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
-    "",
-    "supersede",
-    "keep_both",
-)  # how to settle conflicts
+# how to settle conflicts
+SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")
 HIDDEN_STATUSES = (*PUT_AWAY, "disputed")  # statuses that `restore` ends
 
 

@@ -13,8 +13,6 @@ from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
 from .trust import reachable
 
-# The graph of memories: edges that files declare, and edges between similar memories. Pure.
-
 
 @record
 class Edge:

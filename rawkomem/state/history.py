@@ -44,13 +44,8 @@ from .trust import Trust, Weak, is_valid
 
 # Describe the difference between two versions of a memory or an entry.
 
-ENTRY_KEYS = {
-    **KEY_OF_FLAG,
-    "kind": "kind",
-    "about": "about",
-    "at": "at",
-    "by": "by",
-}  # field of an Entry → key
+# field of an Entry → key
+ENTRY_KEYS = {**KEY_OF_FLAG, "kind": "kind", "about": "about", "at": "at", "by": "by"}
 
 
 def changed_keys(
@@ -225,18 +220,15 @@ def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
 
 # Find the entries that, when appended, give a memory the text and the window of a wanted version of it.
 
+# field → key
 CREATED_KEYS = {
     "kind": "kind",
     "by": "discoveredBy",
     "created": "discoveredAt",
     "supersedes": "supersedes",
-}  # field → key
-LASTING_KEYS = (
-    *FIXED_KEYS,
-    "members",
-    "supersededBy",
-    "conflictsWith",
-)  # only a new memory sets these
+}
+# only a new memory sets these
+LASTING_KEYS = (*FIXED_KEYS, "members", "supersededBy", "conflictsWith")
 
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:

@@ -381,10 +381,8 @@ def plan_consolidate(
 SUPERSEDED_DAYS = 90
 MIN_DISPUTED_TRUST = 0.2
 STATUSES_IN_USE = (ACTIVE, DRAFT_STATUS, "conflicted", "disputed")
-UNCOUNTED_LINKS = (
-    SUPERSEDES,
-    DERIVED,
-)  # do not strengthen a memory: they lead to its replacement or digest
+# do not strengthen a memory: they lead to its replacement or digest
+UNCOUNTED_LINKS = (SUPERSEDES, DERIVED)
 
 
 @record

@@ -194,9 +194,8 @@ def check_in_use(memory: Memory) -> None:
 
 def check_entry(entry: Entry) -> None:
     """Raise BadInput for an entry that a reader of the file could not use."""
-    refused = (
-        FORBIDDEN_KEYS | ENTRY_FIELD_KEYS
-    ) & entry.extra.keys()  # these would override the entry's own fields
+    # these would override the entry's own fields
+    refused = (FORBIDDEN_KEYS | ENTRY_FIELD_KEYS) & entry.extra.keys()
     if refused:
         raise BadInput(
             f"{', '.join(sorted(refused))} cannot be an extra key of a memory",

@@ -16,6 +16,7 @@ OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 # sections, best first
 APPROACH = ("recommended approach", "learnings", "key insights", "plan")
+# status of a step
 DONE = (
     "done",
     "ok",
@@ -26,7 +27,7 @@ DONE = (
     "passed",
     "✓",
     "✅",
-)  # status of a step
+)
 DEPENDS = ("depends_on", "dependencies", "dependsOn")
 PARENT = ("parent", "parent_trace", "parentTraceId")
 FAILED = ("failed", "failure", "error", "aborted", "timeout", "✗", "❌")

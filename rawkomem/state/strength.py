@@ -155,8 +155,6 @@ def _days(since: int, now: int) -> float:
     return max(0.0, (now - since) / DAY) if since else 0.0
 
 
-# A memory in the columns of RFC-0011, schema V2, for filters, `show --json` and the mesh.
-
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
 
 
