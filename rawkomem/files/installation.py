@@ -250,10 +250,7 @@ def _bytes_of_file(file: str) -> bytes:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # wheel, checkout
-SHIPPED_TEMPLATES = (
-    os.path.join(PACKAGE, "templates"),
-    os.path.join(os.path.dirname(PACKAGE), "templates"),
-)
+SHIPPED = (PACKAGE, os.path.dirname(PACKAGE))
 
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
@@ -288,7 +285,8 @@ def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
 
 
 def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
-    for folder in (layout.templates, *SHIPPED_TEMPLATES):
+    shipped = (os.path.join(folder, "templates") for folder in SHIPPED)
+    for folder in (layout.templates, *shipped):
         file = os.path.join(folder, f"{kind}.md")
         if os.path.isfile(file) and not leads_out(file, layout.root):
             yield folder != layout.templates, file
@@ -296,11 +294,6 @@ def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
 
 # Find the documentation pages in the installed package or in the checkout.
 
-# wheel, checkout
-SHIPPED_DOCS = (
-    os.path.join(PACKAGE, "docs"),
-    os.path.join(os.path.dirname(PACKAGE), "docs"),
-)
 MIGRATE = "migrate"  # folder of the pages about other systems
 OVERVIEW = "README"  # the page that lists all others
 
@@ -324,11 +317,11 @@ def read_docs_page(name: str) -> str:
     file = os.path.basename(last).removesuffix(".md") + ".md"
     places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
     for folder in (
-        os.path.join(shipped, place) for place in places for shipped in SHIPPED_DOCS
+        os.path.join(shipped, "docs", place) for place in places for shipped in SHIPPED
     ):
-        try:
-            with open(os.path.join(folder, file), encoding="utf-8") as stream:
-                return stream.read()
-        except OSError:
-            continue
+        with (
+            suppress(OSError),
+            open(os.path.join(folder, file), encoding="utf-8") as stream,
+        ):
+            return stream.read()
     raise BadInput(f"there is no page {name!r}", "run 'rawkomem docs' for a list")

@@ -33,15 +33,20 @@ def append_blocks(
 ) -> None:
     """Append rows to the chain; remove blocks that are much older than `keep_days`. Raise Unwritable."""
     with change(layout, durable) as db:
-        for row in rows:
-            known: list[Any] = db.execute("SELECT last_hash FROM chain").fetchall()
-            row = chained(row, known[0][0] if known else GENESIS)
-            insert(db, "blocks", *row.__dict__.values())
-            db.execute(
-                "UPDATE chain SET blocks = blocks + 1, last_hash = ?", (row.block_hash,)
-            )
+        chain_rows(db, rows)
         if keep_days:
             _trim_blocks(db, keep_days)
+
+
+def chain_rows(db: Connection, rows: Iterable[LedgerRow]) -> None:
+    """Append rows to the chain, in a transaction of the caller."""
+    stated: list[Any] = db.execute("SELECT last_hash FROM chain").fetchall()
+    last = stated[0][0] if stated else GENESIS
+    for row in rows:
+        row = chained(row, last)
+        last = row.block_hash
+        insert(db, "blocks", *row.__dict__.values())
+        db.execute("UPDATE chain SET blocks = blocks + 1, last_hash = ?", (last,))
 
 
 def _trim_blocks(db: Connection, keep_days: int) -> None:

@@ -83,6 +83,7 @@ from ..state.history import (
     replacements,
     why_not_in_use,
 )
+from ..state.plans import ENDING, PUT_AWAY
 from ..state.strength import REINFORCED_IMPORTANCE
 from ..state.trust import (
     AGENT,
@@ -107,8 +108,6 @@ if TYPE_CHECKING:
 
 REVIEWS_AT_ONCE = 200  # written under one lock
 
-# kind of change → status
-PUT_AWAY = {"delete": "deleted", "archive": "archived", "supersede": "superseded"}
 
 # how an entry arrived on this machine → who wrote it
 WRITERS = {
@@ -236,9 +235,9 @@ class Beliefs(Wing):
             entries = [step.entry for step in self._repo.history(memory.id)]
             held = [entry for entry in entries if entry.kind == "quarantine"]
             by_hand = bool(held) and is_by_hand(held[-1])
-            before = fold([entry for entry in entries if entry.kind not in PUT_AWAY])
+            before = fold([entry for entry in entries if entry.kind not in ENDING])
             if (
-                memory.status in PUT_AWAY.values()
+                memory.status in PUT_AWAY
                 and before
                 and before.status == "quarantined"
                 and not by_hand

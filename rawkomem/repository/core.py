@@ -275,36 +275,31 @@ class Core:
         after this command wrote entries, raise WrittenUnseen, which says that they are stored.
         """
         with self._one_at_a_time:
+            self.finish_purges()
             return self._read(ask)
 
     def _read(self, ask: Callable[[], T]) -> T:
-        self.finish_purges()
         try:
-            for is_rebuilt in (False, True):
-                try:
-                    answer = self.index.answer(ask)
-                    return (
-                        self.index.answer(ask)
-                        if self.index.follow_commits()
-                        else answer
-                    )
-                except DatabaseError as failure:
-                    if is_rebuilt:
-                        hint = "run 'rawkomem doctor'"
-                        raise IndexBroken(
-                            f"the index cannot be read: {failure}", hint
-                        ) from None
-                    if not isinstance(failure, BROKEN):
-                        raise
-                    self.warn(f"the index cannot be read ({failure}): rebuilding it")
-                self.index.discard()
-            raise AssertionError
+            try:
+                return self._answer(ask)
+            except BROKEN as failure:
+                self.warn(f"the index cannot be read ({failure}): rebuilding it")
+            self.index.discard()
+            try:
+                return self._answer(ask)
+            except DatabaseError as failure:
+                message = f"the index cannot be read: {failure}"
+                raise IndexBroken(message, "run 'rawkomem doctor'") from None
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
             message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
             hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
+
+    def _answer(self, ask: Callable[[], T]) -> T:
+        answer = self.index.answer(ask)
+        return self.index.answer(ask) if self.index.follow_commits() else answer
 
     def look(
         self,

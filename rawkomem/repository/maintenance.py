@@ -59,6 +59,7 @@ from ..state.housekeeping import (
     plan_prune,
     questions_of,
 )
+from ..state.plans import joined_plan
 from ..state.runs import TRACE
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..state.trust import PERSON
@@ -252,10 +253,8 @@ class Lifecycle(Wing):
         if not archive:
             return made
         done = self.archive_sources("", dry_run, by, progress, agreed, made.plan)
-        plan = Plan(
-            (*made.plan.entries, *done.plan.entries),
-            f"{made.plan.why}; {done.plan.why}",
-        )
+        plans = (made.plan, done.plan)
+        plan = joined_plan(plans, f"{made.plan.why}; {done.plan.why}")
         return replace(done, plan=plan, memories=made.memories)
 
     def archive_sources(
@@ -587,36 +586,37 @@ class Retention(Wing):
         moves: list[Move] = []
         unpacked: list[str] = []
         for name in what:
-            folder = self._bundled(name)
-            if folder:
+            folder = ""  # of a month
+            if _month_in(name):
+                folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
+            bundled = self._bundled(name, folder)
+            if bundled:
                 with lock(self._layout, "write"):
-                    unpack_folder(self._layout, folder)
-                unpacked.append(folder)
+                    unpack_folder(self._layout, bundled)
+                unpacked.append(bundled)
                 self._core.index.expect_changes()
-            if not folder or not _month_in(name):
-                moves += self._back(name)
+            if not (bundled and folder):
+                moves += self._back(name, folder)
         return self._repo.lifecycle.put_away(moves), unpacked
 
-    def _bundled(self, name: str) -> str:
+    def _bundled(self, name: str, month: str) -> str:
         """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
         layout, core = self._layout, self._core
-        if _month_in(name):
-            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
-            return folder if bundles_of(layout, folder) else ""
+        if month:
+            return month if bundles_of(layout, month) else ""
         if core.read(lambda: core.index.catalogue.resolve(name)):
             return ""
         return folder_of_bundle(bundle_holding(layout, name))
 
-    def _back(self, name: str) -> list[Move]:
-        if _month_in(name):
-            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
-            if not os.path.isdir(self._layout.path(folder)):
+    def _back(self, name: str, month: str) -> list[Move]:
+        if month:
+            if not os.path.isdir(self._layout.path(month)):
                 raise NotFound(
                     f"the archive has no month {name}",
                     "run 'rawkomem tidy retention list'",
                 )
-            files = markdown_in(self._layout, folder)
-            return [from_archive(f"{folder}/{file}") for file in files]
+            files = markdown_in(self._layout, month)
+            return [from_archive(f"{month}/{file}") for file in files]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):
             hint = f"to undo a change of its status, run 'rawkomem restore {memory.id}'"

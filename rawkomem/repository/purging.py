@@ -91,9 +91,7 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
         try:
             changed = _complete(core, id)
         except (RawkoError, OSError) as failure:
-            why = (
-                failure.message if isinstance(failure, RawkoError) else failure.strerror
-            )
+            why = _why_failed(failure)
             hint = "the next command continues it; check permissions and free space"
             raise Unwritable(
                 f"the removal of {id} is not finished: {why}", hint
@@ -116,9 +114,14 @@ def finish_purges(core: Core) -> dict[str, Sequence[str]]:
                 done[id] = _complete(core, id)
                 core.warn(f"finished removing {id}, which was interrupted")
     except (RawkoError, OSError) as failure:
-        why = failure.message if isinstance(failure, RawkoError) else failure.strerror
+        why = _why_failed(failure)
         core.warn(f"an interrupted purge is still not finished: {why}")
     return done
+
+
+def _why_failed(failure: RawkoError | OSError) -> str | None:
+    """Return the reason without a path, whose name may hold the text."""
+    return failure.message if isinstance(failure, RawkoError) else failure.strerror
 
 
 def _resolve(core: Core, name: str) -> str:
@@ -151,9 +154,8 @@ def purge_text(core: Core, text: str) -> PurgedCopies:
             remove_unfinished(layout.root)
         _forget_copies(core)
     except (RawkoError, OSError) as failure:
-        why = failure.message if isinstance(failure, RawkoError) else failure.strerror
         raise Unwritable(
-            f"the text is not removed everywhere: {why}",
+            f"the text is not removed everywhere: {_why_failed(failure)}",
             "run the command again; check permissions and free space",
         ) from None
     return PurgedCopies(dict(removed), tuple(_tell_left(core, purged)))

@@ -47,7 +47,7 @@ from ..state.claims import (
     stored_outcome,
 )
 from ..state.fold import changes_of_earlier_file, fold
-from ..state.plans import values_set
+from ..state.plans import joined_plan, values_set
 from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
 from ..text.clean import one_line
 from ..text.conditions import (
@@ -484,7 +484,7 @@ def add_many(
             plans.extend(
                 plan_claims(entries, beliefs.claiming, registry, trust, on_conflict)
             )
-        return Plan(tuple(entry for plan in plans for entry in plan.entries))
+        return joined_plan(plans)
 
     rest = list(repo.core.write(decide, via, {one.id for one in entries if one.id}))
     stored: list[Stored] = []

@@ -230,6 +230,23 @@ def _one_by_one(memory: Memory, entry: Entry) -> Entry:
     return replace(entry, extra=said, given=given, when=(), tags=(), related=())
 
 
+def amendment_between(old: Entry | Memory, new: Entry | Memory) -> Fields:
+    """Return `given`, `extra` and `body` of the amendment that turns one version of a memory into another."""
+    given = [
+        key
+        for key, field in AMENDABLE.items()
+        if getattr(new, field) != getattr(old, field)
+    ]
+    extra: Fields = {
+        key: value for key, value in new.extra.items() if old.extra.get(key) != value
+    }
+    removed = [key for key in old.extra if key not in new.extra]
+    removed += [BODY] if old.body and not new.body else []
+    extra |= {REMOVES: removed} if removed else {}
+    body = new.body if new.body != old.body else ""
+    return {"given": tuple(given), "extra": extra, "body": body}
+
+
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
     """Plan an amend with all citations of a memory, old and new, without duplicates."""
     extra: Fields = {

@@ -26,7 +26,7 @@ from .contradictions import contradictions
 from .fold import plan_quarantined
 from .graph import LinkGraph, build_graph, clusters
 from .housekeeping import Census
-from .plans import plan_add
+from .plans import joined_plan, plan_add
 from .trust import (
     derived_from,
     is_valid,
@@ -326,10 +326,7 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
         plans.append(
             plan_digest(f"Digest: {label}", by_time(sources), DIGEST_SOURCE, by)
         )
-    return Plan(
-        tuple(entry for plan in plans for entry in plan.entries),
-        f"make {counted(len(plans), 'digest')}",
-    )
+    return joined_plan(plans, f"make {counted(len(plans), 'digest')}")
 
 
 @record

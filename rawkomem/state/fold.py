@@ -24,7 +24,6 @@ from ..model.values import (
 )
 from .changes import (
     AMEND_KIND,
-    AMENDABLE,
     ARCHIVE_KIND,
     CORROBORATE_KIND,
     DELETE_KIND,
@@ -34,6 +33,7 @@ from .changes import (
     REINFORCE_KIND,
     SUPERSEDE_KIND,
     VALIDITY_KIND,
+    amendment_between,
     archiving,
     linking,
     newer_in,
@@ -49,7 +49,6 @@ from .plans import (
     NAME_SEPARATOR,
     NAMED_VALUES,
     PUT_AWAY,
-    REMOVES,
     STATUS,
     ChangeKind,
     Fields,
@@ -413,28 +412,9 @@ def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
     is_version = new.creates and (new.id, new.path) == (old.id, old.path)
     if not is_version or new.digest == old.digest or vouches(new) or not vouches(old):
         return None
-    given = [
-        key
-        for key, field in AMENDABLE.items()
-        if getattr(new, field) != getattr(old, field)
-    ]
-    extra = {
-        key: value for key, value in new.extra.items() if old.extra.get(key) != value
-    }
-    removed: list[Value] = [key for key in old.extra if key not in new.extra]
-    removed += [BODY] if old.body and not new.body else []
-    extra |= {REMOVES: removed} if removed else {}
-    body = new.body if new.body != old.body else ""
     by = f"hand in {new.path}"
-    return replace(
-        new,
-        kind="amend",
-        about=old.id,
-        given=tuple(given),
-        extra=extra,
-        body=body,
-        by=by,
-    )
+    changed = amendment_between(old, new)
+    return replace(new, kind="amend", about=old.id, by=by, **changed)
 
 
 def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:

@@ -43,6 +43,7 @@ from .changes import (
 from .claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, Registry, claim_of, rivals_of
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, fold, quarantining
 from .graph import build_graph
+from .plans import joined_plan
 from .strength import FADED_BELOW, WEAK_BELOW, Strength, strength_of
 from .trust import DERIVED, derived_from, session_of
 
@@ -370,10 +371,8 @@ def plan_consolidate(
                 plans.append(plan)
             done += 1
             progress(done, done + len(todo))
-    told = "; ".join(plan.why for plan in plans) or "nothing to do"
-    return Plan(
-        tuple(entry for plan in plans for entry in plan.entries), f"consolidate: {told}"
-    )
+    steps = "; ".join(plan.why for plan in plans) or "nothing to do"
+    return joined_plan(plans, f"consolidate: {steps}")
 
 
 # Prune: archive decayed memories, and remove dangling links. Nothing is deleted. Pure.

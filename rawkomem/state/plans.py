@@ -4,7 +4,7 @@ nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -161,6 +161,11 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
         about=memory.id,
         path=memory.path,
     )
+
+
+def joined_plan(plans: Iterable[Plan], why: str = "") -> Plan:
+    """Return the entries of several plans as one plan."""
+    return Plan(tuple(entry for plan in plans for entry in plan.entries), why)
 
 
 def change_entry(
