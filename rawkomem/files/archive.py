@@ -134,8 +134,8 @@ def is_bundle(path: str) -> bool:
 
 def folder_of_bundle(bundle: str) -> str:
     """Return the folder whose files a bundle holds."""
-    named = BUNDLE_NAME.fullmatch(bundle)
-    return named[1] if named else bundle
+    match = BUNDLE_NAME.fullmatch(bundle)
+    return match[1] if match else bundle
 
 
 def pack_folder(layout: Layout, folder: str) -> int:
@@ -146,11 +146,11 @@ def pack_folder(layout: Layout, folder: str) -> int:
         for name in markdown_in(layout, folder)
         if (data := files.read(f"{folder}/{name}")) is not None
     }
-    held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
+    bundled = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
         name: data
         for name, data in known.items()
-        if all(some.get(name) != data for some in held)
+        if all(some.get(name) != data for some in bundled)
     }
     if new:
         _put_bundle(files, folder, new)
@@ -213,8 +213,8 @@ def bundles_of(layout: Layout, folder: str) -> list[str]:
 def bundle_holding(layout: Layout, id: str) -> str:
     """Return the path of the first bundle with a file that names this id; empty if there is none."""
     for bundle in bundles(layout):
-        held = read_bundle(layout, bundle).values()
-        if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
+        texts = read_bundle(layout, bundle).values()
+        if any(holds_id(data.decode("utf-8", "replace"), id) for data in texts):
             return bundle
     return ""
 
@@ -238,7 +238,7 @@ def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
 
 def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     """Return name → bytes of the regular files with plain names in a bundle's bytes; `path` names it in errors."""
-    held: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     room = MAX_BUNDLE_BYTES
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
@@ -257,12 +257,12 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
                         f"{path} is larger than any bundle that rawkomem reads", hint
                     )
                 stream = archive.extractfile(member)
-                held[member.name] = stream.read() if stream else b""
+                files[member.name] = stream.read() if stream else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
         raise Refused(
             f"{path} cannot be read: {failure}", "restore it from git or a backup"
         ) from None
-    return held
+    return files
 
 
 def _put_bundle(files: Replacing, folder: str, held: Mapping[str, bytes]) -> None:
@@ -425,16 +425,16 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = list(_files_with(Replacing(layout), partial(may_speak_of, id)))
-    for one in found:
+    files = list(_files_with(Replacing(layout), partial(may_speak_of, id)))
+    for one in files:
         if one.about(id):
             without_entries(one, lambda entry: entry.target == id)
     unread = [
         one.bundle or one.reading.path
-        for one in found
+        for one in files
         if one.reading.verdict == QUARANTINE and not one.about(id)
     ]
-    return [entry for one in found for entry in one.about(id)], unread
+    return [entry for one in files for entry in one.about(id)], unread
 
 
 def purge_files(layout: Layout, id: str) -> list[str]:
@@ -446,18 +446,19 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     changed: set[str] = set()
     with lock(layout, "write"):
         files = Replacing(layout)
-        held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
+        # bundle → its files without the entries
+        rewritten: dict[str, dict[str, bytes]] = {}
         for one in _files_with(files, partial(may_speak_of, id)):
             if one.about(id):
                 path = one.reading.path
                 data = without_entries(one, lambda entry: entry.target == id)
                 changed.add(one.bundle or path)
                 if one.bundle:
-                    held.setdefault(one.bundle, read_bundle(layout, one.bundle))
-                    held[one.bundle][os.path.basename(path)] = data
+                    rewritten.setdefault(one.bundle, read_bundle(layout, one.bundle))
+                    rewritten[one.bundle][os.path.basename(path)] = data
                 else:
                     files.put(path, data or None)
-        for bundle, some in held.items():
+        for bundle, some in rewritten.items():
             left = {name: data for name, data in some.items() if data}
             if left:
                 _put_bundle(files, folder_of_bundle(bundle), left)
@@ -472,16 +473,16 @@ def memories_holding(
     layout: Layout, holds: Callable[[str], bool]
 ) -> dict[str, set[str]]:
     """Return path → the memories whose text passes a test; a path without memories has the text elsewhere."""
-    found: dict[str, set[str]] = {}
+    holders: dict[str, set[str]] = {}
     for one in _files_with(
         Replacing(layout), lambda data, _: holds(data.decode("utf-8", "replace"))
     ):
-        found.setdefault(one.bundle or one.reading.path, set()).update(
+        holders.setdefault(one.bundle or one.reading.path, set()).update(
             entry.target
             for entry in one.reading.entries
             if holds(f"{entry.title}\n{entry.body}\n{entry.when}\n{entry.extra}")
         )
-    return found
+    return holders
 
 
 def _files_with(
@@ -489,14 +490,14 @@ def _files_with(
 ) -> Iterator[FoundFile]:
     """Yield the memory files, also those in bundles, whose bytes and path pass a test."""
     layout = files.layout
-    seen = sweep(layout)
-    for folder in seen.unreadable:
+    swept = sweep(layout)
+    for folder in swept.unreadable:
         if not os.path.islink(layout.path(folder)):
             raise Refused(
                 f"{folder} cannot be read, and may contain the text",
                 "check its permissions and the disk",
             )
-    for path in filter(is_text_path, stamps_in(seen.listing)):
+    for path in filter(is_text_path, stamps_in(swept.listing)):
         data = files.read(path) or b""
         if wanted(data, path):
             yield FoundFile(data, read_data(data, path, advice=False))

@@ -35,15 +35,17 @@ class PurgedText:
     """Texts that are purged, without those that are too short to be found."""
 
     def __init__(self, texts: Iterable[str]):
-        found = {text: _letters(text) for text in texts}
-        found = {text: all for text, all in found.items() if len(all) >= MIN_CHARS}
+        letters = {text: _letters(text) for text in texts}
+        letters = {text: all for text, all in letters.items() if len(all) >= MIN_CHARS}
         lines = {
-            line.strip(): _letters(line) for text in found for line in text.split("\n")
+            line.strip(): _letters(line)
+            for text in letters
+            for line in text.split("\n")
         }
-        found |= {
+        letters |= {
             line: all for line, all in lines.items() if len(all) >= MIN_LINE_CHARS
         }
-        self._letters = {*found.values()}
+        self._letters = {*letters.values()}
         # parts of each text, which overlap, and its end
         self._parts = {
             text[first : first + PIECE_CHARS]
@@ -55,7 +57,7 @@ class PurgedText:
         }
         starts = {
             re.escape(text[:PIECE_CHARS].lower().encode("utf-8", "replace"))
-            for text in [*found][:MAX_LINES]
+            for text in [*letters][:MAX_LINES]
         }
         self._bytes = re.compile(b"|".join(starts) or b"$^")
 

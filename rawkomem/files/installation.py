@@ -165,8 +165,8 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
         tuple(item for item in items if os.path.lexists(item[0]))
         for items in (gone, stays)
     ]
-    named = tuple(dict.fromkeys(mentions))
-    return Leaving(present[0], present[1], named, tuple(shortened))
+    programs = tuple(dict.fromkeys(mentions))
+    return Leaving(present[0], present[1], programs, tuple(shortened))
 
 
 # name → rows of the records
@@ -223,19 +223,19 @@ def uninstall(layout: Layout, leaving: Leaving) -> None:
 
 def _mentions(paths: Sequence[str]) -> list[str]:
     """Return the files among these paths, or directly in these folders, that name one of our commands."""
-    found = []
+    mentions = []
     for path in paths:
         files = (
             [os.path.join(path, inner) for inner in sorted(os.listdir(path))]
             if os.path.isdir(path)
             else [path]
         )
-        found += [
+        mentions += [
             file
             for file in files
             if any(ours in _bytes_of_file(file) for ours in COMMAND_NAMES)
         ]
-    return found
+    return mentions
 
 
 def _bytes_of_file(file: str) -> bytes:

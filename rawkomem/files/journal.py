@@ -121,10 +121,10 @@ def recall_row(
     confidence: float,
 ) -> LedgerRow:
     """Return the block of a query and the quality of its answer."""
-    named = (agent or UNNAMED_AGENT).strip()
+    name = (agent or UNNAMED_AGENT).strip()
     text = RECALL_BLOCK.format(
         agent="".join(
-            c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in named
+            c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name
         ),
         query=_block_value(_without_secrets(query)[:MAX_KEPT_CHARS]),
         limit=limit,

@@ -486,11 +486,11 @@ def sweep(layout: Layout) -> Sweep:
             continue
         except OSError as failure:
             unreadable.append(relative)
-            told = (
+            message = (
                 f"folder cannot be read: {failure.strerror}",
                 "check its permissions",
             )
-            problem = error("unreadable-folder", *told, path=relative)
+            problem = error("unreadable-folder", *message, path=relative)
             is_link = os.path.islink(folder)
             problems.append(replace(problem, level=WARNING) if is_link else problem)
     return Sweep(

@@ -145,8 +145,8 @@ class change:
         _using.release()
         if isinstance(failure, apsw.Error | OSError):
             _look_after(self.layout, failure)
-            said = getattr(failure, "strerror", "") or str(failure)
-            message = f"cannot use the records in {kept_folder(self.layout)}: {said}"
+            reason = getattr(failure, "strerror", "") or str(failure)
+            message = f"cannot use the records in {kept_folder(self.layout)}: {reason}"
             raise Unwritable(message, "check permissions and free space") from None
 
 

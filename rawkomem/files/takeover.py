@@ -25,20 +25,20 @@ NOT_COPIED = ("asked", "injected", "chain", "blocks")
 
 def unused_paths(layout: Layout) -> list[str]:
     """Return the local folders beside ours, which others made, and what was set aside in ours."""
-    found: list[str] = []
+    paths: list[str] = []
     for own in dict.fromkeys((layout.local, kept_folder(layout))):
         folder, name = os.path.split(own)
-        found += [
+        paths += [
             os.path.join(folder, other)
             for other in _names_in(folder)
             if other != name and is_local_name(other)
         ]
-        found += [
+        paths += [
             os.path.join(own, inner)
             for inner in _names_in(own)
             if ASIDE in inner and not inner.endswith(SUFFIXES[1:])
         ]
-    return found
+    return paths
 
 
 def _names_in(folder: str) -> list[str]:

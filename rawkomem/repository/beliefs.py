@@ -177,8 +177,8 @@ class Beliefs(Wing):
         """Return who wrote the text of a memory: the entry that created it, and its amendments."""
         ids = (memory.id, *memory.amended_in)
         entries = self._core.read(lambda: self._core.entries(memory.id))
-        found = [self.origin(entry) for entry in entries if entry.id in ids]
-        return "; ".join(dict.fromkeys(found))
+        writers = [self.origin(entry) for entry in entries if entry.id in ids]
+        return "; ".join(dict.fromkeys(writers))
 
     # Decisions about one memory
 
@@ -233,8 +233,8 @@ class Beliefs(Wing):
         def decide() -> Plan:
             memory = self._repo.get(name)
             entries = [step.entry for step in self._repo.history(memory.id)]
-            held = [entry for entry in entries if entry.kind == "quarantine"]
-            by_hand = bool(held) and is_by_hand(held[-1])
+            quarantines = [entry for entry in entries if entry.kind == "quarantine"]
+            by_hand = bool(quarantines) and is_by_hand(quarantines[-1])
             before = fold([entry for entry in entries if entry.kind not in ENDING])
             if (
                 memory.status in PUT_AWAY
@@ -360,8 +360,8 @@ class Beliefs(Wing):
 
     def waiting(self, place: str = "") -> list[Memory]:
         """Return the imported memories in quarantine, of all sources or of one kind, file, folder or section."""
-        held = self._core.inside(Filter(statuses=("quarantined",)))
-        return [memory for memory in held if any(_is_from_place(memory, place))]
+        quarantined = self._core.inside(Filter(statuses=("quarantined",)))
+        return [memory for memory in quarantined if any(_is_from_place(memory, place))]
 
     def review_all(
         self,
@@ -376,20 +376,20 @@ class Beliefs(Wing):
 
         A memory that also comes from another source is not rejected, because the reviewer may trust that source.
         """
-        held = [
+        waiting = [
             memory
             for memory in self.waiting(place)
             if memory.id not in held_back
             and (action != REJECT or all(_is_from_place(memory, place)))
         ]
-        if not held:
+        if not waiting:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
             raise NotFound(
                 f"{alone} waits for a review", "run 'rawkomem review' to see what waits"
             )
         plain: list[str] = []
         rest: list[str] = []
-        for memory in held:
+        for memory in waiting:
             is_plain = not memory.conflicts_with and "claim" not in memory.extra
             (plain if is_plain else rest).append(memory.id)
 
@@ -407,7 +407,7 @@ class Beliefs(Wing):
             # an earlier review may have changed the memories that it contradicts
             for id in rest:
                 self.review(id, action, settle, reason, by)
-        return self._repo.get_many([memory.id for memory in held])
+        return self._repo.get_many([memory.id for memory in waiting])
 
     # Claims and explanations
 
@@ -482,9 +482,9 @@ class Beliefs(Wing):
         # a memory that is no longer valid supersedes nothing
         ended = 0 < memory.valid_until <= now()
         others = self.claiming(*claim.key) if claim and not ended else ()
-        found = self._core.read(lambda: open_conflicts([memory], self._core.find))
+        conflicts = self._core.read(lambda: open_conflicts([memory], self._core.find))
         rivals = [*rivals_of(memory, others, self.predicates())]
-        rivals += [conflict.other for conflict in found]
+        rivals += [conflict.other for conflict in conflicts]
         return sorted({one.id: one for one in rivals}.values(), key=lambda one: one.id)
 
     def trust_by(self, via: str) -> Callable[[Memory], float]:
@@ -691,15 +691,15 @@ def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
     if entry:
-        named = [change for change in changes if entry in (change.name, *change.ids)]
-        if not named:
+        matches = [change for change in changes if entry in (change.name, *change.ids)]
+        if not matches:
             raise NotFound(
                 f"this machine made no change {entry!r}",
                 "run 'rawkomem undo --list' to see its changes",
             )
-        if any(other.undoes == named[-1].name for other in changes):
+        if any(other.undoes == matches[-1].name for other in changes):
             raise Refused(f"the change {entry} is already undone", "nothing to do")
-        return named[-1]
+        return matches[-1]
     change = last_change(changes)
     if change is None:
         raise NotFound(
@@ -807,10 +807,10 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
 
     Drafts of which the person is not asked are included only if `kinds` has MORE.
     """
-    found = [*_proposals(repository)] if PROPOSAL in kinds else []
+    items = [*_proposals(repository)] if PROPOSAL in kinds else []
     conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
-    found += conflicts if CONFLICT in kinds else []
-    found += [
+    items += conflicts if CONFLICT in kinds else []
+    items += [
         Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
         for one in sorted(repository.drafts.all(), key=_asked_first)
         if (MORE if one.more else DRAFT) in kinds
@@ -818,9 +818,11 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
     if QUARANTINED in kinds:
         listed = {item.id for item in conflicts}
         rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))
-        held = repository.get_many([row.id for row in rows if row.id not in listed])
-        found += [_of_memory(QUARANTINED, memory) for memory in held]
-    return found
+        quarantined = repository.get_many(
+            [row.id for row in rows if row.id not in listed]
+        )
+        items += [_of_memory(QUARANTINED, memory) for memory in quarantined]
+    return items
 
 
 def _asked_first(draft: Draft) -> tuple[bool, float]:
@@ -847,8 +849,8 @@ def decide(
         return ()
     if item.kind == PROPOSAL:
         assert item.proposal
-        shown = [reviewed_name(entry) for entry in item.proposal.changes]
-        return beliefs.decide(item.id, keeps, shown, reason, by)
+        names = [reviewed_name(entry) for entry in item.proposal.changes]
+        return beliefs.decide(item.id, keeps, names, reason, by)
     settle = (
         {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
     )

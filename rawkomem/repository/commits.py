@@ -248,7 +248,7 @@ class Edits(Wing):
             if memories
             else ()
         )
-        found: dict[frozenset[str], StagedProposal] = {}
+        proposals: dict[frozenset[str], StagedProposal] = {}
         for memory, answer in zip(memories, answers, strict=True):
             ids = [item.row.id for item in answer.found if item.row.id != memory.id]
             others = [
@@ -256,8 +256,8 @@ class Edits(Wing):
             ]
             around = [brought.memories.get(other.id, other) for other in others]
             for one in (*_near(memory, around), *_opposed(memory, around)):
-                found.setdefault(frozenset((one.memory.id, one.other.id)), one)
-        return list(found.values())
+                proposals.setdefault(frozenset((one.memory.id, one.other.id)), one)
+        return list(proposals.values())
 
     def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
         """Supersede each added memory that duplicates another one; change no other memory."""
@@ -311,8 +311,8 @@ def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
             and says_same(statement_of(own), statement_of(text), NEAR_DUPLICATE)
         ):
             title = one_line(other.title, SHOWN_CHARS)
-            said = f"says nearly the same as {other.id}, {title!r}"
-            yield _staged_proposal(NEAR, memory, other, said)
+            message = f"says nearly the same as {other.id}, {title!r}"
+            yield _staged_proposal(NEAR, memory, other, message)
 
 
 def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
@@ -320,9 +320,9 @@ def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposa
         sides = [(pair.newer, pair.said.one), (pair.older, pair.said.other)]
         if pair.older.id == memory.id:
             sides.reverse()
-        (own, said), (other, against) = sides
+        (own, sentence), (other, against) = sides
         if own.id == memory.id:
-            quoted = f"{one_line(said, SHOWN_CHARS)!r} against {one_line(against, SHOWN_CHARS)!r}"
+            quoted = f"{one_line(sentence, SHOWN_CHARS)!r} against {one_line(against, SHOWN_CHARS)!r}"
             message = f"contradicts {other.id}: {quoted}"
             yield _staged_proposal(PROSE, memory, other, message)
 

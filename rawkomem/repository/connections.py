@@ -136,9 +136,9 @@ class Episodes(Wing):
             if row.kind not in GROUPS and discoverer in ("", row.by)
         ]
         if len(rows) < decide.MIN_CAPTURED:
-            found = "one memory" if rows else "no memory"
+            count = "one memory" if rows else "no memory"
             raise NotFound(
-                f"{found} matches: an episode needs at least two",
+                f"{count} matches: an episode needs at least two",
                 "use a wider filter or time range",
             )
         return self.create(name, [row.id for row in rows], tags, "", by)
@@ -234,8 +234,8 @@ class Citations(Wing):
 
     def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
         """Append an entry with citations of these places in their current state."""
-        found = [self.now(place).citation for place in places]
-        return self._core.append(plan_cite, name, found, by)
+        citations = [self.now(place).citation for place in places]
+        return self._core.append(plan_cite, name, citations, by)
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
@@ -253,5 +253,5 @@ class Citations(Wing):
             ids = core.index.catalogue.citing()
             return core.whole(row.id for row in core.view(None).rows() if row.id in ids)
 
-        found = [(memory, cited(memory)) for memory in core.read(citing)]
-        return [(memory, places) for memory, places in found if places]
+        pairs = [(memory, cited(memory)) for memory in core.read(citing)]
+        return [(memory, places) for memory, places in pairs if places]

@@ -397,8 +397,8 @@ class Core:
         self, text: str, limit: int, only: Filter | None = None
     ) -> list[tuple[Memory, float]]:
         """Return the memories that are most similar to a text, with their relevance."""
-        found = self.look([text], limit, only)[0].found
-        return [(self.get(item.row.id), item.relevance) for item in found]
+        hits = self.look([text], limit, only)[0].found
+        return [(self.get(item.row.id), item.relevance) for item in hits]
 
     def entries(self, id: str) -> Sequence[Entry]:
         """Return every entry about a memory. Call it only inside `read`."""

@@ -99,8 +99,8 @@ def _inject(
     only = without_records(only)
     least = max(only.importance, IMPORTANCE.index(limits.min_importance))
     only = replace(only, statuses=(ACTIVE,), current=True, importance=least)
-    if said := cut_note([task.asked]):
-        repo.core.warn(said)
+    if warning := cut_note([task.asked]):
+        repo.core.warn(warning)
     asked, keys = profile or limits.profile, frozenset[str]()
     if task.session or told:
         told = told or told_to(repo.core.layout, task.session)
@@ -118,8 +118,8 @@ def _inject(
 
     injection = repo.core.read(ask)
     if injection.untried:
-        said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
-        repo.core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
+        warning = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
+        repo.core.warn(f"{warning}; 'rawkomem check' shows files with many conditions")
     return injection
 
 
@@ -134,8 +134,8 @@ def explain(
     injection = _inject(repo, task, profile, "rawko", limits, only)
     at = only.as_of
     owner, own = repo.layers.owner(name)
-    found = owner.get(own, at)
-    memory = repo.layers.shown(owner, found)
+    memory_there = owner.get(own, at)
+    memory = repo.layers.shown(owner, memory_there)
     item = _about(memory.id, injection)
     if item:
         return item, not item.out
@@ -146,7 +146,7 @@ def explain(
     if memory.kind in RECORDED and memory.kind not in only.kinds:
         return replace(bare, out=Reason("record", (memory.kind,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
-    alone = replace(only, ids=(found.id,))
+    alone = replace(only, ids=(memory_there.id,))
     injection = _inject(repo, task, profile, "rawko", anything, alone)
     item = _about(memory.id, injection)
     if item is None:

@@ -125,13 +125,13 @@ class Layers:
         core = self._core
         try:
             store = "sqlite" if shared else ""
-            made = type(self._repo)(locate(), core.warn, store=store)
-            made.core.via = core.via
-            if made.settings.embedder == core.settings.embedder:
-                made.core.index.open_embedder = lambda: core.index.embedder
-                made.core.index.open_deep = core.index.open_deep = self._open_deep
-            self.all.append(Layer(name, made, shared))
-            core.others.append(made.core)
+            repository = type(self._repo)(locate(), core.warn, store=store)
+            repository.core.via = core.via
+            if repository.settings.embedder == core.settings.embedder:
+                repository.core.index.open_embedder = lambda: core.index.embedder
+                repository.core.index.open_deep = core.index.open_deep = self._open_deep
+            self.all.append(Layer(name, repository, shared))
+            core.others.append(repository.core)
         except (RawkoError, OSError) as failure:
             core.warn(f"{name} is left out: {failure}")
             self._left_out.append(LayerState(name, root, 0, shared, str(failure)))
@@ -329,8 +329,8 @@ class Layers:
 
     def named(self, name: str) -> list[Layer]:
         """Return the layer with a name, or all layers for `all`; raise BadInput or NotFound for an unknown name."""
-        found = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
-        if not found:
+        layers = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
+        if not layers:
             known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
             hint = (
                 "run 'rawkomem init --personal' to create it"
@@ -340,7 +340,7 @@ class Layers:
             raise (NotFound if name == PERSONAL else BadInput)(
                 f"there is no layer {name!r}", hint
             )
-        return found
+        return layers
 
     def shown(self, owner: Repository, memory: Memory) -> Memory:
         """Return a memory as recall shows it: with its layer, and as `personal:ID` if another layer has the same id."""

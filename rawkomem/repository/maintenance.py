@@ -243,7 +243,7 @@ class Lifecycle(Wing):
         `agreed`, only these ids.
         """
         how = how or Digesting()
-        made = self._run(
+        digests = self._run(
             lambda census, _: plan_digests(
                 census, self._core.neighbors().pairs, how, by
             ),
@@ -251,11 +251,11 @@ class Lifecycle(Wing):
             progress,
         )
         if not archive:
-            return made
-        done = self.archive_sources("", dry_run, by, progress, agreed, made.plan)
-        plans = (made.plan, done.plan)
-        plan = joined_plan(plans, f"{made.plan.why}; {done.plan.why}")
-        return replace(done, plan=plan, memories=made.memories)
+            return digests
+        done = self.archive_sources("", dry_run, by, progress, agreed, digests.plan)
+        plans = (digests.plan, done.plan)
+        plan = joined_plan(plans, f"{digests.plan.why}; {done.plan.why}")
+        return replace(done, plan=plan, memories=digests.memories)
 
     def archive_sources(
         self,
@@ -330,12 +330,14 @@ class Lifecycle(Wing):
         new = {entry.target for entry in unwritten.entries} if unwritten else set()
         leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
         known = {id for id in leaving if holders.get(id) not in new}
-        asked = (
+        questions = (
             [question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)]
             if known
             else []
         )
-        reasons = reasons_to_stay(self._core, census.memories, known, holders, asked)
+        reasons = reasons_to_stay(
+            self._core, census.memories, known, holders, questions
+        )
         for id in leaving - known:
             fact = missing_fact(census.memories[id], census.memories[holders[id]])
             reasons |= {id: f"its digest does not contain {fact!r}"} if fact else {}

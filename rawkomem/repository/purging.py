@@ -222,9 +222,9 @@ def _tell_left(core: Core, purged: PurgedText) -> list[Left]:
     """Search everything again; return the files that still hold a text, and warn of them without quoting it."""
     layout = core.layout
     for path in unused_paths(layout):
-        said = ascii(path)[1:-1]
+        place_text = ascii(path)[1:-1]
         core.warn(
-            f"{said} is not used and may contain the text: delete it if nobody uses it"
+            f"{place_text} is not used and may contain the text: delete it if nobody uses it"
         )
     left = [
         one
@@ -251,7 +251,7 @@ def _tell_left(core: Core, purged: PurgedText) -> list[Left]:
 def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
     """Return the files of a checkout that hold a text: memory files, other files by their bytes, transcripts of hosts."""
     project = checkout.project if checkout != core.layout else ""
-    held = {
+    holding = {
         checkout.path(path): Left(
             _shown(purged, checkout.path(path)), tuple(sorted(ids)), project
         )
@@ -272,10 +272,10 @@ def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
     others = [
         path
         for path in dict.fromkeys(paths)
-        if path not in held and not (held and path.startswith(tuple(derived)))
+        if path not in holding and not (holding and path.startswith(tuple(derived)))
     ]
     return [
-        *held.values(),
+        *holding.values(),
         *(
             Left(_shown(purged, path), (), project)
             for path in others

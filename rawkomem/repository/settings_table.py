@@ -86,10 +86,10 @@ def number(low: int, high: int, kind: Callable[[float], float] = int) -> Type:
     """Return the type of a number in a range: a whole one, or with `float` any."""
 
     def read(value: Any) -> float:
-        found = float(_read_text(value))
-        if not low <= found <= high or kind(found) != found:  # also true for NaN
+        amount = float(_read_text(value))
+        if not low <= amount <= high or kind(amount) != amount:  # also true for NaN
             raise ValueError
-        return kind(found)
+        return kind(amount)
 
     whole = "whole " if kind is int else ""
     return Type(f"a {whole}number from {low} to {high}", read)
@@ -434,8 +434,8 @@ def with_committed(
     head = [one for one in read_values(data, file, True)[0] if one[0] in counting]
     differing = [one for one in (*here, *head) if one not in here or one not in head]
     names = dict.fromkeys(".".join((key, *path)) for key, path, _ in differing)
-    shown = ", ".join([*names][:MAX_WARNINGS])
-    message = f"{file}: {shown} changed and not committed: the committed values count; commit the file to use yours"
+    listed = ", ".join([*names][:MAX_WARNINGS])
+    message = f"{file}: {listed} changed and not committed: the committed values count; commit the file to use yours"
     return [*others, *head], [message] if names else []
 
 
@@ -468,8 +468,8 @@ def read_values(
         for path, value in _leaves((name,), field.value)
     ]:
         key = ".".join(path)
-        shown = key if all(map(is_name, path)) else ascii(key)
-        place = f"{file}:{line}: {shown[:MAX_KEY_CHARS]}"
+        key_text = key if all(map(is_name, path)) else ascii(key)
+        place = f"{file}:{line}: {key_text[:MAX_KEY_CHARS]}"
         setting = _find_setting(path, repository)
         if setting is None:
             warnings.append(f"{place} {_why_unknown(key)}")

@@ -212,8 +212,8 @@ def _still_holds(core: Core, stored: Entry) -> bool:
         return False
     if stored.changes:
         values = values_set(stored)
-        said = {field: getattr(memory, field) for field in values}
-        return stored.id in memory.proposed or said == values
+        current = {field: getattr(memory, field) for field in values}
+        return stored.id in memory.proposed or current == values
     return memory.status == ACTIVE and _told_in(memory) == _told_in(stored)
 
 
@@ -271,12 +271,12 @@ def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
     given = dict.fromkeys(
         [*set_in, *(KEY_OF_FLAG[key] for key in fields if key in KEY_OF_FLAG)]
     )
-    made = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
-    if "title" in given and not made.title.strip():
+    amend = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
+    if "title" in given and not amend.title.strip():
         raise BadInput(
             "the title is empty", "pass a title, or leave it out to keep the old one"
         )
-    return made
+    return amend
 
 
 def _with_fields(
@@ -344,10 +344,12 @@ def _condition_doubts(patterns: Iterable[str]) -> Iterator[Doubt]:
     for pattern in patterns:
         if note := why_unusable(pattern):
             wrong = note.text.rpartition(": it ")[0] or note.text
-            said = f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
-            yield Doubt(UNUSABLE, said, note.hint, pattern)
-        elif said := why_too_common(pattern):
-            yield Doubt(FIRES_ALWAYS, said, COMMON_HINT, pattern)
+            message = (
+                f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
+            )
+            yield Doubt(UNUSABLE, message, note.hint, pattern)
+        elif message := why_too_common(pattern):
+            yield Doubt(FIRES_ALWAYS, message, COMMON_HINT, pattern)
 
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
@@ -364,9 +366,9 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
         if id == about or (is_retry and _told_in(memory) == _told_in(entry)):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
-        said = f"the memory {id} already has the title {title!r}"
+        message = f"the memory {id} already has the title {title!r}"
         hint = f"change it with 'rawkomem amend {id}', or use another title"
-        yield Doubt(SAME_TITLE, said, hint, id)
+        yield Doubt(SAME_TITLE, message, hint, id)
         return
 
 
@@ -391,9 +393,9 @@ def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
         ]
         left = [line for line in lines if line in body.split("\n")]
         if template and (body == template or (is_shipped and left)):
-            shown = one_line(next(iter(left), template), MAX_TITLE_CHARS)
-            said = f"the text still contains words of the template: {shown!r}"
-            yield Doubt(TEMPLATE, said, "replace or remove them")
+            words = one_line(next(iter(left), template), MAX_TITLE_CHARS)
+            message = f"the text still contains words of the template: {words!r}"
+            yield Doubt(TEMPLATE, message, "replace or remove them")
             return
 
 
@@ -443,19 +445,19 @@ def add(
     via: str,
 ) -> Stored:
     """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
-    made = _with_fields(
+    new = _with_fields(
         Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry,
         fields,
         ADD_FIELDS,
     )
-    if isinstance(entry, str) and not made.title:
-        made = redact_entry(made)
-        first = made.body.strip().partition("\n")[0]
-        title = first_heading(made.body) or one_line(first, TITLE_CHARS)
-        made = replace(made, title=title)
+    if isinstance(entry, str) and not new.title:
+        new = redact_entry(new)
+        first = new.body.strip().partition("\n")[0]
+        title = first_heading(new.body) or one_line(first, TITLE_CHARS)
+        new = replace(new, title=title)
     # a claim names its subject itself
-    evolves = evolve and "claim" not in made.extra
-    return add_many(repo, [made], on_conflict, via, evolves)[0]
+    evolves = evolve and "claim" not in new.extra
+    return add_many(repo, [new], on_conflict, via, evolves)[0]
 
 
 def add_many(
@@ -504,7 +506,7 @@ def amend(
     one_by_one: bool,
 ) -> Written:
     """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
-    made = redact_entry(amendment(entry, fields))
-    check_conditions(repo.core, made.when, "nothing was stored")
-    plan = plan_amend(repo.get(name), made, one_by_one)
+    change = redact_entry(amendment(entry, fields))
+    check_conditions(repo.core, change.when, "nothing was stored")
+    plan = plan_amend(repo.get(name), change, one_by_one)
     return repo.core.write(plan, via, {entry.id} if entry else ())[0]

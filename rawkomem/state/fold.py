@@ -179,17 +179,17 @@ def _releases(changes: Iterable[Entry], own: Collection[str]) -> set[str]:
 
     A review that brings back what an agent archived, deleted, superseded or disputed is none of them.
     """
-    found: set[str] = set()
+    releases: set[str] = set()
     is_held = is_away = False
     for entry in changes:
         if not _is_activating(entry):
             is_held |= entry.kind == "quarantine"
             is_away |= entry.kind in (*ENDING, "dispute")
         elif entry.id not in own and (is_held or not is_away):
-            found.add(entry.id)
+            releases.add(entry.id)
         else:
             is_held = is_away = False
-    return found
+    return releases
 
 
 def _with_unknown_values(
@@ -650,8 +650,8 @@ def imported_state(memory: Memory) -> Mapping[str, Value]:
 
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
-    named = state.get("conflictsWith") if isinstance(state, dict) else None
-    return [str(id) for id in named] if isinstance(named, list) else []
+    ids = state.get("conflictsWith") if isinstance(state, dict) else None
+    return [str(id) for id in ids] if isinstance(ids, list) else []
 
 
 def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:

@@ -94,8 +94,8 @@ def tools_of(memory: Memory) -> tuple[str, ...]:
 def approach_of(memory: Memory) -> str:
     """Return the approach: the best section in APPROACH, else the learnings or the summary of an experience."""
     parts = sections_of(memory.body)
-    found = next((parts[name] for name in APPROACH if parts.get(name)), "")
-    return found or first_value(memory, ("learnings_or_issues", "output_summary"))
+    section = next((parts[name] for name in APPROACH if parts.get(name)), "")
+    return section or first_value(memory, ("learnings_or_issues", "output_summary"))
 
 
 def step_of(text: str) -> tuple[str, bool]:

@@ -132,10 +132,10 @@ def shown_status(memory: Window, at: int) -> str:
 
 
 def _first_value(memory: Memory, facet: str) -> str:
-    given = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
+    values = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
     flat = [
         item
-        for value in given
+        for value in values
         for item in (value if isinstance(value, list) else [value])
     ]
     texts = (
