@@ -16,8 +16,16 @@ from unicodedata import normalize
 from .git_folder import kept_folder
 from .layout import MARKER, Layout, is_own_file, walk
 from .ledger import PURGED_TEXT, forget_in_ledger
-from .private import EDITS, SHORTENED, TALKS, UNSAVED, replace_private
-from .records import ASIDE, RECORDS, change, erase_removed
+from .private import (
+    ASIDE,
+    EDITS,
+    RECORDS,
+    SHORTENED,
+    TALKS,
+    UNSAVED,
+    replace_private,
+)
+from .records import change, erase_removed
 from .session_records import DROPPED
 
 # Compare texts by their letters and digits: a record may hold a text on one line, cut short, quoted or escaped.

@@ -45,6 +45,11 @@ OPEN_FLAGS = {
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
+RECORDS = "local"  # start of the name of a file of records
+SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
+ASIDE = ".aside-"  # between the name of a file that was set aside and its number
+# to wait for another process that uses the records; a change takes less than a millisecond
+BUSY_TIMEOUT_MS = 5_000
 NAME_DIGITS = 16  # of the secret, in the name of a database
 # folders in the folder of records: texts from an editor, files as they were before a change, talk files
 UNSAVED, SHORTENED, EDITS, TALKS = "unsaved", "shortened", "edits", "talks"

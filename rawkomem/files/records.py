@@ -21,6 +21,10 @@ from ..model.values import TYPE_CHECKING
 from .git_folder import kept_folder
 from .layout import Layout
 from .private import (
+    ASIDE,
+    BUSY_TIMEOUT_MS,
+    RECORDS,
+    SUFFIXES,
     Lock,
     aside_path,
     check_private,
@@ -34,11 +38,6 @@ if TYPE_CHECKING:
 
     Cell = str | int | float | bytes | None
 
-RECORDS = "local"  # start of the file's name
-SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
-ASIDE = ".aside-"  # between the name of a file that was set aside and its number
-# to wait for another process; a change takes less than a millisecond
-BUSY_TIMEOUT_MS = 5_000
 LOCK_WAIT_S = 5.0  # to wait for another process that makes the file
 CHECKPOINT_PAGES = 100  # of the WAL, after which SQLite moves them into the database
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)

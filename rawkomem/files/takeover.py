@@ -12,12 +12,17 @@ from shutil import rmtree
 import apsw
 
 from ..model.errors import Unwritable
-from .blocks import LedgerRow
+from .blocks import LedgerRow, chain_rows
 from .git_folder import kept_folder
-from .journal import chain_rows
 from .layout import Layout, is_local_name, is_own_file, read_bytes, walk
-from .private import KEPT_FOLDERS, replace_private
-from .records import ASIDE, BUSY_TIMEOUT_MS, RECORDS, SUFFIXES
+from .private import (
+    ASIDE,
+    BUSY_TIMEOUT_MS,
+    KEPT_FOLDERS,
+    RECORDS,
+    SUFFIXES,
+    replace_private,
+)
 
 # what running sessions received: rows refer to each other by number, and expire in days
 NOT_COPIED = ("asked", "injected", "chain", "blocks")

@@ -245,7 +245,7 @@ class Core:
         self.follow_tables()
 
     def follow_tables(self, *ids: str) -> None:
-        """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see tables.py."""
+        """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see mesh_tables.py."""
         ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
         if self.settings.store.name in (SQLITE, MEMORY):
             return

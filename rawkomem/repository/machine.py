@@ -22,9 +22,9 @@ import apsw
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
+from ..files.background import is_background, steps_aside
 from ..files.git_folder import kept_folder
 from ..files.installation import only_here
-from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, read_text_file, sweep, user_repository_config
 from ..files.machine_records import PERSON
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system, records_path, take_rows
