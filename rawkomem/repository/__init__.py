@@ -368,10 +368,10 @@ class Repository:
         return inject_for(
             self,
             _task(task, agent, session),
-            profile,
             form,
             _filter(only, words),
             strict,
+            profile=profile or None,
             max_injected=limit,
             min_importance=min_importance or None,
             budget=budget or None,

@@ -31,7 +31,6 @@ CONTEXT_TOKENS = 2_000  # of a context without a budget
 def inject_for(
     repo: Repository,
     task: Task,
-    profile: str,
     form: str,
     only: Filter | None,
     strict: bool,
@@ -41,7 +40,7 @@ def inject_for(
     limits["max_unverified"] = 0 if strict else None
     changed = {name: value for name, value in limits.items() if value is not None}
     within = replace(repo.core.settings.limits(task.agent), **changed)
-    injection = _inject(repo, task, profile, form, within, only, strict)
+    injection = _inject(repo, task, within, only, form, strict)
     most = max(within.max_injected, len(injection.items))
     repo.core.note_answers([(task.asked, injection.items)], most, only, task.agent)
     return injection
@@ -63,7 +62,6 @@ def context_for(
     return inject_for(
         repo,
         Task(query),
-        "",
         form,
         only,
         strict,
@@ -75,18 +73,16 @@ def context_for(
 
 def rehearse(repo: Repository, task: Task, told: Told, form: str) -> Injection:
     """Inject for a task as if the session already got `told`; do not log the recall."""
-    return _inject(
-        repo, task, "", form, repo.core.settings.limits(task.agent), None, told=told
-    )
+    limits = repo.core.settings.limits(task.agent)
+    return _inject(repo, task, limits, None, form, told=told)
 
 
 def _inject(
     repo: Repository,
     task: Task,
-    profile: str,
-    form: str,
     limits: Limits,
     only: Filter | None,
+    form: str = "rawko",
     strict: bool = False,
     told: Told | None = None,
 ) -> Injection:
@@ -101,7 +97,7 @@ def _inject(
     only = replace(only, statuses=(ACTIVE,), current=True, importance=least)
     if warning := cut_note([task.asked]):
         repo.core.warn(warning)
-    asked, keys = profile or limits.profile, frozenset[str]()
+    keys = frozenset[str]()
     if task.session or told:
         told = told or told_to(repo.core.layout, task.session)
         keys, budget = told.keys, session_budget(limits.budget, told.tokens)
@@ -114,7 +110,7 @@ def _inject(
             chosen = layered.sources(only, strict, keys, layers)
         else:
             chosen = [sources(repo.core, only, strict, keys)]
-        return inject(chosen, task, asked, limits, form, repo.core.warn)
+        return inject(chosen, task, limits.profile, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
     if injection.untried:
@@ -131,7 +127,8 @@ def explain(
 
     only = only or DEFAULT_FILTER
     limits = repo.core.settings.limits(task.agent)
-    injection = _inject(repo, task, profile, "rawko", limits, only)
+    limits = replace(limits, profile=profile or limits.profile)
+    injection = _inject(repo, task, limits, only)
     at = only.as_of
     owner, own = repo.layers.owner(name)
     memory_there = owner.get(own, at)
@@ -147,7 +144,7 @@ def explain(
         return replace(bare, out=Reason("record", (memory.kind,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
     alone = replace(only, ids=(memory_there.id,))
-    injection = _inject(repo, task, profile, "rawko", anything, alone)
+    injection = _inject(repo, task, anything, alone)
     item = _about(memory.id, injection)
     if item is None:
         raise NotFound(

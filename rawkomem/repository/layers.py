@@ -36,7 +36,7 @@ from ..recall.render import labels_by_id, standing_label
 from ..recall.search import Answer, Found
 from ..text.chunks import counted
 from . import Repository
-from .core import Core
+from .core import Core, Wing
 from .injecting import sources
 
 # names that a shared repository cannot have
@@ -83,12 +83,11 @@ class LayerState:
         return f"{self.name}: {counted(self.memories, 'memory')} in {self.root}{how}"
 
 
-class Layers:
+class Layers(Wing):
     """All layers of one repository, the project's first."""
 
     def __init__(self, repository: Repository):
-        self._repo = repository
-        self._core = repository.core
+        super().__init__(repository)
         self._left_out: list[LayerState] = []
         # the contextual embedder, shared by all layers
         self._deep: Embedder | None = None
