@@ -52,7 +52,7 @@ from .reading import (
     QUARANTINE,
     Reading,
     decode_file,
-    implicit_id,
+    is_implicit,
     read_data,
     read_texts,
 )
@@ -315,7 +315,7 @@ def _write_all(
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
         for id, path in homes.items():
-            if id.partition("#")[0] == implicit_id(path):
+            if is_implicit(id, path):
                 is_link = os.path.islink(layout.path(path))
                 data = b"" if is_link else files.read(path) or b""
                 named = _with_id_line(data, path, id)
@@ -340,7 +340,7 @@ def _write_all(
 
 def _can_have_id(layout: Layout, path: str, id: str) -> bool:
     """Return whether a memory's file states its id, or an id line can be written; else its changes stay in its file."""
-    if id.partition("#")[0] != implicit_id(path):
+    if not is_implicit(id, path):
         return True
     try:
         return bool(_with_id_line(read_bytes(layout.path(path)), path, id))

@@ -176,6 +176,11 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     )
 
 
+def is_implicit(id: str, path: str) -> bool:
+    """Return whether an id is made from the path of its file, because the file states none."""
+    return id.partition("#")[0] == implicit_id(path)
+
+
 def implicit_id(path: str) -> str:
     """Return the id of a file's first entry if it has none: its path below its area, without `.md`.
 

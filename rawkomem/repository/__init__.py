@@ -502,7 +502,7 @@ class Repository:
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
-        held = self.core.read(lambda: held_problems(self.core.index.catalogue))
+        held = self.core.read(lambda: held_problems(self.core.catalogue))
         more = [*missing_files(self.layout), *held]
         return [*page, *check_repository(self.layout, more)]
 

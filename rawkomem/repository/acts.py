@@ -56,7 +56,7 @@ def act_rules(core: Core) -> list[ActRule]:
     """Return the memories in use that apply to acts, and write the table. A failure to write it is a warning."""
 
     def ask() -> tuple[bytes, list[ActRule]]:
-        catalogue = core.index.catalogue
+        catalogue = core.catalogue
         applying = [
             (memory, applies)
             for memory in map(memory_of, catalogue.docs_applying(GLOB_MARK))

@@ -298,7 +298,7 @@ class Beliefs(Wing):
     def proposals(self) -> Sequence[Proposal]:
         """Return all proposals that wait for a review, last changed memory first."""
         waiting = self._core.read(
-            lambda: [row.id for row in self._core.index.catalogue.with_proposals()]
+            lambda: [row.id for row in self._core.catalogue.with_proposals()]
         )
         return [self.proposal(id) for id in waiting]
 
@@ -413,7 +413,7 @@ class Beliefs(Wing):
 
     def conflicts(self) -> Sequence[Conflict]:
         """Return the claims that contradict a memory in use and wait for a review."""
-        return self._core.read(lambda: pending_conflicts(self._core.index.catalogue))
+        return self._core.read(lambda: pending_conflicts(self._core.catalogue))
 
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
@@ -421,7 +421,7 @@ class Beliefs(Wing):
 
         def compared() -> list[str]:
             """Return the memories to compare: reading the sentences of all takes seconds if there are many."""
-            catalogue = self._core.index.catalogue
+            catalogue = self._core.catalogue
             ids = may_be_contradicted(catalogue.db)
             rows = self._core.view(only).rows()
             return [catalogue.doc(row.id) for row in rows if row.id in ids]
@@ -473,7 +473,7 @@ class Beliefs(Wing):
     def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
         """Return the memories in use with a claim about this subject and predicate."""
         return self._core.read(
-            lambda: memories_claiming(self._core.index.catalogue, subject, predicate)
+            lambda: memories_claiming(self._core.catalogue, subject, predicate)
         )
 
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
@@ -491,7 +491,7 @@ class Beliefs(Wing):
         """Return a function that computes trust; for a memory that is not stored yet, from how it arrives (`via`)."""
 
         def trust(memory: Memory) -> float:
-            if self._core.index.catalogue.row(memory.id):
+            if self._core.catalogue.row(memory.id):
                 return self.trust(memory).value
             origin = arrival(self._core, memory.extra, via)
             return trust_of(memory, standing_of_entry(UNKNOWN, origin), now())

@@ -19,7 +19,7 @@ from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import purged_ids
 from ..files.private import lock
-from ..files.reading import implicit_id
+from ..files.reading import is_implicit
 from ..files.replace import Replacing
 from ..git.runner import committed_files, committing_people
 from ..git.staged import (
@@ -196,11 +196,11 @@ class Edits(Wing):
         files: dict[str, bytes] = {}
         separated: list[Separated] = []
         core = self._core
-        copied = core.read(core.index.catalogue.copied)
+        copied = core.read(core.catalogue.copied)
         reused = [
             memory.id
             for memory in core.all()
-            if memory.id.partition("#")[0] == implicit_id(memory.path)
+            if is_implicit(memory.id, memory.path)
             and changes_of_earlier_file(core.entries(memory.id), memory.path)
         ]
         for id in dict.fromkeys((*copied, *reused)):

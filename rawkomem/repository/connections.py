@@ -57,7 +57,7 @@ class Graph(Wing):
         core = self._core
         return core.read(
             lambda: load_graph(
-                core.index.catalogue,
+                core.catalogue,
                 core.index.store,
                 statuses,
                 similar,
@@ -97,9 +97,7 @@ class Graph(Wing):
 
     def entities(self) -> Mapping[str, Sequence[str]]:
         """Return every entity that readable memories name, with the ids of those memories."""
-        return self._core.read(
-            lambda: named_entities(self._core.index.catalogue, READABLE)
-        )
+        return self._core.read(lambda: named_entities(self._core.catalogue, READABLE))
 
 
 # Episodes: groups of memories, for example of one task.
@@ -250,7 +248,7 @@ class Citations(Wing):
         core, cited = self._core, self._core.citing()
 
         def citing() -> list[Memory]:
-            ids = core.index.catalogue.citing()
+            ids = core.catalogue.citing()
             return core.whole(row.id for row in core.view(None).rows() if row.id in ids)
 
         pairs = [(memory, cited(memory)) for memory in core.read(citing)]

@@ -14,7 +14,7 @@ from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.git_folder import find_git
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
-from ..index.catalogue import Authors, Row, known_memory, memory_of
+from ..index.catalogue import Authors, Catalogue, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (
     BROKEN,
@@ -166,6 +166,11 @@ class Core:
             loaded = load_settings(self.layout, self.warn, self._store_name)
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the tables of files, entries and memories. Use it only inside `read`."""
+        return self.index.catalogue
 
     @property
     def is_layered(self) -> bool:
@@ -327,7 +332,7 @@ class Core:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
         return (
             id in self.finished_purges
-            or self.read(lambda: self.index.catalogue.row(id)) is not None
+            or self.read(lambda: self.catalogue.row(id)) is not None
         )
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
@@ -340,7 +345,7 @@ class Core:
         def find() -> Memory:
             id = self.resolve(name)
             if not as_of:
-                return memory_of(self.index.catalogue.doc(id))
+                return memory_of(self.catalogue.doc(id))
             memory = self._past(as_of).memory(id)
             if memory is None:
                 raise NotFound(
@@ -357,7 +362,7 @@ class Core:
 
     def find(self, id: str) -> Memory | None:
         """Return the memory with an id, or None. Call it only inside `read`."""
-        return known_memory(self.index.catalogue, id)
+        return known_memory(self.catalogue, id)
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return those memories of some ids that exist."""
@@ -367,9 +372,7 @@ class Core:
 
     def all(self) -> Sequence[Memory]:
         """Return every memory of any status."""
-        return self.read(
-            lambda: [memory_of(doc) for doc in self.index.catalogue.docs()]
-        )
+        return self.read(lambda: [memory_of(doc) for doc in self.catalogue.docs()])
 
     def inside(self, only: Filter | None) -> Sequence[Memory]:
         """Return the whole memories that pass a filter, last changed first."""
@@ -377,7 +380,7 @@ class Core:
 
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
-        return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+        return [memory_of(self.catalogue.doc(id)) for id in ids]
 
     def with_access(self, memories: Iterable[Memory]) -> list[tuple[Memory, Access]]:
         """Return each memory with its uses on this machine."""
@@ -424,7 +427,7 @@ class Core:
         """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""
         from ..index.ingest import vouching_of
 
-        return vouching_of(self.layout, self.index.catalogue.db, strict)
+        return vouching_of(self.layout, self.catalogue.db, strict)
 
     def is_vouching(self) -> bool:
         """Return whether a person vouches for any memory."""
@@ -433,7 +436,7 @@ class Core:
     def _past(self, at: int = 0) -> PastMoment:
         from ..index.ingest import PastMoment
 
-        return PastMoment(self.index.catalogue, at, self.vouching())
+        return PastMoment(self.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
@@ -447,11 +450,9 @@ class Core:
 
             only = replace(
                 only,
-                entities=resolved_entities(
-                    only.entities, self.index.catalogue, self.warn
-                ),
+                entities=resolved_entities(only.entities, self.catalogue, self.warn),
             )
-        return View(self.layout, self.index.catalogue, only, self.authors, strict)
+        return View(self.layout, self.catalogue, only, self.authors, strict)
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
@@ -481,7 +482,7 @@ class Core:
 
     def resolve(self, name: str) -> str:
         """Return the id for a name; raise NotFound or, for several matches, BadInput. Call it only inside `read`."""
-        ids = self.index.catalogue.resolve(name) if name.strip() else ()
+        ids = self.catalogue.resolve(name) if name.strip() else ()
         if not ids:
             from ..files.archive import bundle_holding
 
@@ -491,7 +492,7 @@ class Core:
         if len(ids) > 1:
             from ..text.safe import safe_title  # loads `re`
 
-            rows = filter(None, map(self.index.catalogue.row, ids[:MAX_CANDIDATES]))
+            rows = filter(None, map(self.catalogue.row, ids[:MAX_CANDIDATES]))
             some = [
                 row.id
                 if row.status in HELD_BACK

@@ -219,7 +219,7 @@ class Layers(Wing):
 
         def shown(id: str) -> str:
             taken = f"{id}:".startswith(prefixes)
-            taken = taken or any(one.core.index.catalogue.row(id) for one in before)
+            taken = taken or any(one.core.catalogue.row(id) for one in before)
             return layer.prefix + id if taken else id
 
         return shown
@@ -279,7 +279,7 @@ class Layers(Wing):
                 if one.core.holds(name):
                     return one.repository, name
             for one in layers:
-                if one.core.read(partial(one.core.index.catalogue.resolve, name)):
+                if one.core.read(partial(one.core.catalogue.resolve, name)):
                     return one.repository, name
         return self._repo, name
 

@@ -400,9 +400,7 @@ class Store(Wing):
                 core.index.sync(progress)
                 core.index.require_store()
                 outside = core.index.outside()
-                digests.append(
-                    outside.held() if outside else core.index.catalogue.digests()
-                )
+                digests.append(outside.held() if outside else core.catalogue.digests())
             finally:
                 core.close()
         differing = {id for id, _ in digests[0].items() ^ digests[1].items()}

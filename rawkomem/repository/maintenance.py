@@ -606,7 +606,7 @@ class Retention(Wing):
         layout, core = self._layout, self._core
         if month:
             return month if bundles_of(layout, month) else ""
-        if core.read(lambda: core.index.catalogue.resolve(name)):
+        if core.read(lambda: core.catalogue.resolve(name)):
             return ""
         return folder_of_bundle(bundle_holding(layout, name))
 

@@ -18,7 +18,7 @@ from ..files.layout import FOLDER
 from ..files.ledger import note_written
 from ..files.machine_records import note_arrivals, note_change, operation_of
 from ..files.private import lock
-from ..files.reading import implicit_id
+from ..files.reading import is_implicit
 from ..files.replace import PAGE, write_page
 from ..format.entries import KEY_OF_FLAG, entry_from_text, first_heading
 from ..git.runner import people_here, tracked_files
@@ -150,7 +150,7 @@ def _refuse_reused_names(core: Core, places: Mapping[str, str]) -> None:
     `places` is id → file. An `id` line with that name would give it the changes of the earlier file.
     """
     for id, path in places.items():
-        if id.partition("#")[0] == implicit_id(path):
+        if is_implicit(id, path):
             known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
             is_gone = not os.path.lexists(core.layout.path(path))
             if is_gone and any(one.creates and one.is_nameless for one in known):
@@ -360,7 +360,7 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
         or "claim" in entry.extra
     ):
         return
-    for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
+    for id in core.read(lambda: core.catalogue.titled(entry.title)):
         memory = core.get(id)
         is_retry = not about and now() - memory.created <= RETRY_MS
         if id == about or (is_retry and _told_in(memory) == _told_in(entry)):
