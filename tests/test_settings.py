@@ -6,6 +6,7 @@ import json
 import marshal
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -254,14 +255,18 @@ def test_a_value_of_the_repository_never_becomes_a_setting_of_the_user(project):
         assert settings.predicates == (("x", (("normalize", "trim embedder.start sh"),)),)
 
 
-def test_the_cache_says_who_set_a_value_and_that_is_asked_again(project):
-    load(project, "contents: on\n", user="embedder: {start: serve}\n")
-    stamp, given, _, format = marshal.loads(cached(project).read_bytes())
-    assert sorted((number, key) for number, key, *_ in given) == [(0, "embedder.start"), (1, "contents")]
-    forged = [(1, "embedder.start", (), "sh"), (1, "llm.provider", (), "sh"), (1, "contents", (), True)]
-    cached(project).write_bytes(marshal.dumps((stamp, forged, [], format)))
-    settings = load_settings(Layout(str(project / ".rawko")), print)
-    assert settings.contents and (settings.embedder.start, settings.llm.command) == ("", "")
+def test_cached_settings_need_no_table(project):
+    text = "contents: on\nagents: {developer: {budget: 7}}\n"
+    before, _ = load(project, text, user="embedder: {start: serve}\ntrust: {maxUnverified: 1}\n")
+    assert before.limits("developer").budget == 7 and before.embedder.start == "serve" and before.max_unverified == 1
+    code = (
+        "import sys; from rawkomem.files.layout import Layout; from rawkomem.repository.settings import load_settings;"
+        "settings = load_settings(Layout(sys.argv[1]), print);"
+        "print(settings.limits('developer').budget, 'rawkomem.repository.settings_table' in sys.modules)"
+    )
+    layout = str(project / ".rawko")
+    ran = subprocess.run([sys.executable, "-c", code, layout], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout == "7 False\n"
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\x00" * 50, marshal.dumps(3), marshal.dumps(("a", "b", "c", "d"))])

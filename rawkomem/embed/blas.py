@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..files.journal import is_background
+from ..files.background import is_background
 
 VARIABLE = "OPENBLAS_NUM_THREADS"  # read once, when the library is loaded
 if "numpy" in sys.modules or VARIABLE in os.environ:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
 
-from ..files.journal import start_background
+from ..files.background import start_background
 from ..files.layout import Layout
 from ..files.private import lock, lock_in, open_private, write_all
 from ..files.records import change, insert, read

@@ -11,8 +11,9 @@
 `archive`: archive, bundles, rotation of the log, purge
 `check`: the rules of `rawkomem check`
 `watch`: file events
-`blocks`: the hashes of the ledger's blocks
-`journal`: appending to the ledger, background processes
+`blocks`: the chain of the ledger's blocks
+`journal`: appending to the ledger
+`background`: forks and detached processes of rawkomem
 `session_records`: what sessions received, usage counts, drafts
 `machine_records`: prompts, transcripts, changes, arrivals, purges that have not finished
 `ledger`: reading, verifying and purging the chain of operations

@@ -52,16 +52,11 @@ from .reading import (
     QUARANTINE,
     Reading,
     decode_file,
-    implicit_id,
+    is_implicit,
     read_data,
     read_texts,
 )
-from .replace import ChangedMeanwhile, Replacing, refuse_links
-
-# Name change files, which hold one change each: `changes/2026-11/deploy-feedback-3fa2c1.md`.
-#
-# Two branches never write the same file, so git merges them without a merge driver. `rawkomem tidy
-# gather` moves the changes into the files of their memories.
+from .replace import ChangedMeanwhile, Replacing
 
 ID_DIGITS = 6  # hexadecimal digits of the change's id in the name of its file
 # of the memory's file name: some file systems allow only 143 bytes for a name
@@ -134,22 +129,18 @@ def _change_digits(id: str) -> str:
     return sha256(id.encode()).hexdigest()[:ID_DIGITS]
 
 
-# Append the entries of a Plan to files, atomically and under the write lock. Existing bytes never
-# change.
-
 # entries that are written together, and their joined text
 Step = tuple[list[Entry], str]
 
-FULL_FILE_BYTES = (
-    64 * 1024
-)  # a larger file gets no more entries, because each change reads and folds the whole file
+# a larger file gets no more entries, because each change reads and folds the whole file
+FULL_FILE_BYTES = 64 * 1024
 MAX_SIBLINGS = 10_000  # file names that are tried for one entry
 # attempts when another program saves a file between our read and our rename
 MAX_RETRIES = 20
-RETRY_MS = (
-    10 * 60 * 1000
-)  # an identical entry that is younger than this was stored by a killed command
+# an identical entry that is younger than this was stored by a killed command
+RETRY_MS = 10 * 60 * 1000
 MAX_READ_SIBLINGS = 4  # sibling files that are searched for an identical entry
+# not compared
 OWN_FIELDS = {
     "id": "",
     "at": 0,
@@ -158,7 +149,7 @@ OWN_FIELDS = {
     "given": (),
     "leaks": False,
     "digest": "",
-}  # not compared
+}
 
 
 @record
@@ -324,18 +315,18 @@ def _write_all(
         files = Replacing(layout, warn)
         taken: dict[str, set[str]] = {}
         for id, path in homes.items():
-            if id.partition("#")[0] == implicit_id(path):
-                file = layout.path(path)
-                data = b"" if os.path.islink(file) else files.read(file) or b""
+            if is_implicit(id, path):
+                is_link = os.path.islink(layout.path(path))
+                data = b"" if is_link else files.read(path) or b""
                 named = _with_id_line(data, path, id)
                 if named and named != data:
-                    files.put(file, named)
+                    files.put(path, named)
         for entries, text in todo:
             is_new = entries[0].creates and not entries[0].path
             path = (
-                _create(layout, files, entries[0], text, taken)
+                _create(files, entries[0], text, taken)
                 if is_new
-                else place_entry(layout, files, entries[0], text)
+                else place_entry(files, entries[0], text)
             )
             paths |= {entry.id: path for entry in entries}
         try:
@@ -349,7 +340,7 @@ def _write_all(
 
 def _can_have_id(layout: Layout, path: str, id: str) -> bool:
     """Return whether a memory's file states its id, or an id line can be written; else its changes stay in its file."""
-    if id.partition("#")[0] != implicit_id(path):
+    if not is_implicit(id, path):
         return True
     try:
         return bool(_with_id_line(read_bytes(layout.path(path)), path, id))
@@ -397,15 +388,10 @@ def with_new_id(data: bytes, path: str, old: str, new: str) -> bytes:
 
 
 def _create(
-    layout: Layout,
-    files: Replacing,
-    entry: Entry,
-    text: str,
-    taken: dict[str, set[str]],
+    files: Replacing, entry: Entry, text: str, taken: dict[str, set[str]]
 ) -> str:
     """Stage a file for a new memory and return its path; `taken` caches the names that each folder has."""
-    folder = layout.path(CREATES[entry.kind].folder)
-    refuse_links(layout, folder)
+    folder = files.layout.path(CREATES[entry.kind].folder)
     if folder not in taken:
         taken[folder] = (
             {folded_name(name) for name in os.listdir(folder)}
@@ -418,24 +404,24 @@ def _create(
         if folded_name(os.path.basename(path)) not in taken[folder]
     )
     taken[folder].add(folded_name(os.path.basename(path)))
-    files.read(layout.path(path))
-    files.put(layout.path(path), text.encode())
+    files.put(path, text.encode())
     return path
 
 
-def place_entry(layout: Layout, files: Replacing, entry: Entry, text: str) -> str:
+def place_entry(files: Replacing, entry: Entry, text: str) -> str:
     """Stage a text for the first file that can hold the entry; return its path, or raise Refused if there is none."""
     for path in islice(_candidates(entry), MAX_SIBLINGS):
-        file = layout.path(path)
-        refuse_links(layout, os.path.dirname(file))
         if is_change_file(path):
-            if os.path.lexists(file):
+            if os.path.lexists(files.layout.path(path)):
                 continue
-            kept = os.path.join(os.path.dirname(file), GITKEEP)
+            kept = f"{path.rpartition('/')[0]}/{GITKEEP}"
             # A link keeps the folder, too.
-            if not os.path.lexists(kept) and files.read(kept) is None:
+            if (
+                not os.path.lexists(files.layout.path(kept))
+                and files.read(kept) is None
+            ):
                 files.put(kept, b"")
-        if _append_to(files, file, text):
+        if _append_to(files, path, text):
             return path
     raise Refused(
         f"no free file name for {entry.title or entry.id!r}", "give it another title"
@@ -472,18 +458,19 @@ def _candidates(entry: Entry) -> Iterable[str]:
     return (f"{name}.md" for name in numbered_names(stem))
 
 
-def _append_to(files: Replacing, file: str, entry: str) -> bool:
+def _append_to(files: Replacing, path: str, entry: str) -> bool:
     """Stage an append to this file; return False if it cannot hold the entry (no plain file, open fence, too long)."""
-    if os.path.islink(file) or (os.path.exists(file) and not os.path.isfile(file)):
+    file = files.layout.path(path)
+    if os.path.lexists(file) and not is_plain_file(file):
         return False
-    data = files.read(file)
+    data = files.read(path)
     if data is None:
-        files.put(file, entry.encode())
+        files.put(path, entry.encode())
         return True
     longer = appended(data, entry)
     if not longer or len(data) + len(entry) > FULL_FILE_BYTES:
         return False
-    files.put(file, longer)
+    files.put(path, longer)
     return True
 
 
@@ -497,9 +484,6 @@ def appended(data: bytes, entry: str) -> bytes:
 
 
 # Move changes from change files into the files of their memories, in the order of the fold.
-#
-# All entries are written before the change files are removed. After a kill an entry may be in both
-# places; the fold counts it once because both copies have the same id, and the next run finishes.
 
 # a memory, and every entry about it
 KnownMemory = tuple[Memory | None, Sequence[Entry]]
@@ -541,8 +525,7 @@ def gather_changes(
         if is_change_file(path) and is_text_path(path)
     ]
     readings = [
-        read_data(files.read(layout.path(path)) or b"", path, advice=False)
-        for path in paths
+        read_data(files.read(path) or b"", path, advice=False) for path in paths
     ]
     known = find({entry.about for one in readings for entry in one.entries})
     moving: list[str] = []
@@ -562,9 +545,9 @@ def gather_changes(
             left.append(LeftFile(path, why))
         else:
             moving.append(path)
-    placed = tuple(_placed(layout, files, moving, known))
+    placed = tuple(_placed(files, moving, known))
     for path in moving:
-        files.put(layout.path(path), None)
+        files.put(path, None)
     if not dry_run:
         files.finish()
     return Gathered(placed, tuple(moving), tuple(left), bool(moving) and not dry_run)
@@ -595,19 +578,14 @@ def _why_homeless(known: KnownMemory) -> str:
 
 
 def _placed(
-    layout: Layout,
-    files: Replacing,
-    moving: Sequence[str],
-    known: Mapping[str, KnownMemory],
+    files: Replacing, moving: Sequence[str], known: Mapping[str, KnownMemory]
 ) -> Iterator[Entry]:
     """Stage the entries that no memory file holds yet, and yield all with their new paths.
 
     Raise Refused if a memory's file is missing.
     """
     pairs = [
-        pair
-        for path in moving
-        for pair in read_texts(files.read(layout.path(path)) or b"", path)
+        pair for path in moving for pair in read_texts(files.read(path) or b"", path)
     ]
     for entry, text in sorted(
         pairs, key=lambda pair: order_key(pair[0].at, pair[0].id)
@@ -617,10 +595,10 @@ def _placed(
         home = next((copy.path for copy in copies if not is_change_file(copy.path)), "")
         if not home:
             assert memory
-            if not is_plain_file(layout.path(memory.path)):
+            if not is_plain_file(files.layout.path(memory.path)):
                 raise Refused(
                     f"{memory.path} is gone",
                     "run 'rawkomem index sync', then try again",
                 )
-            home = place_entry(layout, files, replace(entry, path=memory.path), text)
+            home = place_entry(files, replace(entry, path=memory.path), text)
         yield replace(entry, path=home)

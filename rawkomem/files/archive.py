@@ -117,21 +117,14 @@ def remove_empty(layout: Layout, folder: str) -> None:
 
 # Pack months of the archive into compressed bundles, `archive/2025-03.<hash>.tar.gz`, and unpack
 # them.
-#
-# A bundle's name contains the hash of its bytes, and a bundle never changes. Two clones that pack
-# the same files make the same bundle. If their files differ, git keeps both bundles without a
-# conflict, and a month is the union of its bundles. The packed files are removed last: after a kill
-# each file is in its folder, in a bundle or in both, and the next run finishes. Bundles are not
-# indexed.
 
 BUNDLE_SUFFIX = ".tar.gz"
 HASH_CHARS = 12  # hexadecimal digits of the hash in a bundle's name
 BUNDLE_NAME = re.compile(
     rf"(.+?)(?:\.[0-9a-f]{{{HASH_CHARS}}})?{re.escape(BUNDLE_SUFFIX)}"
 )
-MAX_BUNDLE_BYTES = (
-    512 * 1024 * 1024
-)  # total size of the unpacked files; a larger bundle is rejected
+# total size of the unpacked files; a larger bundle is rejected
+MAX_BUNDLE_BYTES = 512 * 1024 * 1024
 
 
 def is_bundle(path: str) -> bool:
@@ -141,8 +134,8 @@ def is_bundle(path: str) -> bool:
 
 def folder_of_bundle(bundle: str) -> str:
     """Return the folder whose files a bundle holds."""
-    named = BUNDLE_NAME.fullmatch(bundle)
-    return named[1] if named else bundle
+    match = BUNDLE_NAME.fullmatch(bundle)
+    return match[1] if match else bundle
 
 
 def pack_folder(layout: Layout, folder: str) -> int:
@@ -151,18 +144,18 @@ def pack_folder(layout: Layout, folder: str) -> int:
     known = {
         name: data
         for name in markdown_in(layout, folder)
-        if (data := files.read(layout.path(f"{folder}/{name}"))) is not None
+        if (data := files.read(f"{folder}/{name}")) is not None
     }
-    held = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
+    bundled = [read_bundle(layout, bundle) for bundle in bundles_of(layout, folder)]
     new = {
         name: data
         for name, data in known.items()
-        if all(some.get(name) != data for some in held)
+        if all(some.get(name) != data for some in bundled)
     }
     if new:
-        _put_bundle(layout, files, folder, new)
+        _put_bundle(files, folder, new)
     for name in known:
-        files.put(layout.path(f"{folder}/{name}"), None)
+        files.put(f"{folder}/{name}", None)
     try:
         files.finish()
     except ChangedMeanwhile:
@@ -177,28 +170,25 @@ def unpack_folder(layout: Layout, folder: str) -> int:
     Existing files stay. Raise Refused if the folder changes meanwhile.
     """
     files = Replacing(layout)
-    refuse_links(layout, layout.path(folder))
     count = 0
     for bundle in bundles_of(layout, folder):
-        files.read(layout.path(bundle))
+        files.put(bundle, None)
         for name, data in read_bundle(layout, bundle).items():
-            file = _free_place(layout, files, f"{folder}/{name}", data)
-            if file:
-                files.put(file, data)
+            path = _free_place(files, f"{folder}/{name}", data)
+            if path:
+                files.put(path, data)
                 count += 1
-        files.put(layout.path(bundle), None)
     files.finish()
     return count
 
 
-def _free_place(layout: Layout, files: Replacing, path: str, data: bytes) -> str:
-    """Return a free file for these bytes, numbered if needed; empty if a file with the same bytes exists."""
+def _free_place(files: Replacing, path: str, data: bytes) -> str:
+    """Return a free path for these bytes, numbered if needed; empty if a file with the same bytes exists."""
     for name in numbered_names(path.removesuffix(".md")):
-        file = layout.path(f"{name}.md")
-        known = files.read(file)
+        known = files.read(f"{name}.md")
         if known is None or known == data:
             break
-    return file if known is None else ""
+    return f"{name}.md" if known is None else ""
 
 
 def bundles(layout: Layout) -> Iterator[str]:
@@ -223,8 +213,8 @@ def bundles_of(layout: Layout, folder: str) -> list[str]:
 def bundle_holding(layout: Layout, id: str) -> str:
     """Return the path of the first bundle with a file that names this id; empty if there is none."""
     for bundle in bundles(layout):
-        held = read_bundle(layout, bundle).values()
-        if any(holds_id(data.decode("utf-8", "replace"), id) for data in held):
+        texts = read_bundle(layout, bundle).values()
+        if any(holds_id(data.decode("utf-8", "replace"), id) for data in texts):
             return bundle
     return ""
 
@@ -248,7 +238,7 @@ def read_bundle(layout: Layout, path: str) -> dict[str, bytes]:
 
 def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
     """Return name → bytes of the regular files with plain names in a bundle's bytes; `path` names it in errors."""
-    held: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     room = MAX_BUNDLE_BYTES
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
@@ -267,17 +257,15 @@ def bundled_files(data: bytes, path: str) -> dict[str, bytes]:
                         f"{path} is larger than any bundle that rawkomem reads", hint
                     )
                 stream = archive.extractfile(member)
-                held[member.name] = stream.read() if stream else b""
+                files[member.name] = stream.read() if stream else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as failure:
         raise Refused(
             f"{path} cannot be read: {failure}", "restore it from git or a backup"
         ) from None
-    return held
+    return files
 
 
-def _put_bundle(
-    layout: Layout, files: Replacing, folder: str, held: Mapping[str, bytes]
-) -> None:
+def _put_bundle(files: Replacing, folder: str, held: Mapping[str, bytes]) -> None:
     """Stage a bundle of these files; raise Refused or Unwritable unless the same files can be read back."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -289,9 +277,7 @@ def _put_bundle(
     path = f"{folder}.{sha256(data).hexdigest()[:HASH_CHARS]}{BUNDLE_SUFFIX}"
     if bundled_files(data, path) != held:
         raise Unwritable(f"{path} could not be read back", "check the memory files")
-    refuse_links(layout, os.path.dirname(layout.path(path)))
-    files.read(layout.path(path))
-    files.put(layout.path(path), data)
+    files.put(path, data)
 
 
 # Number the entries of the experience log, and move older entries to the archive.
@@ -339,7 +325,7 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
     logs = {
         path: data
         for path in _log_files(layout, LOG)
-        if (data := files.read(layout.path(path)) or b"")
+        if (data := files.read(path) or b"")
         .lstrip(b"\xef\xbb\xbf \t\r\n")
         .startswith(b"---")
     }
@@ -366,9 +352,9 @@ def rotate_log(layout: Layout, keep: int = MAX_LOG_ENTRIES) -> list[str]:
             else:
                 left.append(text)
         if gone:
-            _put_archived(layout, files, gone)
+            _put_archived(files, gone)
             rest = "\n---\n\n".join(left).encode()
-            files.put(layout.path(path), rest or None)
+            files.put(path, rest or None)
     files.finish()
     return leaving
 
@@ -379,7 +365,7 @@ def _as_number(id: str) -> tuple[int, str]:
     return (int(digits), id) if digits.isdecimal() else (0, id)
 
 
-def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) -> None:
+def _put_archived(files: Replacing, pieces: Sequence[Logged]) -> None:
     """Stage the entries that the archived log of their month does not hold yet.
 
     A change goes to the month of its experience.
@@ -394,12 +380,12 @@ def _put_archived(layout: Layout, files: Replacing, pieces: Sequence[Logged]) ->
         if folder not in archived:
             archived[folder] = {
                 known
-                for path in _log_files(layout, folder)
-                for _, known in read_texts(files.read(layout.path(path)) or b"", path)
+                for path in _log_files(files.layout, folder)
+                for _, known in read_texts(files.read(path) or b"", path)
             }
         if text not in archived[folder]:
             entry = replace(entry, path=f"{folder}/{LOG_FILE}")
-            place_entry(layout, files, entry, text)
+            place_entry(files, entry, text)
 
 
 def _log_files(layout: Layout, *folders: str) -> Iterator[str]:
@@ -439,16 +425,16 @@ def entries_about(layout: Layout, id: str) -> tuple[list[Entry], list[str]]:
 
     Raise Refused if the entries cannot be removed.
     """
-    found = list(_files_with(layout, partial(may_speak_of, id), Replacing(layout)))
-    for one in found:
+    files = list(_files_with(Replacing(layout), partial(may_speak_of, id)))
+    for one in files:
         if one.about(id):
             without_entries(one, lambda entry: entry.target == id)
     unread = [
         one.bundle or one.reading.path
-        for one in found
+        for one in files
         if one.reading.verdict == QUARANTINE and not one.about(id)
     ]
-    return [entry for one in found for entry in one.about(id)], unread
+    return [entry for one in files for entry in one.about(id)], unread
 
 
 def purge_files(layout: Layout, id: str) -> list[str]:
@@ -460,22 +446,23 @@ def purge_files(layout: Layout, id: str) -> list[str]:
     changed: set[str] = set()
     with lock(layout, "write"):
         files = Replacing(layout)
-        held: dict[str, dict[str, bytes]] = {}  # bundle → its files without the entries
-        for one in _files_with(layout, partial(may_speak_of, id), files):
+        # bundle → its files without the entries
+        rewritten: dict[str, dict[str, bytes]] = {}
+        for one in _files_with(files, partial(may_speak_of, id)):
             if one.about(id):
                 path = one.reading.path
                 data = without_entries(one, lambda entry: entry.target == id)
                 changed.add(one.bundle or path)
                 if one.bundle:
-                    held.setdefault(one.bundle, read_bundle(layout, one.bundle))
-                    held[one.bundle][os.path.basename(path)] = data
+                    rewritten.setdefault(one.bundle, read_bundle(layout, one.bundle))
+                    rewritten[one.bundle][os.path.basename(path)] = data
                 else:
-                    files.put(layout.path(path), data or None)
-        for bundle, some in held.items():
+                    files.put(path, data or None)
+        for bundle, some in rewritten.items():
             left = {name: data for name, data in some.items() if data}
             if left:
-                _put_bundle(layout, files, folder_of_bundle(bundle), left)
-            files.put(layout.path(bundle), None)
+                _put_bundle(files, folder_of_bundle(bundle), left)
+            files.put(bundle, None)
         files.finish()
         remove_temporary(temporary_folder(layout))
         remove_unfinished(layout.root)
@@ -486,37 +473,36 @@ def memories_holding(
     layout: Layout, holds: Callable[[str], bool]
 ) -> dict[str, set[str]]:
     """Return path → the memories whose text passes a test; a path without memories has the text elsewhere."""
-    found: dict[str, set[str]] = {}
+    holders: dict[str, set[str]] = {}
     for one in _files_with(
-        layout,
-        lambda data, _: holds(data.decode("utf-8", "replace")),
-        Replacing(layout),
+        Replacing(layout), lambda data, _: holds(data.decode("utf-8", "replace"))
     ):
-        found.setdefault(one.bundle or one.reading.path, set()).update(
+        holders.setdefault(one.bundle or one.reading.path, set()).update(
             entry.target
             for entry in one.reading.entries
             if holds(f"{entry.title}\n{entry.body}\n{entry.when}\n{entry.extra}")
         )
-    return found
+    return holders
 
 
 def _files_with(
-    layout: Layout, wanted: Callable[[bytes, str], bool], files: Replacing
+    files: Replacing, wanted: Callable[[bytes, str], bool]
 ) -> Iterator[FoundFile]:
     """Yield the memory files, also those in bundles, whose bytes and path pass a test."""
-    seen = sweep(layout)
-    for folder in seen.unreadable:
+    layout = files.layout
+    swept = sweep(layout)
+    for folder in swept.unreadable:
         if not os.path.islink(layout.path(folder)):
             raise Refused(
                 f"{folder} cannot be read, and may contain the text",
                 "check its permissions and the disk",
             )
-    for path in filter(is_text_path, stamps_in(seen.listing)):
-        data = files.read(layout.path(path)) or b""
+    for path in filter(is_text_path, stamps_in(swept.listing)):
+        data = files.read(path) or b""
         if wanted(data, path):
             yield FoundFile(data, read_data(data, path, advice=False))
     for bundle in list(bundles(layout)):
-        files.read(layout.path(bundle))
+        files.read(bundle)
         for name, data in read_bundle(layout, bundle).items():
             path = f"{folder_of_bundle(bundle)}/{name}"
             if wanted(data, path):

@@ -1,11 +1,21 @@
-"""Hash the blocks of the ledger: each together with the hash of the block before it."""
+"""The chain of the ledger: each block is hashed together with the hash of the block before it.
+
+The table `blocks` holds the chain. The table `chain` states the number of blocks and the last hash, so that a lost end
+is detected.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from ..model.values import record, replace
+from ..model.values import TYPE_CHECKING, record, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from apsw import Connection
 
 GENESIS = "0" * 64  # the `prev_hash` of the first block
 
@@ -40,18 +50,9 @@ def row_hash(row: LedgerRow) -> str:
     except ImportError:
         from hashlib import sha256
 
-    columns = (
-        row.prev_hash,
-        row.id,
-        row.agent_id,
-        row.operation_type,
-        str(row.timestamp),
-    )
-    return str(
-        sha256(
-            "\n".join((*columns, row.yamo_text)).encode("utf-8", "replace")
-        ).hexdigest()
-    )
+    start = (row.prev_hash, row.id, row.agent_id, row.operation_type)
+    text = "\n".join((*start, str(row.timestamp), row.yamo_text))
+    return str(sha256(text.encode("utf-8", "replace")).hexdigest())
 
 
 def chained(row: LedgerRow, last_hash: str) -> LedgerRow:
@@ -59,3 +60,15 @@ def chained(row: LedgerRow, last_hash: str) -> LedgerRow:
     id, agent = " ".join(row.id.split()), " ".join(row.agent_id.split())
     row = replace(row, id=id, agent_id=agent, prev_hash=last_hash)
     return replace(row, block_hash=row_hash(row))
+
+
+def chain_rows(db: Connection, rows: Iterable[LedgerRow]) -> None:
+    """Append rows to the chain, in a transaction of the caller."""
+    stated: list[Any] = db.execute("SELECT last_hash FROM chain").fetchall()
+    last = stated[0][0] if stated else GENESIS
+    for row in rows:
+        row = chained(row, last)
+        last = row.block_hash
+        columns = [*row.__dict__.values()]
+        db.execute(f"INSERT INTO blocks VALUES (NULL{', ?' * len(columns)})", columns)
+        db.execute("UPDATE chain SET blocks = blocks + 1, last_hash = ?", (last,))

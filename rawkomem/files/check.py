@@ -36,11 +36,8 @@ from .layout import Layout, is_local_name, is_text_path, stamps_in, sweep, walk
 from .reading import Reading, read_data, read_file
 from .replace import PAGE, is_generated, read_page
 
-ALWAYS_REPORTED = (
-    "unsafe-name",
-    "long-name",
-    "secret",
-)  # reported for deleted memories, too: their files still exist
+# reported for deleted memories, too: their files still exist
+ALWAYS_REPORTED = ("unsafe-name", "long-name", "secret")
 IDEAL_WORDS = (200, 500)  # SPEC-0009
 MAX_WORDS = 2_000
 # the code of a remark that applies to most good memories
@@ -49,9 +46,8 @@ KEBAB = re.compile(
     r"[a-z0-9]+(?:-[a-z0-9]+)*(?:_[a-z0-9-]+)?\.md|\d{4}-\d\d-\d\dT[0-9A-Za-z_-]+\.md"
 )
 TRACE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT[0-9Z-]+_")
-UNSAFE_NAME = re.compile(
-    r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$'
-)  # not allowed on Windows
+# not allowed on Windows
+UNSAFE_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ](?:\.md)?$|^ | \.md$|\.\.md$')
 # types of links that may lead to a deleted memory
 HISTORY_LINKS = (SUPERSEDES, HERITAGE, DERIVED)
 MARKERS_HINT = "keep one side, then git add; the memory is not injected until then"
@@ -85,15 +81,15 @@ def check_repository(layout: Layout, more: Sequence[Problem] = ()) -> list[Check
 
     `more` are further Problems.
     """
-    seen = sweep(layout)
+    swept = sweep(layout)
     readings = {
         path: _with_rules(read_file(layout.path(path), path), error)
-        for path in stamps_in(seen.listing)
+        for path in stamps_in(swept.listing)
     }
     entries = [entry for reading in readings.values() for entry in reading.entries]
     memories = _folded(by_memory(entries))
     across = [
-        *seen.problems,
+        *swept.problems,
         *_clashes(readings),
         *_ids_twice(entries),
         *_dangling(entries),
@@ -140,10 +136,10 @@ def _without_deleted(reading: Reading, deleted: Container[str]) -> Reading:
 def check_page(layout: Layout, contents: Callable[[], str]) -> list[Checked]:
     """Return a Problem if the generated page exists and is out of date; else nothing."""
     try:
-        said = read_page(layout.path(PAGE))
+        text = read_page(layout.path(PAGE))
     except RawkoError:
         return []  # 'rawkomem tidy toc' reports the error
-    if not is_generated(said) or said == contents():
+    if not is_generated(text) or text == contents():
         return []
     message = f"{PAGE} is out of date"
     return [
@@ -195,29 +191,29 @@ def _checked(reading: Reading, more: Iterable[Problem]) -> Checked:
 def _markdown_in(path: str) -> list[str]:
     if not os.path.isdir(path):
         return [path]
-    found = []
+    files = []
     for folder, folders, names in walk(path):
         folders[:] = sorted(
             name
             for name in folders
             if not is_local_name(name) and not name.startswith(".")
         )
-        found += [
+        files += [
             os.path.join(folder, name) for name in sorted(names) if name.endswith(".md")
         ]
-    return found
+    return files
 
 
 def _with_rules(reading: Reading, marked: Callable[..., Problem] = warning) -> Reading:
     """Return a reading with the Problems of its name and content; `marked` makes those of conflict markers."""
     name = os.path.basename(reading.path)
-    named = [
+    of_name = [
         p
         for p in _name_problems(name)
         if p.level != STYLE or not is_change_file(reading.path)
     ]
     problems = [
-        *named,
+        *of_name,
         *(p for entry in reading.entries for p in _content_problems(entry)),
     ]
     placed = (replace(problem, path=reading.path) for problem in problems)
@@ -245,15 +241,15 @@ def marker_problems(
 
 
 def _name_problems(name: str) -> list[Problem]:
-    shown = repr(printable(name))
+    quoted = repr(printable(name))
     if not is_text_path(name):
-        message = f"file name {shown} is not UTF-8, or holds control characters: the file is not indexed"
+        message = f"file name {quoted} is not UTF-8, or holds control characters: the file is not indexed"
         return [error("name-not-utf-8", message, "rename it")]
     if UNSAFE_NAME.search(name) or name.partition(".")[0].lower() in RESERVED_NAMES:
         return [
             warning(
                 "unsafe-name",
-                f"file name {shown} is not allowed on Windows",
+                f"file name {quoted} is not allowed on Windows",
                 "use a kebab-case name",
             )
         ]
@@ -269,7 +265,7 @@ def _name_problems(name: str) -> list[Problem]:
         return [
             style(
                 "not-kebab-case",
-                f"file name {shown} is not kebab-case",
+                f"file name {quoted} is not kebab-case",
                 "use-words-like-this.md",
             )
         ]
@@ -286,13 +282,13 @@ def _content_problems(entry: Entry) -> list[Problem]:
     if not entry.creates or entry.draft or entry.kind in (*GROUPS, *RECORDED):
         return []
     words = len(entry.body.split())
-    said = counted(words, "word")
+    length = counted(words, "word")
     shortest, longest = IDEAL_WORDS
     if words > MAX_WORDS:
         return [
             style(
                 "too-long",
-                f"{said}: at most {MAX_WORDS:,}",
+                f"{length}: at most {MAX_WORDS:,}",
                 "split it into several memories",
                 entry.line,
             )
@@ -301,7 +297,7 @@ def _content_problems(entry: Entry) -> list[Problem]:
         return []
     hint = "say why and when it matters" if words < shortest else "shorten it"
     return [
-        style(NOT_IDEAL, f"{said}: {shortest}–{longest} are ideal", hint, entry.line)
+        style(NOT_IDEAL, f"{length}: {shortest}–{longest} are ideal", hint, entry.line)
     ]
 
 
@@ -413,7 +409,7 @@ def _broken_links(
     """Return a Problem for each link whose name matches no memory, several memories, or a deleted one."""
     deleted = {memory.id for memory in (*elsewhere, *own) if memory.status == "deleted"}
     names = Names([*elsewhere, *own])
-    found: dict[Problem, None] = {}
+    problems: dict[Problem, None] = {}
     for memory in own:
         for type, name in references(memory) if memory.id not in deleted else ():
             place = memory.line, memory.path, name
@@ -426,17 +422,17 @@ def _broken_links(
                     *place,
                 )
             elif len(ids) > 1:
-                said = f"{what} may mean {', '.join(ids[:5])}"
+                message = f"{what} may mean {', '.join(ids[:5])}"
                 wrong = style(
-                    "ambiguous-link", said, "name the memory by its id", *place
+                    "ambiguous-link", message, "name the memory by its id", *place
                 )
             elif ids[0] in deleted and type not in HISTORY_LINKS:
-                said = f"{type} link to {ids[0]!r}, which is deleted"
-                wrong = style("link-to-deleted", said, "take the link out", *place)
+                message = f"{type} link to {ids[0]!r}, which is deleted"
+                wrong = style("link-to-deleted", message, "take the link out", *place)
             else:
                 continue
-            found[wrong] = None
-    return [*found]
+            problems[wrong] = None
+    return [*problems]
 
 
 def printable(name: str) -> str:

@@ -16,8 +16,16 @@ from unicodedata import normalize
 from .git_folder import kept_folder
 from .layout import MARKER, Layout, is_own_file, walk
 from .ledger import PURGED_TEXT, forget_in_ledger
-from .private import EDITS, SHORTENED, TALKS, UNSAVED, replace_private
-from .records import ASIDE, RECORDS, change, erase_removed
+from .private import (
+    ASIDE,
+    EDITS,
+    RECORDS,
+    SHORTENED,
+    TALKS,
+    UNSAVED,
+    replace_private,
+)
+from .records import change, erase_removed
 from .session_records import DROPPED
 
 # Compare texts by their letters and digits: a record may hold a text on one line, cut short, quoted or escaped.
@@ -35,15 +43,17 @@ class PurgedText:
     """Texts that are purged, without those that are too short to be found."""
 
     def __init__(self, texts: Iterable[str]):
-        found = {text: _letters(text) for text in texts}
-        found = {text: all for text, all in found.items() if len(all) >= MIN_CHARS}
+        letters = {text: _letters(text) for text in texts}
+        letters = {text: all for text, all in letters.items() if len(all) >= MIN_CHARS}
         lines = {
-            line.strip(): _letters(line) for text in found for line in text.split("\n")
+            line.strip(): _letters(line)
+            for text in letters
+            for line in text.split("\n")
         }
-        found |= {
+        letters |= {
             line: all for line, all in lines.items() if len(all) >= MIN_LINE_CHARS
         }
-        self._letters = {*found.values()}
+        self._letters = {*letters.values()}
         # parts of each text, which overlap, and its end
         self._parts = {
             text[first : first + PIECE_CHARS]
@@ -55,7 +65,7 @@ class PurgedText:
         }
         starts = {
             re.escape(text[:PIECE_CHARS].lower().encode("utf-8", "replace"))
-            for text in [*found][:MAX_LINES]
+            for text in [*letters][:MAX_LINES]
         }
         self._bytes = re.compile(b"|".join(starts) or b"$^")
 

@@ -48,11 +48,11 @@ def _git_folder(path: str) -> str:
     """Return a `.git` folder, or the folder that a `.git` file names; empty if there is neither."""
     if os.path.isdir(path):
         return path
-    named = read_small(path)
-    if not named.startswith("gitdir:"):
+    link = read_small(path)
+    if not link.startswith("gitdir:"):
         return ""
     return os.path.normpath(
-        os.path.join(os.path.dirname(path), named.removeprefix("gitdir:").strip())
+        os.path.join(os.path.dirname(path), link.removeprefix("gitdir:").strip())
     )
 
 

@@ -30,8 +30,6 @@ from .replace import PAGE, is_below, is_generated, leads_out
 from .session_records import DraftRecords
 from .takeover import unused_paths
 
-# Write the files of a new repository.
-
 CONFIG_TEXT = f"""\
 # Settings of this repository; 'rawkomem docs settings' lists them all.
 # Endpoints, keys and commands belong in your own config, never here.
@@ -167,17 +165,18 @@ def plan_uninstall(layout: Layout, of_hosts: Sequence[str] = ()) -> Leaving:
         tuple(item for item in items if os.path.lexists(item[0]))
         for items in (gone, stays)
     ]
-    named = tuple(dict.fromkeys(mentions))
-    return Leaving(present[0], present[1], named, tuple(shortened))
+    programs = tuple(dict.fromkeys(mentions))
+    return Leaving(present[0], present[1], programs, tuple(shortened))
 
 
+# name → rows of the records
 ONLY_HERE = {
     "undoable change": "(SELECT DISTINCT name FROM changes)",
     "typed entry": "arrivals WHERE how = 'person'",
     "injection": "usage",
     "ledger block": "blocks",
     "unsent event": "sink_queue",
-}  # name → rows of the records
+}
 
 
 def undecided(layout: Layout) -> list[str]:
@@ -224,19 +223,19 @@ def uninstall(layout: Layout, leaving: Leaving) -> None:
 
 def _mentions(paths: Sequence[str]) -> list[str]:
     """Return the files among these paths, or directly in these folders, that name one of our commands."""
-    found = []
+    mentions = []
     for path in paths:
         files = (
             [os.path.join(path, inner) for inner in sorted(os.listdir(path))]
             if os.path.isdir(path)
             else [path]
         )
-        found += [
+        mentions += [
             file
             for file in files
             if any(ours in _bytes_of_file(file) for ours in COMMAND_NAMES)
         ]
-    return found
+    return mentions
 
 
 def _bytes_of_file(file: str) -> bytes:
@@ -250,10 +249,8 @@ def _bytes_of_file(file: str) -> bytes:
 # shipped ones.
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHIPPED_TEMPLATES = (
-    os.path.join(PACKAGE, "templates"),
-    os.path.join(os.path.dirname(PACKAGE), "templates"),
-)  # wheel, checkout
+# wheel, checkout
+SHIPPED = (PACKAGE, os.path.dirname(PACKAGE))
 
 
 def fill_template(layout: Layout, kind: str, values: Mapping[str, Value]) -> str:
@@ -288,7 +285,8 @@ def read_templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
 
 
 def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
-    for folder in (layout.templates, *SHIPPED_TEMPLATES):
+    shipped = (os.path.join(folder, "templates") for folder in SHIPPED)
+    for folder in (layout.templates, *shipped):
         file = os.path.join(folder, f"{kind}.md")
         if os.path.isfile(file) and not leads_out(file, layout.root):
             yield folder != layout.templates, file
@@ -296,10 +294,6 @@ def _templates(layout: Layout, kind: str) -> Iterator[tuple[bool, str]]:
 
 # Find the documentation pages in the installed package or in the checkout.
 
-SHIPPED_DOCS = (
-    os.path.join(PACKAGE, "docs"),
-    os.path.join(os.path.dirname(PACKAGE), "docs"),
-)  # wheel, checkout
 MIGRATE = "migrate"  # folder of the pages about other systems
 OVERVIEW = "README"  # the page that lists all others
 
@@ -323,11 +317,11 @@ def read_docs_page(name: str) -> str:
     file = os.path.basename(last).removesuffix(".md") + ".md"
     places = (MIGRATE,) if MIGRATE in folders else ("", MIGRATE)
     for folder in (
-        os.path.join(shipped, place) for place in places for shipped in SHIPPED_DOCS
+        os.path.join(shipped, "docs", place) for place in places for shipped in SHIPPED
     ):
-        try:
-            with open(os.path.join(folder, file), encoding="utf-8") as stream:
-                return stream.read()
-        except OSError:
-            continue
+        with (
+            suppress(OSError),
+            open(os.path.join(folder, file), encoding="utf-8") as stream,
+        ):
+            return stream.read()
     raise BadInput(f"there is no page {name!r}", "run 'rawkomem docs' for a list")

@@ -95,8 +95,8 @@ def find_unsaved(layout: Layout, path: str, what: str = "") -> str:
 
 def remark_on(path: str, text: str, problem: str) -> None:
     """Write a problem as a comment above an unsaved text; on an I/O error, leave the file unchanged."""
-    said = " ".join(problem.split()).replace("--", "- -")
-    remarked = f"{REMARK}{said}\n{REMARK_HINT} {REMARK_END}{text}"
+    line = " ".join(problem.split()).replace("--", "- -")
+    remarked = f"{REMARK}{line}\n{REMARK_HINT} {REMARK_END}{text}"
     with suppress(OSError):
         replace_private(path, remarked.encode("utf-8", "replace"))
 

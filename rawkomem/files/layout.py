@@ -46,8 +46,6 @@ class explained:
             raise self.kind(f"{self.what}: {why}", self.hint) from None
 
 
-# Name the paths of a repository, of its local folder, and of the user's folders.
-
 FOLDER = ".rawko"
 # environment variable: paths of other users' projects that this user trusts
 TRUST = "RAWKOMEM_TRUST"
@@ -55,13 +53,8 @@ TRUST = "RAWKOMEM_TRUST"
 PERSONAL = "personal"
 # the area of change files, which hold one change each: branches merge without a merge driver
 CHANGED = "changes"
-AREAS = (
-    "memories",
-    "traces",
-    "log",
-    "archive",
-    CHANGED,
-)  # the index reads these folders, in this order
+# the index reads these folders, in this order
+AREAS = ("memories", "traces", "log", "archive", CHANGED)
 # files of a git repository, which do not belong into .rawko: HEAD, and one of the others
 GIT_FILES = ("HEAD", "objects", "refs", "config", "commondir")
 # files of this machine: git ignores them, so they stay when another branch is checked out;
@@ -467,9 +460,8 @@ class Sweep:
 
     listing: bytes
     problems: tuple[Problem, ...] = ()
-    unreadable: tuple[
-        str, ...
-    ] = ()  # folders that could not be listed: their files are unknown, not removed
+    # folders that could not be listed: their files are unknown, not removed
+    unreadable: tuple[str, ...] = ()
 
     @property
     def files(self) -> int:
@@ -494,11 +486,11 @@ def sweep(layout: Layout) -> Sweep:
             continue
         except OSError as failure:
             unreadable.append(relative)
-            told = (
+            message = (
                 f"folder cannot be read: {failure.strerror}",
                 "check its permissions",
             )
-            problem = error("unreadable-folder", *told, path=relative)
+            problem = error("unreadable-folder", *message, path=relative)
             is_link = os.path.islink(folder)
             problems.append(replace(problem, level=WARNING) if is_link else problem)
     return Sweep(
@@ -558,9 +550,8 @@ def _sweep_folder(
         if name[-3:] == ".md" and name[0] != ".":
             try:
                 stat = entry.stat(follow_symlinks=False)
-                if (
-                    stat.st_mode & 0o170000 == 0o100000
-                ):  # a regular file; is_file() would call stat again
+                # a regular file; is_file() would call stat again
+                if stat.st_mode & 0o170000 == 0o100000:
                     lines.append(
                         f"{prefix}{name}\0{stat.st_size} {stat.st_mtime_ns} {stat.st_ino} {stat.st_ctime_ns}"
                     )

@@ -195,12 +195,12 @@ def changed_rule_files(layout: Layout) -> list[str]:
 def note_of_changed_rules(layout: Layout) -> str:
     """Return one line about edited files with rules; empty if there are none."""
     names = changed_rule_files(layout)
-    told = ", ".join(names[:MAX_NAMED_FILES]) + (
+    listed = ", ".join(names[:MAX_NAMED_FILES]) + (
         " and others" if names[MAX_NAMED_FILES:] else ""
     )
     command = f"rawkomem import {shlex.join(names[:MAX_NAMED_FILES])}"
     return (
-        f"{told} changed after the import; to update the memories, run: {command}"
+        f"{listed} changed after the import; to update the memories, run: {command}"
         if names
         else ""
     )
@@ -268,15 +268,15 @@ def purged_ids(layout: Layout) -> set[str]:
 
 def read_changes(layout: Layout) -> list[Change]:
     """Return the changes, in the order of their last entries."""
-    found: dict[str, Change] = {}
+    changes: dict[str, Change] = {}
     sql = "SELECT name, undoes, entry, memory FROM changes ORDER BY number"
     for name, undoes, entry, memory in read(layout, sql):
-        before = found.pop(name).entries if name in found else ()
+        before = changes.pop(name).entries if name in changes else ()
         if undoes == PURGED:
-            found[name] = Change(name, (), purged=memory)
+            changes[name] = Change(name, (), purged=memory)
         else:
-            found[name] = Change(name, (*before, (entry, memory)), undoes=undoes)
-    return [*found.values()]
+            changes[name] = Change(name, (*before, (entry, memory)), undoes=undoes)
+    return [*changes.values()]
 
 
 # Record how entries arrived on this machine.

@@ -45,6 +45,11 @@ OPEN_FLAGS = {
     "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
+RECORDS = "local"  # start of the name of a file of records
+SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
+ASIDE = ".aside-"  # between the name of a file that was set aside and its number
+# to wait for another process that uses the records; a change takes less than a millisecond
+BUSY_TIMEOUT_MS = 5_000
 NAME_DIGITS = 16  # of the secret, in the name of a database
 # folders in the folder of records: texts from an editor, files as they were before a change, talk files
 UNSAVED, SHORTENED, EDITS, TALKS = "unsaved", "shortened", "edits", "talks"
@@ -199,6 +204,7 @@ def append_log(path: str, line: str, max_bytes: int) -> None:
 
 # between attempts; growing pauses would let newcomers overtake processes that wait
 PAUSE_S = 0.003
+# these change files
 FILE_PURPOSES = (
     "write",
     "purge",
@@ -208,7 +214,7 @@ FILE_PURPOSES = (
     "skills",
     "lifecycle",
     "mesh",
-)  # these change files
+)
 # purpose → file, seconds to wait
 PURPOSES = {
     # every change of Markdown files; a write takes milliseconds
@@ -327,8 +333,6 @@ class Lock:
             except OSError:
                 pass
 
-
-# Make a local folder and its secret.
 
 SECRET_BYTES = 32
 IGNORE_ALL = b"*\n"  # a branch without memories has no .rawko/.gitignore

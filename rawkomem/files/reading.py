@@ -164,9 +164,8 @@ def _why_refused(data: bytes) -> Problem | None:
 
 def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
     line = data.count(b"\n", 0, failure.start) + 1
-    if (
-        failure.end >= len(data) and FIRST_LEAD <= data[failure.start] <= LAST_LEAD
-    ):  # more bytes could complete it
+    # more bytes could complete it
+    if failure.end >= len(data) and FIRST_LEAD <= data[failure.start] <= LAST_LEAD:
         message = "the file ends inside a character: being written, or cut off"
         return error(CUT_OFF, message, "save it again as UTF-8", line)
     return error(
@@ -175,6 +174,11 @@ def _not_utf8(data: bytes, failure: UnicodeDecodeError) -> Problem:
         "save the file as UTF-8",
         line,
     )
+
+
+def is_implicit(id: str, path: str) -> bool:
+    """Return whether an id is made from the path of its file, because the file states none."""
+    return id.partition("#")[0] == implicit_id(path)
 
 
 def implicit_id(path: str) -> str:

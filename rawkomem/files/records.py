@@ -21,10 +21,13 @@ from ..model.values import TYPE_CHECKING
 from .git_folder import kept_folder
 from .layout import Layout
 from .private import (
+    ASIDE,
+    BUSY_TIMEOUT_MS,
+    RECORDS,
+    SUFFIXES,
     Lock,
     aside_path,
     check_private,
-    guard,
     open_private,
     seal_of,
     secret_name,
@@ -35,11 +38,6 @@ if TYPE_CHECKING:
 
     Cell = str | int | float | bytes | None
 
-RECORDS = "local"  # start of the file's name
-SUFFIXES = ("", "-wal", "-shm", "-journal")  # of the files of one SQLite database
-ASIDE = ".aside-"  # between the name of a file that was set aside and its number
-# to wait for another process; a change takes less than a millisecond
-BUSY_TIMEOUT_MS = 5_000
 LOCK_WAIT_S = 5.0  # to wait for another process that makes the file
 CHECKPOINT_PAGES = 100  # of the WAL, after which SQLite moves them into the database
 DAMAGED = (apsw.CorruptError, apsw.NotADBError)
@@ -146,8 +144,8 @@ class change:
         _using.release()
         if isinstance(failure, apsw.Error | OSError):
             _look_after(self.layout, failure)
-            said = getattr(failure, "strerror", "") or str(failure)
-            message = f"cannot use the records in {kept_folder(self.layout)}: {said}"
+            reason = getattr(failure, "strerror", "") or str(failure)
+            message = f"cannot use the records in {kept_folder(self.layout)}: {reason}"
             raise Unwritable(message, "check permissions and free space") from None
 
 
@@ -255,16 +253,14 @@ def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
         path = records_path(layout, make)
     except FileNotFoundError:
         return None
-    inode = _inode_of(path)
+    if opened := _opened(path):
+        return opened
     if path in _connections:
-        if opened := _opened(path):
-            return opened
         close_records()
-    if not inode and not make:
+    is_made = bool(_inode_of(path))
+    if not is_made and not make:
         return None
-    connection = _open_sealed(path) if inode else None
-    if connection is None:
-        connection = _install(path, make)
+    connection = (_open_sealed(path) if is_made else None) or _install(path, make)
     if connection:
         _connections[path] = (os.getpid(), _inode_of(path), connection)
         _paths[layout.root] = path
@@ -274,11 +270,10 @@ def _connection(layout: Layout, make: bool) -> apsw.Connection | None:
 
 
 def _opened(path: str) -> apsw.Connection | None:
-    """Return the connection that this process opened before, if folder and file are still the same."""
-    try:
-        guard(path)
-    except OSError:
-        return None
+    """Return the connection that this process opened before, if the file at this path is still the same.
+
+    Its folder is not checked again: the file's name holds a secret, which nobody else can give a file of this inode.
+    """
     process, inode, connection = _connections.get(path, (0, 0, None))
     return connection if (process, inode) == (os.getpid(), _inode_of(path)) else None
 
@@ -411,10 +406,8 @@ def _open_sealed(path: str, any_schema: bool = False) -> apsw.Connection | None:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             stated = _stated_seal(connection)
-        except (
-            apsw.CantOpenError,
-            apsw.ReadOnlyError,
-        ):  # a read-only folder, in which SQLite cannot make its -shm file
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # a read-only folder, in which SQLite cannot make its -shm file
             place = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
             connection = apsw.Connection(f"file:{place}?immutable=1", flags=flags)

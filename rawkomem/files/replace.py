@@ -16,12 +16,6 @@ from ..model.errors import BadInput, Refused, Unwritable
 from .layout import MAX_FILE_BYTES, Layout, explained, read_bytes
 from .private import local_path, make_private_folder, open_private, write_all
 
-# Replace and remove files together: write and sync temporary files, rename them, then sync each
-# folder.
-#
-# After a kill each file is either old or new. A failure before the first rename leaves all files
-# old. If a later rename fails, the earlier renames are undone.
-
 TEMPORARY_FOLDER = "tmp"  # below .rawko/local
 TEMPORARY_SUFFIX = ".writing"  # of our temporary files; cleanup removes no other file
 
@@ -31,30 +25,32 @@ class ChangedMeanwhile(Refused):
 
 
 class Replacing:
-    """Files that a caller with the write lock is about to replace or remove.
+    """Files of a repository, by their paths below .rawko, that a caller with the write lock replaces or removes.
 
     `warn` is called if a folder cannot be synced: the files have their new bytes by then, so this is no failure.
     Without `warn`, `finish` raises Unwritable.
     """
 
     def __init__(self, layout: Layout, warn: Callable[[str], None] | None = None):
-        self._layout = layout
+        self.layout = layout
         self._warn = warn
         self._before: dict[str, bytes | None] = {}
         self._new: dict[str, bytes | None] = {}
 
-    def read(self, file: str) -> bytes | None:
+    def read(self, path: str) -> bytes | None:
         """Return the new bytes of a file if they are set, else its current bytes; None if it does not exist."""
-        if file in self._new:
-            return self._new[file]
-        hint = "check its permissions and the disk"
-        with explained(f"cannot read {self._layout.relative(file)}", hint):
-            self._before[file] = _bytes_or_none(file)
-        return self._before[file]
+        if path in self._new:
+            return self._new[path]
+        with explained(f"cannot read {path}", "check its permissions and the disk"):
+            self._before[path] = _bytes_or_none(self.layout.path(path))
+        return self._before[path]
 
-    def put(self, file: str, data: bytes | None) -> None:
-        """Set the new bytes of a file, or None to remove it; call `read` first."""
-        self._new[file] = data
+    def put(self, path: str, data: bytes | None) -> None:
+        """Set the new bytes of a file, or None to remove it. Raise Refused if a link leads out of the repository."""
+        refuse_links(self.layout, os.path.dirname(self.layout.path(path)))
+        if path not in self._before:
+            self.read(path)
+        self._new[path] = data
 
     def finish(self) -> None:
         """Replace all files in the order of `put`, then remove files; raise Unwritable on an I/O error.
@@ -62,61 +58,54 @@ class Replacing:
         Each folder is synced before files of the next one follow, so that a text is in its new place before it leaves
         the old one. If another program saved a file since it was read, change nothing and raise ChangedMeanwhile.
         """
-        temporaries: dict[
-            str, str
-        ] = {}  # file → its temporary file, with new bytes or, for a removal, old ones
+        # with new bytes or, for a removal, old ones
+        temporaries: dict[str, str] = {}
         done: list[str] = []
-        where = ""
+        path = ""
         try:
-            for number, (where, data) in enumerate(self._new.items()):
-                temporaries[where] = self._temporary(number)
+            for number, (path, data) in enumerate(self._new.items()):
+                temporaries[path] = self._temporary(number)
                 if data is not None:
-                    self._write(where, data, temporaries[where])
-            for where in self._new:
-                if _bytes_or_none(where) != self._before[where]:
-                    name = self._layout.relative(where)
+                    self._write(self.layout.path(path), data, temporaries[path])
+            for path in self._new:
+                if _bytes_or_none(self.layout.path(path)) != self._before[path]:
                     raise ChangedMeanwhile(
-                        f"{name} changed while we rewrote it",
+                        f"{path} changed while we rewrote it",
                         "close the program that saves it, then try again",
                     )
-            for (removing, folder), files in groupby(
+            for (removing, folder), paths in groupby(
                 sorted(self._new, key=self._removes),
-                lambda file: (self._removes(file), os.path.dirname(file)),
+                lambda path: (self._removes(path), os.path.dirname(path)),
             ):
-                for where in files:
-                    ends = (where, temporaries[where])
+                for path in paths:
+                    ends = (self.layout.path(path), temporaries[path])
                     os.replace(*(ends if removing else ends[::-1]))
-                    done.append(where)
+                    done.append(path)
                 self._sync(folder)
         except OSError as failure:
-            name = self._layout.relative(where)
-            left = [
-                self._layout.relative(file)
-                for file in done
-                if not self._take_back(file, temporaries[file])
-            ]
+            left = [one for one in done if not self._take_back(one, temporaries[one])]
             also = (
                 f"; these files were changed already: {', '.join(left)}" if left else ""
             )
             raise Unwritable(
-                f"cannot write {name}: {failure.strerror}{also}",
+                f"cannot write {path}: {failure.strerror}{also}",
                 "check permissions and free space",
             ) from None
         finally:
-            remove_leftovers(self._layout)
+            remove_leftovers(self.layout)
 
-    def _removes(self, file: str) -> bool:
-        return self._new[file] is None
+    def _removes(self, path: str) -> bool:
+        return self._new[path] is None
 
-    def _take_back(self, file: str, temporary: str) -> bool:
+    def _take_back(self, path: str, temporary: str) -> bool:
         """Restore a file's old bytes; return whether that worked."""
-        before = self._before[file]
+        before, file = self._before[path], self.layout.path(path)
         try:
             if before is None:
                 os.unlink(file)
             else:
-                if not self._removes(file):
-                    _write_durably(temporary, before, mode_of(file))
+                if not self._removes(path):
+                    _write_durably(temporary, before, file)
                 os.replace(temporary, file)
         except OSError:
             return False
@@ -124,10 +113,9 @@ class Replacing:
 
     def _sync(self, folder: str) -> None:
         try:
-            sync_folder(folder)
+            sync_folder(self.layout.path(folder))
         except OSError as failure:
-            name = self._layout.relative(folder)
-            message = f"a crash of the machine may still undo the change in {name}: {failure.strerror}"
+            message = f"a crash of the machine may still undo the change in {folder}: {failure.strerror}"
             if self._warn is None:
                 raise Unwritable(message, "check the disk") from None
             self._warn(message)
@@ -136,14 +124,13 @@ class Replacing:
         folder = os.path.dirname(file)
         make_folder(folder)
         if not os.access(folder, os.W_OK):
-            raise PermissionError(
-                errno.EACCES, os.strerror(errno.EACCES)
-            )  # before the first rename, not after it
-        _write_durably(temporary, data, mode_of(file))
+            # before the first rename, not after it
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        _write_durably(temporary, data, file)
 
     def _temporary(self, number: int) -> str:
         path = local_path(
-            self._layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
+            self.layout, f"{TEMPORARY_FOLDER}/{os.getpid()}-{number}{TEMPORARY_SUFFIX}"
         )
         make_private_folder(os.path.dirname(path))
         return path
@@ -210,10 +197,12 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _write_durably(temporary: str, data: bytes, mode: int) -> None:
+def _write_durably(temporary: str, data: bytes, file: str) -> None:
+    """Write a temporary file with the permissions of the file that it replaces."""
     with open_private(temporary, "w") as stream:
         write_all(stream, data, durable=True)
-        os.chmod(stream.fileno() if os.chmod in os.supports_fd else temporary, mode)
+        place = stream.fileno() if os.chmod in os.supports_fd else temporary
+        os.chmod(place, mode_of(file))
 
 
 def mode_of(file: str) -> int:

@@ -199,13 +199,13 @@ def note_effects(layout: Layout, what: str, ids: Iterable[str], source: str) -> 
 
 def effects(layout: Layout) -> dict[str, dict[str, int]]:
     """Return id → what came of the memory → how often. A reminder counts as followed if the session did not repeat the act."""
-    found: dict[str, dict[str, int]] = {}
+    effects_by_id: dict[str, dict[str, int]] = {}
     sql = "SELECT id, what, count(*) FROM effects GROUP BY id, what"
     for id, what, count in read(layout, sql):
-        found.setdefault(id, dict.fromkeys(EFFECTS, 0))[what] = count
-    for counts in found.values():
+        effects_by_id.setdefault(id, dict.fromkeys(EFFECTS, 0))[what] = count
+    for counts in effects_by_id.values():
         counts[FOLLOWED] = max(0, counts[REMINDED] - counts[DONE_ANYWAY])
-    return found
+    return effects_by_id
 
 
 # Store drafts on this machine, each with the decision about it.
@@ -314,11 +314,11 @@ class DraftRecords:
     def reopen(self, kept_as: Collection[str]) -> None:
         """Let the drafts wait again that these entries keep."""
         sql = "SELECT id, entry FROM drafts WHERE decision != '' AND draft != ''"
-        found = [id for id, entry in read(self._layout, sql) if entry in kept_as]
-        if found:
+        ids = [id for id, entry in read(self._layout, sql) if entry in kept_as]
+        if ids:
             with change(self._layout) as db:
                 sql = "UPDATE drafts SET decision = '', entry = '', at = ? WHERE id = ?"
-                db.executemany(sql, [(now(), id) for id in found])
+                db.executemany(sql, [(now(), id) for id in ids])
 
     def expire(self) -> int:
         """Remove drafts older than MAX_DRAFT_DAYS; return how many of them were undecided."""

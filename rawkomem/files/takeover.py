@@ -12,35 +12,38 @@ from shutil import rmtree
 import apsw
 
 from ..model.errors import Unwritable
-from .blocks import LedgerRow, chained
+from .blocks import LedgerRow, chain_rows
 from .git_folder import kept_folder
 from .layout import Layout, is_local_name, is_own_file, read_bytes, walk
-from .private import KEPT_FOLDERS, replace_private
+from .private import (
+    ASIDE,
+    BUSY_TIMEOUT_MS,
+    KEPT_FOLDERS,
+    RECORDS,
+    SUFFIXES,
+    replace_private,
+)
 
 # what running sessions received: rows refer to each other by number, and expire in days
 NOT_COPIED = ("asked", "injected", "chain", "blocks")
-RECORDS = "local"  # start of the name of a file of records
-ASIDE = "aside-"  # in the name of what was set aside, before its number
-BUSY_TIMEOUT_MS = 5_000  # to wait for another process that uses the file
-SIDE_FILES = ("-wal", "-shm", "-journal")  # of a database
 
 
 def unused_paths(layout: Layout) -> list[str]:
     """Return the local folders beside ours, which others made, and what was set aside in ours."""
-    found: list[str] = []
+    paths: list[str] = []
     for own in dict.fromkeys((layout.local, kept_folder(layout))):
         folder, name = os.path.split(own)
-        found += [
+        paths += [
             os.path.join(folder, other)
             for other in _names_in(folder)
             if other != name and is_local_name(other)
         ]
-        found += [
+        paths += [
             os.path.join(own, inner)
             for inner in _names_in(own)
-            if ASIDE in inner and not inner.endswith(SIDE_FILES)
+            if ASIDE in inner and not inner.endswith(SUFFIXES[1:])
         ]
-    return found
+    return paths
 
 
 def _names_in(folder: str) -> list[str]:
@@ -119,23 +122,11 @@ def _copy_table(
 
 def _copy_blocks(other: apsw.Connection, db: apsw.Connection) -> int:
     """Append the blocks whose ids are new; their hashes are computed again, because they follow other blocks."""
-    select = (
-        f"SELECT {', '.join(LedgerRow.__annotations__)} FROM blocks ORDER BY number"
-    )
-    known = {row[0] for row in db.execute(select)}
-    ((last,),) = db.execute("SELECT last_hash FROM chain").fetchall()
-    new: list[LedgerRow] = []
-    for values in other.execute(select):
-        if values[0] not in known:
-            new.append(
-                chained(LedgerRow(*values), new[-1].block_hash if new else str(last))
-            )
-    for row in new:
-        marks = ", ?" * len(row.__dict__)
-        db.execute(f"INSERT INTO blocks VALUES (NULL{marks})", [*row.__dict__.values()])
-    if new:
-        sql = "UPDATE chain SET blocks = blocks + ?, last_hash = ?"
-        db.execute(sql, (len(new), new[-1].block_hash))
+    known = {id for (id,) in db.execute("SELECT id FROM blocks")}
+    columns = ", ".join(LedgerRow.__annotations__)
+    rows = other.execute(f"SELECT {columns} FROM blocks ORDER BY number")
+    new = [LedgerRow(*values) for values in rows if values[0] not in known]
+    chain_rows(db, new)
     return len(new)
 
 

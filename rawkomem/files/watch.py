@@ -137,9 +137,8 @@ class Watch:
                     )
             self.observer.start()
             self.watched = identities
-        except (
-            FileNotFoundError
-        ):  # a folder was removed just now: the next round tries again
+        except FileNotFoundError:
+            # a folder was removed just now: the next round tries again
             self._stop_observing()
         except OSError as failure:
             self._stop_observing()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
-from ..files.installation import SHIPPED_TEMPLATES
+from ..files.installation import SHIPPED
 from ..files.layout import Layout
 from ..files.replace import is_below, read_whole, replace_whole
 from ..model.errors import BadInput, RawkoError, Refused, Unwritable
@@ -436,8 +436,8 @@ def _template(name: str) -> bytes:
 
 
 def _shipped(name: str) -> str:
-    for folder in SHIPPED_TEMPLATES:
-        file = os.path.join(folder, "agents", *name.split("/"))
+    for folder in SHIPPED:
+        file = os.path.join(folder, "templates", "agents", *name.split("/"))
         if os.path.isfile(file):
             return file
     raise BadInput(

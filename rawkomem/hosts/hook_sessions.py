@@ -16,7 +16,7 @@ import time
 from collections.abc import Collection, Sequence
 from typing import IO
 
-from ..files.journal import start_background
+from ..files.background import start_background
 from ..files.layout import Layout
 from ..files.machine_records import (
     keep_talk,

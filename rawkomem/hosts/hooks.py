@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 
-from ..files.journal import do_unwaited
+from ..files.background import do_unwaited
 from ..files.layout import Layout, find_layout, personal_root
 from ..files.session_records import DraftRecords, note_fresh, prompts_since
 from ..model.entries import AGREED, CORRECTION, DECISION, PREFERENCE, RULE, Draft

@@ -13,7 +13,7 @@ import os
 import time
 from math import inf
 
-from ..files.journal import start_background
+from ..files.background import start_background
 from ..files.layout import Layout, Sweeping, sweep, user_cache
 from ..files.private import Lock, lock_in
 from ..files.records import fact, set_fact

@@ -22,7 +22,7 @@ from operator import add
 from typing import TYPE_CHECKING, NoReturn
 
 from ..embed.embedder import AbsentEmbedder, Embedder
-from ..files.journal import can_fork
+from ..files.background import can_fork
 from ..files.layout import CHANGED, Layout, read_bytes
 from ..files.machine_records import Arrivals, purged_ids
 from ..files.reading import QUARANTINE, read_data

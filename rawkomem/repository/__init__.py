@@ -368,10 +368,10 @@ class Repository:
         return inject_for(
             self,
             _task(task, agent, session),
-            profile,
             form,
             _filter(only, words),
             strict,
+            profile=profile or None,
             max_injected=limit,
             min_importance=min_importance or None,
             budget=budget or None,
@@ -502,7 +502,7 @@ class Repository:
         page = check_page(
             self.layout, lambda: contents(self.core, self.layout.path(PAGE))
         )
-        held = self.core.read(lambda: held_problems(self.core.index.catalogue))
+        held = self.core.read(lambda: held_problems(self.core.catalogue))
         more = [*missing_files(self.layout), *held]
         return [*page, *check_repository(self.layout, more)]
 

@@ -56,7 +56,7 @@ def act_rules(core: Core) -> list[ActRule]:
     """Return the memories in use that apply to acts, and write the table. A failure to write it is a warning."""
 
     def ask() -> tuple[bytes, list[ActRule]]:
-        catalogue = core.index.catalogue
+        catalogue = core.catalogue
         applying = [
             (memory, applies)
             for memory in map(memory_of, catalogue.docs_applying(GLOB_MARK))
@@ -82,7 +82,7 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
     title = held(safe_line(memory.title, MAX_TITLE_CHARS))
     text = excerpt(memory.title, safe_body(memory.body), most=MAX_REASON_CHARS)
     label = f"[{NOT_VERIFIED}] " if is_doubted else ""
-    said = [
+    lines = [
         f"{label}{title}",
         *([held(text)] if text else []),
         f"File: .rawko/{memory.path}",
@@ -93,8 +93,8 @@ def _rule(memory: Memory, applies: Applies, is_doubted: bool) -> ActRule:
         REMIND if is_doubted else guard_of(memory.extra),
         finish(title),
         applies,
-        tuple(map(finish, said)),
-        fence_lines(FENCE_TAG, new_nonce(), note, said),
+        tuple(map(finish, lines)),
+        fence_lines(FENCE_TAG, new_nonce(), note, lines),
         memory.valid_from,
         memory.valid_until,
     )
@@ -120,13 +120,13 @@ def guard_problems(core: Core, staged: Staged) -> list[Problem]:
         lambda path: any(may_fit_write(one.applies, path) for one in rules)
     )
     allowed = staged.allowed()
-    found = [
+    problems = [
         replace(problem, path=staged.code_name(path))
         for path, lines in changes.items()
         for rule in rules
         for problem in _problems_of(rule, path, lines, allowed)
     ]
-    return sorted(found, key=lambda one: (one.path, one.line))
+    return sorted(problems, key=lambda one: (one.path, one.line))
 
 
 def _problems_of(
@@ -148,16 +148,16 @@ def _problems_of(
 
     guarded = [at for at in added if rule.holds_for(Act(path=path, text=added[at]))]
     excepted = [*filter(is_allowed, guarded)]
-    named = f"'{rule.title}' ({id})"
+    rule_name = f"'{rule.title}' ({id})"
     if excepted:
-        message = f"exception to {named}"
+        message = f"exception to {rule_name}"
         yield Problem(WARNING, EXCEPTION, message, line=excepted[0])
     if left := sorted({*guarded} - {*excepted}):
         _, *text, file = rule.lines
-        said = one_line(" ".join(text), MAX_TEXT_CHARS)
+        words = one_line(" ".join(text), MAX_TEXT_CHARS)
         more = one_line(", ".join(map(str, left[1:])), MAX_LINES_CHARS)
         where = f" (also line {more})" if more else ""
-        message = f"{named} {DOES[rule.guard]}{where}. {said} {file}"
+        message = f"{rule_name} {DOES[rule.guard]}{where}. {words} {file}"
         level = ERROR if rule.guard == DENY else WARNING
         hint = f"for an exception, add a comment there: {ALLOW_MARK}{id}; 'rawkomem docs guards' shows other ways"
         yield Problem(level, f"guard-{rule.guard}", message, hint, left[0])

@@ -83,6 +83,7 @@ from ..state.history import (
     replacements,
     why_not_in_use,
 )
+from ..state.plans import ENDING, PUT_AWAY
 from ..state.strength import REINFORCED_IMPORTANCE
 from ..state.trust import (
     AGENT,
@@ -105,16 +106,8 @@ from .writing import arrival, as_one_change
 if TYPE_CHECKING:
     from . import Repository
 
-# Trust in memories: disputes, quarantine and review, supersession, validity, claims and their
-# conflicts.
-
 REVIEWS_AT_ONCE = 200  # written under one lock
 
-PUT_AWAY = {
-    "delete": "deleted",
-    "archive": "archived",
-    "supersede": "superseded",
-}  # kind of change → status
 
 # how an entry arrived on this machine → who wrote it
 WRITERS = {
@@ -184,8 +177,8 @@ class Beliefs(Wing):
         """Return who wrote the text of a memory: the entry that created it, and its amendments."""
         ids = (memory.id, *memory.amended_in)
         entries = self._core.read(lambda: self._core.entries(memory.id))
-        found = [self.origin(entry) for entry in entries if entry.id in ids]
-        return "; ".join(dict.fromkeys(found))
+        writers = [self.origin(entry) for entry in entries if entry.id in ids]
+        return "; ".join(dict.fromkeys(writers))
 
     # Decisions about one memory
 
@@ -240,11 +233,11 @@ class Beliefs(Wing):
         def decide() -> Plan:
             memory = self._repo.get(name)
             entries = [step.entry for step in self._repo.history(memory.id)]
-            held = [entry for entry in entries if entry.kind == "quarantine"]
-            by_hand = bool(held) and is_by_hand(held[-1])
-            before = fold([entry for entry in entries if entry.kind not in PUT_AWAY])
+            quarantines = [entry for entry in entries if entry.kind == "quarantine"]
+            by_hand = bool(quarantines) and is_by_hand(quarantines[-1])
+            before = fold([entry for entry in entries if entry.kind not in ENDING])
             if (
-                memory.status in PUT_AWAY.values()
+                memory.status in PUT_AWAY
                 and before
                 and before.status == "quarantined"
                 and not by_hand
@@ -305,7 +298,7 @@ class Beliefs(Wing):
     def proposals(self) -> Sequence[Proposal]:
         """Return all proposals that wait for a review, last changed memory first."""
         waiting = self._core.read(
-            lambda: [row.id for row in self._core.index.catalogue.with_proposals()]
+            lambda: [row.id for row in self._core.catalogue.with_proposals()]
         )
         return [self.proposal(id) for id in waiting]
 
@@ -367,8 +360,8 @@ class Beliefs(Wing):
 
     def waiting(self, place: str = "") -> list[Memory]:
         """Return the imported memories in quarantine, of all sources or of one kind, file, folder or section."""
-        held = self._core.inside(Filter(statuses=("quarantined",)))
-        return [memory for memory in held if any(_is_from_place(memory, place))]
+        quarantined = self._core.inside(Filter(statuses=("quarantined",)))
+        return [memory for memory in quarantined if any(_is_from_place(memory, place))]
 
     def review_all(
         self,
@@ -383,20 +376,20 @@ class Beliefs(Wing):
 
         A memory that also comes from another source is not rejected, because the reviewer may trust that source.
         """
-        held = [
+        waiting = [
             memory
             for memory in self.waiting(place)
             if memory.id not in held_back
             and (action != REJECT or all(_is_from_place(memory, place)))
         ]
-        if not held:
+        if not waiting:
             alone = f"nothing from {place!r}{' alone' if action == REJECT else ''}"
             raise NotFound(
                 f"{alone} waits for a review", "run 'rawkomem review' to see what waits"
             )
         plain: list[str] = []
         rest: list[str] = []
-        for memory in held:
+        for memory in waiting:
             is_plain = not memory.conflicts_with and "claim" not in memory.extra
             (plain if is_plain else rest).append(memory.id)
 
@@ -414,13 +407,13 @@ class Beliefs(Wing):
             # an earlier review may have changed the memories that it contradicts
             for id in rest:
                 self.review(id, action, settle, reason, by)
-        return self._repo.get_many([memory.id for memory in held])
+        return self._repo.get_many([memory.id for memory in waiting])
 
     # Claims and explanations
 
     def conflicts(self) -> Sequence[Conflict]:
         """Return the claims that contradict a memory in use and wait for a review."""
-        return self._core.read(lambda: pending_conflicts(self._core.index.catalogue))
+        return self._core.read(lambda: pending_conflicts(self._core.catalogue))
 
     def contradictions(self) -> Sequence[Contradiction]:
         """Return pairs of memories in use whose sentences contradict each other."""
@@ -428,7 +421,7 @@ class Beliefs(Wing):
 
         def compared() -> list[str]:
             """Return the memories to compare: reading the sentences of all takes seconds if there are many."""
-            catalogue = self._core.index.catalogue
+            catalogue = self._core.catalogue
             ids = may_be_contradicted(catalogue.db)
             rows = self._core.view(only).rows()
             return [catalogue.doc(row.id) for row in rows if row.id in ids]
@@ -480,26 +473,25 @@ class Beliefs(Wing):
     def claiming(self, subject: str, predicate: str) -> Sequence[Memory]:
         """Return the memories in use with a claim about this subject and predicate."""
         return self._core.read(
-            lambda: memories_claiming(self._core.index.catalogue, subject, predicate)
+            lambda: memories_claiming(self._core.catalogue, subject, predicate)
         )
 
     def _rivals(self, memory: Memory) -> Sequence[Memory]:
         """Return the memories in use that a memory contradicts, by its claim or by an entry that says so."""
         claim = read_claim(memory.extra)
-        ended = (
-            0 < memory.valid_until <= now()
-        )  # a memory that is no longer valid supersedes nothing
+        # a memory that is no longer valid supersedes nothing
+        ended = 0 < memory.valid_until <= now()
         others = self.claiming(*claim.key) if claim and not ended else ()
-        found = self._core.read(lambda: open_conflicts([memory], self._core.find))
+        conflicts = self._core.read(lambda: open_conflicts([memory], self._core.find))
         rivals = [*rivals_of(memory, others, self.predicates())]
-        rivals += [conflict.other for conflict in found]
+        rivals += [conflict.other for conflict in conflicts]
         return sorted({one.id: one for one in rivals}.values(), key=lambda one: one.id)
 
     def trust_by(self, via: str) -> Callable[[Memory], float]:
         """Return a function that computes trust; for a memory that is not stored yet, from how it arrives (`via`)."""
 
         def trust(memory: Memory) -> float:
-            if self._core.index.catalogue.row(memory.id):
+            if self._core.catalogue.row(memory.id):
                 return self.trust(memory).value
             origin = arrival(self._core, memory.extra, via)
             return trust_of(memory, standing_of_entry(UNKNOWN, origin), now())
@@ -653,10 +645,10 @@ class Undoing(Wing):
         changing = Replacing(layout, self._core.warn)
         before: dict[str, bytes] = {}
         for path in {entry.path for entry in gone}:
-            data = before[path] = changing.read(layout.path(path)) or b""
+            data = before[path] = changing.read(path) or b""
             file = FoundFile(data, read_data(data, path, advice=False))
             left = without_entries(file, lambda entry: entry.id in ids)
-            changing.put(layout.path(path), left or None)
+            changing.put(path, left or None)
         copies = keep_edited(layout, before)
         changing.finish()
         planned = [one for one in undone.plan.entries if one.about in removed]
@@ -699,15 +691,15 @@ def note_drop(layout: Layout, draft: str, undoes: str = "") -> None:
 
 def _chosen_change(changes: Sequence[Change], entry: str) -> Change:
     if entry:
-        named = [change for change in changes if entry in (change.name, *change.ids)]
-        if not named:
+        matches = [change for change in changes if entry in (change.name, *change.ids)]
+        if not matches:
             raise NotFound(
                 f"this machine made no change {entry!r}",
                 "run 'rawkomem undo --list' to see its changes",
             )
-        if any(other.undoes == named[-1].name for other in changes):
+        if any(other.undoes == matches[-1].name for other in changes):
             raise Refused(f"the change {entry} is already undone", "nothing to do")
-        return named[-1]
+        return matches[-1]
     change = last_change(changes)
     if change is None:
         raise NotFound(
@@ -815,10 +807,10 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
 
     Drafts of which the person is not asked are included only if `kinds` has MORE.
     """
-    found = [*_proposals(repository)] if PROPOSAL in kinds else []
+    items = [*_proposals(repository)] if PROPOSAL in kinds else []
     conflicts = [*_conflicts(repository)] if {CONFLICT, QUARANTINED} & {*kinds} else []
-    found += conflicts if CONFLICT in kinds else []
-    found += [
+    items += conflicts if CONFLICT in kinds else []
+    items += [
         Waiting(DRAFT, one.id, one.title or one.text, one.at, draft=one)
         for one in sorted(repository.drafts.all(), key=_asked_first)
         if (MORE if one.more else DRAFT) in kinds
@@ -826,9 +818,11 @@ def waiting(repository: Repository, kinds: Collection[str] = KINDS) -> list[Wait
     if QUARANTINED in kinds:
         listed = {item.id for item in conflicts}
         rows = repository.list(Filter(statuses=(QUARANTINED,), current=False))
-        held = repository.get_many([row.id for row in rows if row.id not in listed])
-        found += [_of_memory(QUARANTINED, memory) for memory in held]
-    return found
+        quarantined = repository.get_many(
+            [row.id for row in rows if row.id not in listed]
+        )
+        items += [_of_memory(QUARANTINED, memory) for memory in quarantined]
+    return items
 
 
 def _asked_first(draft: Draft) -> tuple[bool, float]:
@@ -855,8 +849,8 @@ def decide(
         return ()
     if item.kind == PROPOSAL:
         assert item.proposal
-        shown = [reviewed_name(entry) for entry in item.proposal.changes]
-        return beliefs.decide(item.id, keeps, shown, reason, by)
+        names = [reviewed_name(entry) for entry in item.proposal.changes]
+        return beliefs.decide(item.id, keeps, names, reason, by)
     settle = (
         {KEEP: "supersede", BOTH: "keep_both"}.get(decision, "") if item.other else ""
     )

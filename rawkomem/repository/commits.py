@@ -4,7 +4,6 @@ and changes moved into the files of their memories.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from ..files.append import (
@@ -20,7 +19,7 @@ from ..files.kept_texts import keep_edited
 from ..files.layout import CHANGED, read_bytes
 from ..files.machine_records import purged_ids
 from ..files.private import lock
-from ..files.reading import implicit_id
+from ..files.reading import is_implicit
 from ..files.replace import Replacing
 from ..git.commit_checks import (
     AddedMemories,
@@ -152,9 +151,8 @@ class Edits(Wing):
         ]
         plan = replace(plan, entries=tuple(entries))
         for path, data in files.items():
-            if mine[path] != edited.get(
-                path
-            ):  # git checks it out with Windows line ends
+            # git checks it out with Windows line ends
+            if mine[path] != edited.get(path):
                 files[path] = data.replace(b"\n", b"\r\n")
         staging = dict(files)
         known = {path: own for path in files if (own := mine[path]) is not None}
@@ -196,11 +194,11 @@ class Edits(Wing):
         files: dict[str, bytes] = {}
         separated: list[Separated] = []
         core = self._core
-        copied = core.read(core.index.catalogue.copied)
+        copied = core.read(core.catalogue.copied)
         reused = [
             memory.id
             for memory in core.all()
-            if memory.id.partition("#")[0] == implicit_id(memory.path)
+            if is_implicit(memory.id, memory.path)
             and changes_of_earlier_file(core.entries(memory.id), memory.path)
         ]
         for id in dict.fromkeys((*copied, *reused)):
@@ -225,10 +223,7 @@ class Edits(Wing):
         with lock(layout, "write"):
             changing = Replacing(layout, self._core.warn)
             for path, data in files.items():
-                file = layout.path(path)
-                changing.read(file)
-                os.makedirs(os.path.dirname(file), exist_ok=True)
-                changing.put(file, data)
+                changing.put(path, data)
             changing.finish()
 
     # Staged memories, compared with others; only `settle` writes
@@ -251,7 +246,7 @@ class Edits(Wing):
             if memories
             else ()
         )
-        found: dict[frozenset[str], StagedProposal] = {}
+        proposals: dict[frozenset[str], StagedProposal] = {}
         for memory, answer in zip(memories, answers, strict=True):
             ids = [item.row.id for item in answer.found if item.row.id != memory.id]
             others = [
@@ -259,8 +254,8 @@ class Edits(Wing):
             ]
             around = [brought.memories.get(other.id, other) for other in others]
             for one in (*_near(memory, around), *_opposed(memory, around)):
-                found.setdefault(frozenset((one.memory.id, one.other.id)), one)
-        return list(found.values())
+                proposals.setdefault(frozenset((one.memory.id, one.other.id)), one)
+        return list(proposals.values())
 
     def settle(self, brought: AddedMemories, by: str = "") -> Sequence[Written]:
         """Supersede each added memory that duplicates another one; change no other memory."""
@@ -314,8 +309,8 @@ def _near(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
             and says_same(statement_of(own), statement_of(text), NEAR_DUPLICATE)
         ):
             title = one_line(other.title, SHOWN_CHARS)
-            said = f"says nearly the same as {other.id}, {title!r}"
-            yield _staged_proposal(NEAR, memory, other, said)
+            message = f"says nearly the same as {other.id}, {title!r}"
+            yield _staged_proposal(NEAR, memory, other, message)
 
 
 def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposal]:
@@ -323,9 +318,9 @@ def _opposed(memory: Memory, around: Sequence[Memory]) -> Iterator[StagedProposa
         sides = [(pair.newer, pair.said.one), (pair.older, pair.said.other)]
         if pair.older.id == memory.id:
             sides.reverse()
-        (own, said), (other, against) = sides
+        (own, sentence), (other, against) = sides
         if own.id == memory.id:
-            quoted = f"{one_line(said, SHOWN_CHARS)!r} against {one_line(against, SHOWN_CHARS)!r}"
+            quoted = f"{one_line(sentence, SHOWN_CHARS)!r} against {one_line(against, SHOWN_CHARS)!r}"
             message = f"contradicts {other.id}: {quoted}"
             yield _staged_proposal(PROSE, memory, other, message)
 

@@ -25,8 +25,6 @@ from ..state.graph import Cluster, LinkGraph, WalkStep
 from ..state.trust import made_from_exactly
 from .core import Wing
 
-# The graph of memories: links, walks, clusters, entities.
-
 MIN_CLUSTER = 3  # memories of the smallest cluster
 
 
@@ -59,7 +57,7 @@ class Graph(Wing):
         core = self._core
         return core.read(
             lambda: load_graph(
-                core.index.catalogue,
+                core.catalogue,
                 core.index.store,
                 statuses,
                 similar,
@@ -99,9 +97,7 @@ class Graph(Wing):
 
     def entities(self) -> Mapping[str, Sequence[str]]:
         """Return every entity that readable memories name, with the ids of those memories."""
-        return self._core.read(
-            lambda: named_entities(self._core.index.catalogue, READABLE)
-        )
+        return self._core.read(lambda: named_entities(self._core.catalogue, READABLE))
 
 
 # Episodes: groups of memories, for example of one task.
@@ -138,9 +134,9 @@ class Episodes(Wing):
             if row.kind not in GROUPS and discoverer in ("", row.by)
         ]
         if len(rows) < decide.MIN_CAPTURED:
-            found = "one memory" if rows else "no memory"
+            count = "one memory" if rows else "no memory"
             raise NotFound(
-                f"{found} matches: an episode needs at least two",
+                f"{count} matches: an episode needs at least two",
                 "use a wider filter or time range",
             )
         return self.create(name, [row.id for row in rows], tags, "", by)
@@ -236,8 +232,8 @@ class Citations(Wing):
 
     def add(self, name: str, places: Sequence[str], by: str = "") -> Written:
         """Append an entry with citations of these places in their current state."""
-        found = [self.now(place).citation for place in places]
-        return self._core.append(plan_cite, name, found, by)
+        citations = [self.now(place).citation for place in places]
+        return self._core.append(plan_cite, name, citations, by)
 
     def now(self, place: str) -> Cited:
         """Return a citation of a place in the project (`path`, `path#symbol`, `path:10-20`) in its current state."""
@@ -252,8 +248,8 @@ class Citations(Wing):
         core, cited = self._core, self._core.citing()
 
         def citing() -> list[Memory]:
-            ids = core.index.catalogue.citing()
+            ids = core.catalogue.citing()
             return core.whole(row.id for row in core.view(None).rows() if row.id in ids)
 
-        found = [(memory, cited(memory)) for memory in core.read(citing)]
-        return [(memory, places) for memory, places in found if places]
+        pairs = [(memory, cited(memory)) for memory in core.read(citing)]
+        return [(memory, places) for memory, places in pairs if places]

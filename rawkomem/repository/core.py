@@ -14,7 +14,7 @@ from ..embed.providers import open_deep_embedder, open_embedder
 from ..files.git_folder import find_git
 from ..files.layout import Layout, personal_root
 from ..files.records import open_intents
-from ..index.catalogue import Authors, Row, known_memory, memory_of
+from ..index.catalogue import Authors, Catalogue, Row, known_memory, memory_of
 from ..index.index import Index, View, fill_behind
 from ..index.stores.database import (
     BROKEN,
@@ -64,9 +64,6 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-# Load parts of the library on first use, so that a search does not import them.
-
-
 def lazy(place: str, doc: str) -> Any:
     """Return an attribute that, when first read, makes an instance of a class of this package: `skills.Skills`."""
     module, _, name = f"{__package__}.{place}".rpartition(".")
@@ -87,9 +84,6 @@ class Wing:
         self._core = repository.core
         self._layout = repository.layout
 
-
-# The object that the facade and its parts share. Every search imports it, so it imports rarely
-# used modules late.
 
 LIST_ALL = "run 'rawkomem list' to see all memories"
 MAX_WARNING_CHARS = 2_000  # of a warning with control characters
@@ -153,15 +147,12 @@ class Core:
         self.change = ""  # the name of that change
         # cores of the other layers, after a recall opened them
         self.others: list[Core] = []
-        self.written: tuple[
-            str, ...
-        ] = ()  # ids written by this command, or by this call of a server
-        self.unpublished: tuple[
-            str, ...
-        ] = ()  # ids written that follow_tables has not published yet
-        self.finished_purges: dict[
-            str, Sequence[str]
-        ] = {}  # id → changed paths; finished by this process
+        # ids written by this command, or by this call of a server
+        self.written: tuple[str, ...] = ()
+        # ids written that follow_tables has not published yet
+        self.unpublished: tuple[str, ...] = ()
+        # id → changed paths; finished by this process
+        self.finished_purges: dict[str, Sequence[str]] = {}
         self.finish_purges()
 
     def claimed(self, via: str) -> str:
@@ -175,6 +166,11 @@ class Core:
             loaded = load_settings(self.layout, self.warn, self._store_name)
             self._settings = self._adjust(loaded) if self._adjust else loaded
         return self._settings
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Return the tables of files, entries and memories. Use it only inside `read`."""
+        return self.index.catalogue
 
     @property
     def is_layered(self) -> bool:
@@ -254,7 +250,7 @@ class Core:
         self.follow_tables()
 
     def follow_tables(self, *ids: str) -> None:
-        """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see tables.py."""
+        """Publish the written memories and `ids` to the tables of RFC-0011, if the store has them; see mesh_tables.py."""
         ids, self.unpublished = (*dict.fromkeys((*self.unpublished, *ids)),), ()
         if self.settings.store.name in (SQLITE, MEMORY):
             return
@@ -284,36 +280,31 @@ class Core:
         after this command wrote entries, raise WrittenUnseen, which says that they are stored.
         """
         with self._one_at_a_time:
+            self.finish_purges()
             return self._read(ask)
 
     def _read(self, ask: Callable[[], T]) -> T:
-        self.finish_purges()
         try:
-            for is_rebuilt in (False, True):
-                try:
-                    answer = self.index.answer(ask)
-                    return (
-                        self.index.answer(ask)
-                        if self.index.follow_commits()
-                        else answer
-                    )
-                except DatabaseError as failure:
-                    if is_rebuilt:
-                        hint = "run 'rawkomem doctor'"
-                        raise IndexBroken(
-                            f"the index cannot be read: {failure}", hint
-                        ) from None
-                    if not isinstance(failure, BROKEN):
-                        raise
-                    self.warn(f"the index cannot be read ({failure}): rebuilding it")
-                self.index.discard()
-            raise AssertionError
+            try:
+                return self._answer(ask)
+            except BROKEN as failure:
+                self.warn(f"the index cannot be read ({failure}): rebuilding it")
+            self.index.discard()
+            try:
+                return self._answer(ask)
+            except DatabaseError as failure:
+                message = f"the index cannot be read: {failure}"
+                raise IndexBroken(message, "run 'rawkomem doctor'") from None
         except (Unwritable, Busy, IndexBroken, OSError, DatabaseError) as failure:
             if not self.written:
                 raise
             message = f"written ({', '.join(self.written)}), but the index is not up to date: {failure}"
             hint = "the next command updates the index; run 'rawkomem doctor' to find the cause"
             raise WrittenUnseen(self.written, message, hint) from None
+
+    def _answer(self, ask: Callable[[], T]) -> T:
+        answer = self.index.answer(ask)
+        return self.index.answer(ask) if self.index.follow_commits() else answer
 
     def look(
         self,
@@ -341,7 +332,7 @@ class Core:
         """Return whether this repository has a memory, or had it until this process finished its interrupted purge."""
         return (
             id in self.finished_purges
-            or self.read(lambda: self.index.catalogue.row(id)) is not None
+            or self.read(lambda: self.catalogue.row(id)) is not None
         )
 
     def rows(self, only: Filter | None = None) -> Sequence[Row]:
@@ -354,7 +345,7 @@ class Core:
         def find() -> Memory:
             id = self.resolve(name)
             if not as_of:
-                return memory_of(self.index.catalogue.doc(id))
+                return memory_of(self.catalogue.doc(id))
             memory = self._past(as_of).memory(id)
             if memory is None:
                 raise NotFound(
@@ -371,7 +362,7 @@ class Core:
 
     def find(self, id: str) -> Memory | None:
         """Return the memory with an id, or None. Call it only inside `read`."""
-        return known_memory(self.index.catalogue, id)
+        return known_memory(self.catalogue, id)
 
     def known(self, ids: Iterable[str]) -> dict[str, Memory]:
         """Return those memories of some ids that exist."""
@@ -381,9 +372,7 @@ class Core:
 
     def all(self) -> Sequence[Memory]:
         """Return every memory of any status."""
-        return self.read(
-            lambda: [memory_of(doc) for doc in self.index.catalogue.docs()]
-        )
+        return self.read(lambda: [memory_of(doc) for doc in self.catalogue.docs()])
 
     def inside(self, only: Filter | None) -> Sequence[Memory]:
         """Return the whole memories that pass a filter, last changed first."""
@@ -391,7 +380,7 @@ class Core:
 
     def whole(self, ids: Iterable[str]) -> list[Memory]:
         """Return the memories with these ids, which must exist. Call it only inside `read`."""
-        return [memory_of(self.index.catalogue.doc(id)) for id in ids]
+        return [memory_of(self.catalogue.doc(id)) for id in ids]
 
     def with_access(self, memories: Iterable[Memory]) -> list[tuple[Memory, Access]]:
         """Return each memory with its uses on this machine."""
@@ -411,8 +400,8 @@ class Core:
         self, text: str, limit: int, only: Filter | None = None
     ) -> list[tuple[Memory, float]]:
         """Return the memories that are most similar to a text, with their relevance."""
-        found = self.look([text], limit, only)[0].found
-        return [(self.get(item.row.id), item.relevance) for item in found]
+        hits = self.look([text], limit, only)[0].found
+        return [(self.get(item.row.id), item.relevance) for item in hits]
 
     def entries(self, id: str) -> Sequence[Entry]:
         """Return every entry about a memory. Call it only inside `read`."""
@@ -438,7 +427,7 @@ class Core:
         """Return a function: whether a person vouches for an entry; None if nobody vouches. Call it inside `read`."""
         from ..index.ingest import vouching_of
 
-        return vouching_of(self.layout, self.index.catalogue.db, strict)
+        return vouching_of(self.layout, self.catalogue.db, strict)
 
     def is_vouching(self) -> bool:
         """Return whether a person vouches for any memory."""
@@ -447,7 +436,7 @@ class Core:
     def _past(self, at: int = 0) -> PastMoment:
         from ..index.ingest import PastMoment
 
-        return PastMoment(self.index.catalogue, at, self.vouching())
+        return PastMoment(self.catalogue, at, self.vouching())
 
     def view(self, only: Filter | None, strict: bool = False) -> View:
         """Return a view of the memories that pass a filter; parts of entity names are accepted.
@@ -461,11 +450,9 @@ class Core:
 
             only = replace(
                 only,
-                entities=resolved_entities(
-                    only.entities, self.index.catalogue, self.warn
-                ),
+                entities=resolved_entities(only.entities, self.catalogue, self.warn),
             )
-        return View(self.layout, self.index.catalogue, only, self.authors, strict)
+        return View(self.layout, self.catalogue, only, self.authors, strict)
 
     def spaces(self) -> Spaces:
         """Return the vector spaces that questions are embedded in."""
@@ -495,7 +482,7 @@ class Core:
 
     def resolve(self, name: str) -> str:
         """Return the id for a name; raise NotFound or, for several matches, BadInput. Call it only inside `read`."""
-        ids = self.index.catalogue.resolve(name) if name.strip() else ()
+        ids = self.catalogue.resolve(name) if name.strip() else ()
         if not ids:
             from ..files.archive import bundle_holding
 
@@ -505,7 +492,7 @@ class Core:
         if len(ids) > 1:
             from ..text.safe import safe_title  # loads `re`
 
-            rows = filter(None, map(self.index.catalogue.row, ids[:MAX_CANDIDATES]))
+            rows = filter(None, map(self.catalogue.row, ids[:MAX_CANDIDATES]))
             some = [
                 row.id
                 if row.status in HELD_BACK

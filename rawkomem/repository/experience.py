@@ -64,14 +64,9 @@ from ..text.clean import one_line
 from .core import Wing
 from .writing import as_warning
 
-# Records of runs: traces, the experience log, and a brief before the next task.
-
 PAST_RUNS = replace(DEFAULT_FILTER, kinds=RECORDED, statuses=(*READABLE, "archived"))
-BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (
-    8,
-    3,
-    5,
-)  # searched for a brief; the budget decides which are used
+# searched for a brief; the budget decides which are used
+BRIEF_RUNS, BRIEF_LEARNINGS, BRIEF_LESSONS = (8, 3, 5)
 
 
 VIA_AGENT = "agent"  # origin of a session's trace, because no person read it
@@ -121,17 +116,17 @@ class Traces(Wing):
         id = one_line(session, MAX_SESSION_CHARS)
         if not id:
             return None
-        told = trace_of(turns, RunFacts(host, session=id), self._layout.project)
-        if told is None:
+        trace = trace_of(turns, RunFacts(host, session=id), self._layout.project)
+        if trace is None:
             return None
         known = self._of_session(TRACE, id)
         if known is None:
-            written: Written | None = self.add(told, via=VIA_AGENT)
+            written: Written | None = self.add(trace, via=VIA_AGENT)
         else:
-            told = continued_trace(known, told)
-            written = self._continue(known, told)
-        self.log_session(told)
-        self._log_personally(told)
+            trace = continued_trace(known, trace)
+            written = self._continue(known, trace)
+        self.log_session(trace)
+        self._log_personally(trace)
         return written
 
     def log_session(self, told: ToldTrace, project: str = "") -> None:
@@ -160,8 +155,8 @@ class Traces(Wing):
 
     def experiences(self) -> Sequence[Memory]:
         """Return the entries of the experience log, latest first."""
-        found = self._core.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
-        return sorted(found, key=lambda memory: (-memory.created, memory.id))
+        entries = self._core.inside(Filter(kinds=(EXPERIENCE,), statuses=READABLE))
+        return sorted(entries, key=lambda memory: (-memory.created, memory.id))
 
     def _continue(self, known: Memory, told: ToldTrace) -> Written | None:
         """Amend the active trace of a session if tools or files were added or its outcome changed; else return None."""
@@ -202,8 +197,8 @@ class Traces(Wing):
 
     def list(self, statuses: Sequence[str] = READABLE) -> Sequence[Memory]:
         """Return traces in the order of execution: each after its parent and the traces that it depended on."""
-        found = self.by_id(statuses)
-        return [found[id] for id in execution_order(found.values())]
+        traces = self.by_id(statuses)
+        return [traces[id] for id in execution_order(traces.values())]
 
     def search(
         self,
@@ -251,15 +246,10 @@ class Traces(Wing):
 # search for this many times the limit, because some lessons may be unsure or old
 SPARE_FACTOR = 3
 MAX_LESSONS = 10  # lessons at the start of a session (RFC-0011 §8.2)
-DRAFTED, WAITING, DECIDED = (
-    "drafted",
-    "waiting",
-    "decided",
-)  # besides KNOWN: a lesson has this pattern
-COMPARED_STATUSES = (
-    ACTIVE,
-    LESSON_HELD,
-)  # a new lesson is compared only with these: others may be learned again
+# besides KNOWN: a lesson has this pattern
+DRAFTED, WAITING, DECIDED = ("drafted", "waiting", "decided")
+# a new lesson is compared only with these: others may be learned again
+COMPARED_STATUSES = (ACTIVE, LESSON_HELD)
 
 
 @record
@@ -346,8 +336,8 @@ class Lessons(Wing):
         with lock(self._layout, "lessons"):
             self._repo.sync()
             drafts = lesson_drafts(self._core.all(), now())
-            found = [(draft, self._propose(draft, dry_run)) for draft in drafts]
-        return Distilled(tuple(found), tuple(self.search()), not dry_run)
+            outcomes = [(draft, self._propose(draft, dry_run)) for draft in drafts]
+        return Distilled(tuple(outcomes), tuple(self.search()), not dry_run)
 
     def _propose(self, draft: Draft, dry_run: bool) -> str:
         """Store a draft and return the outcome. Skip it if it waits, was decided, or any lesson has its pattern."""

@@ -32,7 +32,6 @@ CONTEXT_TOKENS = 2_000  # of a context without a budget
 def inject_for(
     repo: Repository,
     task: Task,
-    profile: str,
     form: str,
     only: Filter | None,
     strict: bool,
@@ -42,7 +41,7 @@ def inject_for(
     limits["max_unverified"] = 0 if strict else None
     changed = {name: value for name, value in limits.items() if value is not None}
     within = replace(repo.core.settings.limits(task.agent), **changed)
-    injection = _inject(repo, task, profile, form, within, only, strict)
+    injection = _inject(repo, task, within, only, form, strict)
     most = max(within.max_injected, len(injection.items))
     repo.core.note_answers([(task.asked, injection.items)], most, only, task.agent)
     return injection
@@ -59,13 +58,11 @@ def context_for(
 ) -> Injection:
     """Return the search results that fit, whether or not they would be injected into a prompt."""
     ids = [item.row.id for item in repo.search(query, limit, only) if item.fits]
-    only = replace(
-        only or DEFAULT_FILTER, ids=tuple(ids) or ("",)
-    )  # no memory has an empty id
+    # no memory has an empty id
+    only = replace(only or DEFAULT_FILTER, ids=tuple(ids) or ("",))
     return inject_for(
         repo,
         Task(query),
-        "",
         form,
         only,
         strict,
@@ -77,18 +74,16 @@ def context_for(
 
 def rehearse(repo: Repository, task: Task, told: Told, form: str) -> Injection:
     """Inject for a task as if the session already got `told`; do not log the recall."""
-    return _inject(
-        repo, task, "", form, repo.core.settings.limits(task.agent), None, told=told
-    )
+    limits = repo.core.settings.limits(task.agent)
+    return _inject(repo, task, limits, None, form, told=told)
 
 
 def _inject(
     repo: Repository,
     task: Task,
-    profile: str,
-    form: str,
     limits: Limits,
     only: Filter | None,
+    form: str = "rawko",
     strict: bool = False,
     told: Told | None = None,
     explained: str = "",
@@ -102,9 +97,9 @@ def _inject(
     only = without_records(only)
     least = max(only.importance, IMPORTANCE.index(limits.min_importance))
     only = replace(only, statuses=(ACTIVE,), current=True, importance=least)
-    if said := cut_note([task.asked]):
-        repo.core.warn(said)
-    asked, keys = profile or limits.profile, frozenset[str]()
+    if warning := cut_note([task.asked]):
+        repo.core.warn(warning)
+    keys = frozenset[str]()
     if task.session or told:
         told = told or told_to(repo.core.layout, task.session)
         keys, budget = told.keys, session_budget(limits.budget, told.tokens)
@@ -118,12 +113,12 @@ def _inject(
         else:
             chosen = [sources(repo.core, only, strict, keys)]
         chosen = [replace(one, explained=explained) for one in chosen]
-        return inject(chosen, task, asked, limits, form, repo.core.warn)
+        return inject(chosen, task, limits.profile, limits, form, repo.core.warn)
 
     injection = repo.core.read(ask)
     if injection.untried:
-        said = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
-        repo.core.warn(f"{said}; 'rawkomem check' shows files with many conditions")
+        warning = f"{injection.untried} regexes of whenToUse were not tried: together they take too long"
+        repo.core.warn(f"{warning}; 'rawkomem check' shows files with many conditions")
     return injection
 
 
@@ -135,11 +130,12 @@ def explain(
 
     only = only or DEFAULT_FILTER
     limits = repo.core.settings.limits(task.agent)
-    injection = _inject(repo, task, profile, "rawko", limits, only)
+    limits = replace(limits, profile=profile or limits.profile)
+    injection = _inject(repo, task, limits, only)
     at = only.as_of
     owner, own = repo.layers.owner(name)
-    found = owner.get(own, at)
-    memory = repo.layers.shown(owner, found)
+    memory_there = owner.get(own, at)
+    memory = repo.layers.shown(owner, memory_there)
     item = _about(memory.id, injection)
     if item:
         return item, not item.out
@@ -150,9 +146,7 @@ def explain(
     if memory.kind in RECORDED and memory.kind not in only.kinds:
         return replace(bare, out=Reason("record", (memory.kind,))), False
     anything = replace(limits, min_importance=IMPORTANCE[0])
-    injection = _inject(
-        repo, task, profile, "rawko", anything, only, explained=found.id
-    )
+    injection = _inject(repo, task, anything, only, explained=memory_there.id)
     item = _about(memory.id, injection)
     if item is None or not _is_found(item.signals):
         raise NotFound(

@@ -36,7 +36,7 @@ from ..recall.render import labels_by_id, standing_label
 from ..recall.search import Answer, Found
 from ..text.chunks import counted
 from . import Repository
-from .core import Core
+from .core import Core, Wing
 from .injecting import sources
 
 # names that a shared repository cannot have
@@ -83,12 +83,11 @@ class LayerState:
         return f"{self.name}: {counted(self.memories, 'memory')} in {self.root}{how}"
 
 
-class Layers:
+class Layers(Wing):
     """All layers of one repository, the project's first."""
 
     def __init__(self, repository: Repository):
-        self._repo = repository
-        self._core = repository.core
+        super().__init__(repository)
         self._left_out: list[LayerState] = []
         # the contextual embedder, shared by all layers
         self._deep: Embedder | None = None
@@ -125,13 +124,13 @@ class Layers:
         core = self._core
         try:
             store = "sqlite" if shared else ""
-            made = type(self._repo)(locate(), core.warn, store=store)
-            made.core.via = core.via
-            if made.settings.embedder == core.settings.embedder:
-                made.core.index.open_embedder = lambda: core.index.embedder
-                made.core.index.open_deep = core.index.open_deep = self._open_deep
-            self.all.append(Layer(name, made, shared))
-            core.others.append(made.core)
+            repository = type(self._repo)(locate(), core.warn, store=store)
+            repository.core.via = core.via
+            if repository.settings.embedder == core.settings.embedder:
+                repository.core.index.open_embedder = lambda: core.index.embedder
+                repository.core.index.open_deep = core.index.open_deep = self._open_deep
+            self.all.append(Layer(name, repository, shared))
+            core.others.append(repository.core)
         except (RawkoError, OSError) as failure:
             core.warn(f"{name} is left out: {failure}")
             self._left_out.append(LayerState(name, root, 0, shared, str(failure)))
@@ -220,7 +219,7 @@ class Layers:
 
         def shown(id: str) -> str:
             taken = f"{id}:".startswith(prefixes)
-            taken = taken or any(one.core.index.catalogue.row(id) for one in before)
+            taken = taken or any(one.core.catalogue.row(id) for one in before)
             return layer.prefix + id if taken else id
 
         return shown
@@ -280,7 +279,7 @@ class Layers:
                 if one.core.holds(name):
                     return one.repository, name
             for one in layers:
-                if one.core.read(partial(one.core.index.catalogue.resolve, name)):
+                if one.core.read(partial(one.core.catalogue.resolve, name)):
                     return one.repository, name
         return self._repo, name
 
@@ -329,8 +328,8 @@ class Layers:
 
     def named(self, name: str) -> list[Layer]:
         """Return the layer with a name, or all layers for `all`; raise BadInput or NotFound for an unknown name."""
-        found = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
-        if not found:
+        layers = [layer for layer in self.all if name in ("all", layer.name or PROJECT)]
+        if not layers:
             known = ", ".join((*(layer.name or PROJECT for layer in self.all), "all"))
             hint = (
                 "run 'rawkomem init --personal' to create it"
@@ -340,7 +339,7 @@ class Layers:
             raise (NotFound if name == PERSONAL else BadInput)(
                 f"there is no layer {name!r}", hint
             )
-        return found
+        return layers
 
     def shown(self, owner: Repository, memory: Memory) -> Memory:
         """Return a memory as recall shows it: with its layer, and as `personal:ID` if another layer has the same id."""

@@ -22,9 +22,9 @@ import apsw
 
 from ..embed.embedder import AUTO_PROVIDER
 from ..embed.providers import BUNDLED_PROVIDER
+from ..files.background import is_background, steps_aside
 from ..files.git_folder import kept_folder
 from ..files.installation import only_here
-from ..files.journal import is_background, steps_aside
 from ..files.layout import Layout, read_text_file, sweep, user_repository_config
 from ..files.machine_records import PERSON
 from ..files.records import UNSAFE_FILE_SYSTEMS, file_system, records_path, take_rows
@@ -116,14 +116,14 @@ def _python() -> Result:
 
 
 def _packages() -> Result:
-    found, missing = [], []
+    versions, missing = [], []
     for name in PACKAGES:
         try:
-            found.append(f"{name} {version(name)}")
+            versions.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             missing.append(name)
     hint = f"missing: {', '.join(missing)}"
-    return _if_wrong(not missing, ", ".join(found), hint)
+    return _if_wrong(not missing, ", ".join(versions), hint)
 
 
 def _sqlite() -> Result:
@@ -193,16 +193,16 @@ def _git_ignores(repository: Repository) -> Result:
 def _records(repository: Repository) -> Result:
     """Name what this machine remembers, and the first folder or file of records that is not used."""
     layout = repository.layout
-    told = ", ".join([kept_folder(layout), *only_here(layout)])
+    summary = ", ".join([kept_folder(layout), *only_here(layout)])
     unused = unused_paths(layout)
     for path in filter(records_in, unused):
         command = shlex.join(("rawkomem", "doctor", "--adopt", path))
         hint = f"not used: {path}; if its records are yours, run: {command}"
-        return True, told, hint
+        return True, summary, hint
     others = (
         f"not used, because you did not make it on this machine: {', '.join(unused)}"
     )
-    return (True, told, others) if unused else (True, told)
+    return (True, summary, others) if unused else (True, summary)
 
 
 def adopt(repository: Repository, path: str) -> Finding:
@@ -225,8 +225,8 @@ def adopt(repository: Repository, path: str) -> Finding:
     rows = sum(sum(take_rows(layout, file).values()) for file in files)
     texts = copy_texts(path, kept_folder(layout)) if os.path.isdir(path) else 0
     repository.store.rebuild()  # records say whom to trust
-    told = f"{counted(rows, 'record')} and {counted(texts, 'text')} of {path}"
-    return Finding("adopted", True, told, "delete the original if nobody uses it")
+    summary = f"{counted(rows, 'record')} and {counted(texts, 'text')} of {path}"
+    return Finding("adopted", True, summary, "delete the original if nobody uses it")
 
 
 def _merges(repository: Repository) -> Result:
@@ -234,12 +234,12 @@ def _merges(repository: Repository) -> Result:
     memory = os.path.join(repository.layout.root, "memories", "any.md")
     try:
         tree = work_tree(repository.layout.project)
-        named = tree.ask("check-attr", "merge", "--", tree.path(memory))
+        attribute = tree.ask("check-attr", "merge", "--", tree.path(memory))
         driver = tree.ask("config", "--get", f"{DRIVER_SECTION}.driver")
     except GitFailed:
         return True, "not a git work tree"
     by_lines = "git merges memories line by line"
-    if not named.endswith(": rawkomem"):
+    if not attribute.endswith(": rawkomem"):
         return True, by_lines
     try:
         # git's settings write a percent sign as %%
@@ -400,9 +400,7 @@ class Store(Wing):
                 core.index.sync(progress)
                 core.index.require_store()
                 outside = core.index.outside()
-                digests.append(
-                    outside.held() if outside else core.index.catalogue.digests()
-                )
+                digests.append(outside.held() if outside else core.catalogue.digests())
             finally:
                 core.close()
         differing = {id for id, _ in digests[0].items() ^ digests[1].items()}

@@ -59,6 +59,7 @@ from ..state.housekeeping import (
     plan_prune,
     questions_of,
 )
+from ..state.plans import joined_plan
 from ..state.runs import TRACE
 from ..state.strength import FADED_BELOW, Strength, strength_of
 from ..state.trust import PERSON
@@ -187,9 +188,8 @@ class Done:
     memories: dict[str, Memory]
     written: bool
     moves: tuple[Move, ...] = ()  # files of traces moved to the archive
-    staying: tuple[
-        tuple[str, str], ...
-    ] = ()  # (memory, the reason why it is not archived or superseded)
+    # (memory, the reason why it is not archived or superseded)
+    staying: tuple[tuple[str, str], ...] = ()
 
 
 @record
@@ -243,7 +243,7 @@ class Lifecycle(Wing):
         `agreed`, only these ids.
         """
         how = how or Digesting()
-        made = self._run(
+        digests = self._run(
             lambda census, _: plan_digests(
                 census, self._core.neighbors().pairs, how, by
             ),
@@ -251,13 +251,11 @@ class Lifecycle(Wing):
             progress,
         )
         if not archive:
-            return made
-        done = self.archive_sources("", dry_run, by, progress, agreed, made.plan)
-        plan = Plan(
-            (*made.plan.entries, *done.plan.entries),
-            f"{made.plan.why}; {done.plan.why}",
-        )
-        return replace(done, plan=plan, memories=made.memories)
+            return digests
+        done = self.archive_sources("", dry_run, by, progress, agreed, digests.plan)
+        plans = (digests.plan, done.plan)
+        plan = joined_plan(plans, f"{digests.plan.why}; {done.plan.why}")
+        return replace(done, plan=plan, memories=digests.memories)
 
     def archive_sources(
         self,
@@ -332,12 +330,14 @@ class Lifecycle(Wing):
         new = {entry.target for entry in unwritten.entries} if unwritten else set()
         leaving = {entry.about for entry in plan.entries if entry.kind in LEAVING}
         known = {id for id in leaving if holders.get(id) not in new}
-        asked = (
+        questions = (
             [question for _, question in self._repo.ledger.asked(MAX_PAST_QUESTIONS)]
             if known
             else []
         )
-        reasons = reasons_to_stay(self._core, census.memories, known, holders, asked)
+        reasons = reasons_to_stay(
+            self._core, census.memories, known, holders, questions
+        )
         for id in leaving - known:
             fact = missing_fact(census.memories[id], census.memories[holders[id]])
             reasons |= {id: f"its digest does not contain {fact!r}"} if fact else {}
@@ -588,36 +588,37 @@ class Retention(Wing):
         moves: list[Move] = []
         unpacked: list[str] = []
         for name in what:
-            folder = self._bundled(name)
-            if folder:
+            folder = ""  # of a month
+            if _month_in(name):
+                folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
+            bundled = self._bundled(name, folder)
+            if bundled:
                 with lock(self._layout, "write"):
-                    unpack_folder(self._layout, folder)
-                unpacked.append(folder)
+                    unpack_folder(self._layout, bundled)
+                unpacked.append(bundled)
                 self._core.index.expect_changes()
-            if not folder or not _month_in(name):
-                moves += self._back(name)
+            if not (bundled and folder):
+                moves += self._back(name, folder)
         return self._repo.lifecycle.put_away(moves), unpacked
 
-    def _bundled(self, name: str) -> str:
+    def _bundled(self, name: str, month: str) -> str:
         """Return the folder of the bundle for a month, or for a trace that is only in a bundle; "" if there is none."""
         layout, core = self._layout, self._core
-        if _month_in(name):
-            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
-            return folder if bundles_of(layout, folder) else ""
-        if core.read(lambda: core.index.catalogue.resolve(name)):
+        if month:
+            return month if bundles_of(layout, month) else ""
+        if core.read(lambda: core.catalogue.resolve(name)):
             return ""
         return folder_of_bundle(bundle_holding(layout, name))
 
-    def _back(self, name: str) -> list[Move]:
-        if _month_in(name):
-            folder = f"{ARCHIVE}/{name.removeprefix(f'{ARCHIVE}/')}"
-            if not os.path.isdir(self._layout.path(folder)):
+    def _back(self, name: str, month: str) -> list[Move]:
+        if month:
+            if not os.path.isdir(self._layout.path(month)):
                 raise NotFound(
                     f"the archive has no month {name}",
                     "run 'rawkomem tidy retention list'",
                 )
-            files = markdown_in(self._layout, folder)
-            return [from_archive(f"{folder}/{file}") for file in files]
+            files = markdown_in(self._layout, month)
+            return [from_archive(f"{month}/{file}") for file in files]
         memory = self._repo.get(name)
         if not memory.path.startswith(f"{ARCHIVE}/"):
             hint = f"to undo a change of its status, run 'rawkomem restore {memory.id}'"

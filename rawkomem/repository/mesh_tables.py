@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from .core import Core
 
 
-# Update the tables of RFC-0011 after each write and each recall, if the store has these tables.
-
-
 @record
 class Published:
     """The number of rows of this repository in the tables of RFC-0011."""

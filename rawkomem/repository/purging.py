@@ -91,9 +91,7 @@ def purge_memory(core: Core, name: str) -> Sequence[str]:
         try:
             changed = _complete(core, id)
         except (RawkoError, OSError) as failure:
-            why = (
-                failure.message if isinstance(failure, RawkoError) else failure.strerror
-            )
+            why = _why_failed(failure)
             hint = "the next command continues it; check permissions and free space"
             raise Unwritable(
                 f"the removal of {id} is not finished: {why}", hint
@@ -116,9 +114,14 @@ def finish_purges(core: Core) -> dict[str, Sequence[str]]:
                 done[id] = _complete(core, id)
                 core.warn(f"finished removing {id}, which was interrupted")
     except (RawkoError, OSError) as failure:
-        why = failure.message if isinstance(failure, RawkoError) else failure.strerror
+        why = _why_failed(failure)
         core.warn(f"an interrupted purge is still not finished: {why}")
     return done
+
+
+def _why_failed(failure: RawkoError | OSError) -> str | None:
+    """Return the reason without a path, whose name may hold the text."""
+    return failure.message if isinstance(failure, RawkoError) else failure.strerror
 
 
 def _resolve(core: Core, name: str) -> str:
@@ -151,9 +154,8 @@ def purge_text(core: Core, text: str) -> PurgedCopies:
             remove_unfinished(layout.root)
         _forget_copies(core)
     except (RawkoError, OSError) as failure:
-        why = failure.message if isinstance(failure, RawkoError) else failure.strerror
         raise Unwritable(
-            f"the text is not removed everywhere: {why}",
+            f"the text is not removed everywhere: {_why_failed(failure)}",
             "run the command again; check permissions and free space",
         ) from None
     return PurgedCopies(dict(removed), tuple(_tell_left(core, purged)))
@@ -220,9 +222,9 @@ def _tell_left(core: Core, purged: PurgedText) -> list[Left]:
     """Search everything again; return the files that still hold a text, and warn of them without quoting it."""
     layout = core.layout
     for path in unused_paths(layout):
-        said = ascii(path)[1:-1]
+        place_text = ascii(path)[1:-1]
         core.warn(
-            f"{said} is not used and may contain the text: delete it if nobody uses it"
+            f"{place_text} is not used and may contain the text: delete it if nobody uses it"
         )
     left = [
         one
@@ -249,7 +251,7 @@ def _tell_left(core: Core, purged: PurgedText) -> list[Left]:
 def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
     """Return the files of a checkout that hold a text: memory files, other files by their bytes, transcripts of hosts."""
     project = checkout.project if checkout != core.layout else ""
-    held = {
+    holding = {
         checkout.path(path): Left(
             _shown(purged, checkout.path(path)), tuple(sorted(ids)), project
         )
@@ -270,10 +272,10 @@ def _left_in(core: Core, checkout: Layout, purged: PurgedText) -> list[Left]:
     others = [
         path
         for path in dict.fromkeys(paths)
-        if path not in held and not (held and path.startswith(tuple(derived)))
+        if path not in holding and not (holding and path.startswith(tuple(derived)))
     ]
     return [
-        *held.values(),
+        *holding.values(),
         *(
             Left(_shown(purged, path), (), project)
             for path in others

@@ -25,14 +25,13 @@ from ..recall.signals import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    Given = tuple[int, str, tuple[str, ...], Any]
+    # dotted path below Settings → value
+    Fields = dict[str, Any]
 
 
-# Numbers of the files; a later file overrides an earlier one.
-USERS, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
 TABLE = os.path.join(os.path.dirname(__file__), "settings_table.py")
 
 
@@ -41,16 +40,15 @@ class Settings:
     """All settings of one repository for this user."""
 
     embedder: EmbedderSettings = EmbedderSettings()
-    agents: tuple[tuple[str, Limits], ...] = ()
+    # agent → fields of its Limits
+    agents: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     sinks: SinkSettings = SinkSettings()
     # whether a text that no person committed counts as written by an agent
     commits: bool = True
-    identities: tuple[
-        str, ...
-    ] = ()  # commit authors that are agents, in addition to state/trust.py
-    predicates: tuple[
-        tuple[str, tuple[tuple[str, str], ...]], ...
-    ] = ()  # rules for claims, not checked yet
+    # commit authors that are agents, in addition to state/trust.py
+    identities: tuple[str, ...] = ()
+    # rules for claims, not checked yet
+    predicates: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     # per injection: memories that no person vouches for
     max_unverified: int = MAX_UNVERIFIED
     llm: LlmSettings = LlmSettings()
@@ -61,9 +59,8 @@ class Settings:
     min_lesson_confidence: float = MIN_LESSON_CONFIDENCE
     # maximum age of an injected lesson that nobody confirmed
     lesson_days: int = LESSON_DAYS
-    names: tuple[
-        str, ...
-    ] = ()  # of people, besides the user, to replace by ids in recorded and distilled texts
+    # of people, besides the user, to replace by ids in recorded and distilled texts
+    names: tuple[str, ...] = ()
     # days after which blocks of the ledger are removed; 0: never
     ledger_days: int = LEDGER_KEEP_DAYS
     # days after which a trace without a learning is archived; 0: never
@@ -79,21 +76,20 @@ class Settings:
 
     def limits(self, agent: str) -> Limits:
         """Return the injection limits of an agent; raise BadInput for an unknown agent."""
-        known = {**dict.fromkeys(SPECIALTIES, Limits()), **dict(self.agents)}
+        known = {**dict.fromkeys(SPECIALTIES, ()), **dict(self.agents)}
         if agent and agent not in known:
             raise BadInput(
                 f"unknown agent {agent!r}",
                 f"use one of {', '.join(known)}; or add it to config.yaml",
             )
-        found = known.get(agent, Limits())
-        return replace(
-            found,
+        limits = Limits(
             max_unverified=self.max_unverified,
             min_confidence=self.min_confidence,
             min_lesson_confidence=self.min_lesson_confidence,
             lesson_days=self.lesson_days,
-            profile=found.profile or self.profile,
+            profile=self.profile,
         )
+        return replace(limits, **dict(known.get(agent, ())))
 
 
 def load_settings(
@@ -123,24 +119,21 @@ def _load(layout: Layout, warn: Callable[[str], None]) -> Settings:
     stamps = [*map(_stamp, files), head]
     if not any(stamps):
         return Settings()
-    stamp = " ".join([*stamps, _stamp(TABLE)])
+    stamp = " ".join([*stamps, layout.elsewhere, _stamp(TABLE)])
     name = "".join(c if c.isalnum() else "-" for c in layout.root)[-150:]
     cache = os.path.join(user_cache(), "settings", f"{name}.cache")
-    known = _cached(cache, stamp)
-    given, warnings, format = known or _read(files, cache, stamp, layout, bool(head))
-    if format > FORMAT:
+    fields, warnings = _cached(cache, stamp) or _read(files, cache, stamp, layout)
+    settings: Settings = _with_fields(Settings(), fields)
+    if settings.format > FORMAT:
         from ..model.installed import how_to_upgrade
 
         raise NewerFormat(
-            f"written by a newer rawkomem: {layout.config} says format {format}, and this one reads {FORMAT}",
+            f"written by a newer rawkomem: {layout.config} says format {settings.format}, and this one reads {FORMAT}",
             f"run: {how_to_upgrade()}",
         )
-    if layout.elsewhere:  # a shared source cannot change settings
-        given, warnings = [one for one in given if one[0] != REPOSITORYS], []
     for warning in warnings:
         warn(warning)
-    # most repositories set nothing else, and then the table is not loaded
-    return replace(_settings(given) if given else Settings(), format=format)
+    return settings
 
 
 def _stamp(file: str) -> str:
@@ -152,74 +145,27 @@ def _stamp(file: str) -> str:
 
 
 def _read(
-    files: Iterable[str], cache: str, stamp: str, layout: Layout, has_git: bool
-) -> tuple[list[Given], list[str], int]:
+    files: Sequence[str], cache: str, stamp: str, layout: Layout
+) -> tuple[Fields, list[str]]:
     # YAML and git: only when a settings file or HEAD changed
     from ..files.private import replace_private
-    from .settings_table import FORMAT_KEY, read_settings, with_committed
+    from .settings_table import read_files
 
-    given: list[Given] = []
-    warnings: list[str] = []
-    format = Settings.format
-    for number, file in enumerate(files):
-        values, odd = read_settings(file, number == REPOSITORYS)
-        if number == REPOSITORYS and has_git:
-            from ..git.runner import committed_settings
-
-            data = committed_settings(layout)
-            if data is not None:
-                values, changed = with_committed(values, data, file)
-                odd += changed
-        for key, path, value in values:
-            if key == FORMAT_KEY:
-                format = value
-            else:
-                given.append((number, key, path, value))
-        warnings += odd
+    fields, warnings = read_files(files, layout)
     try:
-        replace_private(cache, marshal.dumps((stamp, given, warnings, format)))
+        replace_private(cache, marshal.dumps((stamp, fields, warnings)))
     except OSError:
         pass  # the next command reads YAML again
-    return given, warnings, format
+    return fields, warnings
 
 
-def _cached(cache: str, stamp: str) -> tuple[list[Given], list[str], int] | None:
+def _cached(cache: str, stamp: str) -> tuple[Fields, list[str]] | None:
     try:
         with open(cache, "rb") as stream:
-            known, given, warnings, format = marshal.load(stream)
+            known, fields, warnings = marshal.load(stream)
     except (OSError, EOFError, ValueError, TypeError):
         return None
-    return (given, warnings, format) if known == stamp else None
-
-
-def _settings(given: Iterable[Given]) -> Settings:
-    """Return the settings from the files' values. Check again who may set a row, because the cache is not trusted."""
-    from .settings_table import AGENT_FIELDS, BOTH, ROWS
-
-    values: dict[tuple[str, ...], Any] = {}
-    for number, key, path, value in given:
-        row = ROWS[key]
-        if number == REPOSITORYS and row.who != BOTH:
-            continue
-        if row.least and number != USERS_FOR_REPOSITORY:
-            value = min(value, values.get((key,), row.default))
-        values[key, *path] = value
-    settings = Settings()
-    groups: dict[str, dict[str, dict[str, Any]]] = {"agents": {}, "predicates": {}}
-    for (key, *below), value in values.items():
-        if key in groups:
-            groups[key].setdefault(below[0], {})[below[1]] = value
-        else:
-            settings = _with_fields(settings, ROWS[key].fields_of(below, value))
-    agents = []
-    for name, own in sorted(groups["agents"].items()):
-        limits = {AGENT_FIELDS[key]: value for key, value in own.items()}
-        agents.append((name, Limits(**limits)))
-    predicates = [
-        (name, tuple(rules.items()))
-        for name, rules in sorted(groups["predicates"].items())
-    ]
-    return replace(settings, agents=tuple(agents), predicates=tuple(predicates))
+    return (fields, warnings) if known == stamp else None
 
 
 def _with_fields(item: Any, fields: Mapping[str, Any]) -> Any:

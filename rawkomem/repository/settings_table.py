@@ -16,6 +16,7 @@ from ..files.journal import LEDGER_KEEP_DAYS
 from ..files.layout import Layout, read_bytes, user_config
 from ..files.replace import read_whole, replace_whole
 from ..format.frontmatter import MAX_FRONTMATTER_BYTES, read_frontmatter
+from ..git.runner import committed_settings
 from ..index.stores.database import SQLITE, plugin_names
 from ..model.entries import Unreadable
 from ..model.errors import BadInput, Refused
@@ -85,10 +86,10 @@ def number(low: int, high: int, kind: Callable[[float], float] = int) -> Type:
     """Return the type of a number in a range: a whole one, or with `float` any."""
 
     def read(value: Any) -> float:
-        found = float(_read_text(value))
-        if not low <= found <= high or kind(found) != found:  # also true for NaN
+        amount = float(_read_text(value))
+        if not low <= amount <= high or kind(amount) != amount:  # also true for NaN
             raise ValueError
-        return kind(found)
+        return kind(amount)
 
     whole = "whole " if kind is int else ""
     return Type(f"a {whole}number from {low} to {high}", read)
@@ -108,17 +109,10 @@ TEXTS_OR_OFF = Type(
 YES_NO = Type("on or off", lambda value: _read_word(value, ("on", "off")) == "on")
 
 
-# The table of settings, one row each. Reading, checking, the cache and docs/settings.md use it.
-
-USER, BOTH = (
-    "you",
-    "both",
-)  # who may set a row; a repository is untrusted, so it cannot set what could do harm
-LOCAL = (
-    AUTO_PROVIDER,
-    BUNDLED_PROVIDER,
-    "minilm",
-)  # embedders that a repository may choose: they send no data and load no foreign code
+# who may set a row; a repository is untrusted, so it cannot set what could do harm
+USER, BOTH = ("you", "both")
+# embedders that a repository may choose: they send no data and load no foreign code
+LOCAL = (AUTO_PROVIDER, BUNDLED_PROVIDER, "minilm")
 LEDGER = ("on", "writes", "off")
 ENV = "env:"  # before the name of an environment variable
 MAX_DAYS = 36_500
@@ -369,6 +363,53 @@ MAX_WARNINGS = 10  # of one file
 MAX_KEY_CHARS = 60  # characters of a key in a warning
 
 
+# numbers of the files; a later file overrides an earlier one
+_, REPOSITORYS, USERS_FOR_REPOSITORY = range(3)
+
+
+def read_files(
+    files: Sequence[str], layout: Layout
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the fields that the user's file, the repository's, and the user's for this repository set; and warnings.
+
+    A shared source cannot change settings: only the format of its files counts.
+    """
+    values: dict[Path, Any] = {}
+    warnings: list[str] = []
+    for number, file in enumerate(files):
+        is_repositorys = number == REPOSITORYS
+        settings, odd = read_settings(file, is_repositorys)
+        if is_repositorys and layout.elsewhere:
+            settings = [one for one in settings if one[0] == FORMAT_KEY]
+        elif is_repositorys and (committed := committed_settings(layout)) is not None:
+            settings, changed = with_committed(settings, committed, file)
+            odd += changed
+        for key, path, value in settings:
+            row = ROWS.get(key, FORMAT_ROW)
+            if row.least and number != USERS_FOR_REPOSITORY:
+                value = min(value, values.get((key,), row.default))
+            values[key, *path] = value
+        warnings += odd
+    return _merged_fields(values), [] if layout.elsewhere else warnings
+
+
+def _merged_fields(values: Mapping[Path, Any]) -> dict[str, Any]:
+    """Return the fields of Settings, as dotted paths. A group of names is one value: (name, its fields) for each."""
+    fields: dict[str, Any] = {}
+    groups: dict[str, dict[str, dict[str, Any]]] = {}
+    for (key, *below), value in values.items():
+        row = ROWS.get(key, FORMAT_ROW)
+        if row.named:
+            name, inner = below
+            own = groups.setdefault(key, {}).setdefault(name, {})
+            own[AGENT_FIELDS.get(inner, inner)] = value
+        else:
+            fields |= row.fields_of(below, value)
+    for key, named in groups.items():
+        fields[key] = tuple((name, (*own.items(),)) for name, own in sorted(named.items()))  # fmt: skip
+    return fields
+
+
 def read_settings(
     file: str, repository: bool
 ) -> tuple[list[tuple[str, Path, Any]], list[str]]:
@@ -393,8 +434,8 @@ def with_committed(
     head = [one for one in read_values(data, file, True)[0] if one[0] in counting]
     differing = [one for one in (*here, *head) if one not in here or one not in head]
     names = dict.fromkeys(".".join((key, *path)) for key, path, _ in differing)
-    shown = ", ".join([*names][:MAX_WARNINGS])
-    message = f"{file}: {shown} changed and not committed: the committed values count; commit the file to use yours"
+    listed = ", ".join([*names][:MAX_WARNINGS])
+    message = f"{file}: {listed} changed and not committed: the committed values count; commit the file to use yours"
     return [*others, *head], [message] if names else []
 
 
@@ -427,8 +468,8 @@ def read_values(
         for path, value in _leaves((name,), field.value)
     ]:
         key = ".".join(path)
-        shown = key if all(map(is_name, path)) else ascii(key)
-        place = f"{file}:{line}: {shown[:MAX_KEY_CHARS]}"
+        key_text = key if all(map(is_name, path)) else ascii(key)
+        place = f"{file}:{line}: {key_text[:MAX_KEY_CHARS]}"
         setting = _find_setting(path, repository)
         if setting is None:
             warnings.append(f"{place} {_why_unknown(key)}")

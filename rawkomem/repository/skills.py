@@ -38,10 +38,8 @@ T = TypeVar("T")
 
 
 MAX_SKILLS = 10  # skills that a list or a search shows
-LISTED_STATUSES = (
-    *READABLE,
-    "quarantined",
-)  # a skill that waits for a review is listed, but a search does not find it
+# a skill that waits for a review is listed, but a search does not find it
+LISTED_STATUSES = (*READABLE, "quarantined")
 
 
 @record
@@ -124,9 +122,9 @@ class Skills(Wing):
 
     def list(self, limit: int = 0) -> Sequence[Skill]:
         """Return skills, most reliable first; skills that wait for a review come last."""
-        found = self._skills(Filter(kinds=(SKILL_KIND,), statuses=LISTED_STATUSES))
+        skills = self._skills(Filter(kinds=(SKILL_KIND,), statuses=LISTED_STATUSES))
         order = sorted(
-            found,
+            skills,
             key=lambda it: (
                 it.memory.status != ACTIVE,
                 -it.reliability,
@@ -211,16 +209,16 @@ class Skills(Wing):
                 self._or_else(partial(making.reworded_draft, model, draft), draft)
                 for draft in drafts
             ]
-        made = []
+        proposals = []
         with lock(self._layout, "skills"):  # others may have written meanwhile
             taken = memory_by_source(self._memories(Filter(kinds=(SKILL_KIND,))))
             for draft in drafts:
                 if taken.keys().isdisjoint(memory.id for memory in draft.sources):
                     plan = making.plan_proposed_skill(draft, by)
                     skill = store_derived(self._core, plan, dry_run)
-                    made.append(_synthesis("success", draft.analysis, skill))
-        if made:
-            return made
+                    proposals.append(_synthesis("success", draft.analysis, skill))
+        if proposals:
+            return proposals
         before = {done[one.id].id: done[one.id] for one in sources if one.id in done}
         return [
             _synthesis("unchanged", f"proposed before, now {skill.status}", skill)
@@ -260,17 +258,17 @@ class Skills(Wing):
         model = self._open_model() if llm else None
         if model is None or not prepared.sources:
             return prepared.shape()
-        made = making.known_reflection(
+        reflection = making.known_reflection(
             prepared, self._memories(Filter(kinds=(making.REFLECTION,)))
         )
-        if made is None:
+        if reflection is None:
             plan = self._or_else(
                 partial(making.reflect_with, model, prepared, by), None
             )
             if plan is None:
                 return prepared.shape()
-            made = store_derived(self._core, plan, dry_run)
-        return making.reflection_shape(made)
+            reflection = store_derived(self._core, plan, dry_run)
+        return making.reflection_shape(reflection)
 
     def _looked_back(self, topic: str, lookback: int) -> Sequence[Memory]:
         """Return the memories in use that were changed last, or that are about the topic."""

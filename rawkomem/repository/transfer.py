@@ -69,8 +69,6 @@ from .core import Wing, batches
 from .mesh_tables import export_yamo
 from .writing import Stored, as_one_change, write_contents
 
-# Import and export of memories in the formats of other tools.
-
 ENTRIES_AT_ONCE = 200  # entries written under one lock
 VIA_IMPORT = "import"
 READ_KEYS = {
@@ -123,13 +121,13 @@ class Import:
     @property
     def kept_fields(self) -> dict[str, int]:
         """Return the fields that are kept but have no effect, with the number of memories that have each."""
-        found = Counter(
+        counts = Counter(
             key
             for item in self.news
             for key in item.entry.extra
             if key not in READ_KEYS
         )
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 @record
@@ -338,11 +336,11 @@ class Exchange(Wing):
 
     def import_llmos(self, folder: str, dry_run: bool = False) -> LlmosImport:
         """Store the memories of a folder of LLMos projects that are not here yet; return the result."""
-        held = read_llmos(folder)
-        known = self._core.known(entry.id for entry in held.entries)
+        projects = read_llmos(folder)
+        known = self._core.known(entry.id for entry in projects.entries)
         new = tuple(
             plan_add(entry).entries[0]
-            for entry in held.entries
+            for entry in projects.entries
             if entry.id not in known
         )
         with as_one_change(self._core):
@@ -351,7 +349,7 @@ class Exchange(Wing):
         deleted = tuple(
             id for id, memory in known.items() if memory.status == "deleted"
         )
-        return LlmosImport(new, len(known), deleted, held.skipped)
+        return LlmosImport(new, len(known), deleted, projects.skipped)
 
     def export_llmos(self, folder: str, project: str = "") -> Sequence[str]:
         """Write active memories and archived traces as an LLMos project; return the paths of the files written."""
@@ -373,12 +371,12 @@ class Exchange(Wing):
 
 def find_sources(project: str) -> list[tuple[str, str]]:
     """Return (path, kind) of the files and folders that a project can import."""
-    found = [
+    paths = [
         path
         for path in usual_sources(project, os.path.expanduser("~"))
         if not leads_out(path, project)
     ]
-    return [(path, format_of(Source(path, project))) for path in found]
+    return [(path, format_of(Source(path, project))) for path in paths]
 
 
 def preview_import(project: str, memories: Iterable[Memory] = ()) -> list[Import]:
@@ -466,14 +464,14 @@ class Ledger(Wing):
 
     def asked(self, limit: int) -> list[tuple[int, str]]:
         """Return (time, question) of the last recalls, latest first."""
-        asked = []
+        questions = []
         for row in latest_operations(self._layout, "recall", limit):
             for line in row.yamo_text.split("\n"):
                 if line.startswith(QUERY) and line not in (QUERY, f"{QUERY};"):
                     question = line.removeprefix(QUERY).removesuffix(";")
-                    asked.append((row.timestamp, question))
+                    questions.append((row.timestamp, question))
                     break
-        return asked
+        return questions
 
 
 # Sinks: a daily log and a webhook that receive changes.

@@ -18,7 +18,7 @@ from ..files.layout import FOLDER
 from ..files.ledger import note_written
 from ..files.machine_records import note_arrivals, note_change, operation_of
 from ..files.private import lock
-from ..files.reading import implicit_id
+from ..files.reading import is_implicit
 from ..files.replace import PAGE, write_page
 from ..format.entries import KEY_OF_FLAG, entry_from_text, first_heading
 from ..git.runner import people_here, tracked_files
@@ -47,7 +47,7 @@ from ..state.claims import (
     stored_outcome,
 )
 from ..state.fold import changes_of_earlier_file, fold
-from ..state.plans import values_set
+from ..state.plans import joined_plan, values_set
 from ..state.trust import ARRIVALS, BASE_TRUST, claimed_source
 from ..text.clean import one_line
 from ..text.conditions import (
@@ -60,9 +60,6 @@ from ..text.conditions import (
 if TYPE_CHECKING:
     from . import Repository
     from .core import Core
-
-# The write path: write plans under the repository lock, then update sinks, the ledger and
-# MEMORY.md.
 
 DISTILLED = "distilled"  # origin of texts that a program made from other texts
 
@@ -153,7 +150,7 @@ def _refuse_reused_names(core: Core, places: Mapping[str, str]) -> None:
     `places` is id → file. An `id` line with that name would give it the changes of the earlier file.
     """
     for id, path in places.items():
-        if id.partition("#")[0] == implicit_id(path):
+        if is_implicit(id, path):
             known = core.read(lambda id=id: core.entries(id))  # type: ignore[misc]
             is_gone = not os.path.lexists(core.layout.path(path))
             if is_gone and any(one.creates and one.is_nameless for one in known):
@@ -215,8 +212,8 @@ def _still_holds(core: Core, stored: Entry) -> bool:
         return False
     if stored.changes:
         values = values_set(stored)
-        said = {field: getattr(memory, field) for field in values}
-        return stored.id in memory.proposed or said == values
+        current = {field: getattr(memory, field) for field in values}
+        return stored.id in memory.proposed or current == values
     return memory.status == ACTIVE and _told_in(memory) == _told_in(stored)
 
 
@@ -274,12 +271,12 @@ def amendment(entry: Entry | None, fields: Mapping[str, Any]) -> Entry:
     given = dict.fromkeys(
         [*set_in, *(KEY_OF_FLAG[key] for key in fields if key in KEY_OF_FLAG)]
     )
-    made = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
-    if "title" in given and not made.title.strip():
+    amend = replace(_with_fields(entry, fields, AMEND_FIELDS), given=tuple(given))
+    if "title" in given and not amend.title.strip():
         raise BadInput(
             "the title is empty", "pass a title, or leave it out to keep the old one"
         )
-    return made
+    return amend
 
 
 def _with_fields(
@@ -347,10 +344,12 @@ def _condition_doubts(patterns: Iterable[str]) -> Iterator[Doubt]:
     for pattern in patterns:
         if note := why_unusable(pattern):
             wrong = note.text.rpartition(": it ")[0] or note.text
-            said = f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
-            yield Doubt(UNUSABLE, said, note.hint, pattern)
-        elif said := why_too_common(pattern):
-            yield Doubt(FIRES_ALWAYS, said, COMMON_HINT, pattern)
+            message = (
+                f"whenToUse {one_line(pattern, MAX_SHOWN_PATTERN_CHARS)!r} {wrong}"
+            )
+            yield Doubt(UNUSABLE, message, note.hint, pattern)
+        elif message := why_too_common(pattern):
+            yield Doubt(FIRES_ALWAYS, message, COMMON_HINT, pattern)
 
 
 def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
@@ -361,15 +360,15 @@ def _same_title(core: Core, entry: Entry, about: str) -> Iterator[Doubt]:
         or "claim" in entry.extra
     ):
         return
-    for id in core.read(lambda: core.index.catalogue.titled(entry.title)):
+    for id in core.read(lambda: core.catalogue.titled(entry.title)):
         memory = core.get(id)
         is_retry = not about and now() - memory.created <= RETRY_MS
         if id == about or (is_retry and _told_in(memory) == _told_in(entry)):
             continue
         title = one_line(entry.title, MAX_TITLE_CHARS)
-        said = f"the memory {id} already has the title {title!r}"
+        message = f"the memory {id} already has the title {title!r}"
         hint = f"change it with 'rawkomem amend {id}', or use another title"
-        yield Doubt(SAME_TITLE, said, hint, id)
+        yield Doubt(SAME_TITLE, message, hint, id)
         return
 
 
@@ -387,18 +386,16 @@ def _template_text(core: Core, entry: Entry) -> Iterator[Doubt]:
     for is_shipped, text in read_templates(core.layout, kind):
         try:
             template = entry_from_text(text).body.strip()
-        except (
-            BadInput
-        ):  # a broken template of the project: the command that opens it reports this
-            continue
+        except BadInput:
+            continue  # a broken template of the project: the command that opens it reports this
         lines = [
             line for line in template.split("\n") if line.strip() and line[0] != "#"
         ]
         left = [line for line in lines if line in body.split("\n")]
         if template and (body == template or (is_shipped and left)):
-            shown = one_line(next(iter(left), template), MAX_TITLE_CHARS)
-            said = f"the text still contains words of the template: {shown!r}"
-            yield Doubt(TEMPLATE, said, "replace or remove them")
+            words = one_line(next(iter(left), template), MAX_TITLE_CHARS)
+            message = f"the text still contains words of the template: {words!r}"
+            yield Doubt(TEMPLATE, message, "replace or remove them")
             return
 
 
@@ -448,19 +445,19 @@ def add(
     via: str,
 ) -> Stored:
     """Store a memory; with `evolve`, supersede the memory that it clearly updates."""
-    made = _with_fields(
+    new = _with_fields(
         Entry(body=entry.strip("\n")) if isinstance(entry, str) else entry,
         fields,
         ADD_FIELDS,
     )
-    if isinstance(entry, str) and not made.title:
-        made = redact_entry(made)
-        first = made.body.strip().partition("\n")[0]
-        title = first_heading(made.body) or one_line(first, TITLE_CHARS)
-        made = replace(made, title=title)
+    if isinstance(entry, str) and not new.title:
+        new = redact_entry(new)
+        first = new.body.strip().partition("\n")[0]
+        title = first_heading(new.body) or one_line(first, TITLE_CHARS)
+        new = replace(new, title=title)
     # a claim names its subject itself
-    evolves = evolve and "claim" not in made.extra
-    return add_many(repo, [made], on_conflict, via, evolves)[0]
+    evolves = evolve and "claim" not in new.extra
+    return add_many(repo, [new], on_conflict, via, evolves)[0]
 
 
 def add_many(
@@ -489,7 +486,7 @@ def add_many(
             plans.extend(
                 plan_claims(entries, beliefs.claiming, registry, trust, on_conflict)
             )
-        return Plan(tuple(entry for plan in plans for entry in plan.entries))
+        return joined_plan(plans)
 
     rest = list(repo.core.write(decide, via, {one.id for one in entries if one.id}))
     stored: list[Stored] = []
@@ -509,7 +506,7 @@ def amend(
     one_by_one: bool,
 ) -> Written:
     """Append an entry that changes a memory; for `one_by_one`, see `plan_amend`."""
-    made = redact_entry(amendment(entry, fields))
-    check_conditions(repo.core, made.when, "nothing was stored")
-    plan = plan_amend(repo.get(name), made, one_by_one)
+    change = redact_entry(amendment(entry, fields))
+    check_conditions(repo.core, change.when, "nothing was stored")
+    plan = plan_amend(repo.get(name), change, one_by_one)
     return repo.core.write(plan, via, {entry.id} if entry else ())[0]

@@ -90,23 +90,22 @@ class Names:
     def find(self, name: str) -> list[str]:
         """Return the ids that match a name: none if it is broken, several if it is ambiguous."""
         name = unicodedata.normalize("NFC", name.strip()).removesuffix(".md")
-        for candidate in dict.fromkeys(
-            (name, name.partition("#")[0].strip())
-        ):  # `name#heading`; an id may contain a #
+        # `name#heading`; an id may contain a #
+        for candidate in dict.fromkeys((name, name.partition("#")[0].strip())):
             if candidate in self.ids:
                 return [candidate]
-            if candidate and (found := self._of_file(candidate)):
-                return found
+            if candidate and (ids := self._of_file(candidate)):
+                return ids
         return []
 
     def _of_file(self, name: str) -> list[str]:
         """Return the memories for a file's name, else for a unique title, else for the file name made from a title."""
         of_title = self.titles.get(_title_key(name), [])
         stems = (file_stem(name), slug(name))  # older files have names made by slug
-        named = self.files.get(name.casefold()) or (
+        ids = self.files.get(name.casefold()) or (
             of_title if len(of_title) == 1 else []
         )
-        return named or next(
+        return ids or next(
             (self.files[stem] for stem in stems if stem in self.files), []
         )
 
@@ -139,7 +138,7 @@ class Conflict:
 
 def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
     """Return the open conflicts of memories; if the other memory was superseded, with its latest replacement."""
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for memory in memories:
         if memory.status in (ACTIVE, "quarantined"):
             chains = (replacement_chain(id, find) for id in memory.conflicts_with)
@@ -153,8 +152,8 @@ def open_conflicts(memories: Iterable[Memory], find: Find) -> list[Conflict]:
                 for id, other in others.items()
                 if id != memory.id and not kept_both(memory, other)
             )
-            found += [Conflict(memory, other) for other in standing]
-    return found
+            conflicts += [Conflict(memory, other) for other in standing]
+    return conflicts
 
 
 def kept_both(memory: Memory, other: Memory) -> bool:
@@ -177,11 +176,11 @@ def how_settled(memory: Memory, other: Memory) -> str:
 
 def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
     """Return a memory and its chain of replacements, in order; stop at a cycle."""
-    found: dict[str, Memory] = {}
-    while id and id not in found and (memory := find(id)):
-        found[id] = memory
+    chain: dict[str, Memory] = {}
+    while id and id not in chain and (memory := find(id)):
+        chain[id] = memory
         id = memory.superseded_by
-    return tuple(found.values())
+    return tuple(chain.values())
 
 
 # amend: change a memory. Only the keys that the entry has are changed, and the body if it is not
@@ -189,11 +188,8 @@ def replacement_chain(id: str, find: Find) -> tuple[Memory, ...]:
 
 # frontmatter key → field of Memory, for the keys an amend may change; other keys are merged into `extra`
 AMENDABLE = {key: field for field, key in KEY_OF_FLAG.items()}
-LISTS = (
-    "whenToUse",
-    "tags",
-    "relatedMemories",
-)  # keys whose values are added and removed one by one
+# keys whose values are added and removed one by one
+LISTS = ("whenToUse", "tags", "relatedMemories")
 ADDED, REMOVED = "Added", "Removed"  # ends of the keys that do so, such as `tagsAdded`
 LIST_CHANGES = {f"{key}{end}": (key, end) for key in LISTS for end in (ADDED, REMOVED)}
 FIXED_KEYS = ("claim", "provenance")  # a new claim or source needs a new memory
@@ -222,16 +218,33 @@ def plan_amend(memory: Memory, entry: Entry, one_by_one: bool = False) -> Plan:
 
 def _one_by_one(memory: Memory, entry: Entry) -> Entry:
     """Return an entry that adds and removes single values instead of setting whole lists."""
-    said = dict(entry.extra)
+    extra = dict(entry.extra)
     for key in LISTS:
         known, wanted = getattr(memory, AMENDABLE[key]), getattr(entry, AMENDABLE[key])
         if key in entry.given:
             removed = [value for value in known if value not in wanted]
             added = [value for value in wanted if value not in known]
-            said |= {f"{key}{ADDED}": added or ([] if removed else [*wanted])}
-            said |= {f"{key}{REMOVED}": removed} if removed else {}
+            extra |= {f"{key}{ADDED}": added or ([] if removed else [*wanted])}
+            extra |= {f"{key}{REMOVED}": removed} if removed else {}
     given = tuple(key for key in entry.given if key not in LISTS)
-    return replace(entry, extra=said, given=given, when=(), tags=(), related=())
+    return replace(entry, extra=extra, given=given, when=(), tags=(), related=())
+
+
+def amendment_between(old: Entry | Memory, new: Entry | Memory) -> Fields:
+    """Return `given`, `extra` and `body` of the amendment that turns one version of a memory into another."""
+    given = [
+        key
+        for key, field in AMENDABLE.items()
+        if getattr(new, field) != getattr(old, field)
+    ]
+    extra: Fields = {
+        key: value for key, value in new.extra.items() if old.extra.get(key) != value
+    }
+    removed = [key for key in old.extra if key not in new.extra]
+    removed += [BODY] if old.body and not new.body else []
+    extra |= {REMOVES: removed} if removed else {}
+    body = new.body if new.body != old.body else ""
+    return {"given": tuple(given), "extra": extra, "body": body}
 
 
 def plan_cite(memory: Memory, citations: Sequence[Citation], by: str) -> Plan:
@@ -280,17 +293,17 @@ def _tell_amend(entry: Entry) -> str:
     extra = tuple(key for key in entry.extra if key not in known)
     removed = tuple("text" if key == BODY else key for key in ids_in(entry, REMOVES))
     changed = (*named, *extra, *(("text",) if entry.body else ()))
-    said = [
+    parts = [
         f"{word} {names_or_nothing(keys)}"
         for word, keys in (("changed", changed), ("removed", removed))
         if keys
     ]
-    said += [
+    parts += [
         f"{end.lower()} {key}: {names_or_nothing(values)}"
         for name, (key, end) in LIST_CHANGES.items()
         if (values := ids_in(entry, name))
     ]
-    return ", ".join(said) or "changed nothing"
+    return ", ".join(parts) or "changed nothing"
 
 
 AMEND_KIND = ChangeKind(_reduce_amend, _tell_amend)
@@ -435,11 +448,8 @@ FEEDBACK_KIND = ChangeKind(
 # heritage: the source memories of a memory, and the chain of intents that led to it (RFC-0011
 # §4.2).
 
-CHAIN = (
-    "intentChain",
-    "hypotheses",
-    "rationales",
-)  # RFC-0011: what led to a memory, level by level
+# RFC-0011: what led to a memory, level by level
+CHAIN = ("intentChain", "hypotheses", "rationales")
 MAX_LEVELS = 5
 
 
@@ -693,8 +703,8 @@ def without_effect(entry: Entry) -> Entry:
         for key in entry.extra
         if key not in names_of_key("supersededBy")
     }
-    said = {NOT_IN_USE: newer_in(entry)} if entry.changes else {}
-    return replace(entry, extra={**kept, **said})
+    note = {NOT_IN_USE: newer_in(entry)} if entry.changes else {}
+    return replace(entry, extra={**kept, **note})
 
 
 def _reduce_supersede(fields: Fields, entry: Entry) -> Fields:
@@ -723,19 +733,19 @@ OPEN_END = "none"  # value that removes a limit of the window
 def plan_validity(memory: Memory, start: str, end: str, reason: str, by: str) -> Plan:
     """Plan to set the validity window: dates, times or ages; "" keeps a limit, `none` removes it."""
     texts = zip(ENDS, (start, end), strict=True)
-    given: Fields = {key: _window_end(key, text) for key, text in texts if text}
-    if not given:
+    window: Fields = {key: _window_end(key, text) for key, text in texts if text}
+    if not window:
         raise BadInput("no validity window is named", "pass --from, --until or both")
     known = {key: iso(getattr(memory, field)) for key, field in ENDS.items()}
     check_window(
         {
             key: value
-            for key, value in {**known, **given}.items()
+            for key, value in {**known, **window}.items()
             if value not in ("", OPEN_END)
         }
     )
-    extra = {**given, "reason": reason}
-    return plan_change(memory, "validity", by, extra, tuple(given))
+    extra = {**window, "reason": reason}
+    return plan_change(memory, "validity", by, extra, tuple(window))
 
 
 def _window_end(key: str, text: str) -> str:

@@ -24,9 +24,6 @@ from .plans import Trust, claimed_time, ids_in, plan_add
 Registry = Mapping[str, "Predicate"]
 
 
-# Claims (subject, predicate, value). Rules decide which claims contradict each other; trust
-# decides which one wins.
-
 SCOPES = GLOBAL, SESSION, TEMPORAL = ("global", "session", "temporal")
 MAX_NAME_CHARS = 100  # characters of a subject or a predicate (neolata)
 MAX_VALUE_CHARS = 1_000  # characters of a value (neolata)
@@ -133,11 +130,11 @@ def normalized_value(value: str, how: str) -> str:
 
 def read_claim(extra: Mapping[str, Value]) -> Claim | None:
     """Return the usable claim in a frontmatter, or None. The time window may also be outside of the claim's mapping."""
-    given = extra.get("claim")
-    if not isinstance(given, dict):
+    claim = extra.get("claim")
+    if not isinstance(claim, dict):
         return None
     text = {
-        key: value.strip() for key, value in given.items() if isinstance(value, str)
+        key: value.strip() for key, value in claim.items() if isinstance(value, str)
     }
     if not text.get("subject") or not text.get("predicate") or "value" not in text:
         return None
@@ -146,7 +143,7 @@ def read_claim(extra: Mapping[str, Value]) -> Claim | None:
     return Claim(
         subject=text["subject"],
         predicate=text["predicate"],
-        value=str(given["value"]),
+        value=str(claim["value"]),
         exclusive=text.get("exclusive", "true").lower() != "false",
         valid_from=claimed_time(extra, "validFrom"),
         valid_until=claimed_time(extra, "validUntil"),
@@ -165,42 +162,42 @@ def claim_of(memory: Memory) -> Claim | None:
 
 def check_claim(extra: Mapping[str, Value], body: str) -> None:
     """Raise BadInput for a claim that could not be used, before anything is written."""
-    given = extra.get("claim")
-    if given is None:
+    claim = extra.get("claim")
+    if claim is None:
         return
-    if not isinstance(given, dict):
+    if not isinstance(claim, dict):
         raise BadInput("a claim must be a mapping", "set subject, predicate and value")
-    unknown = [key for key in given if key not in CLAIM_KEYS]
+    unknown = [key for key in claim if key not in CLAIM_KEYS]
     if unknown:
         raise BadInput(
             f"unknown key {unknown[0]!r} in a claim",
             "use only " + ", ".join(CLAIM_KEYS[:-1]),
         )
     for key in ("subject", "predicate"):
-        value = given.get(key)
+        value = claim.get(key)
         text = value.strip() if isinstance(value, str) else ""
         if not text or len(text) > MAX_NAME_CHARS:
             message = (
                 f"claim.{key} must be a non-empty string (max {MAX_NAME_CHARS} chars)"
             )
             raise BadInput(message, f"set claim.{key}")
-    value = given.get("value")
+    value = claim.get("value")
     if not isinstance(value, str) or len(value) > MAX_VALUE_CHARS:
         message = f"claim.value must be a string (max {MAX_VALUE_CHARS} chars)"
         raise BadInput(message, "put a longer text into the body")
     if len(body) > MAX_TEXT_CHARS:
         message = f"a claim's text has more than {MAX_TEXT_CHARS:,} characters"
         raise BadInput(message, "shorten it to the claim")
-    scope = given.get("scope", GLOBAL)
+    scope = claim.get("scope", GLOBAL)
     if scope not in SCOPES:
         raise BadInput(
             f"unknown claim.scope {scope!r}", "use one of " + ", ".join(SCOPES)
         )
-    if scope == SESSION and not (given.get("session") or given.get("sessionId")):
+    if scope == SESSION and not (claim.get("session") or claim.get("sessionId")):
         raise BadInput("a claim of scope session needs a session", "add session=NAME")
-    if str(given.get("exclusive", "true")).lower() not in ("true", "false"):
+    if str(claim.get("exclusive", "true")).lower() not in ("true", "false"):
         raise BadInput(
-            f"claim.exclusive must be true or false, not {given['exclusive']!r}",
+            f"claim.exclusive must be true or false, not {claim['exclusive']!r}",
             "default: true",
         )
 
@@ -321,8 +318,8 @@ def plan_claim(
     if on_conflict == KEEP_ACTIVE:
         kept = replace(first, extra={**first.extra, "conflictsWith": ids})
         return Plan((kept,), f"{plan.why}, in conflict with {names}: {reason}")
-    if held := _twin(new, others, registry, "quarantined"):
-        return plan_corroborate(held, first)
+    if waiting := _twin(new, others, registry, "quarantined"):
+        return plan_corroborate(waiting, first)
     why = f"{plan.why} in quarantine: {reason}, conflicts with {names}"
     return replace(plan_quarantined(first, reason, first.by, ids), why=why)
 

@@ -331,15 +331,15 @@ def contradictions(memories: Iterable[Memory]) -> list[Contradiction]:
     """Return the contradictions between memories, sorted by the id of the newer memory."""
     by_id = {memory.id: memory for memory in memories if has_comparable_prose(memory)}
     prose = {id: prose_of(memory) for id, memory in by_id.items()}
-    found = []
+    pairs = []
     for pair in _candidate_pairs(prose.values()):
         newer, older = sorted(
             (by_id[id] for id in pair), key=lambda memory: (-memory.worded, memory.id)
         )
-        said = disagreement(prose[newer.id], prose[older.id])
-        if said:
-            found.append(Contradiction(newer, older, said))
-    return sorted(found, key=lambda one: (one.newer.id, one.older.id))
+        difference = disagreement(prose[newer.id], prose[older.id])
+        if difference:
+            pairs.append(Contradiction(newer, older, difference))
+    return sorted(pairs, key=lambda one: (one.newer.id, one.older.id))
 
 
 def has_comparable_prose(memory: Memory) -> bool:
@@ -372,9 +372,9 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
 
     The index stores them, so that a prompt compares only the few memories that may contradict each other.
     """
-    found = set()
+    keys = set()
     for one in _all_statements(said):
-        found.add(
+        keys.add(
             (_checksum("words", one.words), _checksum(one.is_negative, one.numbers))
         )
         if one.chosen:
@@ -383,12 +383,12 @@ def statement_keys(said: Prose) -> set[tuple[int, int]]:
                 if one.frame
                 else _checksum("title", said.title)
             )
-            found.add((frame, _checksum("chosen", one.chosen)))
+            keys.add((frame, _checksum("chosen", one.chosen)))
         for rest in _without_one_object(one) if one.rejected else ():
-            found.add(
+            keys.add(
                 (_checksum("words", rest | one.rejected), _checksum("rejects", ()))
             )
-    return found
+    return keys
 
 
 def _without_one_object(said: Statement) -> list[frozenset[str]]:
@@ -415,10 +415,10 @@ def prose_of(memory: Memory) -> Prose:
     """Return the statements of a memory."""
     body = memory.body[:MAX_BODY_CHARS]
     code = language_of(body)
-    found = (
+    read = (
         read_statement(sentence, code) for sentence in sentences(body, MAX_STATEMENTS)
     )
-    statements = [one for one in found if one]
+    statements = [one for one in read if one]
     joined = [
         _joined(*pair)
         for pair in pairwise(statements)

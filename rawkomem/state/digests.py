@@ -26,7 +26,7 @@ from .contradictions import contradictions
 from .fold import plan_quarantined
 from .graph import LinkGraph, build_graph, clusters
 from .housekeeping import Census
-from .plans import plan_add
+from .plans import joined_plan, plan_add
 from .trust import (
     derived_from,
     is_valid,
@@ -49,8 +49,8 @@ FENCES = ("```", "~~~")
 
 def without_contradicting(memories: Sequence[Memory]) -> list[Memory]:
     """Return the memories without those that contradict each other, because a digest would state both."""
-    found = contradictions(memories)
-    opposed = {memory.id for pair in found for memory in (pair.newer, pair.older)}
+    pairs = contradictions(memories)
+    opposed = {memory.id for pair in pairs for memory in (pair.newer, pair.older)}
     return [memory for memory in memories if memory.id not in opposed]
 
 
@@ -120,8 +120,8 @@ def uncovered_part(memory: Memory, holder: Memory) -> str:
     own = sentences(memory.body) or [memory.title]
     if join_sentences(own) in holder.body:
         return ""
-    said = {identity(text) for text in (*sentences(holder.body), holder.title)}
-    return next((text for text in own if identity(text) not in said), "")
+    quoted = {identity(text) for text in (*sentences(holder.body), holder.title)}
+    return next((text for text in own if identity(text) not in quoted), "")
 
 
 def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:
@@ -136,12 +136,12 @@ def texts_of(memories: Sequence[Memory]) -> list[tuple[str, float]]:
 def _unquotable(memory: Memory) -> str:
     """Return the first line of a memory that a digest cannot quote: code, a table, or a heading over prose."""
     prose = [line.strip() for line in prose_lines(memory.body)]
-    found = sentences(memory.body)
+    quotable = sentences(memory.body)
     for line in map(str.strip, memory.body.split("\n")):
         if line and line not in prose and not line.startswith(FENCES):
             return line
         heading = line.strip("# ")
-        leads = any(text.startswith(f"{heading}: ") for text in found)
+        leads = any(text.startswith(f"{heading}: ") for text in quotable)
         if (
             line.startswith(("|", "#"))
             and heading not in ("", memory.title)
@@ -295,12 +295,8 @@ SHOWN_CHARS = 80  # of a quoted sentence
 SPARED = "it is critical, or a person vouches for it; to archive it, run 'rawkomem delete ID --archive'"
 DIGEST_SOURCE = "compress"  # `source` of the digests made here
 MIN_DIGEST_MEMBERS, IDLE_DAYS, MAX_DIGESTS = 3, 30, 5  # neolata
-MIN_COSINES = (
-    0.6,
-    0.7,
-    0.8,
-    0.9,
-)  # minimum similarity of a cluster: the first value that gives small enough clusters
+# minimum similarity of a cluster: the first value that gives small enough clusters
+MIN_COSINES = (0.6, 0.7, 0.8, 0.9)
 MAX_DIGEST_MEMBERS = 30  # of a digest, which then has a dozen words for each
 # between sources, because a digest has the trust of its least trusted source
 MAX_TRUST_SPREAD = 0.15
@@ -330,10 +326,7 @@ def plan_digests(census: Census, pairs: Pairs, how: Digesting, by: str = "") -> 
         plans.append(
             plan_digest(f"Digest: {label}", by_time(sources), DIGEST_SOURCE, by)
         )
-    return Plan(
-        tuple(entry for plan in plans for entry in plan.entries),
-        f"make {counted(len(plans), 'digest')}",
-    )
+    return joined_plan(plans, f"make {counted(len(plans), 'digest')}")
 
 
 @record
@@ -366,8 +359,8 @@ def plan_archive_sources(
             if source.status != ACTIVE:
                 continue
             if part := uncovered_part(source, digest):
-                shown = one_line(part, SHOWN_CHARS)
-                staying[source.id] = f"its digest does not contain {shown!r}"
+                quote = one_line(part, SHOWN_CHARS)
+                staying[source.id] = f"its digest does not contain {quote!r}"
             elif census.is_spared(source):
                 staying[source.id] = SPARED
             elif source.updated <= digest.created:
@@ -384,13 +377,13 @@ def _digest_groups(
     """Yield (label, memories) for new digests. Covered memories are clustered, too, so that clusters stay stable."""
     taking = {memory.id: memory for memory in _clustered(census, covered, how)}
     for cosine in MIN_COSINES:
-        found = clusters(
+        groups = clusters(
             build_graph(
                 list(taking.values()), lambda memory: True, pairs(taking, cosine)
             ),
             how.members,
         )
-        for cluster in found:
+        for cluster in groups:
             if len(cluster.ids) <= MAX_DIGEST_MEMBERS or cosine == MIN_COSINES[-1]:
                 fresh = [taking[id] for id in cluster.ids if id not in covered][
                     :MAX_DIGEST_MEMBERS
@@ -405,7 +398,7 @@ def _digest_groups(
                         yield cluster.label or group[0].title, group
         large = {
             id
-            for cluster in found
+            for cluster in groups
             if len(cluster.ids) > MAX_DIGEST_MEMBERS
             for id in cluster.ids
         }

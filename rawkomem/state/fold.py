@@ -24,7 +24,6 @@ from ..model.values import (
 )
 from .changes import (
     AMEND_KIND,
-    AMENDABLE,
     ARCHIVE_KIND,
     CORROBORATE_KIND,
     DELETE_KIND,
@@ -34,6 +33,7 @@ from .changes import (
     REINFORCE_KIND,
     SUPERSEDE_KIND,
     VALIDITY_KIND,
+    amendment_between,
     archiving,
     linking,
     newer_in,
@@ -49,7 +49,6 @@ from .plans import (
     NAME_SEPARATOR,
     NAMED_VALUES,
     PUT_AWAY,
-    REMOVES,
     STATUS,
     ChangeKind,
     Fields,
@@ -180,17 +179,17 @@ def _releases(changes: Iterable[Entry], own: Collection[str]) -> set[str]:
 
     A review that brings back what an agent archived, deleted, superseded or disputed is none of them.
     """
-    found: set[str] = set()
+    releases: set[str] = set()
     is_held = is_away = False
     for entry in changes:
         if not _is_activating(entry):
             is_held |= entry.kind == "quarantine"
             is_away |= entry.kind in (*ENDING, "dispute")
         elif entry.id not in own and (is_held or not is_away):
-            found.add(entry.id)
+            releases.add(entry.id)
         else:
             is_held = is_away = False
-    return found
+    return releases
 
 
 def _with_unknown_values(
@@ -285,9 +284,6 @@ def _without_copies(changes: Sequence[Entry], vouches: Vouches) -> list[Entry]:
             kept.append(entry)
     return kept
 
-
-# State is a fold: the entries about one id, sorted by (at, id), reduced to a Memory by
-# state/changes.py.
 
 # Fields that a memory takes from the entry that creates it.
 COPIED = ("id", "kind", "title", "when", "tags", "importance", "by", "found_in", "source", "related", "body", "extra",
@@ -416,28 +412,9 @@ def _edit_of_file(old: Entry, new: Entry, vouches: Vouches) -> Entry | None:
     is_version = new.creates and (new.id, new.path) == (old.id, old.path)
     if not is_version or new.digest == old.digest or vouches(new) or not vouches(old):
         return None
-    given = [
-        key
-        for key, field in AMENDABLE.items()
-        if getattr(new, field) != getattr(old, field)
-    ]
-    extra = {
-        key: value for key, value in new.extra.items() if old.extra.get(key) != value
-    }
-    removed: list[Value] = [key for key in old.extra if key not in new.extra]
-    removed += [BODY] if old.body and not new.body else []
-    extra |= {REMOVES: removed} if removed else {}
-    body = new.body if new.body != old.body else ""
     by = f"hand in {new.path}"
-    return replace(
-        new,
-        kind="amend",
-        about=old.id,
-        given=tuple(given),
-        extra=extra,
-        body=body,
-        by=by,
-    )
+    changed = amendment_between(old, new)
+    return replace(new, kind="amend", about=old.id, by=by, **changed)
 
 
 def changes_of_earlier_file(entries: Iterable[Entry], path: str) -> list[Entry]:
@@ -587,10 +564,8 @@ DISPUTE_KIND = ChangeKind(_reduce_dispute, lambda entry: "doubted")
 # quarantine: hold the memory back until a person reviews it.
 
 MANUAL = "manual"
-TRUST_INSUFFICIENT, NEEDS_REVIEW = (
-    "trust_insufficient",
-    "predicate_requires_review",
-)  # reasons to quarantine a claim
+# reasons to quarantine a claim
+TRUST_INSUFFICIENT, NEEDS_REVIEW = ("trust_insufficient", "predicate_requires_review")
 
 
 def plan_quarantine(memory: Memory, reason: str, by: str) -> Plan:
@@ -675,8 +650,8 @@ def imported_state(memory: Memory) -> Mapping[str, Value]:
 
 def _contradicted(memory: Memory) -> list[str]:
     state = memory.extra.get(IMPORTED_STATE)
-    named = state.get("conflictsWith") if isinstance(state, dict) else None
-    return [str(id) for id in named] if isinstance(named, list) else []
+    ids = state.get("conflictsWith") if isinstance(state, dict) else None
+    return [str(id) for id in ids] if isinstance(ids, list) else []
 
 
 def imported_votes_and_links(memory: Memory, by: str) -> list[Entry]:
@@ -724,11 +699,8 @@ def _import_kind(memory: Memory) -> str:
 
 ACTIONS = ACTIVATE, REJECT = ("activate", "reject")
 DECIDE = "decide"  # an action that only accepts or declines changes
-SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = (
-    "",
-    "supersede",
-    "keep_both",
-)  # how to settle conflicts
+# how to settle conflicts
+SETTLEMENTS = BY_TRUST, SUPERSEDE, KEEP_BOTH = ("", "supersede", "keep_both")
 HIDDEN_STATUSES = (*PUT_AWAY, "disputed")  # statuses that `restore` ends
 
 

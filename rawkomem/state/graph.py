@@ -13,8 +13,6 @@ from ..text.prose import Vocabulary, telling_words
 from .changes import SIMILAR, SUPERSEDES, Names, references
 from .trust import reachable
 
-# The graph of memories: edges that files declare, and edges between similar memories. Pure.
-
 
 @record
 class Edge:
@@ -115,11 +113,11 @@ def _declared_edges(memories: Sequence[Memory]) -> tuple[list[Edge], list[Broken
     broken: list[Broken] = []
     for memory in memories:
         for type, name in references(memory):
-            found = names.find(name)
-            if len(found) != 1:
-                broken.append(Broken(memory, type, name, tuple(found)))
-            elif found[0] != memory.id:
-                edges[Edge(memory.id, found[0], type)] = None
+            ids = names.find(name)
+            if len(ids) != 1:
+                broken.append(Broken(memory, type, name, tuple(ids)))
+            elif ids[0] != memory.id:
+                edges[Edge(memory.id, ids[0], type)] = None
         if memory.superseded_by in names.ids and memory.superseded_by != memory.id:
             edges[Edge(memory.superseded_by, memory.id, SUPERSEDES)] = None
     ordered = sorted(edges, key=lambda edge: (edge.source, edge.target, edge.type))
@@ -198,7 +196,7 @@ def clusters(graph: LinkGraph, least: int) -> list[Cluster]:
     if not parts:
         return []
     vocabulary = Vocabulary(_subject_text(memory) for memory in graph.memories.values())
-    found = [
+    groups = [
         Cluster(
             tuple(sorted(part, key=lambda id: (-len(graph.around[id]), id))),
             ", ".join(
@@ -211,7 +209,7 @@ def clusters(graph: LinkGraph, least: int) -> list[Cluster]:
         )
         for part in parts
     ]
-    return sorted(found, key=lambda cluster: (-len(cluster.ids), min(cluster.ids)))
+    return sorted(groups, key=lambda cluster: (-len(cluster.ids), min(cluster.ids)))
 
 
 def orphans(graph: LinkGraph) -> list[str]:

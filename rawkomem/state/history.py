@@ -10,13 +10,14 @@ from itertools import pairwise
 from ..format.entries import KEY_OF_FLAG
 from ..model.entries import Change, Entry, Memory, Plan
 from ..model.errors import Refused
-from ..model.values import ACTIVE, REPLACES, as_dict, iso, record, replace
+from ..model.values import ACTIVE, REPLACES, as_dict, iso, record
 from ..text.chunks import counted
 from .changes import (
     AMENDABLE,
     ENDS,
     FIXED_KEYS,
     OPEN_END,
+    amendment_between,
     plan_delete,
 )
 from .fold import (
@@ -31,9 +32,7 @@ from .fold import (
 )
 from .graph import Edge
 from .plans import (
-    BODY,
     NAME_SEPARATOR,
-    REMOVES,
     Fields,
     entry_about,
     ids_in,
@@ -44,13 +43,8 @@ from .trust import Trust, Weak, is_valid
 
 # Describe the difference between two versions of a memory or an entry.
 
-ENTRY_KEYS = {
-    **KEY_OF_FLAG,
-    "kind": "kind",
-    "about": "about",
-    "at": "at",
-    "by": "by",
-}  # field of an Entry → key
+# field of an Entry → key
+ENTRY_KEYS = {**KEY_OF_FLAG, "kind": "kind", "about": "about", "at": "at", "by": "by"}
 
 
 def changed_keys(
@@ -225,18 +219,15 @@ def replacements(chain: Sequence[Memory], trust: Believing) -> list[Replaced]:
 
 # Find the entries that, when appended, give a memory the text and the window of a wanted version of it.
 
+# field → key
 CREATED_KEYS = {
     "kind": "kind",
     "by": "discoveredBy",
     "created": "discoveredAt",
     "supersedes": "supersedes",
-}  # field → key
-LASTING_KEYS = (
-    *FIXED_KEYS,
-    "members",
-    "supersededBy",
-    "conflictsWith",
-)  # only a new memory sets these
+}
+# only a new memory sets these
+LASTING_KEYS = (*FIXED_KEYS, "members", "supersededBy", "conflictsWith")
 
 
 def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[Entry]:
@@ -251,27 +242,17 @@ def entries_toward(now: Memory, wanted: Memory, reason: str, by: str) -> list[En
             message, "add a new memory, then run 'rawkomem supersede OLD NEW'"
         )
     entries = []
-    given = [key for key, field in AMENDABLE.items() if old[field] != new[field]]
-    extra: Fields = {
-        key: value for key, value in wanted.extra.items() if now.extra.get(key) != value
-    }
-    removed = [key for key in now.extra if key not in wanted.extra]
-    if now.body and not wanted.body:
-        removed.append(BODY)
-    if removed:
-        extra[REMOVES] = removed
-    body = wanted.body if wanted.body != now.body else ""
-    if given or extra or body:
-        fields = {AMENDABLE[key]: new[AMENDABLE[key]] for key in given}
-        amend = Entry(kind="amend", by=by, extra=extra, body=body, given=tuple(given))
-        entries.append(entry_about(now, replace(amend, **fields)))
+    changed = amendment_between(now, wanted)
+    if any(changed.values()):
+        changed |= {AMENDABLE[key]: new[AMENDABLE[key]] for key in changed["given"]}
+        entries.append(entry_about(now, Entry(kind="amend", by=by, **changed)))
     window: Fields = {
         key: iso(new[field]) or OPEN_END
         for key, field in ENDS.items()
         if old[field] != new[field]
     }
     if window:
-        extra = {**window, "reason": reason}
+        extra: Fields = {**window, "reason": reason}
         change = Entry(kind="validity", by=by, extra=extra, given=tuple(window))
         entries.append(entry_about(after(now, entries), change))
     return entries

@@ -43,6 +43,7 @@ from .changes import (
 from .claims import KEEP_BOTH, SUPERSEDE, UNREGISTERED, Registry, claim_of, rivals_of
 from .fold import NEEDS_REVIEW, TRUST_INSUFFICIENT, after, fold, quarantining
 from .graph import build_graph
+from .plans import joined_plan
 from .strength import FADED_BELOW, WEAK_BELOW, Strength, strength_of
 from .trust import DERIVED, derived_from, session_of
 
@@ -125,10 +126,10 @@ def missing_fact(memory: Memory, holder: Memory) -> str:
 def questions_of(memory: Memory) -> list[str]:
     """Return the questions that must find a memory: its title, its conditions, its first sentence."""
     first = next(iter(sentences(memory.body)), "")
-    asked = (memory.title, *(when.replace("|", " ") for when in memory.when), first)
+    texts = (memory.title, *(when.replace("|", " ") for when in memory.when), first)
     return list(
         dict.fromkeys(
-            text.strip()[:MAX_QUESTION_CHARS] for text in asked if text.strip()
+            text.strip()[:MAX_QUESTION_CHARS] for text in texts if text.strip()
         )
     )
 
@@ -141,9 +142,9 @@ def _is_fact(word: str) -> bool:
     """Return whether a word is a number, is written like a name, or contains a sign like names in code."""
     if word.isalpha() and word.islower():
         return False
-    named = word[0].isupper() and not language().is_stop(word.lower())
+    is_name = word[0].isupper() and not language().is_stop(word.lower())
     return (
-        named
+        is_name
         or any(c.isdigit() or c.isupper() or c in INNER_SIGNS for c in word[1:])
         or word[0].isdigit()
     )
@@ -370,10 +371,8 @@ def plan_consolidate(
                 plans.append(plan)
             done += 1
             progress(done, done + len(todo))
-    told = "; ".join(plan.why for plan in plans) or "nothing to do"
-    return Plan(
-        tuple(entry for plan in plans for entry in plan.entries), f"consolidate: {told}"
-    )
+    steps = "; ".join(plan.why for plan in plans) or "nothing to do"
+    return joined_plan(plans, f"consolidate: {steps}")
 
 
 # Prune: archive decayed memories, and remove dangling links. Nothing is deleted. Pure.
@@ -381,10 +380,8 @@ def plan_consolidate(
 SUPERSEDED_DAYS = 90
 MIN_DISPUTED_TRUST = 0.2
 STATUSES_IN_USE = (ACTIVE, DRAFT_STATUS, "conflicted", "disputed")
-UNCOUNTED_LINKS = (
-    SUPERSEDES,
-    DERIVED,
-)  # do not strengthen a memory: they lead to its replacement or digest
+# do not strengthen a memory: they lead to its replacement or digest
+UNCOUNTED_LINKS = (SUPERSEDES, DERIVED)
 
 
 @record
@@ -438,11 +435,11 @@ def linked_memories(census: Census) -> dict[str, set[str]]:
     graph = build_graph(
         list(census.memories.values()), lambda memory: memory.status in STATUSES_IN_USE
     )
-    held = (
+    counted_edges = (
         (id, [edge for edge in edges if edge.type not in UNCOUNTED_LINKS])
         for id, edges in graph.around.items()
     )
-    return {id: {edge.other(id) for edge in edges} for id, edges in held}
+    return {id: {edge.other(id) for edge in edges} for id, edges in counted_edges}
 
 
 def plan_prune(census: Census, by: str = "") -> Plan:
@@ -463,11 +460,11 @@ def plan_prune(census: Census, by: str = "") -> Plan:
         elif memory.status == "disputed" and census.trust(memory) < MIN_DISPUTED_TRUST:
             reasons[id] = f"disputed, trust {census.trust(memory):.2f}"
     hidden = [one for one in memories.values() if one.status == "superseded"]
-    held = {one.superseded_by for one in hidden if one.id not in reasons}
+    needed = {one.superseded_by for one in hidden if one.id not in reasons}
     archived = [
         archiving(memories[id], f"prune: {reason}", by)
         for id, reason in reasons.items()
-        if id not in held
+        if id not in needed
     ]
     leaving = {entry.about for entry in archived}
     cleaned = [

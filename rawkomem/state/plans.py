@@ -4,7 +4,7 @@ nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -163,6 +163,11 @@ def entry_about(memory: Memory, entry: Entry) -> Entry:
     )
 
 
+def joined_plan(plans: Iterable[Plan], why: str = "") -> Plan:
+    """Return the entries of several plans as one plan."""
+    return Plan(tuple(entry for plan in plans for entry in plan.entries), why)
+
+
 def change_entry(
     memory: Memory, kind: str, by: str, extra: Mapping[str, Value]
 ) -> Entry:
@@ -194,9 +199,8 @@ def check_in_use(memory: Memory) -> None:
 
 def check_entry(entry: Entry) -> None:
     """Raise BadInput for an entry that a reader of the file could not use."""
-    refused = (
-        FORBIDDEN_KEYS | ENTRY_FIELD_KEYS
-    ) & entry.extra.keys()  # these would override the entry's own fields
+    # these would override the entry's own fields
+    refused = (FORBIDDEN_KEYS | ENTRY_FIELD_KEYS) & entry.extra.keys()
     if refused:
         raise BadInput(
             f"{', '.join(sorted(refused))} cannot be an extra key of a memory",

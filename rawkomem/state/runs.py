@@ -16,6 +16,7 @@ OUTCOMES = ("success", "failure", "partial", "success_with_recovery")
 SUCCESS = ("success", "success_with_recovery")
 # sections, best first
 APPROACH = ("recommended approach", "learnings", "key insights", "plan")
+# status of a step
 DONE = (
     "done",
     "ok",
@@ -26,7 +27,7 @@ DONE = (
     "passed",
     "✓",
     "✅",
-)  # status of a step
+)
 DEPENDS = ("depends_on", "dependencies", "dependsOn")
 PARENT = ("parent", "parent_trace", "parentTraceId")
 FAILED = ("failed", "failure", "error", "aborted", "timeout", "✗", "❌")
@@ -93,8 +94,8 @@ def tools_of(memory: Memory) -> tuple[str, ...]:
 def approach_of(memory: Memory) -> str:
     """Return the approach: the best section in APPROACH, else the learnings or the summary of an experience."""
     parts = sections_of(memory.body)
-    found = next((parts[name] for name in APPROACH if parts.get(name)), "")
-    return found or first_value(memory, ("learnings_or_issues", "output_summary"))
+    section = next((parts[name] for name in APPROACH if parts.get(name)), "")
+    return section or first_value(memory, ("learnings_or_issues", "output_summary"))
 
 
 def step_of(text: str) -> tuple[str, bool]:

@@ -176,7 +176,7 @@ def frontmatter_keys() -> dict[str, Key]:
 def frontmatter_schema() -> dict[str, Any]:
     """Return the schema of one entry's frontmatter. Unknown keys are allowed, as in the format itself."""
     change = {"properties": {"kind": {"enum": [*CHANGES]}}, "required": ["kind"]}
-    named = [{"required": [key]} for key in ("title", *LLMOS_MARKS)]
+    titles = [{"required": [key]} for key in ("title", *LLMOS_MARKS)]
     return {
         "$schema": SCHEMA_DIALECT,
         "title": "rawkomem frontmatter",
@@ -191,5 +191,5 @@ def frontmatter_schema() -> dict[str, Any]:
         },
         "if": change,
         "then": {"required": ["about"]},
-        "else": {"anyOf": named},
+        "else": {"anyOf": titles},
     }

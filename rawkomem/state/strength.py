@@ -155,8 +155,6 @@ def _days(since: int, now: int) -> float:
     return max(0.0, (now - since) / DAY) if since else 0.0
 
 
-# A memory in the columns of RFC-0011, schema V2, for filters, `show --json` and the mesh.
-
 MEMORY_TYPES = ("global", "session", "agent", "lesson", "reflection")
 
 
@@ -167,19 +165,20 @@ def rfc_columns(
 
     Values in the memory's metadata win; uses on this machine are added to the uses in the metadata.
     """
-    given = metadata_in(memory.extra)
+    metadata = metadata_in(memory.extra)
     chain = chain_of(memory)
     return {
         "session_id": session_of(memory) or None,
-        "agent_id": _text_or_none(given.get("agent_id")) or memory.by or None,
+        "agent_id": _text_or_none(metadata.get("agent_id")) or memory.by or None,
         "memory_type": memory_type(memory),
         "importance_score": score_of(memory),
-        "access_count": accesses + _positive_int(given.get("access_count")),
-        "last_accessed": max(last_access, _moment(given.get("last_accessed"))) or None,
+        "access_count": accesses + _positive_int(metadata.get("access_count")),
+        "last_accessed": max(last_access, _moment(metadata.get("last_accessed")))
+        or None,
         "heritage_chain": json.dumps(chain, ensure_ascii=False) if chain else None,
         "lesson_pattern_id": lesson_pattern(memory.extra)
-        or _text_or_none(given.get("lesson_pattern_id")),
-        "source_skill_id": _text_or_none(given.get("source_skill_id")),
+        or _text_or_none(metadata.get("lesson_pattern_id")),
+        "source_skill_id": _text_or_none(metadata.get("source_skill_id")),
     }
 
 
@@ -231,8 +230,8 @@ def chain_of(memory: Memory) -> dict[str, list[Value]]:
     """Return the chain of intents that led to a memory, by the RFC's keys; empty if it has none."""
     chain: dict[str, list[Value]] = {}
     for key in CHAIN:
-        said = memory.extra.get(key, [])
-        chain[key] = said if isinstance(said, list) else [said]
+        intents = memory.extra.get(key, [])
+        chain[key] = intents if isinstance(intents, list) else [intents]
     if any(chain.values()):
         return chain
     stated = json_object(metadata_in(memory.extra).get("heritage_chain"))

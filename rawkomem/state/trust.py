@@ -44,9 +44,8 @@ if TYPE_CHECKING:
 
 
 FACET_COLUMNS: tuple[str, ...] = Facets.__fields__  # type: ignore[attr-defined]
-FACET_KEYS = {
-    facet: names_of_key(facet) for facet in ("type", "category", "session")
-}  # facet → its possible keys
+# facet → its possible keys
+FACET_KEYS = {facet: names_of_key(facet) for facet in ("type", "category", "session")}
 # `kind:path#section`; a later import recognizes the memory by it
 IMPORTED = "importedFrom"
 EVENT_TIME = "eventTime"  # when the event of the memory happened
@@ -133,10 +132,10 @@ def shown_status(memory: Window, at: int) -> str:
 
 
 def _first_value(memory: Memory, facet: str) -> str:
-    given = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
+    values = [memory.extra[key] for key in FACET_KEYS[facet] if key in memory.extra]
     flat = [
         item
-        for value in given
+        for value in values
         for item in (value if isinstance(value, list) else [value])
     ]
     texts = (
@@ -192,12 +191,8 @@ def _fits(pattern: str, text: str) -> bool:
 # trust by them.
 
 DERIVED = "derivedFrom"
-WITHDRAWN = (
-    "deleted",
-    "quarantined",
-    "disputed",
-    "retracted",
-)  # memories made from these are not used
+# memories made from these are not used
+WITHDRAWN = ("deleted", "quarantined", "disputed", "retracted")
 
 
 @record

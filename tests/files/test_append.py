@@ -457,10 +457,9 @@ def test_a_text_is_durably_in_its_new_place_before_it_leaves_the_old_one(layout,
     monkeypatch.setattr(os, "replace", watched_move)
     monkeypatch.setattr(replace, "sync_folder", watched_sync)
     files = replace.Replacing(layout)
-    data = files.read(str(old))
-    files.read(str(new))
-    files.put(str(old), None)  # said first, done last
-    files.put(str(new), data)
+    data = files.read(layout.relative(old))
+    files.put(layout.relative(old), None)  # said first, done last
+    files.put(layout.relative(new), data)
     files.finish()
     assert new.read_bytes() == front().encode() and not old.exists()
     done = [step for step in steps if step in ("written", "removed") or step in ("synced deep", "synced memories")]

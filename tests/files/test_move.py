@@ -255,6 +255,16 @@ def test_a_form_feed_in_an_entry_moves_with_it(layout, root):
     assert (root / "log/memory_log.md").read_text() == experiences(2, 2)
 
 
+def test_a_log_folder_that_is_a_link_out_of_the_repository_is_not_rotated(layout, root, tmp_path):
+    outside = tmp_path / "outside"
+    write(outside, "memory_log.md", experiences(3))
+    (root / "log").symlink_to(outside)
+    with pytest.raises(Refused, match="link out of the repository"):
+        rotate_log(layout, 1)
+    assert (outside / "memory_log.md").read_text() == experiences(3)
+    assert not (root / "archive").exists()
+
+
 ADD = """
 import sys
 from rawkomem.learn.traces import ToldExperience

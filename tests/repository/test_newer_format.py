@@ -9,7 +9,6 @@ import pytest
 from rawkomem import NewerFormat, Repository
 from rawkomem.files.layout import Layout
 from rawkomem.model.values import FORMAT
-from rawkomem.repository import settings
 from rawkomem.repository.settings import load_settings
 
 from tests.commands import ENVIRONMENT
@@ -178,12 +177,3 @@ def test_two_branches_that_raise_the_number_merge(rawkomem, memory, git, config)
         git.commit()
     git("merge", "-q", "--no-edit", "one")
     assert config.read_text() == f"format: {FORMAT}\ncontents: off\n"
-
-
-def test_the_number_costs_no_table_of_settings(project, monkeypatch):
-    """Every repository has the number, so a prompt must not load the table because of it."""
-    layout = Layout(str(project / ".rawko"))
-    load_settings(layout, print)
-    monkeypatch.setattr(settings, "_read", None)
-    monkeypatch.setattr(settings, "_settings", None)
-    assert load_settings(layout, print).format == FORMAT

@@ -16,12 +16,13 @@ import apsw
 
 from ...files.layout import Layout, user_cache
 from ...files.private import (
+    SUFFIXES,
     check_private,
     make_private_folder,
     open_private,
     secret_name,
 )
-from ...files.records import SUFFIXES, UNSAFE_FILE_SYSTEMS, file_system
+from ...files.records import UNSAFE_FILE_SYSTEMS, file_system
 from ...model.errors import BadInput, IndexBroken
 from ...model.values import TYPE_CHECKING, record
 

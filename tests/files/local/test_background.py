@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from rawkomem.files import journal
-from rawkomem.files.journal import start_background
+from rawkomem.files import background
+from rawkomem.files.background import start_background
 from rawkomem.files.layout import Layout
 from rawkomem.files.private import lock
 
@@ -19,7 +19,7 @@ WORK = "import os, sys; print('errors', file=sys.stderr); open(sys.argv[-1], 'w'
 
 @pytest.fixture
 def layout(project, monkeypatch) -> Layout:
-    monkeypatch.setattr(journal, "WORK", WORK)
+    monkeypatch.setattr(background, "WORK", WORK)
     return Layout(str(project / ".rawko"))
 
 
@@ -32,7 +32,7 @@ def until_written(file: Path) -> str:
 
 @pytest.mark.parametrize("way", ["_spawn", "_popen"])
 def test_a_job_runs_apart_and_leaves_a_log(way, layout, tmp_path, monkeypatch):
-    monkeypatch.setattr(journal, "_spawn", getattr(journal, way))
+    monkeypatch.setattr(background, "_spawn", getattr(background, way))
     job, given, out = lock(layout, "sender"), tmp_path / "given", tmp_path / "out"
     given.write_text("said")
     with open(given, "rb") as stream:
@@ -57,12 +57,12 @@ def test_ended_jobs_are_no_zombies(layout, tmp_path):
         out = tmp_path / str(number)
         assert start_background(layout, lock(layout, "sender"), str(out)) and until_written(out)
         time.sleep(0.2)
-    assert len(journal._children) <= 2
+    assert len(background._children) <= 2
 
 
 UNWAITED = """
 import os, select, sys
-from rawkomem.files.journal import do_unwaited
+from rawkomem.files.background import do_unwaited
 def work():
     select.select([], [], [], 1.5)
     print("in nobody's way")
@@ -85,7 +85,7 @@ def test_nobody_waits_for_what_a_copy_of_the_process_does(tmp_path):
 
 def test_a_process_with_threads_makes_no_copy():
     done: list[int] = []
-    journal.do_unwaited(lambda: done.append(os.getpid()))
+    background.do_unwaited(lambda: done.append(os.getpid()))
     assert done == [os.getpid()]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 from rawkomem.files import records
-from rawkomem.files.journal import do_unwaited
+from rawkomem.files.background import do_unwaited
 from rawkomem.files.layout import Layout
 from rawkomem.files.private import make_private_folder
 from rawkomem.files.records import (
@@ -168,7 +168,7 @@ def test_processes_that_start_at_once_make_one_file(layout, file):
 
 
 def test_a_forked_process_opens_the_file_itself(layout, monkeypatch):
-    monkeypatch.setattr("rawkomem.files.journal.can_fork", lambda: True)
+    monkeypatch.setattr("rawkomem.files.background.can_fork", lambda: True)
     note(layout, "news", "parent")
     do_unwaited(lambda: note(layout, "news", "child"))
     note(layout, "news", "parent again")

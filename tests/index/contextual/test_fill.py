@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import apsw
 import pytest
-from rawkomem.files.journal import BACKGROUND_VARIABLE, MARK, WORK, is_background
+from rawkomem.files.background import BACKGROUND_VARIABLE, MARK, WORK, is_background
 from rawkomem.files.layout import user_cache
 from rawkomem.index import contextual
 from rawkomem.index.contextual import MAX_WORK_S, deepen
@@ -454,7 +454,7 @@ def test_it_ends_when_its_folder_is_deleted(filled, project, machine, monkeypatc
 def test_a_user_has_one_worker_for_all_repositories(filled, project, tmp_path, monkeypatch):
     shutil.copytree(project / ".rawko" / "memories", tmp_path / "other" / ".rawko" / "memories")
     started: list[str] = []
-    monkeypatch.setattr("rawkomem.files.journal._spawn", lambda command, *_: started.append(command[5]))
+    monkeypatch.setattr("rawkomem.files.background._spawn", lambda command, *_: started.append(command[5]))
     with Repository.open(str(tmp_path / "other"), warn=lambda message: None) as other:
         other.sync()
         with worker_lock():
