@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from textwrap import shorten
 
 from ..learn.proposed_conditions import MAX_SHARED_CONDITION, without_shared_conditions
@@ -14,7 +15,7 @@ from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
 from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of
-from ..text.chunks import fence_after
+from ..text.chunks import fenced_lines, heading_level, heading_lines
 from ..text.paths import is_file_glob
 from ..text.prose import BULLET, sentences
 from .imported_entries import (
@@ -99,14 +100,14 @@ def shortened_page(
     left: list[str] = []
     section: list[str] = []
     has_title = False
-    for level, line in [*heading_lines(_without_ours(text)), (1, "")]:
+    for line, level in [*heading_lines(_without_ours(text)), ("", 1)]:
         if 0 < level <= CUT_LEVEL and section:
-            body = section[1:] if HEADING.match(section[0]) else section
+            body = section[1:] if heading_level(section[0]) else section
             said = plain_lines(strip_page("\n".join(body)))
             is_moved = said and said <= known
             staying = _staying_lines("\n".join(section), kept, has_title)
             left += staying if is_moved else section
-            has_title = has_title or _heading_level(section[0]) == 1
+            has_title = has_title or heading_level(section[0]) == 1
             section = []
         section.append(line)
     above = "\n".join(left).strip("\n")
@@ -122,10 +123,10 @@ def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[
     above: list[str] = []  # headings of the next rule
     is_open = False
     for is_code, block in _blocks(section):
-        said, level = plain_lines(block), 0 if is_code else _heading_level(block)
+        said, level = plain_lines(block), 0 if is_code else heading_level(block)
         is_item = not is_code and bool(BULLET.match(block))
         if level > 1 or (level and has_title):
-            above = [one for one in above if _heading_level(one) < level] + [block]
+            above = [one for one in above if heading_level(one) < level] + [block]
             is_open = False
             continue
         is_part = is_open and (is_code or is_item)
@@ -182,20 +183,12 @@ def count_words(text: str) -> int:
 
 def _code_and_prose(text: str) -> Iterator[tuple[bool, str]]:
     """Yield (is code, lines) of each code fence and of the text between two."""
-    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
-        yield is_code, "\n".join(line for _, line in lines)
-
-
-def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
-    fence = ""
-    for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        yield bool(before or fence), line
+    for is_code, lines in groupby(fenced_lines(text), key=itemgetter(1)):
+        yield is_code, "\n".join(line for line, _ in lines)
 
 
 # Split a Markdown text at its headings, because a page of instructions becomes many memories.
 
-HEADING = re.compile(r"(#{1,6})[ \t]")
 HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 CUT_LEVEL = 2  # headings up to this level always split; deeper ones split long sections
 # longer sections are split further; a memory has 200 to 500 words (SPEC-0009)
@@ -262,7 +255,7 @@ def _cut_list(section: Section) -> list[Section]:
     """Return each rule of a long list as a section with its first sentence as its heading; else the section itself."""
     parts: list[list[str]] = [[]]
     items: list[str] = []
-    for is_code, line in _fenced_lines(section.body):
+    for line, is_code in fenced_lines(section.body):
         if not is_code and _is_item(line, items):
             enough = MIN_RULE_WORDS if items else MIN_INTRODUCTION_WORDS
             items.append(line)
@@ -361,7 +354,7 @@ def heading_text(line: str) -> str:
 def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
     said: list[str] = []
-    for level, line in [*heading_lines(text), (1, "")]:
+    for line, level in [*heading_lines(text), ("", 1)]:
         if not 0 < level <= deepest:
             said.append(line)
             continue
@@ -375,22 +368,11 @@ def _closed_section(
     said: list[str], trail: tuple[str, ...], deepest: int
 ) -> Iterator[Section]:
     body = "\n".join(said).strip("\n").rstrip()
-    deeper = [level for level, _ in heading_lines(body) if level]
+    deeper = [level for _, level in heading_lines(body) if level]
     if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
         yield from _cut_below(body, min(deeper), trail)
     else:
         yield Section(trail, body)
-
-
-def _heading_level(line: str) -> int:
-    heading = HEADING.match(line)
-    return len(heading[1]) if heading else 0
-
-
-def heading_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (heading level, line); the level is 0 for a line that is not a heading."""
-    for is_code, line in _fenced_lines(text):
-        yield 0 if is_code else _heading_level(line), line
 
 
 # Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section.

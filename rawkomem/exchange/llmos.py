@@ -20,9 +20,9 @@ from ..model.ids import holds_id, slug
 from ..model.values import record, replace, without
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of
+from ..text.chunks import heading_lines
 from ..text.clean import one_line
 from .imported_entries import as_one_body
-from .instructions import heading_lines
 from .sources import Source
 
 # Store in which file of LLMos a memory was.
@@ -210,13 +210,13 @@ def _sections(project: str, name: str, text: str) -> list[Entry]:
     kind, tag, category = SECTIONS.get(name, OTHER_SECTIONS)
     extra: dict[str, Value] = {"category": category} if category else {}
     body = FRONT_BLOCK.sub("", text).strip()
-    headings = [(level, line) for level, line in heading_lines(body) if level]
+    headings = [(level, line) for line, level in heading_lines(body) if level]
     first = [line for level, line in headings if level == 1]
     is_learned = any(LEARNING_PREFIX in line for line in first)
     has_second = any(level == 2 for level, _ in headings)
     cut_at = 1 if len(first) > 1 or is_learned or not has_second else 2
     parts: list[list[str]] = [[]]
-    for level, line in heading_lines(body):
+    for line, level in heading_lines(body):
         if level == cut_at:
             parts.append([])
         parts[-1].append(line)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from ..model.entries import Value
 from ..model.values import record
+from ..text.chunks import heading_lines
 from ..text.prose import prose_lines, without_code
 
 # Split a Markdown body into sections by its headings, and a list into its items.
@@ -27,11 +28,9 @@ PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)
 def sections_of(body: str) -> dict[str, str]:
     """Return lower-case heading → text below it; the text before the first heading is under ''."""
     found: dict[str, list[str]] = {}
-    title, fence = "", False
-    for line in body.split("\n"):
-        if line.lstrip().startswith(("```", "~~~")):
-            fence = not fence
-        if line.startswith("#") and not fence:
+    title = ""
+    for line, level in heading_lines(body):
+        if level:
             title = line.lstrip("#").strip().lower()
         else:
             found.setdefault(title, []).append(line)

@@ -12,7 +12,13 @@ from operator import itemgetter
 
 from ..model.ids import slug
 from ..model.values import record, replace
-from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
+from ..text.chunks import (
+    Chunk,
+    count_tokens,
+    cut_chunks,
+    fenced_lines,
+    heading_level,
+)
 from ..text.clean import clean
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
@@ -66,26 +72,23 @@ def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
     A fenced block belongs to one paragraph.
     """
     lines: list[str] = []
-    fence = ""
-    for line in [*text.split("\n"), ""]:
-        if line.strip() or fence:
-            fence = fence_after(fence, line)
+    starts_in_code = False
+    for line, is_code in [*fenced_lines(text), ("", False)]:
+        if line.strip() or is_code:
+            starts_in_code = starts_in_code if lines else is_code
             lines.append(line)
         elif lines:
-            yield "\n".join(lines), fence_after("", lines[0]) != ""
+            yield "\n".join(lines).rstrip("\n"), starts_in_code
             lines = []
-    if lines:
-        yield "\n".join(lines).rstrip("\n"), fence_after("", lines[0]) != ""
 
 
 def _prose_and_code(text: str) -> Iterator[tuple[str, bool]]:
     """Yield pieces of the text, each with whether it is code: fenced lines, or text between backticks in a line."""
     pieces: list[tuple[str, bool]] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        before, fence = fence, fence_after(fence, line.rstrip("\n"))
-        pieces += [(line, True)] if before or fence else code_spans(line)
-    for code, parts in groupby(pieces, key=itemgetter(1)):
+    for line, is_code in fenced_lines(text):
+        pieces += [(line, True)] if is_code else code_spans(line)
+        pieces.append(("\n", is_code))
+    for code, parts in groupby(pieces[:-1], key=itemgetter(1)):
         yield "".join(part for part, _ in parts), code
 
 
@@ -247,7 +250,7 @@ def segment_text(
     trail: list[str] = []
     is_open = False
     for paragraph, code in paragraphs(text):
-        level = 0 if code else _heading_level(paragraph)
+        level = 0 if code else heading_level(paragraph)
         if level:
             trail = [*trail[: level - 1], paragraph.partition("\n")[0][level:].strip()]
             is_open = False
@@ -276,11 +279,6 @@ def _add_group(
         before, heading, already = groups.pop()
         texts, tokens = before + texts, already + tokens
     groups.append((texts, heading, tokens))
-
-
-def _heading_level(paragraph: str) -> int:
-    level = len(paragraph) - len(paragraph.lstrip("#"))
-    return level if level <= 6 and paragraph[level : level + 1] in (" ", "\t") else 0
 
 
 def _cut_paragraph(paragraph: str, most: int) -> list[str]:

@@ -4,7 +4,10 @@ their nouns.
 
 from __future__ import annotations
 
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
 
@@ -85,6 +88,20 @@ def fence_after(fence: str, line: str) -> str:
     if not fence:
         return "" if run[0] in words and run[0] == "`" else run
     return "" if run.startswith(fence) and not words.strip() else fence
+
+
+def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line of a text, and whether it belongs to a code fence."""
+    fence = ""
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        yield line, bool(before or fence)
+
+
+def heading_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each line of a text, and its level if it is a heading outside code fences; else 0."""
+    for line, is_code in fenced_lines(text):
+        yield line, 0 if is_code else heading_level(line)
 
 
 # Estimate the number of tokens of a text, without a model's tokenizer.

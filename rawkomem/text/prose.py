@@ -13,7 +13,7 @@ from math import log, sqrt
 
 from ..model.ids import slug
 from ..model.values import record
-from .chunks import fence_after
+from .chunks import fenced_lines
 from .conditions import subject_words
 from .language import language
 
@@ -30,11 +30,7 @@ SENTENCE_END = re.compile(
 
 def prose_lines(body: str) -> Iterator[str]:
     """Yield the lines of a body that are not in a code fence."""
-    fence = ""
-    for line in body.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        if not before and not fence:
-            yield line
+    yield from (line for line, is_code in fenced_lines(body) if not is_code)
 
 
 def without_code(line: str) -> str:
