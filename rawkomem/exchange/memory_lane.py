@@ -22,7 +22,6 @@ Row = dict[str, str]
 # Read a table of an untrusted SQLite file: read-only, without its triggers, views and functions,
 # within limits.
 
-MAGIC = b"SQLite format 3\0"
 MAX_ROWS = 100_000  # of a table; no person has more memories
 # of one value; a longer value is truncated, and the caller skips its row
 MAX_VALUE_CHARS = 1_000_000
@@ -38,15 +37,6 @@ SWITCHED_OFF = (
     "TRUSTED_SCHEMA",
     "ENABLE_LOAD_EXTENSION",
 )
-
-
-def is_sqlite_file(file: str) -> bool:
-    """Tell whether a file starts like an SQLite database."""
-    try:
-        with open(file, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
 
 
 def open_untrusted(file: str) -> apsw.Connection:
@@ -154,8 +144,6 @@ CONDITION_KEYS = ("whenToUse", "when_to_use", "triggers", "conditions")
 
 def is_lane(source: Source) -> bool:
     """Tell whether a file is a database with Memory Lane's table."""
-    if source.is_folder or not is_sqlite_file(source.path):
-        return False
     try:
         connection = open_untrusted(source.path)
         columns = columns_of(connection, LANE_TABLE)
