@@ -35,8 +35,6 @@ from ..repository import Repository
 Record = dict[str, Any]
 
 
-# Retrieval metrics.
-
 CUTS = (1, 5, 10)
 DEVIATIONS = 1.96  # standard errors on either side of a mean that make a 95 % interval
 

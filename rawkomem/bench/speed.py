@@ -76,9 +76,8 @@ def measure_speed(
     """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 1 to 4 kB, with {changes} changes")
-        compileall.compile_dir(
-            os.path.dirname(os.path.dirname(__file__)), quiet=2
-        )  # as pip does when it installs
+        # as pip does when it installs
+        compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)
         make_repository(project, files, changes=changes)
         _write_guards(project)
         with embedder("static"):

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 MINILM_MAGIC = b"rawkomlm"
 MINILM_VERSION = 1
 MINILM_HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
+# per number, under numpy's names of the kinds
 NUMBER_BYTES = {
     "<f4": 4,
     "<u4": 4,
     "i1": 1,
     "u1": 1,
-}  # per number, under numpy's names of the kinds
+}
 
 
 @record
@@ -154,12 +155,6 @@ def read_shape(path: str, start: mmap.mmap) -> Shape:
         )
     return Shape(*MINILM_HEADER.unpack_from(start)[2:])
 
-
-# The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
-# but better at meaning.
-#
-# Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the
-# first text.
 
 MINILM_NAME = "minilm-l6-v1"
 # BERT expects a text between the first two

@@ -13,6 +13,7 @@ import mmap
 import os
 import struct
 import sys
+from bisect import bisect_left
 from io import FileIO
 from itertools import chain
 
@@ -41,9 +42,8 @@ VECTORS_MAGIC = b"rawkovec"
 VECTORS_VERSION = 1
 VECTORS_HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
-MAX_WEIGHT = (
-    2**26
-)  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+# a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+MAX_WEIGHT = 2**26
 # for longer texts, building the index of pieces is faster than searching the map word by word
 INDEX_CHARS = 3_000
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
@@ -68,21 +68,12 @@ class SortedNames:
         if self._index:
             return self._index.get(piece, -1)
         wanted = piece.encode()
-        data, offsets, names, span = (
-            self.map,
-            self._offsets,
-            self._names,
-            SPAN.unpack_from,
-        )
-        low, high = 0, self.count
-        while low < high:
-            middle = (low + high) // 2
-            start, after = span(data, offsets + 4 * middle)
-            name = data[names + start : names + after - 1]
-            if name == wanted:
-                return middle
-            low, high = (middle + 1, high) if name < wanted else (low, middle)
-        return -1
+        row = bisect_left(range(self.count), wanted, key=self._name)
+        return row if row < self.count and self._name(row) == wanted else -1
+
+    def _name(self, row: int) -> bytes:
+        start, after = SPAN.unpack_from(self.map, self._offsets + 4 * row)
+        return self.map[self._names + start : self._names + after - 1]
 
     def index(self) -> dict[str, int]:
         """Return piece → row in memory: takes 4 MB and some milliseconds, then a look-up is fifty times as fast."""
@@ -178,13 +169,8 @@ CONTROL_BYTES = bytes(
 )
 SPACED_MARKS = [(mark, f" {mark} ") for mark in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
 INNER = "##"  # marks a piece that does not start its word
-DROPPED = (
-    "Cc",
-    "Cf",
-    "Co",
-    "Cs",
-    "Mn",
-)  # controls, formats, private use, surrogates; accents, once decomposed
+# controls, formats, private use, surrogates; accents, once decomposed
+DROPPED = ("Cc", "Cf", "Co", "Cs", "Mn")
 # the blocks that the `tokenizers` library splits; its error 2B920 (for 2B820) is kept, so that
 # ids are equal
 CJK_BLOCKS = (
@@ -256,12 +242,8 @@ def bert_words(text: str) -> list[str]:
 
         return normalize("NFD", text).translate(PLAIN_CHARACTERS).split()
     simple = text.encode().translate(LOWER_BYTES, CONTROL_BYTES).decode()
-    for (
-        mark,
-        spaced,
-    ) in (
-        SPACED_MARKS
-    ):  # twice as fast as one translate() to strings of several characters
+    # twice as fast as one translate() to strings of several characters
+    for mark, spaced in SPACED_MARKS:
         if mark in simple:
             simple = simple.replace(mark, spaced)
     return simple.split()

@@ -78,11 +78,11 @@ class Format:
     blocks: Blocks | None = None  # reads its log of operations
 
 
-INSTRUCTION_PATHS = (
-    "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
-    ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
-    ".windsurf/rules", ".devin/rules", ".ai/rules", ".ai/memory", "CONTRIBUTING.md",
-)  # fmt: skip
+INSTRUCTION_PATHS = """
+    CLAUDE.md .claude/CLAUDE.md CLAUDE.local.md .claude/rules AGENTS.md GEMINI.md .github/copilot-instructions.md
+    .github/instructions .clinerules .roo/rules .windsurfrules .windsurf/rules .devin/rules .ai/rules .ai/memory
+    CONTRIBUTING.md
+"""
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it, so specific formats come first.
 ROWS = (
@@ -91,7 +91,7 @@ ROWS = (
         "CLAUDE.md, AGENTS.md",
         is_instructions,
         read_instructions,
-        usual=INSTRUCTION_PATHS,
+        usual=tuple(INSTRUCTION_PATHS.split()),
     ),
     Format(
         "cursor",

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
 
 from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
@@ -14,6 +13,7 @@ from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
+from ..model.ids import hex_hash
 from ..model.values import (
     ACTIVE,
     CREATES,
@@ -45,7 +45,7 @@ from ..text.language import (
     statement_of,
 )
 from .formats import FORMATS
-from .imported_entries import other_title
+from .imported_entries import IMPORT_ID_DIGITS, other_title
 from .instructions import plain_lines
 from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
@@ -164,9 +164,6 @@ def globs_in(when: Iterable[str]) -> frozenset[str]:
         condition for condition in when if read_condition(condition).how == PATHS
     )
 
-
-# Decide what to do with each memory of a source: it is new, a newer version of a memory, or
-# already known.
 
 HELD_REVIEW, HELD_PROPOSED = "review", "proposed"
 HELD_SUPERSEDED, HELD_ARCHIVED = "superseded", "archived"
@@ -409,7 +406,7 @@ def _import_id(entry: Entry, place: str) -> str:
     said = repr(
         (place, entry.kind, entry.title, entry.body, entry.tags, entry.importance)
     )
-    return f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"{CREATES[entry.kind].prefix}_{hex_hash(said, IMPORT_ID_DIGITS)}"
 
 
 def entries_to_write(

@@ -9,7 +9,6 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import count, takewhile
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
+from ..model.ids import hex_hash
 from ..model.values import now, replace, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
@@ -34,7 +34,13 @@ from ..text.conditions import (
 )
 from ..text.language import language, word_set
 from ..text.paths import is_file_glob, split_outside_braces
-from ..text.prose import SENTENCE_END, prose_lines, sentences, subjects_of, without_code
+from ..text.prose import (
+    SENTENCE_END,
+    first_sentence,
+    prose_lines,
+    subjects_of,
+    without_code,
+)
 from .sources import Source, SourcePage, place_of
 
 # Give the memories of one import different titles, by adding their heading, their file or their
@@ -99,7 +105,7 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     folder, name = os.path.split(path)
     stem, title = os.path.splitext(name)[0], entry.title
     above = section.split(" / ")[-2:-1]
-    said = one_line(next(iter(sentences(entry.body)), ""), TITLE_SENTENCE_LENGTH)
+    said = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
     told = one_line(f"{title}: {said}", TITLE_LENGTH) if said else ""
     own_name = title.casefold() == stem.casefold()
     if own_name and told:
@@ -239,10 +245,6 @@ def _is_specific(condition: str) -> bool:
     return bool(read.parts) and read.form == LANGUAGE and not everyday_hits(read)
 
 
-# Make an Entry from the data of a source: with our keys, within our limits, and with its place of
-# origin.
-
-
 def entry_from(
     page: SourcePage,
     title: str,
@@ -365,6 +367,7 @@ def past_time(value: object) -> int:
 
 MAX_DEPTH = 6  # levels of a value; a frontmatter may have eight in all
 MAX_KEY_CHARS = 100
+IMPORT_ID_DIGITS = 12  # of an id made from the content or from another id
 
 
 class TooMuch(Exception):
@@ -404,7 +407,7 @@ def id_here(id: str, program: str = "") -> str:
     """Return an id of ours as it is; for an id of another program, return one made from its hash."""
     if OWN_ID.fullmatch(id):
         return id
-    return f"mem_{sha256(f'{program}{id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"mem_{hex_hash(program + id, IMPORT_ID_DIGITS)}"
 
 
 def split_by_size(

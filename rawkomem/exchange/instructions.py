@@ -17,7 +17,7 @@ from ..model.values import record
 from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of
 from ..text.chunks import fenced_lines, heading_level, heading_lines
 from ..text.paths import is_file_glob
-from ..text.prose import BULLET, sentences
+from ..text.prose import BULLET, first_sentence
 from .imported_entries import (
     TITLE_SENTENCE_LENGTH,
     VAGUE_TITLES,
@@ -302,7 +302,7 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
 
 
 def _first_words(lines: list[str]) -> str:
-    said = next(iter(sentences("\n".join(lines))), "")
+    said = first_sentence("\n".join(lines))
     said = said.partition(": ")[0] if said.startswith("**") else said
     return shorten(
         said.replace("*", "").rstrip(".: "),
@@ -375,21 +375,15 @@ def _closed_section(
         yield Section(trail, body)
 
 
-# Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section.
-
-INSTRUCTION_NAMES = (
-    "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
-    "contributing.md", ".clinerules", ".windsurfrules",
-)  # fmt: skip
+INSTRUCTION_NAMES = str.split("""
+    claude.md claude.local.md agents.md agents.override.md gemini.md copilot-instructions.md contributing.md .clinerules
+    .windsurfrules
+""")
 # any folder may have these files
 NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 INSTRUCTION_ENDINGS = (".instructions.md",)
 # keys of Claude Code, Copilot and Cursor for the files that a page applies to
-GLOB_KEYS = (
-    "paths",
-    "applyTo",
-    "globs",
-)
+GLOB_KEYS = ("paths", "applyTo", "globs")
 # each page there is about one rule
 RULE_PLACE = re.compile(r"(?:^|/)\.\w+/(?:rules|instructions)/")
 LESSONS_FOLDER = ".ai/memory"

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from glob import glob
-from hashlib import sha256
 
 from ..files.layout import read_bytes
 from ..files.reading import read_data
@@ -16,16 +15,14 @@ from ..learn.skills import FRONT_BLOCK
 from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
-from ..model.ids import holds_id, slug
+from ..model.ids import hex_hash, holds_id, slug
 from ..model.values import record, replace, without
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of
 from ..text.chunks import heading_lines
 from ..text.clean import one_line
-from .imported_entries import as_one_body
+from .imported_entries import IMPORT_ID_DIGITS, as_one_body
 from .sources import Source
-
-# Store in which file of LLMos a memory was.
 
 ORIGIN_KEY = "llmos"  # frontmatter key
 ID_KEY = "llmosId"  # frontmatter key of an id there that is not one of ours
@@ -237,7 +234,7 @@ def _content_id(entry: Entry) -> str:
     extra = sorted(entry.extra.items(), key=lambda item: item[0])
     content = repr((entry.kind, entry.title, entry.body, extra, entry.found_in))
     prefix = {"memory": "mem", EXPERIENCE: "exp_llmos"}.get(entry.kind, entry.kind)
-    return f"{prefix}_{sha256(content.encode()).hexdigest()[:12]}"
+    return f"{prefix}_{hex_hash(content, IMPORT_ID_DIGITS)}"
 
 
 # Write memories as a project of LLMos: imported ones into their own files, others by their kind.

@@ -112,19 +112,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-# Read Memory Lane's `memories.db` (v4.1) as entries: text, type, validity, votes and observations.
-
 LANE_TABLE = "memories"
 NEEDED_COLUMNS = ("id", "content")
 SKIPPED_COLUMNS = ("embedding",)  # computed from the text
 # these become parts of the entry itself
-READ_COLUMNS = (
-    "id",
-    "content",
-    "metadata",
-    "tags",
-    "created_at",
-)
+READ_COLUMNS = ("id", "content", "metadata", "tags", "created_at")
 LIST_COLUMNS = ("auto_tags", "keywords")  # columns with a JSON array
 IMPORTANCE = {  # type → importance; other types get medium
     **dict.fromkeys(("correction", "decision", "commitment"), "high"),

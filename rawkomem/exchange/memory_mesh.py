@@ -52,22 +52,15 @@ from .imported_entries import (
     valid_tags,
 )
 from .sources import GONE_THERE, Source, SourcePage, place_of
-from .written_files import ExportedFiles
+from .written_files import ExportedFiles, window_of
 
 Embed = Callable[[Sequence[str]], list[list[float]]]
 Rows = list[dict[str, Any]]
 
 
-# Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges.
-
 TABLE_ENDING = ".lance"  # suffix of the folder of each table
 # below the folder that the user names
-USUAL_PLACES = (
-    "",
-    "lancedb",
-    "data/lancedb",
-    "runtime/data/lancedb",
-)
+USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")
 # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 BACKUP_TABLE = "memory_entries_v1_backup"
 MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
@@ -201,10 +194,7 @@ def own_fields(memory: Memory) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if memory.amended_in or not _is_from_mesh(memory):
         fields[WHEN_KEY] = [*memory.when]
-    return {
-        **fields,
-        **{key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))},
-    }
+    return fields | window_of(memory)
 
 
 def _is_from_mesh(memory: Memory) -> bool:
@@ -236,20 +226,10 @@ def is_own_time(value: object) -> bool:
     )
 
 
-# Read a database of memory-mesh: memories, lessons and skills as entries, and blocks for the
-# ledger.
-#
-# Columns and metadata without a key of their own are kept as JSON, so that an export can write
-# them again.
-
 # these become parts of an entry
 PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")
 # of a memory that memory-mesh no longer uses
-GONE_STATES = (
-    "superseded",
-    "archived",
-    "deprecated",
-)
+GONE_STATES = ("superseded", "archived", "deprecated")
 LESSON_KIND = "lesson"  # also the type in metadata
 # memory-mesh writes this above each passage of a text: its source or its heading, which metadata and text have, too
 PASSAGE_CONTEXT = re.compile(r"^\[Document Context: [^\n]*\]\n", re.MULTILINE)
@@ -665,10 +645,7 @@ def _as_known(
         # our window may have been removed since
         if key not in ENDS or not is_own_time(value)
     }
-    made = {
-        **row,
-        "metadata": compact_json({**there, **row["metadata"]}),
-    }
+    made = {**row, "metadata": compact_json({**there, **row["metadata"]})}
     text = known.get(embedded)
     bare = without_context(text or "")
     if text and as_one_body(row[embedded]) in (as_one_body(bare), _one_line(bare)):

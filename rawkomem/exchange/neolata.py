@@ -68,8 +68,6 @@ from .sources import Source, SourcePage
 Item = dict[str, Any]
 
 
-# Map the fields of neolata's memories to ours, in both directions.
-
 # frontmatter key of the fields without an exact equivalent here, as JSON
 KEPT_KEY = "neolata"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -235,11 +233,10 @@ COPY_HEAD = re.compile(
 COPY_END = "\\."
 COPY_NULL = "\\N"
 LIST_COLUMNS = ("tags", "supersedes", "agents", "memory_ids")
-JSON_COLUMNS = (
-    "claim", "provenance", "quarantine", "compressed", "metadata", "new_claim", "existing_claim",
-    "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
-    "disputes", "similarity", "strength", "new_trust", "existing_trust",
-)  # fmt: skip
+JSON_COLUMNS = str.split("""
+    claim provenance quarantine compressed metadata new_claim existing_claim importance access_count confidence stability
+    last_review_interval reinforcements disputes similarity strength new_trust existing_trust
+""")
 SQL_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?"
 )
@@ -325,14 +322,7 @@ COLUMNS = {  # column of Supabase → field
     "existing_claim": "existingClaim",
 }
 # mem0's memories do not have these
-NEOLATA_FIELDS = (
-    "agent",
-    "agent_id",
-    "links",
-    "category",
-    "claim",
-    "importance",
-)
+NEOLATA_FIELDS = ("agent", "agent_id", "links", "category", "claim", "importance")
 Parts = dict[str, list[Item]]  # file → its items, in the fields of neolata's JSON
 
 
@@ -444,10 +434,7 @@ def _from_row(row: Item) -> Item:
 REFUSED_STATUSES = ("deleted", "rejected")  # statuses that are not imported
 RESTORED_STATUSES = (ACTIVE, "superseded", "disputed", "quarantined", "archived")
 # kept with a memory; neolata has files for them
-CONFLICTS_KEPT, CLUSTERS_KEPT = (
-    "pendingConflicts",
-    "labeledClusters",
-)
+CONFLICTS_KEPT, CLUSTERS_KEPT = "pendingConflicts", "labeledClusters"
 VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
@@ -580,11 +567,8 @@ def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
 # changed.
 
 # of neolata's quarantine
-QUARANTINE_REASONS = (
-    "trust_insufficient",
-    "predicate_requires_review",
-    "suspicious_input",
-    "manual",
+QUARANTINE_REASONS = str.split(
+    "trust_insufficient predicate_requires_review suspicious_input manual"
 )
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
 

@@ -256,9 +256,6 @@ def _author_names(fields: Mapping[str, Value]) -> list[str]:
     ]
 
 
-# Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
-# our own files.
-
 # words of a memory (SPEC-0009); a longer note is split at its headings
 MAX_NOTE_WORDS = 2_000
 BASIC_MEMORY_SETTINGS = ".basic-memory/config.json"  # below the user's home folder

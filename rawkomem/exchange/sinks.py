@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
-from hashlib import sha256
 from typing import Any
 
 from ..files.journal import start_background
@@ -17,6 +16,7 @@ from ..files.records import change, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
+from ..model.ids import hex_hash
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
 from ..model.values import CREATES, filled, iso, now, record, replace
 from ..net.client import Bounds, Client, read_key
@@ -60,8 +60,6 @@ def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
     return policy, key
 
 
-# Make an Event from a written entry, for the sinks.
-
 EVENT_NAMES = {  # kind of an entry → name of its event; other kinds make no event
     **dict.fromkeys((*CREATES, "amend"), "store"),
     "supersede": "supersede",
@@ -69,6 +67,7 @@ EVENT_NAMES = {  # kind of an entry → name of its event; other kinds make no e
     "archive": "archive",
     "delete": "archive",
 }
+KEY_DIGITS = 32
 MAX_ID_CHARS = 250  # the longest id that the format allows
 MAX_EVENT_CHARS = 10_000  # longer texts are truncated
 
@@ -99,7 +98,7 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
     is_ranked = entry.creates or "importance" in entry.given
     fields = {
         "event": name,
-        "key": sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        "key": hex_hash(identity, KEY_DIGITS),
         "at": iso(entry.at),
         "repository": one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
         "memory": one_line(entry.target, MAX_ID_CHARS),
@@ -350,10 +349,6 @@ def _deliver(client: Client, item: WaitingEvent) -> WaitingEvent | None:
         asked = min(int(wait * 1000), PAUSES_MIN[-1] * MINUTE_MS)
         again = now() + max(PAUSES_MIN[item.tries] * MINUTE_MS, asked)
     return replace(item, tries=item.tries + 1, again=again, failure=failure)
-
-
-# Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay
-# written.
 
 
 @record

@@ -17,9 +17,6 @@ from ..model.errors import BadInput, NotFound
 from ..model.values import now, record
 from ..state.trust import IMPORTED
 
-# Read a file or folder to import: its texts with their place and time, and a list of skipped
-# files.
-
 MAX_FILES = 5_000  # of one folder; a folder with more is probably the wrong one
 MAX_JSON_BYTES = 512 * 2**20  # no store of memories is larger
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folders
@@ -156,8 +153,6 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
             if name.endswith(endings) and not name.startswith(".")
         )
 
-
-# Read the place that an imported memory comes from: `kind:path#section`.
 
 ALSO_IN = "alsoIn"  # frontmatter key of the other places of a memory
 # frontmatter key of a rule that every session needs, as in Cursor

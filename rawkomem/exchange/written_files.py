@@ -13,20 +13,17 @@ from ..files.replace import refuse_exit, replace_whole
 from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
-from ..model.ids import file_stem, numbered_names
+from ..model.ids import file_stem, hex_hash, numbered_names
 from ..model.values import CREATES, filled, iso, record, replace, without
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
 from ..text.clean import one_line
-from ..text.prose import sentences
+from ..text.prose import first_sentence
 from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .memory_page import link_text
 from .notes import RESERVED_FILES
 from .sources import ALWAYS_KEY
-
-# Write files into a folder that others use; a hidden list of hashes shows which files are ours and
-# unchanged.
 
 LIST_NAME = ".rawkomem-export.json"
 MAX_NAMES_SHOWN = 5  # names in a message
@@ -56,8 +53,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     theirs = [
         name
         for name in files
-        if found[name]
-        and found[name] not in (before.get(name), _text_hash(files[name]))
+        if found[name] and found[name] not in (before.get(name), hex_hash(files[name]))
     ]
     if theirs:
         names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
@@ -68,7 +64,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     gone = sorted(
         name for name in before if name not in files and found[name] == before[name]
     )
-    written = sorted(name for name in files if found[name] != _text_hash(files[name]))
+    written = sorted(name for name in files if found[name] != hex_hash(files[name]))
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(paths[name], folder)
     try:
@@ -76,7 +72,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
             os.unlink(paths[name])
-        hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
+        hashes = {name: hex_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
             replace_whole(paths[LIST_NAME], listed.encode())
@@ -104,10 +100,6 @@ def _read_list(folder: str) -> dict[str, str]:
         for name, hash in known.items()
         if not os.path.isabs(name) and ".." not in name.replace("\\", "/").split("/")
     }
-
-
-def _text_hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
 
 
 def _file_hash(file: str) -> str:
@@ -170,13 +162,18 @@ def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
     extra = without(memory.extra, *ENDS, IMPORTED)
-    extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
+    extra |= window_of(memory)
     fields = {
         name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")
     }
     linked = [end for type, end in memory.links if type == RELATED]
     related = tuple(dict.fromkeys((*memory.related, *linked)))
     return Entry(**fields, related=related, at=memory.created, extra=extra)
+
+
+def window_of(memory: Memory) -> dict[str, str]:
+    """Return the ends of a memory's validity as they are written in files; only those that it has."""
+    return filled({key: iso(getattr(memory, end)) for key, end in ENDS.items()})
 
 
 def rule_files(key: str, ending: str) -> Callable[..., dict[str, str]]:
@@ -220,7 +217,7 @@ def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str,
     files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
     for folder, held in folders.items():
         lines = "".join(
-            f"* [{link_text(m.title)}]({path}) - {first_sentence(m)}\n"
+            f"* [{link_text(m.title)}]({path}) - {_description(m)}\n"
             for path, m in held.items()
         )
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
@@ -233,22 +230,16 @@ def _okf_entry(memory: Memory) -> Entry:
     entry = entry_of_memory(memory)
     said: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
-        "description": str(memory.extra.get("description") or first_sentence(memory)),
+        "description": str(memory.extra.get("description") or _description(memory)),
         "timestamp": iso(memory.updated or memory.created),
     }
     if memory.source.startswith(("http://", "https://")):
         said["resource"] = memory.source
-    return replace(
-        entry,
-        extra={**entry.extra, **filled(said)},
-    )
+    return replace(entry, extra={**entry.extra, **filled(said)})
 
 
-def first_sentence(memory: Memory) -> str:
-    """Return the first sentence of a memory, on one line."""
-    return one_line(
-        next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH
-    )
+def _description(memory: Memory) -> str:
+    return one_line(first_sentence(memory.body) or memory.title, DESCRIPTION_LENGTH)
 
 
 def _okf_log(named: Mapping[str, Memory]) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from itertools import pairwise
 
 from ..model.entries import Field, Unreadable
+from ..model.ids import hex_hash
 from ..model.values import Problem, error, record, warning
 from .frontmatter import (
     LLMOS_MARKS,
@@ -28,9 +28,8 @@ STATE_LINES = re.compile(
 )
 LINE_BREAK = re.compile("\n")
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-CLOSING = re.compile(
-    r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE
-)  # `...` ends a document in YAML and for pandoc
+# `...` ends a document in YAML and for pandoc
+CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 ENTRY_KEYS = ("title", "kind", *LLMOS_MARKS)
 ENTRY_KEY = "|".join(ENTRY_KEYS)
 LOOKS_LIKE_ENTRY = re.compile(
@@ -41,6 +40,7 @@ TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
 NOT_AN_ENTRY = error("rule", "a rule, not an entry")
 SEPARATOR = "\n---\n\n"  # SPEC-0009: a rule separates entries
 NO_ID = "~"
+DIGEST_DIGITS = 32
 # ten times as many as our writer puts into a file; limits the work on hostile files
 MAX_ENTRIES = 5_000
 
@@ -117,9 +117,7 @@ def digest_of(block: Block, id: str = "") -> str:
     fields = {key: field.value for key, field in (block.fields or {}).items()}
     id = str(fields.pop("id", "")).strip() or id
     said = repr(({"id": id, **fields}, block.body))
-    return ("" if id else NO_ID) + sha256(
-        said.encode("utf-8", "surrogatepass")
-    ).hexdigest()[:32]
+    return ("" if id else NO_ID) + hex_hash(said, DIGEST_DIGITS)
 
 
 def with_id(text: str, id: str) -> str:

@@ -12,8 +12,6 @@ from ..model.values import record
 from ..text.chunks import heading_lines
 from ..text.prose import prose_lines, without_code
 
-# Split a Markdown body into sections by its headings, and a list into its items.
-
 # `- text`, `3. text` or `3) text`
 ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,4}[.)]) (.*)")
 # a learning writes these texts below a heading without items …

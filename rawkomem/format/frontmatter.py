@@ -19,8 +19,6 @@ from ..model.values import (
     warning,
 )
 
-# Map the keys of LLMos traces and experiences to ours, where ours are missing.
-
 # kind → our key → the key of LLMos, in the order of LLMos files
 LLMOS_KEYS = {
     "trace": {
@@ -40,12 +38,8 @@ SHORT_KEYS = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our 
 LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}
 # of a log entry, for people: two branches may use the same number
 EXPERIENCE_NUMBER = "experience_number"
-NUMBER_KEYS = (
-    "duration_ms",
-    "execution_time_ms",
-    "files_created",
-    EXPERIENCE_NUMBER,
-)  # keys with bare numbers
+# keys with bare numbers
+NUMBER_KEYS = ("duration_ms", "execution_time_ms", "files_created", EXPERIENCE_NUMBER)
 # fields of an experience that hold prose
 PROSE_KEYS = ("output_summary", "learnings_or_issues")
 
@@ -124,9 +118,6 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
     return fields
 
 
-# Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every
-# scalar stays text.
-
 # checked before parsing; longer texts belong in the body
 MAX_FRONTMATTER_BYTES = 64 * 1024
 # line breaks in YAML but not in editors
@@ -163,9 +154,6 @@ def read_frontmatter(
 
     return read_yaml(text, line, problems), problems
 
-
-# Write an Entry as text that reads back as the same entry, in this reader and in any YAML 1.2
-# reader.
 
 PLAIN_SCALAR = re.compile(
     r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*"

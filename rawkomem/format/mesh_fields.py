@@ -7,17 +7,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from ..model.entries import Value
 from ..model.errors import BadInput
+from ..model.ids import hex_hash
 from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
 from ..text.clean import one_line
-
-# Store the metadata of RFC-0011 in the frontmatter: known keys as keys of their own, all others as
-# JSON.
 
 # The RFC's key → our key, for metadata that people and the rest of this program read.
 METADATA_KEYS = {
@@ -107,10 +104,8 @@ def importance_for(score: float) -> str:
     )
 
 
-# Convert lessons to and from entries: short values in the frontmatter, prose in the body, every
-# text exact.
-
 DEFAULT_RULE_CONFIDENCE = 0.7  # of a lesson without one (RFC-0011 §4.2)
+PATTERN_ID_DIGITS = 16
 LESSON_TAG = "#lesson_learned"  # RFC-0011 §3.5
 SEVERITIES = IMPORTANCE  # the four words of importance
 LESSON_KEYS = {  # key → field of a LessonContext
@@ -120,11 +115,12 @@ LESSON_KEYS = {  # key → field of a LessonContext
     "preventativeRule": "preventative_rule",
     "severity": "severity",
 }
+# heading → field
 LESSON_HEADINGS = {
     "## Situation": "situation",
     "## Fix": "fix",
     "## What works instead": "inverse_lesson",
-}  # heading → field
+}
 OPTIONAL_LESSON_FIELDS = ("inverse_lesson",)
 
 
@@ -145,14 +141,12 @@ class LessonContext:
 
 def pattern_id(error_pattern: str, applicable_scope: str) -> str:
     """Return the RFC's pattern id. ("ab", "c") and ("a", "bc") get the same id, so callers also compare both fields."""
-    return sha256(
-        (error_pattern + applicable_scope).encode("utf-8", "replace")
-    ).hexdigest()[:16]
+    return hex_hash(error_pattern + applicable_scope, PATTERN_ID_DIGITS)
 
 
 def is_pattern_id(text: str) -> bool:
     """Tell whether a text is a pattern id and not a readable name."""
-    return len(text) == 16 and all(c in "0123456789abcdef" for c in text)
+    return len(text) == PATTERN_ID_DIGITS and all(c in "0123456789abcdef" for c in text)
 
 
 def checked_lesson(context: LessonContext) -> LessonContext:

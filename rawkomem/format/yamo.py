@@ -18,9 +18,6 @@ from typing import Any
 
 from ..model.values import ERROR, Problem, error, iso, record, replace, warning
 
-# Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar
-# (docs/yamo.md).
-
 Pairs = tuple[tuple[str, str], ...]
 
 YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
@@ -32,9 +29,8 @@ REQUIRED_PARTS = ("agent", "intent", "context", "output", "log", "handoff")
 OPTIONAL_PARTS = ("context", "output")
 PRIORITIES = ("critical", "high", "medium", "low")
 END_HANDOFF = "End"
-SEMICOLON = re.compile(
-    "%3B", re.IGNORECASE
-)  # a semicolon inside a value, in later versions of the protocol
+# a semicolon inside a value, in later versions of the protocol
+SEMICOLON = re.compile("%3B", re.IGNORECASE)
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 HEAD = re.compile(r"([a-z]+):(.*)")
@@ -232,9 +228,6 @@ def _shown(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-# Build the block of each operation of RFC-0011 §3 from its template in yamo_blocks.txt. Fixed
-# sentences are the RFC's, because other tools compare them.
-
 UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
 AGENT_PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
@@ -274,13 +267,6 @@ def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBl
         template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log
     )
 
-
-# Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the
-# previous hash.
-#
-# The package @yamo/memory-mesh leaves both fields empty until its `anchor` function fills them by
-# another rule: the hash of the text and the previous hash together. Blocks of both rules are
-# verified.
 
 BLOCK_CHANGED = "block-changed"  # a Problem code
 RFC_RULE, ANCHOR_RULE = "RFC-0011", "anchored"  # the two rules

@@ -37,8 +37,6 @@ from .our_entries import (
 )
 from .replay import sessions_of
 
-# Find a host's settings files, and build the entries that call us.
-
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 
 
@@ -119,12 +117,8 @@ def hook_items(name: str) -> dict[str, object]:
     return items
 
 
-# Find the agent hosts that are installed on this machine.
-
-SHARED_HOMES = (
-    "~",
-    "~/.config",
-)  # folders that many programs share; the host's own folder is inside
+# folders that many programs share; the host's own folder is inside
+SHARED_HOMES = ("~", "~/.config")
 
 
 def installed_hosts() -> list[str]:
@@ -177,8 +171,6 @@ def is_as_written(data: bytes) -> bool:
 def _checksum(text: bytes) -> bytes:
     return sha256(text).hexdigest()[:CHECKSUM_CHARS].encode()
 
-
-# Plan the file changes that connect or disconnect a host, before anything is written.
 
 MARK = "rawkomem connect"  # in files that belong to us as a whole
 
@@ -477,9 +469,8 @@ def _remove_empty(folder: str, project: str) -> None:
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
 SLOW_DAYS = 7  # older calls are ignored
-LATE_MS = (
-    10 * MINUTE
-)  # a session that was active later than this after the last call did not call us
+# a session that was active later than this after the last call did not call us
+LATE_MS = 10 * MINUTE
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 

@@ -24,7 +24,7 @@ from ..text.acts import (
     Act,
 )
 from ..text.paths import path_below
-from .hook_input import project_of, read_call
+from .hook_input import as_json, project_of, read_call, say
 from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def run_act(folder: str, arguments: list[str], data: bytes, known: Known) -> Non
         call = read_call(name, event, data)
         layout = project_of(folder, call)
         if layout and (said := answer_act(layout, call, known)) is not None:
-            data = f"{json.dumps(said)}\n".encode()
-            while data:
-                data = data[os.write(1, data) :]
+            say(as_json(said))
     except Exception as failure:  # the call must pass after any error
         if layout:
             _warn_of(layout, name, event)(f"{type(failure).__name__}: {failure}")

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..repository.learning import Learned
 
 
-# Log each call of a hook: time, host, event, and how long it took.
-
-
 def note_begin(layout: Layout, host: str, event: str) -> tuple[int, float]:
     """Log that a call begins; return the number and the time to pass to `note_end`."""
     try:
@@ -82,9 +79,6 @@ def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> boo
         return True
 
 
-# Read the log of hook calls, and find calls that took longer than their host waits.
-
-
 @record
 class Called:
     """A call of a hook."""
@@ -125,9 +119,6 @@ def untold_slow_calls(layout: Layout) -> list[Called]:
             pass
     return slow
 
-
-# Write the line that a host shows to the person: memories added to the prompt, new drafts, slow
-# calls.
 
 MAX_TITLES = 3
 MAX_TITLE_CHARS = 60

@@ -13,19 +13,18 @@ from ..files.layout import Layout, find_layout
 from ..model.errors import BadInput, NotFound
 from .known_hosts import ALIASES, EVENTS, HOSTS, Call, Fields
 
+# Claude Code's names of fields → those of Call
 FIELDS = (
     # a sub-agent has a context of its own, so it counts as a session
     ("agent_id", "session"), ("agentId", "session"),
     ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
     ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
     ("prompt_id", "prompt_id"),
-)  # fmt: skip  # Claude Code's names of fields → those of Call
-MAX_INPUT_BYTES = (
-    16 * 2**20
-)  # enough for a prompt with a pasted log, or for the messages of a long turn
-MAX_STDIN_BYTES = (
-    512 * 2**20
-)  # more input is read and dropped up to this, so that the host does not get a closed pipe
+)  # fmt: skip
+# enough for a prompt with a pasted log, or for the messages of a long turn
+MAX_INPUT_BYTES = 16 * 2**20
+# more input is read and dropped up to this, so that the host does not get a closed pipe
+MAX_STDIN_BYTES = 512 * 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
 
 
@@ -85,6 +84,17 @@ def read_stdin(descriptor: int = 0) -> bytes:
             kept.append(piece)
         length += len(piece)
     return b"".join(kept)
+
+
+def as_json(said: object) -> bytes:
+    """Return an answer as a line of JSON."""
+    return f"{json.dumps(said)}\n".encode()
+
+
+def say(data: bytes) -> None:
+    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
+    while data:
+        data = data[os.write(1, data) :]
 
 
 def project_of(folder: str, call: Call | None) -> Layout | None:

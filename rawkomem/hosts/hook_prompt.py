@@ -39,10 +39,6 @@ from ..text.safe import FENCE_TAG
 from .hook_calls import is_first_call
 from .known_hosts import HOSTS, Call
 
-# Read the end of a session's transcript: the last exchange.
-#
-# A prompt waits for this module, so it reads a limited number of bytes and imports few modules.
-
 MAX_TAIL_BYTES = 256 * 1024
 # of the agent's last message: its end, because people answer the end
 MAX_SAID_CHARS = 1_200
@@ -50,12 +46,13 @@ MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_UNKNOWN = 30  # records of no known host, after which a transcript is not read on
 # every line of an agent has one of these
 AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent')
+# texts of the host
 HOSTS_OWN = (
     "<",
     "[Request interrupted",
     "Caveat: ",
     "This session is being continued from",
-)  # texts of the host
+)
 
 
 @record
@@ -142,11 +139,8 @@ def _turns_of_lines(lines: Iterable[bytes]) -> Iterator[Turn]:
 # removes its own.
 
 RESUMED = "resume"
-REBUILT = (
-    "compact",
-    "clear",
-    RESUMED,
-)  # reasons for a start after which the old context may be gone
+# reasons for a start after which the old context may be gone
+REBUILT = ("compact", "clear", RESUMED)
 OPENING = "opening"  # the key of the text at the start of a session
 # after this time, a repeated prompt counts as new, not as a cancelled one
 MAX_CANCEL_MS = 120_000

@@ -53,9 +53,6 @@ from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_item_id, safe_t
 from .hook_calls import note_learned
 from .known_hosts import END, LEARN, Call, transcript_places
 
-# Write the text for the start of a session: commands, rules that always apply, titles by subject,
-# lessons, open conflicts.
-
 MAX_INDEXED = 100  # memories that are considered for the list of titles
 MAX_INDEX_TOKENS = 400  # of that list
 MAX_ALWAYS_TOKENS = 1_000  # of the rules that always apply
@@ -122,9 +119,8 @@ def _vouched_facts(
         for row in rows
         if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS
     ]
-    known.sort(
-        key=lambda row: -IMPORTANCE.index(row.importance)
-    )  # of equals, the last changed first
+    # of equals, the last changed first
+    known.sort(key=lambda row: -IMPORTANCE.index(row.importance))
     memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
     always = [
         memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
@@ -273,13 +269,6 @@ def is_hosts_own(transcript: str) -> bool:
     own = not hasattr(os, "getuid") or state.st_uid == os.getuid()
     return own and stat.S_ISREG(state.st_mode)
 
-
-# Record the work of sessions as traces: at their end, or later if the host does not report the
-# end.
-#
-# A session without a reported end is recorded when a turn of another session ends and its own
-# transcript has not grown for IDLE_S. A host without transcripts passes its messages with each
-# call; new messages are recorded at once.
 
 # a session whose transcript has not grown for this time counts as ended
 IDLE_S = 30 * 60.0

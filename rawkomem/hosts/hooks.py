@@ -8,7 +8,6 @@ is in `.rawko/local/hook.log`.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -32,7 +31,7 @@ from .hook_calls import (
     note_failure,
     notice_of,
 )
-from .hook_input import project_of, read_call, read_stdin
+from .hook_input import as_json, project_of, read_call, read_stdin, say
 from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
 from .known_hosts import (
     ACT_EVENTS,
@@ -188,7 +187,7 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
         from .hook_acts import answer_act
 
         if said := answer_act(layout, call):
-            _say(f"{json.dumps(said)}\n".encode())
+            say(as_json(said))
     elif call.event == TALK:
         from .hook_sessions import keep_messages
 
@@ -220,7 +219,7 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
     injection = recalled(
         repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
     )
-    _say(
+    say(
         answer(
             call, injection.text + request, _notice(repository.layout, call, injection)
         )
@@ -244,7 +243,7 @@ def _open_session(repository: Repository, call: Call) -> Callable[[], None] | No
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        _say(answer(call, opening(repository, given), _notice(repository.layout, call)))
+        say(answer(call, opening(repository, given), _notice(repository.layout, call)))
     repository.core.wake_sinks()
     return None
 
@@ -258,7 +257,7 @@ def _open_subagent(repository: Repository, call: Call) -> None:
 
     rules = rules_for_subagent(repository)
     injection = recalled_for_subagent(repository, call)
-    _say(answer(call, rules + (injection.text if injection else "")))
+    say(answer(call, rules + (injection.text if injection else "")))
     if injection:
         repository.note_use(injection, call.session)
 
@@ -279,11 +278,7 @@ def answer(call: Call, context: str, notice: str = "") -> bytes:
         said = {**said, host.notice: notice}
     if not said:
         return b""
-    return (
-        said.encode("utf-8", "replace")
-        if isinstance(said, str)
-        else f"{json.dumps(said)}\n".encode()
-    )
+    return said.encode("utf-8", "replace") if isinstance(said, str) else as_json(said)
 
 
 def _open_repository(layout: Layout, call: Call) -> Repository:
@@ -295,12 +290,6 @@ def _open_repository(layout: Layout, call: Call) -> Repository:
     )
     repository.core.index.store_wait_s = MAX_STORE_WAIT_S
     return repository
-
-
-def _say(data: bytes) -> None:
-    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
-    while data:
-        data = data[os.write(1, data) :]
 
 
 def _last_message(call: Call) -> str:

@@ -16,12 +16,6 @@ Fields = Mapping[str, object]
 Names = tuple[tuple[str, str], ...]
 
 
-# Define Host, which holds everything that differs between agent hosts, and Call, one call of a
-# hook by a host.
-#
-# This file holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
-# uninstall` read them.
-
 START, PROMPT, COMPACT, TURN, END = (
     "session-start",
     "prompt",
@@ -131,10 +125,8 @@ class Host:
     # whether the host reads the project's settings also if it is started in a subfolder
     reads_above: bool = True
     user: str = ""  # path of the settings file in `home`
-    home: tuple[str, str] = (
-        "",
-        "~",
-    )  # the environment variable that names the user's folder, and its default
+    # the environment variable that names the user's folder, and its default
+    home: tuple[str, str] = ("", "~")
     # if set, the settings file belongs to us as a whole: a copy of this file in templates/agents
     template: str = ""
     # if set, settings are TOML; if this JSON file exists next to them, hooks go into it instead
@@ -148,16 +140,14 @@ class Host:
     grouped: bool = True  # whether a handler is inside a group with a list of handlers
     # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
     cmd_key: str = ""
-    max_seconds: tuple[
-        tuple[str, int], ...
-    ] = ()  # event → the longest time limit that the host accepts
+    # event → the longest time limit that the host accepts
+    max_seconds: tuple[tuple[str, int], ...] = ()
     skills: str = ""  # folder of skills in a project
     mcp: Mcp = Mcp("")  # where the host stores MCP servers
     # path in templates/agents of the marketplace file that lists our plugin
     marketplace: str = ""
-    mentions: tuple[
-        str, ...
-    ] = ()  # other files, in a project or `~/`, into which people write our commands
+    # other files, in a project or `~/`, into which people write our commands
+    mentions: tuple[str, ...] = ()
     # Calls of hooks
     # the host's name of a field → the name in Call, where it differs from Claude Code's
     fields: Names = ()
@@ -179,9 +169,8 @@ class Host:
     notice: str = ""
     # whether the host uses the answer to a call
     is_heard: Callable[[Call], bool] = lambda _: True
-    is_apart: Callable[[Call], bool] = lambda _: (
-        False
-    )  # whether to answer after another host's equal call
+    # whether to answer after another host's equal call
+    is_apart: Callable[[Call], bool] = lambda _: False
     # whether the answer to a prompt stays in the context of later prompts
     keeps_context: bool = True
     # Transcripts
@@ -194,9 +183,6 @@ class Host:
         """Tell whether the host has its own settings that can call our hooks."""
         return bool(self.project)
 
-
-# List the records of agent hosts. A new host needs a record here and, for transcripts, a reader in
-# learn/turns.py.
 
 AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
 MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts
@@ -485,13 +471,14 @@ HOSTS = {
     ),
 }
 
+# the last two start a background process
 TIME_LIMITS_S = {
     START: 10,
     PROMPT: 5,
     COMPACT: 5,
     TURN: 10,
     END: 5,
-}  # the last two start a background process
+}
 
 
 def time_limit_s(name: str, event: str) -> int:
@@ -525,20 +512,15 @@ ALIASES = {
 
 # Programs that run commands for a model. Includes editors with a built-in agent: in their terminals, commands of an
 # agent and of a person look the same.
-AGENT_PROGRAMS = frozenset(
-    {
-        *HOSTS, *ALIASES, "copilot-agent",
-        "aider", "amp", "antigravity", "auggie", "augment", "cline", "continue", "crush", "devin", "droid", "forge",
-        "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
-        "trae", "windsurf",
-    }
-    - {"vscode", "zed"}
-)  # fmt: skip
+OTHER_PROGRAMS = """
+    aider amp antigravity auggie augment cline continue copilot-agent crush devin droid forge goose goosed kilocode kimi
+    kiro kiro-cli openhands plandex qwen qwen-code roo trae windsurf
+"""
+AGENT_PROGRAMS = {*HOSTS, *ALIASES, *OTHER_PROGRAMS.split()} - {"vscode", "zed"}
 # Variables that agent hosts set for the commands they run. Variables with which people configure a host are not listed.
-AGENT_VARIABLES = (
-    "AGENT", "AI_AGENT", "AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE",
-    "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLINE_ACTIVE", "CODEX_CI",
-    "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT", "COPILOT_CLI",
-    "CURSOR_AGENT", "CURSOR_TRACE_ID", "GEMINI_CLI", "GOOSE_TERMINAL", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID",
-    "QWEN_CODE", "ROO_ACTIVE", "TRAE_AI_SHELL_ID",
-)  # fmt: skip
+AGENT_VARIABLES = str.split("""
+    AGENT AI_AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE CLAUDE_CODE CLAUDE_CODE_ENTRYPOINT
+    CLAUDE_CODE_SESSION_ID CLAUDE_PROJECT_DIR CLINE_ACTIVE CODEX_CI CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED
+    CODEX_THREAD_ID COPILOT_AGENT COPILOT_CLI CURSOR_AGENT CURSOR_TRACE_ID GEMINI_CLI GOOSE_TERMINAL OPENCODE
+    OPENCODE_CLIENT OPENCODE_PID QWEN_CODE ROO_ACTIVE TRAE_AI_SHELL_ID
+""")

@@ -23,51 +23,21 @@ MAX_ANCESTORS = 64
 TERMINALS = ("/dev/pts/", "/dev/tty")
 MAX_ARGUMENTS_BYTES = 4096
 PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command="), 5
-INIT, KEEPERS = (
-    1,
-    ("systemd", "init", "launchd"),
-)  # processes that adopt a process whose parent has exited
-INTERPRETERS = (
-    "node",
-    "bun",
-    "deno",
-    "python",
-    "ruby",
-    "perl",
-    "npm",
-    "npx",
-    "uv",
-    "uvx",
-    "pipx",
-)
-SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
+# processes that adopt a process whose parent has exited
+INIT, KEEPERS = (1, ("systemd", "init", "launchd"))
+INTERPRETERS = str.split("node bun deno python ruby perl npm npx uv uvx pipx")
+SHELLS = str.split("sh bash dash zsh fish ksh ash busybox")
 # Programs that a person may use to make another terminal, if they read from a person's terminal and not from a pipe.
 RELAYS = ("script", "su", "sudo", "doas", "runuser")
 # Programs that can run a command at a terminal that no person sees, after their own parent has exited.
-DETACHED = (
-    *INTERPRETERS,
-    *SHELLS,
-    *RELAYS,
-    "expect",
-    "unbuffer",
-    "socat",
-    "setsid",
-    "nohup",
-    "dtach",
-    "abduco",
-)
+HIDDEN_TERMINALS = str.split("expect unbuffer socat setsid nohup dtach abduco")
+DETACHED = (*INTERPRETERS, *SHELLS, *RELAYS, *HIDDEN_TERMINALS)
 # Programs whose terminals a person sees only while another terminal is attached.
 MULTIPLEXERS = ("tmux", "screen", "zellij")
-SERVERS = (
-    "vscode-server",
-    "code-server",
-    "jupyter",
-    "ttyd",
-    "wetty",
-    "ptyHost",
-    "theia",
-    "asciinema",
-)  # programs that serve terminals to people
+# programs that serve terminals to people
+SERVERS = str.split(
+    "vscode-server code-server jupyter ttyd wetty ptyHost theia asciinema"
+)
 
 
 @record

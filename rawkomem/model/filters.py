@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 
 
 READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default
-INCLUDE_EXPIRED, INCLUDE_ALL = (
-    EXPIRED,
-    "all",
-)  # further words for --include: memories outside their validity window; all memories
+# further words for --include: memories outside their validity window; all memories
+INCLUDE_EXPIRED, INCLUDE_ALL = (EXPIRED, "all")
 
 # How a filter compares its value with a column.
 ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"

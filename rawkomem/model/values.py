@@ -306,16 +306,11 @@ STATUSES = (
 # The frontmatter keys of other memory systems: our key for each, or why the key is kept without
 # effect.
 #
-# No other module lists these names. To read a key, call `said` or `names_of`. docs/format.md lists
+# No other module lists these names. To read a key, call `extra_value` or `names_of_key`. docs/format.md lists
 # the rows.
 
-EMPTY_WORDS = (
-    "",
-    "~",
-    "null",
-    "none",
-    "undefined",
-)  # values that count as empty, in upper or lower case
+# values that count as empty, in upper or lower case
+EMPTY_WORDS = ("", "~", "null", "none", "undefined")
 # our key → its other names; if a file has several of them, our key wins
 KEY_NAMES: dict[str, tuple[str, ...]] = {
     ours: tuple(names)

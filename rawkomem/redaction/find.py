@@ -33,9 +33,6 @@ from .values import (
     phone_in,
 )
 
-# Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
-# secrets.
-
 # The start of a block, its end, and the maximum number of bytes between them (0: no maximum).
 MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
 KEY_BLOCKS = (
@@ -102,8 +99,6 @@ def find_kubernetes(data: bytes) -> Iterator[Hit]:
             ):
                 yield *line.span(2), "kubernetes-secret"
 
-
-# Finds secrets and personal data in a text, and redacts them.
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
 TAG = re.compile(rb"\[REDACTED_[^\]\n]{1,60}\]")

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 
-from ..model.ids import slug
+from ..model.ids import hex_hash, slug
 from ..model.values import record, replace
 from ..text.chunks import (
     Chunk,
@@ -95,10 +94,9 @@ def _prose_and_code(text: str) -> Iterator[tuple[str, bool]]:
 # Stage 1, structural cleaning: removes scripts, styles, tags and Markdown's signs; corrects
 # headings and blanks.
 
-HTML_BLOCKS = (
-    "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
-    "table", "tr", "blockquote", "pre",
-)  # fmt: skip
+HTML_BLOCKS = str.split("""
+    p div section article header footer h1 h2 h3 h4 h5 h6 ul ol li table tr blockquote pre
+""")
 HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 # An element whose text is not shown; without an end tag it goes on to the end, as in a browser.
 SILENT_ELEMENT = re.compile(
@@ -106,9 +104,8 @@ SILENT_ELEMENT = re.compile(
 )
 # Text between these tags does not hold; Markdown writes them as ~~.
 STRUCK_TAG = re.compile(r"</?(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
-TIGHT_HEADING = re.compile(
-    r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
-)  # a line of #tags is not a heading
+# a line of #tags is not a heading
+TIGHT_HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|__)(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
 HORIZONTAL_RULE = re.compile(r"^[ \t]*(?:[-*_][ \t]*){3,}$", re.MULTILINE)
@@ -196,19 +193,8 @@ DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
 ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 BULLET = re.compile(r"^([ \t]*)[*+•‣◦](?=[ \t]+[^\s*])", re.MULTILINE)
 LIST_NUMBER = re.compile(r"^([ \t]*\d{1,9})\)(?=[ \t])", re.MULTILINE)
-MANY_DOTS = re.compile(r"\.{4,}")
-ASCII_PUNCTUATION = str.maketrans(
-    {
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "‘": "'",
-        "’": "'",
-        "…": "...",
-        "\u00a0": " ",
-        "\u202f": " ",
-    }
-)
+ELLIPSIS = re.compile(r"…|\.{4,}")
+ASCII_PUNCTUATION = str.maketrans("“”„‘’\u00a0\u202f", '"""\'\'  ')
 
 
 def normalize_text(text: str) -> str:
@@ -230,7 +216,7 @@ def _without_closing_signs(heading: re.Match[str]) -> str:
 def _normalize_prose(prose: str) -> str:
     prose = ANY_HEADING.sub(_without_closing_signs, DEEP_HEADING.sub("######", prose))
     prose = LIST_NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
-    return MANY_DOTS.sub("...", prose.translate(ASCII_PUNCTUATION))
+    return ELLIPSIS.sub("...", prose.translate(ASCII_PUNCTUATION))
 
 
 # Stage 4, chunking: collects paragraphs under their headings until a chunk is full.
@@ -296,10 +282,6 @@ def _cut_paragraph(paragraph: str, most: int) -> list[str]:
     return [*pieces, " ".join(words)]
 
 
-# Runs the scrubber over a text: redaction first, then its stages. Callers must keep only text from
-# `sanitize`.
-
-
 @record
 class Scrubbed:
     """One chunk with its provenance. `heading` is the path of headings above it."""
@@ -311,9 +293,8 @@ class Scrubbed:
     position: int = 0
     tokens: int = 0
     digest: str = ""  # SHA-256 of the text
-    suspicions: tuple[
-        str, ...
-    ] = ()  # patterns that look like instructions to a model; a hint for reviewers only
+    # patterns that look like instructions to a model; a hint for reviewers only
+    suspicions: tuple[str, ...] = ()
     rejected: str = ""  # why the chunk is not indexed; empty if it is
 
 
@@ -367,7 +348,7 @@ def annotate_chunks(chunks: Sequence[Chunk]) -> list[Scrubbed]:
             else UNNAMED_SECTION,
             position=position,
             tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
-            digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            digest=hex_hash(chunk.text),
             suspicions=scan_for_injection(chunk.text).patterns,
         )
         for position, chunk in enumerate(chunks)
@@ -381,10 +362,6 @@ def chunk_fault(text: str, min_length: int) -> str:
         return f"shorter than {min_length} characters" if length else "empty"
     is_long = length > MAX_CHUNK_LENGTH
     return f"longer than {MAX_CHUNK_LENGTH} characters" if is_long else ""
-
-
-# Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the
-# redacted text.
 
 
 def scrubbed_text(text: str) -> str:

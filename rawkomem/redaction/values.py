@@ -11,9 +11,6 @@ from math import log2
 from ..text.clean import late_regex
 from .rules import DATA, WORD_SETS
 
-# Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
-# and code.
-
 VALUES = DATA["values"]  # lists of rules.json
 MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
 MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
@@ -249,9 +246,8 @@ def is_card(value: str) -> bool:
         len(digits) in lengths and digits.startswith(tuple(starts.split()))
         for starts, lengths in CARDS
     )
-    doubled = "".join(
-        str(int(digit) * 2) for digit in digits[-2::-2]
-    )  # add the digits of 14: 1 + 4
+    # add the digits of 14: 1 + 4
+    doubled = "".join(str(int(digit) * 2) for digit in digits[-2::-2])
     return known and sum(map(int, digits[-1::-2] + doubled)) % 10 == 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, extra_value, record
-from .paths import fits_glob, is_file_glob, spell_out_glob
+from .paths import are_in_order, fits_glob, is_file_glob, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -126,17 +126,7 @@ def _holds_text(pattern: str, text: str) -> bool:
     parts = [part for part in pattern.split("*") if part]
     if parts[0] not in text:
         return False
-    return any(_holds_parts(parts, line) for line in text.split("\n"))
-
-
-def _holds_parts(parts: Iterable[str], line: str) -> bool:
-    at = 0
-    for part in parts:
-        at = line.find(part, at)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
+    return any(are_in_order(parts, line) for line in text.split("\n"))
 
 
 def marks_of(applies: Applies) -> list[str]:

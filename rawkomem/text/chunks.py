@@ -9,8 +9,6 @@ from ..model.values import TYPE_CHECKING, record
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
-
 CHUNKER = "headings-2"  # part of the index's fingerprint: change it when chunks change
 # characters; about 250 word pieces, the input size of a sentence model
 MAX_CHUNK_LENGTH = 1_200
@@ -104,8 +102,6 @@ def heading_lines(text: str) -> Iterator[tuple[str, int]]:
         yield line, 0 if is_code else heading_level(line)
 
 
-# Estimate the number of tokens of a text, without a model's tokenizer.
-
 LETTERS_PER_TOKEN = 4  # on average
 TOKENS_PER_CJK = 1.5  # per character
 CJK_RANGES = (
@@ -157,9 +153,6 @@ class _Shapes(dict[int, str]):
 
 
 _shapes = _Shapes()
-
-
-# Write numbers with their nouns.
 
 
 def counted(number: int, noun: str) -> str:

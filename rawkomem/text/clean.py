@@ -82,11 +82,12 @@ JOINING = range_edges(
     " FDF0-FDFF FE70-FEFC 10A00-10AFF 11000-11FFF 1E900-1E95F"
 )
 
+# cache of characters: texts have few distinct ones
 _treatments: dict[str, str] = {
     "\n": "",
     "\t": "",
     "…": "",
-}  # cache of characters: texts have few distinct ones
+}
 
 
 def treatment_of(character: str) -> str:
@@ -138,8 +139,6 @@ def _treatment(character: str) -> str:
     return MARK if combining(character) or category(character) == "Me" else ""
 
 
-# Find terminal escape sequences (ECMA-48) in a text.
-
 ESCAPE_STARTS = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 ESCAPE_SEQUENCE = late_regex(
     # OSC, DCS, SOS, PM, APC: an unterminated string ends with its line, so that later lines are kept
@@ -153,8 +152,6 @@ def without_escapes(text: str) -> str:
     """Return the text without its escape sequences."""
     return ESCAPE_SEQUENCE.sub("", text)
 
-
-# Remove invisible, direction and control characters from text. Emoji and living scripts are kept.
 
 # no living spelling puts more marks on one letter; zalgo text uses dozens
 MAX_MARKS_PER_BASE = 4

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
 from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
-from .paths import fits_glob, is_file_glob, paths_in, spell_out_glob
+from .paths import are_in_order, fits_glob, is_file_glob, paths_in, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,9 +148,8 @@ REGEX_SIGN = late_regex(r"[\\()\[\]]|\A\^|\$\Z|\|\^|\$\|")
 HUMPS = late_regex(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])"
 )
-QUANTIFIER = late_regex(
-    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)"
-)  # `c++`, `a+b` and `impl*auth` have none
+# `c++`, `a+b` and `impl*auth` have none
+QUANTIFIER = late_regex(r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)")
 BARE_STAR = late_regex(r"(?<![.)\]}])(?<!\\.)\*")
 DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
 # replaces `.*` while a pattern is parsed: clean() removes this character from every text
@@ -206,17 +205,15 @@ class Condition:
     text: str
     form: str
     how: str = ""
-    parts: tuple[
-        tuple[str, ...], ...
-    ] = ()  # alternatives: pieces in order, globs, or specific stems
+    # alternatives: pieces in order, globs, or specific stems
+    parts: tuple[tuple[str, ...], ...] = ()
     phrase: str = ""  # text that also fires if a task contains it literally
     notes: tuple[Note, ...] = ()
     size: int = 0  # of a regex, in instructions
 
 
-known_conditions: dict[str, Condition] = (
-    language_cache()
-)  # cache; index/ingest.py adds conditions that were parsed before
+# cache; index/ingest.py adds conditions that were parsed before
+known_conditions: dict[str, Condition] = language_cache()
 
 
 def read_condition(pattern: str) -> Condition:
@@ -724,7 +721,7 @@ def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
         if len(pieces) == 1:
             fires_here = _word_fires(pieces[0], situation)
         else:
-            fires_here = any(_are_in_order(pieces, line) for line in situation.lines)
+            fires_here = any(are_in_order(pieces, line) for line in situation.lines)
         if fires_here:
             return Fired(how, "*".join(pieces))
     return None
@@ -770,13 +767,3 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
         if ascii
         else len(ending) <= MAX_ENDING_CHARS
     )
-
-
-def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:
-    at = 0
-    for piece in pieces:
-        at = line.find(piece, at)
-        if at < 0:
-            return False
-        at += len(piece)
-    return True

@@ -13,8 +13,6 @@ from ..model.entries import Memory, Value
 from ..model.values import names_of_key, record
 from .paths import paths_in
 
-# Find entities in a text (`kind:slug`) and in the folders of a path.
-
 ENTITY_KINDS = ("project", "agent", "feature", "person", "business", "chore")
 # Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
 ENTITY_FOLDERS = (

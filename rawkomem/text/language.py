@@ -124,12 +124,6 @@ def _at_capitals(name: str) -> list[str]:
     return parts if len(parts) > 1 and min(map(len, parts)) >= MIN_PART_CHARS else []
 
 
-# Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE
-# names it.
-#
-# Its data is in `languages/<code>.py`. The search index uses
-# FTS5's stems instead.
-
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "RAWKOMEM_LANGUAGE"
 
@@ -144,9 +138,8 @@ class Language:
     """A human language, as data."""
 
     code: str
-    stop_words: frozenset[
-        str
-    ]  # function words: never the subject, and never enough to fire a condition
+    # function words: never the subject, and never enough to fire a condition
+    stop_words: frozenset[str]
     # words of any task: by themselves they do not name a subject
     generic_words: frozenset[str]
     stemmer: Stemmer
@@ -155,9 +148,8 @@ class Language:
     negations: frozenset[str] = frozenset()
     # first words of a condition that is a sentence
     openers: frozenset[str] = frozenset()
-    exceptions: tuple[
-        str, ...
-    ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
+    # phrases that start the part of a condition that says when NOT to use a memory
+    exceptions: tuple[str, ...] = ()
     alternative: str = ""  # the word between two alternatives of a condition
     # words with a full stop that does not end a sentence
     abbreviations: tuple[str, ...] = ()
@@ -315,12 +307,10 @@ class SamenessLevel:
 
 # one can replace the other (cosine: neolata, RFC-0011)
 DUPLICATE = SamenessLevel(0.95, 0.9)
-NEAR_DUPLICATE = SamenessLevel(
-    0.9, 0.8
-)  # one confirms the other; below 0.8, texts on sibling functions would match
-SIMILAR = SamenessLevel(
-    0.8, 0.6, subject_only=True
-)  # both have one subject; one may be a newer version of the other
+# one confirms the other; below 0.8, texts on sibling functions would match
+NEAR_DUPLICATE = SamenessLevel(0.9, 0.8)
+# both have one subject; one may be a newer version of the other
+SIMILAR = SamenessLevel(0.8, 0.6, subject_only=True)
 
 
 @record

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from ..model.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # stripped from both ends of a path; a full stop only from its end
 PATH_QUOTES = "\"'`,;:!?()[]{}<>*"
 MAX_PATH_LENGTH = 512  # characters; longer words are not paths
@@ -93,9 +98,8 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
     given = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
         return False
-    reach = [True] + [False] * len(
-        given
-    )  # reach[n]: whether the segments so far match the first n parts of the path
+    # reach[n]: whether the segments so far match the first n parts of the path
+    reach = [True] + [False] * len(given)
     for segment in wanted if anchored else ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
@@ -106,6 +110,17 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
                 for at, name in enumerate(given)
             ]
     return reach[-1]
+
+
+def are_in_order(parts: Iterable[str], line: str) -> bool:
+    """Tell whether a line holds all parts, each after the one before."""
+    at = 0
+    for part in parts:
+        at = line.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 def fits_wildcards(pattern: str, text: str, one: str = "?") -> bool:

@@ -17,11 +17,9 @@ from .chunks import fenced_lines
 from .conditions import subject_words
 from .language import language
 
-# Read the prose of a Markdown body: lines outside of code, and sentences.
-
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
-BACKTICKS = re.compile(r"`+")
+BACKTICKS = re.compile(r"(`+)")
 # A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])"
@@ -40,23 +38,19 @@ def without_code(line: str) -> str:
 
 def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
-    runs = [run.span() for run in BACKTICKS.finditer(line)]
-    # of each run: the next run of the same length, or itself
-    closing = [*range(len(runs))]
-    later: dict[int, int] = {}
-    for number in reversed(range(len(runs))):
-        length = runs[number][1] - runs[number][0]
-        closing[number] = later.get(length, number)
-        later[length] = number
-    at = number = 0
-    while number < len(runs):
-        if closing[number] > number:
-            start, end = runs[number][0], runs[closing[number]][1]
-            yield line[at:start], False
-            yield line[start:end], True
-            at, number = end, closing[number]
-        number += 1
-    yield line[at:], False
+    pieces = BACKTICKS.split(line)  # a text, a run, a text, …
+    plain, at = [pieces[0]], 1
+    while at < len(pieces):
+        try:
+            end = pieces.index(pieces[at], at + 1)
+        except ValueError:  # nothing closes this run
+            plain += pieces[at : at + 2]
+            at += 2
+            continue
+        yield "".join(plain), False
+        yield "".join(pieces[at : end + 1]), True
+        plain, at = [pieces[end + 1]], end + 2
+    yield "".join(plain), False
 
 
 def sentences(body: str, most: int = sys.maxsize) -> list[str]:
@@ -79,6 +73,11 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
         if len(found) >= most:
             break
     return found[:most]
+
+
+def first_sentence(body: str) -> str:
+    """Return the first sentence of a body; empty if it has none."""
+    return "".join(sentences(body, 1))
 
 
 def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
@@ -126,9 +125,8 @@ def split_sentences(text: str) -> Iterator[str]:
 # Each next sentence is the one with most words that are common in the texts and not yet in the
 # summary (a greedy heap).
 
-MIN_NEW_SHARE = (
-    1 / 3
-)  # of a sentence's words: less allows repetitions, more loses facts next to known names
+# of a sentence's words: less allows repetitions, more loses facts next to known names
+MIN_NEW_SHARE = 1 / 3
 OPENING_WEIGHT = 1.25  # a text's first sentence usually names its subject
 MAX_SENTENCE_WORDS = 60  # a longer text is a listing or a log, not a sentence
 SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")

@@ -293,9 +293,6 @@ def _sign_weight(sign: str) -> int:
     )
 
 
-# Detect look-alikes: words that mix scripts, keys that imitate a known key, and signs that imitate
-# other signs.
-
 LATIN_ALPHABET = range_edges("41-5A 61-7A C0-24F 250-2AF 1E00-1EFF FF21-FF3A FF41-FF5A")
 OTHER_SCRIPTS = {
     "Cyrillic": range_edges("400-52F 1C80-1C8F 2DE0-2DFF A640-A69F"),
