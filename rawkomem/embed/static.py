@@ -19,6 +19,7 @@ from itertools import chain
 
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING
+from ..text.clean import is_within, range_edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -173,15 +174,8 @@ INNER = "##"  # marks a piece that does not start its word
 DROPPED = ("Cc", "Cf", "Co", "Cs", "Mn")
 # the blocks that the `tokenizers` library splits; its error 2B920 (for 2B820) is kept, so that
 # ids are equal
-CJK_BLOCKS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
+CJK_BLOCKS = range_edges(
+    "3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F"
 )
 
 
@@ -282,9 +276,7 @@ def _stands_alone(char: str, category: str) -> bool:
     if char.isascii():
         # also $+<=>^`|~, which are not punctuation in Unicode
         return not char.isalnum()
-    return category[0] == "P" or any(
-        low <= ord(char) <= high for low, high in CJK_BLOCKS if len(char) == 1
-    )
+    return category[0] == "P" or (len(char) == 1 and is_within(char, CJK_BLOCKS))
 
 
 class _Plain(dict[int, str]):

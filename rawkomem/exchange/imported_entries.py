@@ -106,18 +106,14 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     stem, title = os.path.splitext(name)[0], entry.title
     above = section.split(" / ")[-2:-1]
     said = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
-    told = one_line(f"{title}: {said}", TITLE_LENGTH) if said else ""
+    sentence = [f"{title}: {said}"] if said else []
+    places = [name for name in above if name.casefold() not in VAGUE_TITLES]
+    places += [] if folder.startswith(".") else [folder]
     own_name = title.casefold() == stem.casefold()
-    if own_name and told:
-        yield told
-    if above and above[0].casefold() not in VAGUE_TITLES:
-        yield one_line(f"{above[0]}: {title}", TITLE_LENGTH)
-    if folder and not folder.startswith("."):
-        yield one_line(f"{folder}: {title}", TITLE_LENGTH)
-    if not own_name:
-        yield one_line(f"{stem}: {title}", TITLE_LENGTH)
-    if told:
-        yield told
+    places += [] if own_name else [stem]
+    named = [f"{place}: {title}" for place in places if place]
+    for name in (*(sentence if own_name else ()), *named, *sentence):
+        yield one_line(name, TITLE_LENGTH)
     for number in numbers:
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
 

@@ -6,7 +6,6 @@ again.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from ..format.mesh_fields import (
     lesson_body,
     lesson_keys,
     lesson_title,
+    sorted_json,
 )
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
 from ..learn.lessons import lesson_conditions
@@ -192,13 +192,9 @@ WHEN_KEY = "whenToUse"
 def own_fields(memory: Memory) -> dict[str, Any]:
     """Return the conditions and the window of a memory as metadata; without conditions if its import made them."""
     fields: dict[str, Any] = {}
-    if memory.amended_in or not _is_from_mesh(memory):
+    if memory.amended_in or not place_of(memory.extra).startswith("yamo:"):
         fields[WHEN_KEY] = [*memory.when]
     return fields | window_of(memory)
-
-
-def _is_from_mesh(memory: Memory) -> bool:
-    return place_of(memory.extra).startswith("yamo:")
 
 
 def take_own_fields(
@@ -337,7 +333,7 @@ def _with_columns(
         made,
         importance=importance_for(score) if score is not None else made.importance,
         by=made.by or valid_name(text_of(agent)),
-        extra={**made.extra, COLUMNS_KEY: _sorted_json(columns), **gone},
+        extra={**made.extra, COLUMNS_KEY: sorted_json(columns), **gone},
     )
 
 
@@ -431,10 +427,6 @@ def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
     return line_of(metadata.get("source"))
-
-
-def _sorted_json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 # Write a database for memory-mesh: memory_entries in schema V2, yamo_blocks, synthesized_skills.

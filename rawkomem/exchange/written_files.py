@@ -125,10 +125,8 @@ KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.ite
 
 def json_lines(memories: Iterable[Memory]) -> str:
     """Return one memory per line: the keys of its file, and its status, votes and links under `state`."""
-    return "".join(
-        json.dumps(_memory_object(memory), ensure_ascii=False) + "\n"
-        for memory in memories
-    )
+    lines = (json.dumps(_memory_object(one), ensure_ascii=False) for one in memories)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def json_lines_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:

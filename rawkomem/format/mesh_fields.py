@@ -49,14 +49,7 @@ def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
     extra: dict[str, Value] = {
         METADATA_KEYS[key]: text for key, text in texts.items() if text
     }
-    return (
-        {
-            **extra,
-            OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True),
-        }
-        if rest
-        else extra
-    )
+    return {**extra, OTHER_METADATA_KEY: sorted_json(rest)} if rest else extra
 
 
 def metadata_in(extra: Mapping[str, Value]) -> dict[str, Any]:
@@ -80,6 +73,11 @@ def json_object(said: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def sorted_json(value: Mapping[str, Any]) -> str:
+    """Return JSON with its keys in order, as the frontmatter keeps it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
 def compact_json(value: Mapping[str, Any]) -> str:
     """Return JSON without blanks, as JavaScript writes it: memory-mesh searches metadata for `"key":"value"`."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -88,12 +86,9 @@ def compact_json(value: Mapping[str, Any]) -> str:
 def importance_score(given: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
     score = given.get("importance_score")
-    usable = (
-        isinstance(score, (int, float))
-        and not isinstance(score, bool)
-        and 0 <= score <= 1
-    )
-    return float(score) if usable and score is not None else None
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
+        return None
+    return float(score) if 0 <= score <= 1 else None
 
 
 def importance_for(score: float) -> str:

@@ -48,35 +48,30 @@ def connectable() -> list[str]:
 def settings_file(name: str, project: str) -> str:
     """Return the path of a host's settings, in a project or (if `project` is empty) of the user; empty if none."""
     host = HOSTS[name]
-    return _file_below(name, project, host.project if project else host.user)
+    path = host.project if project else host.user
+    return _below(project or home_of(name), path)
 
 
 def servers_file(name: str, project: str) -> str:
     """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
     mcp = HOSTS[name].mcp
-    return _file_below(name, project, mcp.project if project else mcp.user)
+    return _below(project or home_of(name), mcp.project if project else mcp.user)
 
 
-def _file_below(name: str, project: str, file: str) -> str:
-    return os.path.join(project or home_of(name), *file.split("/")) if file else ""
+def _below(folder: str, path: str) -> str:
+    return os.path.join(folder, *path.split("/")) if path else ""
 
 
 def hooks_file(name: str, project: str) -> str:
     """Return the path of the second file from which a host reads hooks, next to its settings; empty if none."""
-    beside = HOSTS[name].hooks_beside
-    return (
-        os.path.join(os.path.dirname(settings_file(name, project)), beside)
-        if beside
-        else ""
-    )
+    folder = os.path.dirname(settings_file(name, project))
+    return _below(folder, HOSTS[name].hooks_beside)
 
 
 def skill_file(name: str, project: str) -> str:
     """Return the path of our skill for a host in a project; empty if the host has no skills."""
     skills = HOSTS[name].skills
-    return (
-        os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
-    )
+    return _below(project, skills and f"{skills}/{SKILL}")
 
 
 def files_to_remove(project: str) -> list[str]:
@@ -272,15 +267,10 @@ def carry_out(changes: list[FileEdit], project: str) -> None:
 def _owned_plugin(name: str, project: str, connect: bool) -> list[FileEdit]:
     """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
-    return (
-        [
-            _owned_change(
-                settings_file(name, project), _template(template), connect, project
-            )
-        ]
-        if template
-        else []
-    )
+    if not template:
+        return []
+    file = settings_file(name, project)
+    return [_owned_change(file, _template(template), connect, project)]
 
 
 def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:

@@ -46,7 +46,7 @@ from ..repository import Repository
 from ..repository.acts import act_rules
 from ..state.changes import Conflict
 from ..state.trust import imported_from
-from ..text.acts import GUARDS, REMIND
+from ..text.acts import ASK, DENY
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_item_id, safe_title
@@ -141,13 +141,9 @@ def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
 
 def _guards(rules: Sequence[ActRule]) -> list[str]:
     """Return a line with the memories that ask the person or deny an act, the latter first."""
-    guards = sorted((one for one in rules if one.guard != REMIND), key=_guard_rank)
+    guards = [one for guard in (DENY, ASK) for one in rules if one.guard == guard]
     named = [f"{_safe_line(one.title)} ({one.guard})" for one in guards[:MAX_GUARDS]]
     return [f"Checked when you run a command or write a file: {'; '.join(named)}"] if named else []  # fmt: skip
-
-
-def _guard_rank(rule: ActRule) -> int:
-    return -GUARDS.index(rule.guard)
 
 
 def _index(memories: Sequence[Memory]) -> list[str]:

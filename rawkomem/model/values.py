@@ -67,22 +67,14 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     names = cls.__fields__
     fields.update(cls.__defaults__)
     fields.update(zip(names, given, strict=False))
-    wrong = len(given) > len(names)
-    if named:
-        fields.update(named)
-        wrong |= len(fields) != len(names) or not named.keys().isdisjoint(
-            names[: len(given)]
-        )
+    fields.update(named)
+    wrong = len(given) > len(names) or len(fields) != len(names)
+    wrong |= not named.keys().isdisjoint(names[: len(given)])
     for name in cls.__required__[len(given) :]:
         wrong |= fields[name] is MISSING
     if wrong:
-        free = names[len(given) :]
-        odd = [name for name in named if name not in free]
-        missing = [name for name in free if fields[name] is MISSING]
-        values = f"{len(given)} of at most {len(names)} values"
-        raise TypeError(
-            f"{cls.__name__}: {values}, no field left for {odd}, nothing for {missing}"
-        )
+        values = f"{len(given)} values and {', '.join(named) or 'no names'}"
+        raise TypeError(f"{cls.__name__}({', '.join(names)}) cannot take {values}")
     for name, check in cls.__check__.items():
         if fields[name] is not cls.__defaults__[name]:
             fields[name] = check(fields[name], f"{cls.__name__}.{name}")

@@ -5,6 +5,7 @@ their nouns.
 from __future__ import annotations
 
 from ..model.values import TYPE_CHECKING, record
+from .clean import is_within, range_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,15 +105,9 @@ def heading_lines(text: str) -> Iterator[tuple[str, int]]:
 
 LETTERS_PER_TOKEN = 4  # on average
 TOKENS_PER_CJK = 1.5  # per character
-CJK_RANGES = (
-    (0x3040, 0x30FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xAC00, 0xD7AF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2FA1F),
-)
+CJK = range_edges("3040-30FF 3400-4DBF 4E00-9FFF AC00-D7AF F900-FAFF 20000-2FA1F")
 LETTER_SHAPE, DIGIT_SHAPE, SYMBOL_SHAPE, WIDE_SHAPE = "a", "0", ".", "w"
+BETWEEN_NUMBERS = str.maketrans(LETTER_SHAPE + SYMBOL_SHAPE + WIDE_SHAPE, "   ")
 
 
 def count_tokens(text: str) -> int:
@@ -120,16 +115,9 @@ def count_tokens(text: str) -> int:
     if not text:
         return 0
     shape = text.translate(_shapes)
-    numbers = len(
-        shape.replace(LETTER_SHAPE, " ")
-        .replace(SYMBOL_SHAPE, " ")
-        .replace(WIDE_SHAPE, " ")
-        .split()
-    )
-    letters, wide = (
-        shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN,
-        shape.count(WIDE_SHAPE) * TOKENS_PER_CJK,
-    )
+    numbers = len(shape.translate(BETWEEN_NUMBERS).split())
+    letters = shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN
+    wide = shape.count(WIDE_SHAPE) * TOKENS_PER_CJK
     return max(1, round(letters + shape.count(SYMBOL_SHAPE) + numbers + wide + 0.499))
 
 
@@ -141,11 +129,7 @@ class _Shapes(dict[int, str]):
         if character.isdigit():
             shape = DIGIT_SHAPE
         elif character.isspace() or character.isalpha():
-            shape = (
-                WIDE_SHAPE
-                if any(low <= code <= high for low, high in CJK_RANGES)
-                else LETTER_SHAPE
-            )
+            shape = WIDE_SHAPE if is_within(character, CJK) else LETTER_SHAPE
         else:
             shape = SYMBOL_SHAPE
         self[code] = shape

@@ -266,15 +266,13 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
         )
     elif not is_file_glob(text):
         found = _read_pattern(text, compiles)
-    elif (globs := spell_out_glob(text)) and not any(map(_fits_every_file, globs)):
+    elif (globs := spell_out_glob(text)) and not any(
+        all(fits_glob(glob, path) for path in NONSENSE_FILES) for glob in globs
+    ):
         found = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
     else:
         found = _refused_condition(text, TOO_WIDE)
     return replace(found, notes=(BACKSPACE, *found.notes)) if "\b" in pattern else found
-
-
-def _fits_every_file(glob: str) -> bool:
-    return all(fits_glob(glob, path) for path in NONSENSE_FILES)
 
 
 def pack_condition(condition: Condition) -> str:
