@@ -12,7 +12,7 @@ from typing import Any
 from ..files.journal import start_background
 from ..files.layout import Layout
 from ..files.private import lock, lock_in, open_private, write_all
-from ..files.records import change, insert, read
+from ..files.records import change, execute, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
@@ -218,8 +218,8 @@ class SinkQueue:
     def postpone(self, item: WaitingEvent) -> None:
         """Store that an event was not delivered, and when to try again."""
         sql = "UPDATE sink_queue SET tries = ?, again = ?, failure = ? WHERE key = ?"
-        with change(self.layout) as db:
-            db.execute(sql, (item.tries, item.again, item.failure, item.event["key"]))
+        state = item.tries, item.again, item.failure
+        execute(self.layout, sql, *state, item.event["key"])
 
     def remove(self, item: WaitingEvent, is_dropped: bool = False) -> None:
         """Remove an event that was delivered, or move it to the dropped events with the reason."""

@@ -256,22 +256,16 @@ def _emit_value(value: Value, indent: str) -> str:
             f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}"
             for key, item in value.items()
         )
-    if isinstance(value, list):
-        if all(isinstance(item, str) for item in value):
-            flow = (
-                "["
-                + ", ".join(_emit_scalar(str(item), flow=True) for item in value)
-                + "]"
-            )
-            if len(flow) <= FLOW_WIDTH and all(
-                _is_plain(str(item)) and "," not in str(item) for item in value
-            ):
-                return f" {flow}\n"
-            return "\n" + "".join(
-                f"{indent}  - {_emit_scalar(str(item))}\n" for item in value
-            )
+    if isinstance(value, str):
+        return f" {_emit_scalar(value)}\n"
+    texts = [item for item in value if isinstance(item, str)]
+    if len(texts) < len(value):
         return f" {_quoted(value)}\n"
-    return f" {_emit_scalar(value)}\n"
+    flow = f"[{', '.join(texts)}]"
+    are_plain = all(_is_plain(text) and "," not in text for text in texts)
+    if are_plain and len(flow) <= FLOW_WIDTH:
+        return f" {flow}\n"
+    return "\n" + "".join(f"{indent}  - {_emit_scalar(text)}\n" for text in texts)
 
 
 def _is_plain(text: str) -> bool:
@@ -287,15 +281,10 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _emit_scalar(text: str, flow: bool = False) -> str:
-    if _is_plain(text) and not (flow and "," in text):
+def _emit_scalar(text: str) -> str:
+    if _is_plain(text):
         return text
-    if (
-        "\\" in text
-        and "'" not in text
-        and not SPECIAL.search(text)
-        and "\n" not in text
-    ):
+    if "\\" in text and "'" not in text and not SPECIAL.search(text):
         return f"'{text}'"  # single quotes keep the backslashes of a pattern readable
     return _quoted(text)
 

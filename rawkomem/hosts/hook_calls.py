@@ -12,7 +12,7 @@ import time
 
 from ..files.layout import Layout
 from ..files.private import append_log, local_path
-from ..files.records import change, insert, note, read
+from ..files.records import change, execute, insert, note, read
 from ..files.session_records import checksum
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING, iso, now, record
@@ -39,13 +39,15 @@ def note_end(layout: Layout, began: tuple[int, float]) -> None:
     """Log that a call ended, and how long it took."""
     number, start = began
     took_ms = round(1000 * (time.perf_counter() - start))
+    _written(layout, "UPDATE calls SET took_ms = ? WHERE number = ?", took_ms, number)
+
+
+def _written(layout: Layout, sql: str, *values: int) -> bool:
     try:
-        with change(layout) as db:
-            db.execute(
-                "UPDATE calls SET took_ms = ? WHERE number = ?", (took_ms, number)
-            )
+        execute(layout, sql, *values)
     except RawkoError:
-        pass
+        return False
+    return True
 
 
 # Recognize a hook call that was already answered: hosts read each other's settings, so a hook may
@@ -112,11 +114,7 @@ def untold_slow_calls(layout: Layout) -> list[Called]:
     )
     slow = slow_calls([Called(*row) for row in read(layout, sql)])
     if slow:
-        try:
-            with change(layout) as db:
-                db.execute("UPDATE calls SET reported = 1")
-        except RawkoError:
-            pass
+        _written(layout, "UPDATE calls SET reported = 1")
     return slow
 
 
@@ -157,13 +155,7 @@ def note_learned(layout: Layout, learned: Learned) -> None:
 def _take_news(layout: Layout) -> list[str]:
     """Return the results of the background learner since the last prompt, and remove them."""
     lines = [line for (line,) in read(layout, "SELECT line FROM news ORDER BY number")]
-    if lines:
-        try:
-            with change(layout) as db:
-                db.execute("DELETE FROM news")
-        except RawkoError:
-            return []
-    return lines
+    return lines if lines and _written(layout, "DELETE FROM news") else []
 
 
 def _list_titles(titles: list[str]) -> str:

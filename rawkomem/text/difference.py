@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from os.path import commonprefix
+from itertools import takewhile
 
 from ..model.values import record
 from .chunks import counted
@@ -97,9 +97,9 @@ def difference(old: str, new: str) -> Parts:
     for units in (WORDS, LINES):
         one, other = units.findall(old), units.findall(new)
         total = len(one) + len(other)
-        start = commonprefix([one, other])
+        start = _shared_start(one, other)
         one, other = one[len(start) :], other[len(start) :]
-        end = commonprefix([one[::-1], other[::-1]])[::-1]
+        end = _shared_start(one[::-1], other[::-1])[::-1]
         one, other = one[: len(one) - len(end)], other[: len(other) - len(end)]
         if max(len(one), len(other)) <= MAX_COMPARED:
             steps = SequenceMatcher(None, one, other)
@@ -109,6 +109,11 @@ def difference(old: str, new: str) -> Parts:
                 whole = [(SAME, "".join(start)), *changed, (SAME, "".join(end))]
             break
     return [part for part in whole if part[1]]
+
+
+def _shared_start(one: list[str], other: list[str]) -> list[str]:
+    pairs = zip(one, other, strict=False)
+    return [unit for unit, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
 
 def _changed_parts(
