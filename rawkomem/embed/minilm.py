@@ -12,7 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..model.values import record
-from .static import SortedNames, WordPiece, broken_file, is_embeddable
+from .static import (
+    SortedNames,
+    WordPiece,
+    broken_file,
+    is_embeddable,
+    read_header,
+)
 
 if TYPE_CHECKING:
     from .minilm_pass import Encoder
@@ -32,7 +38,6 @@ if TYPE_CHECKING:
 #     names     the pieces as UTF-8 in byte order, each ended by a newline
 
 MINILM_MAGIC = b"rawkomlm"
-MINILM_VERSION = 1
 MINILM_HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
 # per number, under numpy's names of the kinds
 NUMBER_BYTES = {
@@ -145,15 +150,7 @@ def map_file(path: str) -> mmap.mmap:
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
     """Return the shape in the header; raise RawkoError if the header is invalid."""
-    if len(start) < MINILM_HEADER.size or MINILM_HEADER.unpack_from(start)[:2] != (
-        MINILM_MAGIC,
-        MINILM_VERSION,
-    ):
-        raise broken_file(
-            f"model {path}",
-            f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}",
-        )
-    return Shape(*MINILM_HEADER.unpack_from(start)[2:])
+    return Shape(*read_header(f"model {path}", start, MINILM_HEADER, MINILM_MAGIC))
 
 
 MINILM_NAME = "minilm-l6-v1"

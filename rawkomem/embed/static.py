@@ -23,6 +23,7 @@ from ..text.clean import is_within, range_edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 # The file of token vectors: sorted pieces, with a weight and an int8 row for each; only needed
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 # of adding.
 
 VECTORS_MAGIC = b"rawkovec"
-VECTORS_VERSION = 1
+FILE_VERSION = 1  # of both bundled files
 VECTORS_HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
 # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
@@ -126,23 +127,25 @@ class TokenVectors(SortedNames):
         return self.map
 
 
-def open_vectors(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
+def open_vectors(path: str) -> tuple[FileIO, tuple[Any, ...]]:
     """Return the open file and its header: pieces, dimensions, longest piece, bytes of the names."""
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115
         start = file.read(VECTORS_HEADER.size)
     except OSError as error:
         raise broken_file(f"token vectors {path}", error.strerror or str(error))
-    if len(start) < VECTORS_HEADER.size or VECTORS_HEADER.unpack(start)[:2] != (
-        VECTORS_MAGIC,
-        VECTORS_VERSION,
-    ):
-        file.close()
-        raise broken_file(
-            f"token vectors {path}",
-            f"it does not start with {VECTORS_MAGIC.decode()} {VECTORS_VERSION}",
-        )
-    return file, VECTORS_HEADER.unpack(start)[2:]
+    what = f"token vectors {path}"
+    return file, read_header(what, start, VECTORS_HEADER, VECTORS_MAGIC)
+
+
+def read_header(
+    what: str, data: bytes | mmap.mmap, header: struct.Struct, magic: bytes
+) -> tuple[Any, ...]:
+    """Return the numbers of a file's header, after its magic and its version; raise RawkoError if it is another file."""
+    if len(data) < header.size or header.unpack_from(data)[:2] != (magic, FILE_VERSION):
+        start = f"{magic.decode()} {FILE_VERSION}"
+        raise broken_file(what, f"it does not start with {start}")
+    return header.unpack_from(data)[2:]
 
 
 def broken_file(file: str, why: str) -> RawkoError:

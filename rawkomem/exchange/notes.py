@@ -291,16 +291,10 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
         return []
     # newer versions store objects
     paths = [one.get("path") if isinstance(one, dict) else one for one in named]
+    full = [os.path.realpath(os.path.expanduser(text_of(path))) for path in paths]
     top = os.path.realpath(project) + os.sep
-    folders = [
-        os.path.realpath(os.path.expanduser(path))
-        for path in paths
-        if isinstance(path, str)
-    ]
-    below = [
-        folder for folder in folders if folder.startswith(top) and os.path.isdir(folder)
-    ]
-    return [os.path.join(project, folder[len(top) :]) for folder in below]
+    below = [path for path in full if path.startswith(top) and os.path.isdir(path)]
+    return [os.path.join(project, path[len(top) :]) for path in below]
 
 
 def read_serena(source: Source) -> Iterator[Entry]:

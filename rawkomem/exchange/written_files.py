@@ -49,14 +49,15 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
         name: os.path.join(folder, *name.split("/"))
         for name in (*files, *before, LIST_NAME)
     }
+    hashes = {name: hex_hash(text) for name, text in sorted(files.items())}
     found = {name: _file_hash(path) for name, path in paths.items()}
     theirs = [
         name
-        for name in files
-        if found[name] and found[name] not in (before.get(name), hex_hash(files[name]))
+        for name, hash in hashes.items()
+        if found[name] not in ("", before.get(name), hash)
     ]
     if theirs:
-        names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
+        names = ", ".join(theirs[:MAX_NAMES_SHOWN])
         raise Refused(
             f"not written by rawkomem, or changed since: {names}",
             "name another folder, or move them away",
@@ -64,7 +65,7 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
     gone = sorted(
         name for name in before if name not in files and found[name] == before[name]
     )
-    written = sorted(name for name in files if found[name] != hex_hash(files[name]))
+    written = [name for name, hash in hashes.items() if found[name] != hash]
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(paths[name], folder)
     try:
@@ -72,7 +73,6 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
             os.unlink(paths[name])
-        hashes = {name: hex_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
             replace_whole(paths[LIST_NAME], listed.encode())
@@ -81,9 +81,8 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             f"cannot write {folder}: {failure.strerror}",
             "check permissions and free space",
         ) from None
-    return ExportedFiles(
-        tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone)
-    )
+    unchanged = tuple(name for name in hashes if name not in written)
+    return ExportedFiles(tuple(written), unchanged, tuple(gone))
 
 
 def _read_list(folder: str) -> dict[str, str]:

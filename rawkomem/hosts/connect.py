@@ -92,7 +92,7 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
     """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
     host = HOSTS[name]
     handlers = {}
-    for theirs, event in host.events:
+    for theirs, event in host.events.items():
         call = f"rawkomem hook {name} {event}"
         handlers[theirs] = {
             **host.handler(event, guarded(call), time_limit_s(name, event))
@@ -104,7 +104,7 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
-    grouped, matchers = HOSTS[name].grouped, dict(HOSTS[name].matchers)
+    grouped, matchers = HOSTS[name].grouped, HOSTS[name].matchers
     items: dict[str, object] = {}
     for event, handler in hook_handlers(name).items():
         only = {"matcher": matchers[event]} if event in matchers else {}

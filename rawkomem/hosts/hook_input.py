@@ -14,13 +14,13 @@ from ..model.errors import BadInput, NotFound
 from .known_hosts import ALIASES, EVENTS, HOSTS, Call, Fields
 
 # Claude Code's names of fields → those of Call
-FIELDS = (
+FIELDS = {
     # a sub-agent has a context of its own, so it counts as a session
-    ("agent_id", "session"), ("agentId", "session"),
-    ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
-    ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
-    ("prompt_id", "prompt_id"),
-)  # fmt: skip
+    "agent_id": "session", "agentId": "session",
+    "session_id": "session", "prompt": "prompt", "cwd": "folder", "transcript_path": "transcript",
+    "last_assistant_message": "reply", "source": "why", "reason": "why",
+    "prompt_id": "prompt_id",
+}  # fmt: skip
 # enough for a prompt with a pasted log, or for the messages of a long turn
 MAX_INPUT_BYTES = 16 * 2**20
 # more input is read and dropped up to this, so that the host does not get a closed pipe
@@ -33,7 +33,7 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     name = ALIASES.get(name, name)
     if name not in HOSTS:
         raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
-    event = dict(HOSTS[name].events).get(event, event)
+    event = HOSTS[name].events.get(event, event)
     if event not in EVENTS:
         raise BadInput(f"unknown event {event!r}", "one of " + ", ".join(EVENTS))
     if len(data) > MAX_INPUT_BYTES:
@@ -58,8 +58,8 @@ def _call_fields(fields: Fields) -> dict[str, str]:
     """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
     said: dict[str, str] = {}
     for theirs, ours in (
-        *FIELDS,
-        *(pair for host in HOSTS.values() for pair in host.fields),
+        *FIELDS.items(),
+        *(pair for host in HOSTS.values() for pair in host.fields.items()),
     ):
         if (
             ours not in said

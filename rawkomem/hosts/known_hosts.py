@@ -13,7 +13,7 @@ from ..model.values import record
 from ..text.acts import REMIND
 
 Fields = Mapping[str, object]
-Names = tuple[tuple[str, str], ...]
+Names = Mapping[str, str]
 
 
 START, PROMPT, COMPACT, TURN, END = (
@@ -31,14 +31,14 @@ LEARN = "learn"  # the event of the background learner; no host sends it
 ACT_EVENTS = BEFORE, AFTER = "before-tool", "after-tool"
 COMMAND, WRITE = "command", "write"
 EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
-CLAUDE_EVENTS = (
-    ("SessionStart", START),
-    ("SubagentStart", SUBAGENT),
-    ("UserPromptSubmit", PROMPT),
-    ("PreToolUse", BEFORE),
-    ("Stop", TURN),
-    ("SessionEnd", END),
-)
+CLAUDE_EVENTS = {
+    "SessionStart": START,
+    "SubagentStart": SUBAGENT,
+    "UserPromptSubmit": PROMPT,
+    "PreToolUse": BEFORE,
+    "Stop": TURN,
+    "SessionEnd": END,
+}
 MCP_ENTRY: Fields = {"command": "rawkomem", "args": ["mcp"]}
 STATUS_MESSAGES = {
     START: "Loading project memories",
@@ -134,14 +134,14 @@ class Host:
     version: int = 0  # the version that the settings file must contain; 0: none
     events: Names = CLAUDE_EVENTS  # the host's name of an event → ours
     # the host's name of an event → the names of tools for which it calls us
-    matchers: Names = ()
+    matchers: Names = {}
     # event, command, seconds → settings
     handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler
     grouped: bool = True  # whether a handler is inside a group with a list of handlers
     # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
     cmd_key: str = ""
     # event → the longest time limit that the host accepts
-    max_seconds: tuple[tuple[str, int], ...] = ()
+    max_seconds: Mapping[str, int] = {}
     skills: str = ""  # folder of skills in a project
     mcp: Mcp = Mcp("")  # where the host stores MCP servers
     # path in templates/agents of the marketplace file that lists our plugin
@@ -150,7 +150,7 @@ class Host:
     mentions: tuple[str, ...] = ()
     # Calls of hooks
     # the host's name of a field → the name in Call, where it differs from Claude Code's
-    fields: Names = ()
+    fields: Names = {}
     # a field that only this host passes, even to hooks that were set up for another host
     mark: str = ""
     project_variable: str = ""  # the environment variable that names the project
@@ -255,7 +255,7 @@ HOSTS = {
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
         first_step="start 'claude' in {folder} and trust it",
         project=".claude/settings.json",
-        matchers=(("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),),
+        matchers={"PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit"},
         reads_above=False,
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
@@ -284,14 +284,14 @@ HOSTS = {
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
         hooks_beside="hooks.json",
-        matchers=(("PreToolUse", "Bash|apply_patch|Edit|Write"),),
+        matchers={"PreToolUse": "Bash|apply_patch|Edit|Write"},
         asks=(),  # Codex reports an error for this answer
         cmd_key="commandWindows",
         marketplace="claude/.claude-plugin/marketplace.json",  # Codex reads it, too
-        max_seconds=((END, 3),),
+        max_seconds={END: 3},
         mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
-        fields=(("turn_id", "prompt_id"),),
+        fields={"turn_id": "prompt_id"},
         max_context_bytes=8_000,  # Codex puts more than 2,500 tokens into a file
         notice=SYSTEM_MESSAGE,
         transcript="codex",
@@ -310,10 +310,10 @@ HOSTS = {
             "opencode/opencode.json",
             {"type": "local", "command": ["rawkomem", "mcp"], "enabled": True},
         ),
-        events=(),
+        events={},
         skills=AGENTS_SKILLS,
         mentions=(".opencode/plugins", "opencode.json"),
-        fields=(("sessionID", "session"),),
+        fields={"sessionID": "session"},
         answer=lambda _, context: context,  # our own plugin reads plain text
         act=lambda _, guard, text: {"guard": guard, "text": text},
         asks=(),
@@ -327,29 +327,29 @@ HOSTS = {
         mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
         marketplace="claude/.cursor-plugin/marketplace.json",
         version=1,
-        events=(
-            ("sessionStart", START),
-            ("beforeSubmitPrompt", PROMPT),
-            ("beforeShellExecution", BEFORE),
-            ("preToolUse", BEFORE),
-            ("postToolUse", AFTER),
-            ("preCompact", COMPACT),
-            ("stop", TURN),
-            ("sessionEnd", END),
-        ),
-        matchers=(("preToolUse", "Write"), ("postToolUse", "Shell|Write")),
+        events={
+            "sessionStart": START,
+            "beforeSubmitPrompt": PROMPT,
+            "beforeShellExecution": BEFORE,
+            "preToolUse": BEFORE,
+            "postToolUse": AFTER,
+            "preCompact": COMPACT,
+            "stop": TURN,
+            "sessionEnd": END,
+        },
+        matchers={"preToolUse": "Write", "postToolUse": "Shell|Write"},
         handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
         act=_cursor_act,
         asks=(COMMAND,),
         reminds_after=True,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
-        fields=(
-            ("conversation_id", "session"),
-            ("workspace_roots", "folder"),
-            ("text", "reply"),
-            ("generation_id", "prompt_id"),
-        ),
+        fields={
+            "conversation_id": "session",
+            "workspace_roots": "folder",
+            "text": "reply",
+            "generation_id": "prompt_id",
+        },
         mark="cursor_version",
         project_variable="CURSOR_PROJECT_DIR",
         transcript_variable="CURSOR_TRANSCRIPT_PATH",
@@ -364,16 +364,16 @@ HOSTS = {
         home=("COPILOT_HOME", "~/.copilot"),
         mcp=Mcp(MCP_SERVERS, ".mcp.json", "mcp-config.json"),
         version=1,
-        events=(
-            ("sessionStart", START),
-            ("subagentStart", SUBAGENT),
-            ("userPromptTransformed", PROMPT),
-            ("preToolUse", BEFORE),
-            ("postToolUse", AFTER),
-            ("preCompact", COMPACT),
-            ("agentStop", TURN),
-            ("sessionEnd", END),
-        ),
+        events={
+            "sessionStart": START,
+            "subagentStart": SUBAGENT,
+            "userPromptTransformed": PROMPT,
+            "preToolUse": BEFORE,
+            "postToolUse": AFTER,
+            "preCompact": COMPACT,
+            "agentStop": TURN,
+            "sessionEnd": END,
+        },
         handler=lambda _, line, seconds: {
             "type": "command",
             "bash": line,
@@ -384,7 +384,7 @@ HOSTS = {
         act=_copilot_act,
         reminds_after=True,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
-        fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
+        fields={"sessionId": "session", "transcriptPath": "transcript"},
         answer=_copilot_answer,
         is_heard=_copilot_hears,
         # Copilot also runs Claude Code's hooks, but drops their answers
@@ -404,24 +404,24 @@ HOSTS = {
             "settings.json",
             {**MCP_ENTRY, "timeout": 60_000},
         ),
-        events=(
-            ("SessionStart", START),
-            ("BeforeAgent", PROMPT),
-            ("BeforeTool", BEFORE),
-            ("AfterTool", AFTER),
-            ("AfterAgent", TURN),
-            ("SessionEnd", END),
-        ),
-        matchers=(
-            ("BeforeTool", "run_shell_command|write_file|replace"),
-            ("AfterTool", "run_shell_command|write_file|replace"),
-        ),
+        events={
+            "SessionStart": START,
+            "BeforeAgent": PROMPT,
+            "BeforeTool": BEFORE,
+            "AfterTool": AFTER,
+            "AfterAgent": TURN,
+            "SessionEnd": END,
+        },
+        matchers={
+            "BeforeTool": "run_shell_command|write_file|replace",
+            "AfterTool": "run_shell_command|write_file|replace",
+        },
         handler=_gemini_handler,
         act=_gemini_act,
         asks=(),  # without a person at it, Gemini CLI would wait for ever
         reminds_after=True,
         skills=AGENTS_SKILLS,
-        fields=(("prompt_response", "reply"),),
+        fields={"prompt_response": "reply"},
         project_variable="GEMINI_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
@@ -483,9 +483,8 @@ TIME_LIMITS_S = {
 
 def time_limit_s(name: str, event: str) -> int:
     """Return how many seconds a host waits for the answer to one of our events."""
-    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(
-        event, TIME_LIMITS_S[PROMPT]
-    )
+    limits = {**TIME_LIMITS_S, **HOSTS[name].max_seconds}
+    return limits.get(event, TIME_LIMITS_S[PROMPT])
 
 
 def home_of(name: str) -> str:

@@ -139,18 +139,15 @@ def read_prompt(text: str) -> SplitPrompt:
 
 def sentences_of(ask: str) -> list[str]:
     """Return the sentences of a request, with short ones joined. Of many, return the first and the last ones."""
-    parts: list[str] = []
-    for line in ask.split("\n"):
-        line = line.strip().lstrip("-*•> ").strip()
-        for end in SENTENCE_ENDS:
-            line = line.replace(end, f"{end[0]}\n")
-        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+    for end in SENTENCE_ENDS:
+        ask = ask.replace(end, f"{end[0]}\n")
     joined: list[str] = []
-    for part in parts:
-        if joined and (
-            len(joined[-1].split()) < MIN_SENTENCE_WORDS
-            or len(part.split()) < MIN_SENTENCE_WORDS
-        ):
+    for line in ask.split("\n"):
+        part = line.strip().lstrip("-*•> ").strip()
+        if not any(map(str.isalnum, part)):
+            continue
+        words = [len(one.split()) for one in (*joined[-1:], part)]
+        if joined and min(words) < MIN_SENTENCE_WORDS:
             joined[-1] = f"{joined[-1]} {part}"
         else:
             joined.append(part)
