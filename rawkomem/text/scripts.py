@@ -363,9 +363,14 @@ def _mixed_scripts(word: str) -> str:
 
 
 def _fold_key(key: str) -> str:
-    seen = visible_text(key)[0]
-    plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
-    return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)
+    seen = normalize("NFKD", visible_text(key)[0])
+    return _folded(seen).strip().translate(LATIN_LETTERS)
+
+
+def _folded(text: str) -> str:
+    """Return a decomposed text in small letters without marks; capitals that look like Latin ones become Latin."""
+    plain = text.translate(LATIN_CAPITALS).casefold()
+    return "".join(c for c in plain if not combining(c))
 
 
 _fold_known_key = cache(_fold_key)
@@ -391,9 +396,7 @@ def read_as_seen(line: str) -> tuple[str, list[int] | None]:
     return "".join(seen), [*places, len(line)]
 
 
-_plain_looks: dict[str, str] = {}
-
-
+@cache
 def _plain_look(character: str) -> str:
     """Return the plain characters, in lower case, that one character looks like."""
     if character in LINE_BREAKS:
@@ -402,16 +405,9 @@ def _plain_look(character: str) -> str:
         return " "
     if character.isascii():
         return character.lower()
-    if character not in _plain_looks:
-        sign = character.translate(LOOKALIKE_SIGNS)
-        plain = (
-            normalize("NFKD", sign)
-            .translate(LOOKALIKE_SIGNS)
-            .translate(LATIN_CAPITALS)
-            .casefold()
-        )
-        letters = "".join(c for c in plain if not combining(c))
-        letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
-        letters = "" if treatment_of(character) in UNSEEN else letters
-        _plain_looks[character] = " " if letters.isspace() else letters
-    return _plain_looks[character]
+    if treatment_of(character) in UNSEEN:
+        return ""
+    sign = normalize("NFKD", character.translate(LOOKALIKE_SIGNS))
+    letters = _folded(sign.translate(LOOKALIKE_SIGNS))
+    letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
+    return " " if letters.isspace() else letters
