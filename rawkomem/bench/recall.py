@@ -344,8 +344,8 @@ def _turns_of_question(question: Record) -> tuple[Turn, ...]:
         return tuple(
             turn for one in records for turn in turns_of_record(one, host_of(one))
         )
-    said = question.get("lately")
-    return (Turn(ASSISTANT, str(said)),) if said else ()
+    message = question.get("lately")
+    return (Turn(ASSISTANT, str(message)),) if message else ()
 
 
 def _report(rows: Sequence[Record]) -> Record:

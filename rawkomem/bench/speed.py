@@ -102,10 +102,10 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     hook = [command("hook", "claude", "prompt")]
     add("prompt hook", _median(hook, project, _prompts(project), PROMPT_PAUSE_S))
     act = [command("hook", "claude", "before-tool")]
-    quiet, told = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
+    quiet, reminded = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
     _time(act[0], project, quiet[0])  # makes the table
     add("before-tool hook, nothing to say", _median(act, project, quiet))
-    add("before-tool hook, a reminder", _median(act, project, told))
+    add("before-tool hook, a reminder", _median(act, project, reminded))
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")

@@ -111,8 +111,8 @@ class CachedEmbedder:
         with self._lock:
             if len(self._known) + len(texts) > CACHE_TEXTS:
                 self._known.clear()  # rare, and cheaper than tracking the order of use
-            said = [text for text in dict.fromkeys(texts) if text.strip()]
-            missing = [text for text in said if text not in self._known]
+            filled = [text for text in dict.fromkeys(texts) if text.strip()]
+            missing = [text for text in filled if text not in self._known]
             if missing:
                 self._known.update(zip(missing, self.inner.embed(missing), strict=True))
             return [self._known.get(text, bytes(4 * self.dims)) for text in texts]

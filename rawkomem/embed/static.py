@@ -435,5 +435,7 @@ class Rarity:
                 ]
             )
         )
-        said = math.log(max(1.0, length * self._vectors.weight(row)))
-        return max(MIN_RARITY, min(1.0, (said - COMMONEST) / (RAREST - COMMONEST)))
+        log_length = math.log(max(1.0, length * self._vectors.weight(row)))
+        return max(
+            MIN_RARITY, min(1.0, (log_length - COMMONEST) / (RAREST - COMMONEST))
+        )

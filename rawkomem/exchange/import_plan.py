@@ -235,12 +235,12 @@ class MemoriesHere:
         """Return the memory from this place; else one from the same file that has lost its section and is similar."""
         if found := self.places.get(place):
             return found
-        said = statement_of(entry.body)
+        statement = statement_of(entry.body)
         lost = self.left.get(place.partition("#")[0], [])
         similar = (
             one
             for one in lost
-            if shared_words(said, statement_of(one.body)) >= SIMILAR.min_shared
+            if shared_words(statement, statement_of(one.body)) >= SIMILAR.min_shared
         )
         return next(similar, None)
 
@@ -302,15 +302,15 @@ def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
     return len(lines_of(entry.body)) if f"{read[number][1]}:" in RULE_KINDS else 0
 
 
-def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
-    entry = redact_entry(given)
+def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
+    entry = redact_entry(original)
     place = f"{kind}:{place_of(entry.extra)}"
     row = FORMATS[kind]
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
     dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
-    said = without(entry.extra, *dropped)
+    extra = without(entry.extra, *dropped)
     entry = replace(
-        entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place}
+        entry, body=as_read_back(entry.body), extra={**extra, IMPORTED: place}
     )
     entry = replace(entry, id=entry.id or _import_id(entry, place))
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
@@ -331,7 +331,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
         )
     if f"{kind}:" in RULE_KINDS and entry.title.casefold() in here.titles:
         entry = replace(
-            entry, title=other_title(replace(entry, extra=given.extra), here.titles)
+            entry, title=other_title(replace(entry, extra=original.extra), here.titles)
         )
     (new,) = plan_add(entry).entries
     _check_readable(new)
@@ -393,20 +393,20 @@ def _check_readable(new: Entry) -> None:
         )
 
 
-def _saying(said: Entry | Memory) -> Saying:
-    return said.title, said.body, globs_in(said.when)
+def _saying(item: Entry | Memory) -> Saying:
+    return item.title, item.body, globs_in(item.when)
 
 
-def _content(said: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
-    return said.kind, said.body, said.tags, said.importance
+def _content(item: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
+    return item.kind, item.body, item.tags, item.importance
 
 
 def _import_id(entry: Entry, place: str) -> str:
     """Return an id made from a memory's place and content, so that a repeated import gives the same ids."""
-    said = repr(
+    content = repr(
         (place, entry.kind, entry.title, entry.body, entry.tags, entry.importance)
     )
-    return f"{CREATES[entry.kind].prefix}_{hex_hash(said, IMPORT_ID_DIGITS)}"
+    return f"{CREATES[entry.kind].prefix}_{hex_hash(content, IMPORT_ID_DIGITS)}"
 
 
 def entries_to_write(

@@ -105,8 +105,8 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     folder, name = os.path.split(path)
     stem, title = os.path.splitext(name)[0], entry.title
     above = section.split(" / ")[-2:-1]
-    said = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
-    sentence = [f"{title}: {said}"] if said else []
+    opening = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
+    sentence = [f"{title}: {opening}"] if opening else []
     places = [name for name in above if name.casefold() not in VAGUE_TITLES]
     places += [] if folder.startswith(".") else [folder]
     own_name = title.casefold() == stem.casefold()
@@ -163,10 +163,10 @@ NAMED_GLOB = re.compile(r"`(\*\*?[./][^`\s]{1,60})`")
 
 def conditions_from_description(description: str) -> list[str]:
     """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
-    said = " ".join(clean(description).split())
-    sentences = [part.strip() for part in SENTENCE_END.split(said) if part.strip()]
-    told = [when for sentence in sentences if (when := _from_opener(sentence))]
-    for found in (told, [said], sentences[:1]):
+    text = " ".join(clean(description).split())
+    sentences = [part.strip() for part in SENTENCE_END.split(text) if part.strip()]
+    conditions = [when for sentence in sentences if (when := _from_opener(sentence))]
+    for found in (conditions, [text], sentences[:1]):
         if fit := [condition for condition in found if _is_specific(condition)]:
             return fit
     return []
@@ -213,8 +213,8 @@ def _subject_phrase(heading: str) -> str:
     phrase = words[len([*opening]) : last]
     is_last = last == len(words) or not phrase[-1].isalpha()
     is_short = len(phrase) <= MAX_PHRASE_WORDS and (len(phrase) > 1 or is_last)
-    said = " ".join(phrase).strip(".,!?'\"*_/")
-    return said if is_short and "," not in said else ""
+    subject = " ".join(phrase).strip(".,!?'\"*_/")
+    return subject if is_short and "," not in subject else ""
 
 
 def _introduces(word: str) -> bool:

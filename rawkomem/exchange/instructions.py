@@ -103,8 +103,8 @@ def shortened_page(
     for line, level in [*heading_lines(_without_ours(text)), ("", 1)]:
         if 0 < level <= CUT_LEVEL and section:
             body = section[1:] if heading_level(section[0]) else section
-            said = plain_lines(strip_page("\n".join(body)))
-            is_moved = said and said <= known
+            content = plain_lines(strip_page("\n".join(body)))
+            is_moved = content and content <= known
             staying = _staying_lines("\n".join(section), kept, has_title)
             left += staying if is_moved else section
             has_title = has_title or heading_level(section[0]) == 1
@@ -123,14 +123,14 @@ def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[
     above: list[str] = []  # headings of the next rule
     is_open = False
     for is_code, block in _blocks(section):
-        said, level = plain_lines(block), 0 if is_code else heading_level(block)
+        content, level = plain_lines(block), 0 if is_code else heading_level(block)
         is_item = not is_code and bool(BULLET.match(block))
         if level > 1 or (level and has_title):
             above = [one for one in above if heading_level(one) < level] + [block]
             is_open = False
             continue
         is_part = is_open and (is_code or is_item)
-        is_rule = (bool(said) and said <= kept) or (
+        is_rule = (bool(content) and content <= kept) or (
             not is_code and is_emphasized(block)
         )
         is_open = is_part or (is_rule and block.endswith(":"))
@@ -302,10 +302,10 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
 
 
 def _first_words(lines: list[str]) -> str:
-    said = first_sentence("\n".join(lines))
-    said = said.partition(": ")[0] if said.startswith("**") else said
+    sentence = first_sentence("\n".join(lines))
+    sentence = sentence.partition(": ")[0] if sentence.startswith("**") else sentence
     return shorten(
-        said.replace("*", "").rstrip(".: "),
+        sentence.replace("*", "").rstrip(".: "),
         TITLE_SENTENCE_LENGTH,
         placeholder=" …",
         break_on_hyphens=False,
@@ -347,27 +347,27 @@ def _joined_section(one: Section, other: Section) -> Section:
 
 def heading_text(line: str) -> str:
     """Return the text of a heading without `#` signs, pictures and badges; links are replaced by their text."""
-    said = INLINE_LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
-    return " ".join(said.strip(" #\t").split())
+    text = INLINE_LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
+    return " ".join(text.strip(" #\t").split())
 
 
 def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
-    said: list[str] = []
+    lines: list[str] = []
     for line, level in [*heading_lines(text), ("", 1)]:
         if not 0 < level <= deepest:
-            said.append(line)
+            lines.append(line)
             continue
         names = (*above, *(name for _, name in trail))
-        yield from _closed_section(said, names, deepest)
+        yield from _closed_section(lines, names, deepest)
         outer = [(at, name) for at, name in trail if at < level]
-        trail, said = [*outer, (level, heading_text(line))], []
+        trail, lines = [*outer, (level, heading_text(line))], []
 
 
 def _closed_section(
-    said: list[str], trail: tuple[str, ...], deepest: int
+    lines: list[str], trail: tuple[str, ...], deepest: int
 ) -> Iterator[Section]:
-    body = "\n".join(said).strip("\n").rstrip()
+    body = "\n".join(lines).strip("\n").rstrip()
     deeper = [level for _, level in heading_lines(body) if level]
     if len(body.split()) > MAX_SECTION_WORDS and deeper and deepest < 6:
         yield from _cut_below(body, min(deeper), trail)

@@ -158,8 +158,8 @@ def item_text(item: Item) -> str:
     return next((text for text in named if isinstance(text, str)), "")
 
 
-def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
-    """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
+def item_entry(item: Item, place: str, title: object = "", **arguments: Any) -> Entry:
+    """Return the entry of a memory of another program; `arguments` are further arguments of entry_from."""
     page = SourcePage(
         place,
         "",
@@ -171,5 +171,5 @@ def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry
         str(title or text.partition("\n")[0]),
         text,
         str(item.get("id", "")),
-        **said,
+        **arguments,
     )

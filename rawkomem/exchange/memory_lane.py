@@ -179,13 +179,13 @@ def read_lane(source: Source) -> Iterator[Entry]:
 
 
 def _lane_entry(source: Source, row: Row, place: str) -> Entry:
-    given = _parsed_json(row.get("metadata", ""))
-    if row.get("metadata", "").strip() and not isinstance(given, dict):
+    metadata = _parsed_json(row.get("metadata", ""))
+    if row.get("metadata", "").strip() and not isinstance(metadata, dict):
         source.skip(
             f"{place}#{row['id']}",
             "its metadata is not a JSON object: only the columns are imported",
         )
-    about: dict[str, Any] = given if isinstance(given, dict) else {}
+    about: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     extra, content = with_long_fields(_lane_extra(row, about), row["content"])
     tags = [
         *_listed_texts(row.get("tags", "")),
@@ -230,12 +230,12 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     for key in ("supersedes", "supersededBy"):
         if key in named:
             named[key] = [lane_id(id) for id in texts_in(named[key])]
-    told = {
+    unusual = {
         key: value
         for key, value in named.items()
         if value not in DEFAULT_VALUES.get(key, ())
     }
-    return renamed_fields(told)
+    return renamed_fields(unusual)
 
 
 def lane_id(id: str) -> str:

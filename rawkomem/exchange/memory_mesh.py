@@ -156,9 +156,9 @@ def opened_table(db: Any, name: str, folder: str) -> Any:
     try:
         return db.open_table(name)
     except (ValueError, OSError, RuntimeError) as failure:
-        said = str(failure).partition("\n")[0][:200]
+        reason = str(failure).partition("\n")[0][:200]
         raise BadInput(
-            f"the table {name} in {folder} cannot be read: {said}",
+            f"the table {name} in {folder} cannot be read: {reason}",
             "check that it is complete",
         ) from None
 
@@ -363,7 +363,7 @@ def _lesson_entry(
     if metadata.get("type") != LESSON_KIND or not isinstance(pattern, str):
         return None
     block, _ = read_yamo_block(str(metadata.get("yamo_wire_format", "")))
-    said = {
+    texts = {
         key: str(metadata.get(key) or "")
         for key in ("oversight", "preventative_rule", "severity")
     }
@@ -372,15 +372,15 @@ def _lesson_entry(
             LessonContext(
                 situation=block.value("context", "original_context")
                 if block
-                else said["oversight"],
+                else texts["oversight"],
                 error_pattern=pattern,
                 fix=block.value("meta", "rationale")
                 if block
-                else said["preventative_rule"],
+                else texts["preventative_rule"],
                 applicable_scope=str(metadata.get("applicable_scope") or ""),
                 inverse_lesson=str(metadata.get("inverse_lesson") or ""),
                 confidence=float(metadata.get("rule_confidence", 0)),
-                **said,
+                **texts,
             )
         )
     except (BadInput, ValueError, TypeError):
@@ -401,8 +401,8 @@ def _lesson_entry(
 
 def _skill_entry(row: Mapping[str, Any], page: SourcePage, id: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
-    said = {"intent": line_of(row["intent"]), "description": skill.description}
-    name, extra = str(row["name"]) or skill.name, filled(said)
+    fields = {"intent": line_of(row["intent"]), "description": skill.description}
+    name, extra = str(row["name"]) or skill.name, filled(fields)
     made = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
@@ -418,11 +418,11 @@ def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, An
 
 def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     """Return metadata as frontmatter, without values that the entry's own keys contain."""
-    said = {"source"} if _source_text(metadata) == metadata.get("source") else set()
+    in_entry = {"source"} if _source_text(metadata) == metadata.get("source") else set()
     tags = metadata.get("tags", [])
     if [*valid_tags(texts_in(tags))] == tags:
-        said.add("tags")
-    return extra_from_metadata(without(metadata, *said))
+        in_entry.add("tags")
+    return extra_from_metadata(without(metadata, *in_entry))
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
@@ -514,9 +514,9 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
             written += new
             unchanged += same
     except (OSError, RuntimeError) as failure:
-        said = str(failure).partition("\n")[0][:200]
+        reason = str(failure).partition("\n")[0][:200]
         raise Unwritable(
-            f"cannot write {folder}: {said}", "check permissions and free space"
+            f"cannot write {folder}: {reason}", "check permissions and free space"
         ) from None
     return ExportedFiles(tuple(written), tuple(unchanged), ())
 
@@ -605,7 +605,7 @@ def _mesh_content(memory: Memory, text: str) -> str:
     return fenced[2] if fenced and as_one_body(fenced[2]) == text else text
 
 
-def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
+def _written_metadata(memory: Memory, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a row; for an imported memory, its original metadata with later changes."""
     kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
     placed = {
@@ -614,14 +614,14 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         if memory.extra.get(place)
     }
     own = {"source": memory.source, "tags": [*memory.tags]}
-    told = {**filled(own), **kept, **placed}
+    merged = {**filled(own), **kept, **placed}
     if memory.amended_in:
-        told["tags"] = own["tags"]
+        merged["tags"] = own["tags"]
     if COLUMNS_KEY in memory.extra:
-        return told
+        return merged
     titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
     lesson = lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
-    return {"type": said.get("type", DEFAULT_TYPE), **titled, **told, **lesson}
+    return {"type": metadata.get("type", DEFAULT_TYPE), **titled, **merged, **lesson}
 
 
 def _as_known(

@@ -63,17 +63,17 @@ def _tag_groups(memories: Sequence[Memory], root: str) -> Iterator[str]:
 
 def _memory_line(memory: Memory, root: str) -> str:
     opening = first_sentence(memory.body)[:SOURCE_LENGTH]
-    said = one_line(without_links(opening), SENTENCE_LENGTH)
+    sentence = one_line(without_links(opening), SENTENCE_LENGTH)
     grave = (
         f" **{memory.importance}**" if memory.importance in ("high", "critical") else ""
     )
-    told = (
-        f" – {escaped_line(said)}"
-        if said and said.rstrip(".") != memory.title.rstrip(".")
+    summary = (
+        f" – {escaped_line(sentence)}"
+        if sentence and sentence.rstrip(".") != memory.title.rstrip(".")
         else ""
     )
     link = quote(root + memory.path, safe="/.-_~")
-    return f"- [{link_text(memory.title or memory.id)}]({link}){grave}{told}\n"
+    return f"- [{link_text(memory.title or memory.id)}]({link}){grave}{summary}\n"
 
 
 def without_links(text: str) -> str:

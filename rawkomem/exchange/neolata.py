@@ -83,9 +83,9 @@ ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
 MAX_KEPT_CHARS = 40_000  # of all kept fields: a frontmatter has at most 64 KiB
 
 
-def our_id(given: object) -> str:
+def our_id(their_id: object) -> str:
     """Return our id for an id of neolata: the same id if neolata or rawkomem made it, else one from its hash."""
-    id = str(given)
+    id = str(their_id)
     return id if THEIR_ID.fullmatch(id) else id_here(id)
 
 

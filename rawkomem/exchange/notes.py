@@ -248,8 +248,8 @@ def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
 
 
 def _author_names(fields: Mapping[str, Value]) -> list[str]:
-    given = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
-    listed = list_of(given) or [given]
+    authors = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
+    listed = list_of(authors) or [authors]
     return [
         text_of(item.get("name")) if isinstance(item, dict) else text_of(item)
         for item in listed
@@ -433,7 +433,8 @@ def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
 
 def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
-    fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
+    fields = front.fields
+    arguments = note_arguments(fields, front.body, page.stem)
     # pandoc stores it as a field
     abstract = text_of(fields.get("abstract")).strip()
     text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
@@ -448,14 +449,14 @@ def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entr
         return
     names = [to.strip().rpartition("/")[2] for to in RELATION.findall(body)]
     related = tuple(dict.fromkeys(map(slug, names)))
-    given["extra"], whole = with_long_fields(given["extra"], body)
+    arguments["extra"], whole = with_long_fields(arguments["extra"], body)
     if len(body.split()) > MAX_NOTE_WORDS:
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
             made = entry_from(
-                page, name, section.body, " / ".join(section.trail), **given
+                page, name, section.body, " / ".join(section.trail), **arguments
             )
             yield replace(made, related=related)
     else:
-        yield replace(entry_from(page, title, whole, **given), related=related)
+        yield replace(entry_from(page, title, whole, **arguments), related=related)

@@ -225,14 +225,14 @@ def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str,
 def _okf_entry(memory: Memory) -> Entry:
     """Return our entry plus the keys that OKF requires; OKF readers keep unknown keys."""
     entry = entry_of_memory(memory)
-    said: dict[str, Value] = {
+    keys: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
         "description": str(memory.extra.get("description") or _description(memory)),
         "timestamp": iso(memory.updated or memory.created),
     }
     if memory.source.startswith(("http://", "https://")):
-        said["resource"] = memory.source
-    return replace(entry, extra={**entry.extra, **filled(said)})
+        keys["resource"] = memory.source
+    return replace(entry, extra={**entry.extra, **filled(keys)})
 
 
 def _description(memory: Memory) -> str:

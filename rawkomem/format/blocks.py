@@ -81,9 +81,9 @@ def split_blocks(text: str) -> list[Block]:
             body = TRAILING_SEPARATOR.sub("", body)
         lead = len(body) - len(body.lstrip("\n"))
         line = lines.at(opened.body) + lead
-        said = body.strip("\n").rstrip()
+        content = body.strip("\n").rstrip()
         blocks.append(
-            Block(opened.fields, said, opened.line, line, tuple(opened.problems))
+            Block(opened.fields, content, opened.line, line, tuple(opened.problems))
         )
         if following is None:
             return blocks
@@ -116,8 +116,8 @@ def digest_of(block: Block, id: str = "") -> str:
     """
     fields = {key: field.value for key, field in (block.fields or {}).items()}
     id = str(fields.pop("id", "")).strip() or id
-    said = repr(({"id": id, **fields}, block.body))
-    return ("" if id else NO_ID) + hex_hash(said, DIGEST_DIGITS)
+    content = repr(({"id": id, **fields}, block.body))
+    return ("" if id else NO_ID) + hex_hash(content, DIGEST_DIGITS)
 
 
 def with_id(text: str, id: str) -> str:
@@ -319,5 +319,5 @@ def _piece(text: str, last: bool) -> Piece:
     closing = CLOSING.search(text, text.find("\n") + 1)
     body = closing.end() + 1 if closing else 0
     gap = None if last else SEPARATING_LINES.search(text, min(body, len(text)))
-    said = text[: gap.start() if gap else len(text)].rstrip(BLANK)
-    return Piece(said, text[len(said) :], last)
+    entry = text[: gap.start() if gap else len(text)].rstrip(BLANK)
+    return Piece(entry, text[len(entry) :], last)

@@ -633,7 +633,7 @@ def entry_from_note(text: str) -> Entry:
     If that is too long for a title, its start is the title and the whole text is the body. The text is redacted first:
     a part of a secret is not recognized.
     """
-    given, text = text, redact(text).strip()
+    original, text = text, redact(text).strip()
     line, _, rest = text.partition("\n")
     end = SENTENCE_END.search(line)
     if end:
@@ -645,7 +645,7 @@ def entry_from_note(text: str) -> Entry:
             text,
         )
     return Entry(
-        title=title.removesuffix("."), body=rest.strip(), leaks=text != given.strip()
+        title=title.removesuffix("."), body=rest.strip(), leaks=text != original.strip()
     )
 
 

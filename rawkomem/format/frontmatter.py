@@ -106,8 +106,8 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
     if not text.endswith("\n") or len(text) > MAX_PLAIN_CHARS:
         return None
     fields: dict[str, Field] = {}
-    for number, said in enumerate(text[:-1].split("\n"), line):
-        match = PLAIN_LINE.fullmatch(said)
+    for number, row in enumerate(text[:-1].split("\n"), line):
+        match = PLAIN_LINE.fullmatch(row)
         if match is None or match[1] in fields:
             return None
         key, plain, quoted, items = match.groups()

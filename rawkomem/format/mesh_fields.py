@@ -38,14 +38,14 @@ LOWEST_SCORES = {"critical": 0.9, "high": 0.8, "medium": 0.41}
 SCORE_DIGITS = 6  # to round to: a float32 column returns 0.4000000059 for 0.4
 
 
-def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
+def extra_from_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     """Return metadata as frontmatter keys and values."""
     texts = {
         key: value
-        for key, value in given.items()
+        for key, value in metadata.items()
         if key in METADATA_KEYS and isinstance(value, str)
     }
-    rest = without(given, *texts)
+    rest = without(metadata, *texts)
     extra: dict[str, Value] = {
         METADATA_KEYS[key]: text for key, text in texts.items() if text
     }
@@ -64,10 +64,10 @@ def metadata_in(extra: Mapping[str, Value]) -> dict[str, Any]:
     }
 
 
-def json_object(said: object) -> dict[str, Any]:
+def json_object(source: object) -> dict[str, Any]:
     """Return the object in a JSON text, or an object as is; empty for anything else."""
     try:
-        value = json.loads(said) if isinstance(said, str) and said else said
+        value = json.loads(source) if isinstance(source, str) and source else source
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -83,9 +83,9 @@ def compact_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def importance_score(given: Mapping[str, Any]) -> float | None:
+def importance_score(metadata: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
-    score = given.get("importance_score")
+    score = metadata.get("importance_score")
     if isinstance(score, bool) or not isinstance(score, (int, float)):
         return None
     return float(score) if 0 <= score <= 1 else None
@@ -146,10 +146,10 @@ def is_pattern_id(text: str) -> bool:
 
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
-    given = without(as_dict(context), "confidence")
+    fields = without(as_dict(context), "confidence")
     texts = {
         name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
-        for name, text in given.items()
+        for name, text in fields.items()
     }
     for name, value in texts.items():
         if not value and name not in OPTIONAL_LESSON_FIELDS:
@@ -191,13 +191,13 @@ def lesson_body(context: LessonContext) -> str:
         context.preventative_rule,
     )
     line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
-    told = (
+    sections = (
         (heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items()
     )
     return "\n\n".join(
         [
             " ".join(line.split()),
-            *(f"{heading}\n\n{text}" for heading, text in told if text),
+            *(f"{heading}\n\n{text}" for heading, text in sections if text),
         ]
     )
 
@@ -206,14 +206,15 @@ def lesson_context(
     title: str, importance: str, extra: Mapping[str, Value], body: str
 ) -> LessonContext:
     """Return the lesson of an entry; without lesson keys, the title is the rule and the text is the situation."""
-    given = {field: _text(extra, key) for key, field in LESSON_KEYS.items()}
-    told = _prose_fields(body)
+    fields = {field: _text(extra, key) for key, field in LESSON_KEYS.items()}
+    sections = _prose_fields(body)
     if "patternId" not in extra:
-        given["preventative_rule"] = given["preventative_rule"] or title
-        told["situation"] = told["situation"] or body
-    severity = given["severity"] if given["severity"] in SEVERITIES else importance
+        fields["preventative_rule"] = fields["preventative_rule"] or title
+        sections["situation"] = sections["situation"] or body
+    severity = fields["severity"] if fields["severity"] in SEVERITIES else importance
     return LessonContext(
-        **{**given, **told, "severity": severity}, confidence=rule_confidence(extra)
+        **{**fields, **sections, "severity": severity},
+        confidence=rule_confidence(extra),
     )
 
 
@@ -245,14 +246,14 @@ def lesson_title(context: LessonContext) -> str:
 
 def _prose_fields(body: str) -> dict[str, str]:
     """Return the text below each heading, by field."""
-    told: dict[str, list[str]] = {field: [] for field in LESSON_HEADINGS.values()}
+    sections: dict[str, list[str]] = {field: [] for field in LESSON_HEADINGS.values()}
     current: list[str] = []
     for line in body.split("\n"):
         if line.strip() in LESSON_HEADINGS:
-            current = told[LESSON_HEADINGS[line.strip()]]
+            current = sections[LESSON_HEADINGS[line.strip()]]
         else:
             current.append(line)
-    return {field: "\n".join(lines).strip() for field, lines in told.items()}
+    return {field: "\n".join(lines).strip() for field, lines in sections.items()}
 
 
 def _text(extra: Mapping[str, Value], key: str) -> str:

@@ -168,8 +168,8 @@ class _BlockReader:
                 self.problems.append(found)
         if any(problem.level == ERROR for problem in self.problems):
             return None
-        said = self.values.pop("log")
-        log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
+        text = self.values.pop("log")
+        log = tuple(_decoded(word.strip()) for word in text.split(";")) if text else ()
         values: dict[str, Any] = {
             part: _decoded(value) for part, value in self.values.items()
         }
@@ -251,18 +251,18 @@ def _templates() -> dict[str, YamoBlock]:
 def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBlock:
     """Return the block of an operation; raise KeyError if the operation is unknown or lacks a value."""
     template = _templates()[operation]
-    said = {**values, "timestamp": iso(at)}
-    said |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
-    said["preview"] = " ".join(str(values.get("preview", "")).split())[
+    words = {**values, "timestamp": iso(at)}
+    words |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
+    words["preview"] = " ".join(str(values.get("preview", "")).split())[
         :PREVIEW_LENGTH
     ].strip()
     sections = {
         name: tuple(
-            (key, text.format_map(said)) for key, text in getattr(template, name)
+            (key, text.format_map(words)) for key, text in getattr(template, name)
         )
         for name in YAMO_SECTIONS
     }
-    log = tuple(word.format_map(said) for word in template.log)
+    log = tuple(word.format_map(words) for word in template.log)
     return replace(
         template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log
     )

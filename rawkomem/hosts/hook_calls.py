@@ -129,17 +129,17 @@ def notice_of(layout: Layout, injection: Injection | None = None) -> str:
         if injection
         else []
     )
-    said = [f"added {_list_titles(titles)}"] if titles else []
+    notes = [f"added {_list_titles(titles)}"] if titles else []
     if injection and (waiting := waiting_note(injection)):
-        said.append(waiting)
-    said += _take_news(layout)
+        notes.append(waiting)
+    notes += _take_news(layout)
     if slow := untold_slow_calls(layout):
         events = ", ".join(dict.fromkeys(call.event for call in slow))
         calls = counted(len(slow), "earlier hook call")
-        said.append(
+        notes.append(
             f"{calls} took longer than {slow[-1].host} waits ({events}): run 'rawkomem doctor'"
         )
-    return f"rawkomem: {'; '.join(said)}" if said else ""
+    return f"rawkomem: {'; '.join(notes)}" if notes else ""
 
 
 def note_learned(layout: Layout, learned: Learned) -> None:
@@ -182,7 +182,7 @@ def note_failure(layout: Layout, host: str, event: str, message: str) -> None:
     try:
         from ..redaction.find import redact  # messages may quote secrets
 
-        said = one_line(redact(f"{host} {event}: {message}"), MAX_LOG_LINE_CHARS)
-        append_log(local_path(layout, LOG_FILE), f"{iso(now())} {said}", MAX_LOG_BYTES)
+        line = one_line(redact(f"{host} {event}: {message}"), MAX_LOG_LINE_CHARS)
+        append_log(local_path(layout, LOG_FILE), f"{iso(now())} {line}", MAX_LOG_BYTES)
     except Exception:
         pass

@@ -44,30 +44,32 @@ def read_call(name: str, event: str, data: bytes) -> Call:
         raise BadInput(f"stdin is not JSON: {str(failure)[:80]}") from None
     if not isinstance(fields, dict):
         raise BadInput("stdin is not a JSON object")
-    said = _call_fields(fields)
-    if "transcript" not in said:
-        said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
+    texts = _call_fields(fields)
+    if "transcript" not in texts:
+        texts["transcript"] = next(
+            filter(None, _environment("transcript_variable")), ""
+        )
     # Cursor marks its calls, even if it runs a hook of Claude Code's settings.
     marked = [
         other for other, host in HOSTS.items() if host.mark and host.mark in fields
     ]
-    return Call(marked[0] if marked else name, event, fields, **said)
+    return Call(marked[0] if marked else name, event, fields, **texts)
 
 
 def _call_fields(fields: Fields) -> dict[str, str]:
     """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for theirs, ours in (
         *FIELDS.items(),
         *(pair for host in HOSTS.values() for pair in host.fields.items()),
     ):
         if (
-            ours not in said
+            ours not in texts
             and theirs in fields
             and (text := _field_text(fields[theirs]))
         ):
-            said[ours] = text
-    return said
+            texts[ours] = text
+    return texts
 
 
 def read_stdin(descriptor: int = 0) -> bytes:
@@ -86,9 +88,9 @@ def read_stdin(descriptor: int = 0) -> bytes:
     return b"".join(kept)
 
 
-def as_json(said: object) -> bytes:
+def as_json(answer: object) -> bytes:
     """Return an answer as a line of JSON."""
-    return f"{json.dumps(said)}\n".encode()
+    return f"{json.dumps(answer)}\n".encode()
 
 
 def say(data: bytes) -> None:

@@ -93,8 +93,8 @@ def lately_in(
     prompt: str,
 ) -> Lately:
     """Return the last exchange from turns with the latest first."""
-    said = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
-    last_said = next(filter(None, said), "")
+    replies = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
+    last_said = next(filter(None, replies), "")
     asked = (turn.text.strip() for turn in people if turn.role == USER)
     last_asked = next(
         (
@@ -179,18 +179,18 @@ def hear_prompt(layout: Layout, call: Call) -> None:
     if not HOSTS[call.host].keeps_context:
         note_fresh(layout, call.session)
         return
-    told = told_to(layout, call.session)
+    injected = told_to(layout, call.session)
     head = checksum(call.prompt.strip()[:HEAD_CHARS])
-    if told.prompt == head and _is_unanswered(told, call.transcript):
+    if injected.prompt == head and _is_unanswered(injected, call.transcript):
         note_lost(layout, call.session)
     note_asked(layout, call.session, head, _transcript_size(call.transcript))
 
 
-def _is_unanswered(told: Told, transcript: str) -> bool:
+def _is_unanswered(injected: Told, transcript: str) -> bool:
     """Tell whether the last prompt is recent and the transcript shows no answer to it."""
-    if not 0 <= now() - told.at < MAX_CANCEL_MS:
+    if not 0 <= now() - injected.at < MAX_CANCEL_MS:
         return False
-    since = transcript_tail(transcript, max(0, told.heard)) if transcript else b""
+    since = transcript_tail(transcript, max(0, injected.heard)) if transcript else b""
     return not any(mark in since for mark in ANSWERED)
 
 
@@ -235,13 +235,13 @@ def _subagent_task(layout: Layout, call: Call) -> str:
         if b'"tool_use"' not in line:
             continue
         try:
-            said = json.loads(line)["message"]
-            message = message or said["id"]
-            if said["id"] != message:
+            reply = json.loads(line)["message"]
+            message = message or reply["id"]
+            if reply["id"] != message:
                 break
             tasks += [
                 (str(part["id"]), str(part["input"]["prompt"]))
-                for part in said["content"][::-1]
+                for part in reply["content"][::-1]
                 if part["type"] == "tool_use" and part["name"] in SUBAGENT_TOOLS
             ]
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -251,14 +251,18 @@ def _subagent_task(layout: Layout, call: Call) -> str:
 
 
 def rehearsed(
-    repository: Repository, prompt: str, before: Sequence[Turn], told: Told, room: int
+    repository: Repository,
+    prompt: str,
+    before: Sequence[Turn],
+    injected: Told,
+    room: int,
 ) -> Injection:
     """Return the injection for a prompt that follows some turns. Records nothing."""
     from ..repository.injecting import rehearse  # only replays need it
 
     turns = before[::-1]
     task = Task(prompt, lately=lately_in(turns, turns, prompt).exchange)
-    return _fitting(rehearse(repository, task, told, FORM), room)
+    return _fitting(rehearse(repository, task, injected, FORM), room)
 
 
 def _fitting(injection: Injection, room: int) -> Injection:

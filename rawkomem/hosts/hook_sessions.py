@@ -78,16 +78,16 @@ If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `ra
 `rawkomem context --goal "goal"`, at the start of a task, shows what worked and what failed in similar earlier work."""
 
 
-def opening(repository: Repository, given: Collection[str] = ()) -> str:
+def opening(repository: Repository, received: Collection[str] = ()) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close.
 
-    `given` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
+    `received` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
     """
     rows = repository.list(without_records(None))
     introduction = INTRODUCTION.format(count=len(rows))
     always, listed = _vouched_facts(repository, rows)
     counting = [row.id for row in rows if row.status == ACTIVE and row.vouched]
-    again = repository.get_many([id for id in counting if id in given])
+    again = repository.get_many([id for id in counting if id in received])
     edited = note_of_changed_rules(repository.layout)
     parts = [
         introduction,
@@ -357,12 +357,12 @@ def _transcript_of_call(layout: Layout, call: Call) -> str:
 
     Empty if there is no such file.
     """
-    said = call.transcript
-    if is_hosts_own(said):
-        note_transcript(layout, call.session, said)
-    elif not said and call.event == END:
-        said = transcript_of(layout, call.session)
-    return said if said and os.path.isfile(said) else ""
+    path = call.transcript
+    if is_hosts_own(path):
+        note_transcript(layout, call.session, path)
+    elif not path and call.event == END:
+        path = transcript_of(layout, call.session)
+    return path if path and os.path.isfile(path) else ""
 
 
 def _write_messages(call: Call, talk: IO[bytes]) -> None:
@@ -389,8 +389,8 @@ def keep_messages(layout: Layout, call: Call) -> None:
             for one in messages[-MAX_MESSAGES:]
             if not (call.is_subagents and _is_prompt(one))
         ]
-        told = {"sessionId": call.session, "messages": _redacted(heard)}
-        keep_talk(layout, call.session, json.dumps(told).encode())
+        record = {"sessionId": call.session, "messages": _redacted(heard)}
+        keep_talk(layout, call.session, json.dumps(record).encode())
 
 
 def _is_prompt(message: object) -> bool:

@@ -142,12 +142,12 @@ def run_hook(folder: str, arguments: list[str]) -> None:
                 do_unwaited(later)
     except Exception as failure:  # the host must keep working after any error
         if layout:
-            said = (
+            reason = (
                 failure.message
                 if isinstance(failure, RawkoError)
                 else f"{type(failure).__name__}: {failure}"
             )
-            note_failure(layout, host, event, said)
+            note_failure(layout, host, event, reason)
 
 
 def _layout_of(folder: str, call: Call | None) -> Layout | None:
@@ -186,8 +186,8 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
     elif call.event in ACT_EVENTS:  # by the host's own name
         from .hook_acts import answer_act
 
-        if said := answer_act(layout, call):
-            say(as_json(said))
+        if response := answer_act(layout, call):
+            say(as_json(response))
     elif call.event == TALK:
         from .hook_sessions import keep_messages
 
@@ -238,12 +238,18 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
-    given = received_ids(repository.layout, call.session) if call.why == COMPACT else ()
+    received = (
+        received_ids(repository.layout, call.session) if call.why == COMPACT else ()
+    )
     if (
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        say(answer(call, opening(repository, given), _notice(repository.layout, call)))
+        say(
+            answer(
+                call, opening(repository, received), _notice(repository.layout, call)
+            )
+        )
     repository.core.wake_sinks()
     return None
 
@@ -273,12 +279,16 @@ def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> s
 def answer(call: Call, context: str, notice: str = "") -> bytes:
     """Return the answer in the host's format: context for the model, and a line for the person; empty if neither."""
     host = HOSTS[call.host]
-    said = host.answer(call, context) if context else {}
-    if notice and isinstance(said, dict):
-        said = {**said, host.notice: notice}
-    if not said:
+    response = host.answer(call, context) if context else {}
+    if notice and isinstance(response, dict):
+        response = {**response, host.notice: notice}
+    if not response:
         return b""
-    return said.encode("utf-8", "replace") if isinstance(said, str) else as_json(said)
+    return (
+        response.encode("utf-8", "replace")
+        if isinstance(response, str)
+        else as_json(response)
+    )
 
 
 def _open_repository(layout: Layout, call: Call) -> Repository:

@@ -91,11 +91,11 @@ def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") ->
 
 def claude_act(call: Call, guard: str, text: str) -> object:
     """Return the answer to a call before a tool runs, in Claude Code's format."""
-    said = {"permissionDecision": guard, "permissionDecisionReason": text}
+    decision = {"permissionDecision": guard, "permissionDecisionReason": text}
     return {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
-            **({"additionalContext": text} if guard == REMIND else said),
+            **({"additionalContext": text} if guard == REMIND else decision),
         }
     }
 
@@ -193,8 +193,8 @@ REWRITTEN = "transformedPrompt"
 
 
 def _cursor_answer(call: Call, context: str) -> object:
-    said = {"additional_context": context}
-    return {"continue": True, **said} if call.event == PROMPT else said
+    fields = {"additional_context": context}
+    return {"continue": True, **fields} if call.event == PROMPT else fields
 
 
 def _copilot_answer(call: Call, context: str) -> object:
@@ -235,8 +235,8 @@ def _copilot_act(call: Call, guard: str, text: str) -> object:
 
 def _gemini_act(call: Call, guard: str, text: str) -> object:
     if guard == REMIND:
-        said = {"hookEventName": "AfterTool", "additionalContext": text}
-        return {"hookSpecificOutput": said}
+        output = {"hookEventName": "AfterTool", "additionalContext": text}
+        return {"hookSpecificOutput": output}
     return {"decision": guard, "reason": text}
 
 

@@ -260,14 +260,14 @@ def past_answers(repository: Repository, past: Past) -> Iterator[PastAnswer]:
     readers = {
         host.transcript: host for host in reversed(HOSTS.values()) if host.transcript
     }
-    host, told = readers.get(past.host, HOSTS["claude"]), Told()
+    host, injected = readers.get(past.host, HOSTS["claude"]), Told()
     for number, moment in enumerate(past.moments, 1):
         if moment.is_fresh or not host.keeps_context:
-            told = Told()
+            injected = Told()
         before, room = past.before(moment), host.max_context_bytes
-        injection = rehearsed(repository, moment.prompt, before, told, room)
-        keys = told.keys | {*map(received_key, injection.items)}
-        told = Told(keys, told.tokens + tokens_spent(injection))
+        injection = rehearsed(repository, moment.prompt, before, injected, room)
+        keys = injected.keys | {*map(received_key, injection.items)}
+        injected = Told(keys, injected.tokens + tokens_spent(injection))
         prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
         memories = tuple(item.memory for item in injection.items)
         yield PastAnswer(

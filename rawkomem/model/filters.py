@@ -149,12 +149,12 @@ def read_share(value: Any, where: str) -> float:
 
 
 def _included(words: Words, where: str) -> tuple[str, ...]:
-    given = [
+    listed = [
         word.strip()
         for several in checked_texts(words, where)
         for word in several.split(",")
     ]
-    return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(given, where)  # type: ignore[no-any-return]
+    return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(listed, where)  # type: ignore[no-any-return]
 
 
 def _statuses(words: Words, where: str) -> tuple[str, ...]:

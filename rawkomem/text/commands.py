@@ -368,10 +368,10 @@ def _run_by_find(words: list[str]) -> Iterator[_Command]:
             runs = True
 
 
-def _made(words: list[str], given: str = "") -> Iterator[_Command]:
+def _made(words: list[str], stdin: str = "") -> Iterator[_Command]:
     command = _Command()
     command.words = words
-    command.input = given
+    command.input = stdin
     if _trim(command):
         yield command
 
@@ -429,12 +429,12 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
         stars and len(words) <= len(pattern) - stars
     ):
         return False
-    given = _options(words)
+    options = _options(words)
     names: list[str] = []
     anywhere = pattern[0] in TAKES_ANY
     for word in pattern[1:]:
         if word[:1] == "-":
-            if not _has_option(word, given):
+            if not _has_option(word, options):
                 return False
             anywhere |= not names
         elif word != "*":
@@ -453,14 +453,14 @@ def _plain(word: str) -> str:
 
 def _options(words: list[str]) -> set[str]:
     """Return the options of a command under all their names, and each letter of `-rf`."""
-    given: set[str] = set()
+    options: set[str] = set()
     for word in words[1:]:
         if word[:1] == "-":
-            given |= {word, word.partition("=")[0], *_letters(word)}
+            options |= {word, word.partition("=")[0], *_letters(word)}
     for *heads, one, other in SAME:
-        if given & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
-            given |= {one, other}
-    return given
+        if options & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
+            options |= {one, other}
+    return options
 
 
 def _letters(option: str) -> set[str]:
@@ -468,10 +468,10 @@ def _letters(option: str) -> set[str]:
     return {f"-{letter}" for letter in letters[1]} if letters else set()
 
 
-def _has_option(option: str, given: set[str]) -> bool:
+def _has_option(option: str, options: set[str]) -> bool:
     letters = _letters(option)
-    return bool(letters and letters <= given) or any(
-        _like(option, one) for one in given
+    return bool(letters and letters <= options) or any(
+        _like(option, one) for one in options
     )
 
 

@@ -519,8 +519,8 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
         )
         if reason.startswith(RE2_LIMITS):
             return None, (TOO_LARGE,)
-        said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
-        return None, (Note("bad-regex", said, REGEX_HINT),)
+        text = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
+        return None, (Note("bad-regex", text, REGEX_HINT),)
 
 
 # Test whether a whenToUse condition fires on a text, and find problems with conditions for

@@ -336,10 +336,10 @@ def statement_of(text: str) -> ContentWords:
 
 def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the numbers and the negations in a text."""
-    said = text.replace("'", "").replace("’", "").lower()
-    odd = (word.strip(WORD_EDGES) for word in set(said.split()) if not word.isalpha())
+    lower = text.replace("'", "").replace("’", "").lower()
+    odd = (word.strip(WORD_EDGES) for word in set(lower.split()) if not word.isalpha())
     numbers = frozenset(word for word in odd if any(c.isdigit() for c in word))
-    return numbers, language().negations.intersection(language().words(said))
+    return numbers, language().negations.intersection(language().words(lower))
 
 
 def says_same(

@@ -95,11 +95,11 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
     `**` matches any number of folders.
     """
     wanted = pattern.removeprefix("./").strip("/").split("/")
-    given = path.removeprefix("./").strip("/").split("/")
+    parts = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
         return False
     # reach[n]: whether the segments so far match the first n parts of the path
-    reach = [True] + [False] * len(given)
+    reach = [True] + [False] * len(parts)
     for segment in wanted if anchored else ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
@@ -107,7 +107,7 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
         else:
             reach = [False] + [
                 reach[at] and fits_wildcards(segment, name)
-                for at, name in enumerate(given)
+                for at, name in enumerate(parts)
             ]
     return reach[-1]
 

@@ -162,15 +162,15 @@ def extract_sentences(
         ],
         most_words,
     )
-    said: list[list[str]] = [[] for _ in texts]
+    summaries: list[list[str]] = [[] for _ in texts]
     for sentence in sorted(chosen, key=lambda sentence: sentence.place):
-        said[sentence.place[0]].append(sentence.text)
+        summaries[sentence.place[0]].append(sentence.text)
     if not chosen and found:  # all sentences are too long: take the start of the first
-        said[found[0].place[0]] = [
+        summaries[found[0].place[0]] = [
             " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)])
             + " …"
         ]
-    return said
+    return summaries
 
 
 def join_sentences(parts: Iterable[str]) -> str:
@@ -201,37 +201,39 @@ def _weighed_sentences(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
 
 def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
     common = Counter(root for sentence in found for root in sentence.stems)
-    said: set[str] = set()
+    covered: set[str] = set()
     chosen: list[Sentence] = []
     heap = [
-        (-_sentence_gain(sentence, said, common), sentence.place, number)
+        (-_sentence_gain(sentence, covered, common), sentence.place, number)
         for number, sentence in enumerate(found)
     ]
     heapify(heap)
     while heap:
         old, place, number = heappop(heap)
         sentence = found[number]
-        gain = -_sentence_gain(sentence, said, common)
+        gain = -_sentence_gain(sentence, covered, common)
         if gain > old:
             if gain < 0:
                 heappush(heap, (gain, place, number))
         elif len(sentence.text.split()) <= most_words:
             most_words -= len(sentence.text.split())
             chosen.append(sentence)
-            said |= sentence.stems
+            covered |= sentence.stems
     return chosen
 
 
 def _sentence_gain(
-    sentence: Sentence, said: set[str], common: Mapping[str, int]
+    sentence: Sentence, covered: set[str], common: Mapping[str, int]
 ) -> float:
     """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
-    new = sentence.stems - said
+    new = sentence.stems - covered
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0
-    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted for equal sums
+    information = sum(
+        sorted(log(1 + common[root]) for root in new)
+    )  # sorted for equal sums
     opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
-    return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
+    return information / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
 
 
 # Find the words that name the subject of texts, for labels of clusters and topics.
