@@ -345,7 +345,8 @@ def _by_kind(wanted: Sequence[LabelledText]) -> tuple[tuple[str, int, float], ..
     for row in wanted:
         kinds.setdefault(row.kind, []).append(row.found)
     return tuple(
-        (kind, len(found), _share(found)) for kind, found in sorted(kinds.items())
+        (kind, len(verdicts), _share(verdicts))
+        for kind, verdicts in sorted(kinds.items())
     )
 
 

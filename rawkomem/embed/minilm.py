@@ -101,15 +101,15 @@ def layer_products(shape: Shape) -> dict[str, tuple[int, int]]:
 
 def array_places(shape: Shape) -> dict[str, ArrayPlace]:
     """Return every array of a file by its name, in the order of the layout."""
-    found: dict[str, ArrayPlace] = {}
+    places: dict[str, ArrayPlace] = {}
     start = MINILM_HEADER.size
     for name, kind, dims in array_parts(shape):
         size = NUMBER_BYTES[kind]
         for count in dims:
             size *= count
-        found[name] = ArrayPlace(kind, dims, start, start + size)
+        places[name] = ArrayPlace(kind, dims, start, start + size)
         start += size
-    return found
+    return places
 
 
 def array_parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:

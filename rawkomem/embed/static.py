@@ -195,12 +195,12 @@ class WordPiece:
 
     def rows(self, text: str) -> list[int]:
         """Return the rows of a text's pieces, in order."""
-        found = bert_words(text)
-        pieces = list(map(self._cut.get, found))
+        words = bert_words(text)
+        pieces = list(map(self._cut.get, words))
         if None in pieces:
             pieces = [
                 self._learn(word) if known is None else known
-                for word, known in zip(found, pieces, strict=True)
+                for word, known in zip(words, pieces, strict=True)
             ]
         return list(chain.from_iterable(pieces))  # type: ignore[arg-type]
 
@@ -286,10 +286,10 @@ class _Plain(dict[int, str]):
     """Caches plain() for str.translate."""
 
     def __missing__(self, code: int) -> str:
-        found = plain_character(code)
+        plain = plain_character(code)
         if len(self) < MAX_CACHED_CHARS:
-            self[code] = found
-        return found
+            self[code] = plain
+        return plain
 
 
 PLAIN_CHARACTERS = _Plain()

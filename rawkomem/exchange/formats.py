@@ -278,7 +278,7 @@ def _tracked_below(project: str) -> list[str]:
     try:
         tree = own_tree(project)
         below = tree.path(project)
-        found = tree.git.names("ls-files", "-z", "--", below)
+        paths = tree.git.names("ls-files", "-z", "--", below)
     except GitFailed:
         return []
-    return [path.removeprefix(f"{below}/") for path in found]
+    return [path.removeprefix(f"{below}/") for path in paths]

@@ -233,8 +233,8 @@ class MemoriesHere:
 
     def older_version(self, entry: Entry, place: str) -> Memory | None:
         """Return the memory from this place; else one from the same file that has lost its section and is similar."""
-        if found := self.places.get(place):
-            return found
+        if memory := self.places.get(place):
+            return memory
         statement = statement_of(entry.body)
         lost = self.left.get(place.partition("#")[0], [])
         similar = (

@@ -79,13 +79,13 @@ def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     } - VAGUE_TITLES
     taken = set(fine)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
-    found = []
+    renamed = []
     for entry in entries:
         if (name := entry.title.casefold()) not in fine:
             entry = replace(entry, title=other_title(entry, taken, numbers[name]))
             taken.add(entry.title.casefold())
-        found.append(entry)
-    return found
+        renamed.append(entry)
+    return renamed
 
 
 def other_title(
@@ -166,8 +166,8 @@ def conditions_from_description(description: str) -> list[str]:
     text = " ".join(clean(description).split())
     sentences = [part.strip() for part in SENTENCE_END.split(text) if part.strip()]
     conditions = [when for sentence in sentences if (when := _from_opener(sentence))]
-    for found in (conditions, [text], sentences[:1]):
-        if fit := [condition for condition in found if _is_specific(condition)]:
+    for candidates in (conditions, [text], sentences[:1]):
+        if fit := [condition for condition in candidates if _is_specific(condition)]:
             return fit
     return []
 
@@ -312,8 +312,10 @@ def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
 
 def valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags within our limits, without the `#` of some tools."""
-    found = dict.fromkeys(one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags)
-    return tuple(tag for tag in found if tag)[:MAX_TAGS]
+    cleaned = dict.fromkeys(
+        one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags
+    )
+    return tuple(tag for tag in cleaned if tag)[:MAX_TAGS]
 
 
 def valid_name(by: str) -> str:

@@ -242,13 +242,13 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
         is_title = first.startswith("# ")
         body = (rest if is_title else text).strip("\n").rstrip()
         return [Section((heading_text(first),) if is_title else (), body)]
-    found: list[Section] = []
+    sections: list[Section] = []
     for section in (rule for part in cut_sections(text) for rule in _cut_list(part)):
-        if found and _belong_together(found[-1], section):
-            found[-1] = _joined_section(found[-1], section)
+        if sections and _belong_together(sections[-1], section):
+            sections[-1] = _joined_section(sections[-1], section)
         else:
-            found.append(section)
-    return found
+            sections.append(section)
+    return sections
 
 
 def _cut_list(section: Section) -> list[Section]:

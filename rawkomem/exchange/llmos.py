@@ -108,7 +108,7 @@ def read_llmos(folder: str) -> LlmosFolder:
 def _memory_files(folder: str) -> dict[str, str]:
     """Return place → path of the memory files; the folder is that of LLMos or of one project."""
     own = f"{PROJECTS}{os.path.basename(folder)}/"
-    found = {}
+    files = {}
     for start, pattern in (
         ("", LOG_FILE),
         ("", f"{PROJECTS}*/{CONTEXT}"),
@@ -123,8 +123,8 @@ def _memory_files(folder: str) -> dict[str, str]:
                 os.path.join(os.path.dirname(home), "memory")
             )
             if os.path.isfile(file) and not is_alone:
-                found[start + name.replace(os.sep, "/")] = file
-    return found
+                files[start + name.replace(os.sep, "/")] = file
+    return files
 
 
 def _pieces(place: str, text: str) -> list[Entry]:
@@ -136,18 +136,18 @@ def _pieces(place: str, text: str) -> list[Entry]:
     if inner == [CONTEXT]:
         return [_context_entry(project, text)]
     folder = inner[1] if len(inner) == 3 else ""
-    found: list[Entry] = []
+    pieces: list[Entry] = []
     if folder in (SHORT_TERM, TRACES) and name.endswith(".md") and name != CACHE:
-        found = _blocks(text, f"log/{project}/{name}", project)
+        pieces = _blocks(text, f"log/{project}/{name}", project)
     elif folder == LONG_TERM and name.endswith(".md"):
-        found = _sections(project, name, text)
-    return found or [_whole_file(place, text, project)]
+        pieces = _sections(project, name, text)
+    return pieces or [_whole_file(place, text, project)]
 
 
 def _blocks(text: str, path: str, project: str) -> list[Entry]:
     """Return the traces and experiences of a file; empty if the file contains anything else."""
     entries = read_data(text.encode(), path, advice=False).entries
-    found = []
+    blocks = []
     for entry in entries:
         if entry.draft or entry.kind not in (TRACE, EXPERIENCE):
             return []
@@ -167,10 +167,10 @@ def _blocks(text: str, path: str, project: str) -> list[Entry]:
             id = _content_id(entry)
             if "id" in entry.given:
                 extra = {**extra, ID_KEY: entry.id}
-        found.append(
+        blocks.append(
             replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra)
         )
-    return found
+    return blocks
 
 
 def _entry(project: str, title: str, body: str, tag: str, **fields: object) -> Entry:
@@ -218,11 +218,11 @@ def _sections(project: str, name: str, text: str) -> list[Entry]:
             parts.append([])
         parts[-1].append(line)
     cut = [(part[0].strip("# "), "\n".join(part).strip()) for part in parts[1:]]
-    found = [(title, part) for title, part in cut if "\n" in part]
-    if not found and body:
-        found = [(name.removesuffix(".md"), body)]
+    titled = [(title, part) for title, part in cut if "\n" in part]
+    if not titled and body:
+        titled = [(name.removesuffix(".md"), body)]
     entries = []
-    for title, part in found:
+    for title, part in titled:
         mark = MARKED_ID.search(part)
         id = mark[1] if mark else ""
         part = MARKED_ID.sub("", part, count=1).strip()
@@ -263,8 +263,8 @@ def write_llmos(
         files.setdefault(file, []).append(memory)
     return [
         done
-        for file, held in sorted(files.items())
-        for done in _append_to(folder, file, held)
+        for file, group in sorted(files.items())
+        for done in _append_to(folder, file, group)
     ]
 
 

@@ -73,8 +73,8 @@ def _stop_after(looks: int) -> Callable[[], bool]:
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
     """Return the columns of an ordinary table; empty if there is no such table."""
     kind = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?"
-    found = connection.execute(kind, (table,)).fetchone()
-    if not found or not found[0] or _is_virtual(connection, table):
+    root = connection.execute(kind, (table,)).fetchone()
+    if not root or not root[0] or _is_virtual(connection, table):
         return []
     listed = connection.execute(
         "SELECT name, hidden FROM pragma_table_xinfo(?)", (table,)
@@ -197,7 +197,7 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
         for condition in texts_in(as_values(about.get(key) or []))
     ]
     type = str(extra.get("type", "")).lower()
-    made = entry_from(
+    entry = entry_from(
         SourcePage(
             place,
             "",
@@ -211,7 +211,7 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
         IMPORTANCE.get(type, "medium"),
         extra=extra,
     )
-    return replace(made, id=lane_id(row["id"]))
+    return replace(entry, id=lane_id(row["id"]))
 
 
 def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:

@@ -131,9 +131,9 @@ def open_mesh(path: str) -> MeshDatabase:
         else:
             others.append(name)
     if not {MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS} & tables.keys():
-        found = ", ".join(others) or "no tables"
+        listing = ", ".join(others) or "no tables"
         raise BadInput(
-            f"{folder} is a LanceDB, but not one of memory-mesh: it has {found}",
+            f"{folder} is a LanceDB, but not one of memory-mesh: it has {listing}",
             "memory-mesh has tables such as memory_entries, with the columns id, vector, content and metadata",
         )
     return MeshDatabase(folder, tables, tuple(others))
@@ -276,10 +276,10 @@ def _block_row(row: Mapping[str, Any]) -> LedgerRow:
 
 def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
     """Return id → ids of the memories that its edges lead to."""
-    found: dict[str, dict[str, None]] = {}
+    targets_of: dict[str, dict[str, None]] = {}
     for row in database.rows(EDGE_ROWS):
-        found.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
-    return {id: tuple(targets) for id, targets in found.items()}
+        targets_of.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
+    return {id: tuple(targets) for id, targets in targets_of.items()}
 
 
 def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
@@ -294,32 +294,34 @@ def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     metadata = _fitting(source, id, json_object(row.get("metadata")))
     page = SourcePage(place, "", not_later_than_now(row.get("created_at")))
     if is_skill:
-        made = _skill_entry(row, page, id)
+        entry = _skill_entry(row, page, id)
     else:
         lesson = _lesson_entry(content, metadata, page, id)
-        made = _with_columns(
+        entry = _with_columns(
             source, lesson or _plain_entry(content, metadata, page, id), row, metadata
         )
-    made, metadata = take_own_fields(made, metadata)
+    entry, metadata = take_own_fields(entry, metadata)
     return replace(
-        made,
+        entry,
         id=id if OWN_ID.fullmatch(id) else "",
         source=_source_text(metadata),
-        extra={**made.extra, **_kept_metadata(metadata)},
+        extra={**entry.extra, **_kept_metadata(metadata)},
     )
 
 
 def _with_columns(
-    source: Source, made: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
+    source: Source, entry: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
 ) -> Entry:
     """Return a memory with its importance, author and state from its columns, and with all columns for an export."""
     id = str(row["id"])
-    held = {
+    values = {
         key: value
         for key, value in row.items()
         if key not in PLAIN_COLUMNS and value is not None
     }
-    columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
+    columns = _fitting(
+        source, id, values if OWN_ID.fullmatch(id) else {**values, "id": id}
+    )
     if "importance_score" in columns:
         # a float32 column returns 0.9300000072
         columns["importance_score"] = round(columns["importance_score"], 6)
@@ -330,10 +332,10 @@ def _with_columns(
     )
     gone = {GONE_THERE: state} if state in GONE_STATES else {}
     return replace(
-        made,
-        importance=importance_for(score) if score is not None else made.importance,
-        by=made.by or valid_name(text_of(agent)),
-        extra={**made.extra, COLUMNS_KEY: sorted_json(columns), **gone},
+        entry,
+        importance=importance_for(score) if score is not None else entry.importance,
+        by=entry.by or valid_name(text_of(agent)),
+        extra={**entry.extra, COLUMNS_KEY: sorted_json(columns), **gone},
     )
 
 
@@ -403,10 +405,10 @@ def _skill_entry(row: Mapping[str, Any], page: SourcePage, id: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
     fields = {"intent": line_of(row["intent"]), "description": skill.description}
     name, extra = str(row["name"]) or skill.name, filled(fields)
-    made = entry_from(
+    entry = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
-    return replace(made, body=skill_body(skill.text))
+    return replace(entry, body=skill_body(skill.text))
 
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -532,14 +534,14 @@ def _put_rows(
 
     schema = table.schema
     known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
-    made = [_as_known(row, known.get(row["id"], {}), embedded) for row in rows]
+    converted = [_as_known(row, known.get(row["id"], {}), embedded) for row in rows]
     plain = pa.schema([field for field in schema if field.name != "vector"])
-    made = pa.Table.from_pylist(
-        [{key: row.get(key) for key in schema.names} for row in made],
+    converted = pa.Table.from_pylist(
+        [{key: row.get(key) for key in schema.names} for row in converted],
         schema=plain,  # converts values to the types of their columns
     )
     different = [
-        row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))
+        row for row in converted.to_pylist() if not _same_row(row, known.get(row["id"]))
     ]
     new = [row for row in different if embedded or row["id"] not in known]
     if embedded:
@@ -637,9 +639,9 @@ def _as_known(
         # our window may have been removed since
         if key not in ENDS or not is_own_time(value)
     }
-    made = {**row, "metadata": compact_json({**there, **row["metadata"]})}
+    result = {**row, "metadata": compact_json({**there, **row["metadata"]})}
     text = known.get(embedded)
     bare = without_context(text or "")
     if text and as_one_body(row[embedded]) in (as_one_body(bare), _one_line(bare)):
-        made[embedded] = text
-    return made
+        result[embedded] = text
+    return result

@@ -187,7 +187,7 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         EVENT_TIME: time_text(item.get(EVENT_AT)),
         **{key: time_text(item.get(key)) for key in ENDS},
     }
-    made = item_entry(
+    entry = item_entry(
         item,
         place,
         title,
@@ -196,17 +196,17 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         by=str(item.get("agent") or ""),
         extra=filled(extra),
     )
-    made = replace(made, id=our_id(item.get("id", "")), body=as_read_back(made.body))
+    entry = replace(entry, id=our_id(item.get("id", "")), body=as_read_back(entry.body))
     if "whenToUse" not in item:
-        return made
+        return entry
     # of our export
     conditions = [
         one_line(condition, CONDITION_LENGTH)
         for condition in texts_in(item["whenToUse"])
     ]
     return replace(
-        made,
-        title=one_line(str(title or made.title), TITLE_CHARS),
+        entry,
+        title=one_line(str(title or entry.title), TITLE_CHARS),
         when=tuple(conditions)[:MAX_PATTERNS],
     )
 
@@ -248,10 +248,10 @@ def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
     for raw in lines:
         line = raw.rstrip("\n").removesuffix("\r")
         if not table:
-            if found := COPY_HEAD.match(line):
+            if head := COPY_HEAD.match(line):
                 table, columns = (
-                    found[1],
-                    [name.strip(' "') for name in found[2].split(",")],
+                    head[1],
+                    [name.strip(' "') for name in head[2].split(",")],
                 )
         elif line == COPY_END:
             table = ""
@@ -282,9 +282,9 @@ def _column_value(column: str, text: str) -> Any:
     except (ValueError, csv.Error):
         return text
     if column.endswith(("_at", "_start", "_end")) and (
-        found := SQL_TIME.fullmatch(text)
+        time := SQL_TIME.fullmatch(text)
     ):
-        return f"{found[1]}T{found[2]}{found[3]}:{found[4] or '00'}"
+        return f"{time[1]}T{time[2]}{time[3]}:{time[4] or '00'}"
     return text
 
 
@@ -476,10 +476,10 @@ def read_neolata(source: Source) -> Iterator[Entry]:
                     str(row["id"]), f"none of the memories of these {name} is imported"
                 )
     for id, item in wanted.items():
-        made = neolata_entry(item, ARCHIVE if item.get(ARCHIVED_AT) else GRAPH)
-        kept = kept_text(item, made.body, source)
+        entry = neolata_entry(item, ARCHIVE if item.get(ARCHIVED_AT) else GRAPH)
+        kept = kept_text(item, entry.body, source)
         state = {IMPORTED_STATE: states[id], KEPT_KEY: kept}
-        yield replace(made, extra={**made.extra, **state})
+        yield replace(entry, extra={**entry.extra, **state})
     for item in parts[EPISODES]:
         yield _episode_entry(item, known, source)
 
@@ -525,12 +525,12 @@ def count_of(item: Item, name: str) -> int:
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
     """Return link type → ids of the memories that an item links to; the type `similar` becomes `related`."""
-    found: dict[str, dict[str, None]] = {}
+    targets: dict[str, dict[str, None]] = {}
     for link in dicts_in(item.get("links"))[:MAX_LINKS]:
         id = our_id(link.get("id"))
         if id in known and id != our_id(item["id"]) and link.get("type") != SUPERSEDES:
-            found.setdefault(link_type(link), {})[id] = None
-    return {type: [*ids] for type, ids in found.items()}
+            targets.setdefault(link_type(link), {})[id] = None
+    return {type: [*ids] for type, ids in targets.items()}
 
 
 def link_type(link: Item) -> str:
@@ -543,7 +543,7 @@ def link_type(link: Item) -> str:
 def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
     """Return an episode, with the members that are imported."""
     title = str(item.get("name") or "Episode")
-    made = entry_from(
+    entry = entry_from(
         SourcePage(EPISODES, "", past_time(item.get("created_at"))),
         title,
         text_of(item.get("summary")),
@@ -556,7 +556,7 @@ def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
             KEPT_KEY: kept_text(item, "", source),
         },
     )
-    return replace(made, id=our_id(item["id"]), when=())
+    return replace(entry, id=our_id(item["id"]), when=())
 
 
 def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
@@ -852,7 +852,7 @@ def facts_in(text: str, settings: LlmSettings, min_importance: float) -> list[En
         score = DEFAULT_SCORE if score is None else score
         if statement and score >= min_importance:
             category = one_line(fact.get("category") or "")
-            made = Entry(
+            entry = Entry(
                 title=one_line(statement, TITLE_LENGTH),
                 body=statement,
                 when=conditions_from_headings(statement),
@@ -860,5 +860,5 @@ def facts_in(text: str, settings: LlmSettings, min_importance: float) -> list[En
                 importance=importance_word(score),
                 extra={"category": category} if category else {},
             )
-            entries.append(made)
+            entries.append(entry)
     return entries

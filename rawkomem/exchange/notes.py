@@ -407,7 +407,7 @@ def _own_file_entry(page: SourcePage, memory: Memory) -> Entry:
 def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
     """Return a memory in our own format as an entry with all its keys, and with its id if it is one of ours."""
     id = memory.id if OWN_ID.fullmatch(memory.id) else ""
-    made = entry_from(
+    entry = entry_from(
         page,
         memory.title,
         memory.body,
@@ -420,14 +420,14 @@ def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
         memory.by,
     )
     return replace(
-        made,
+        entry,
         id=id,
-        title=memory.title or made.title,
-        when=memory.when if id else made.when,
+        title=memory.title or entry.title,
+        when=memory.when if id else entry.when,
         found_in=memory.found_in,
         source=memory.source,
         related=memory.related,
-        extra={**made.extra, **memory.extra},
+        extra={**entry.extra, **memory.extra},
     )
 
 
@@ -454,9 +454,9 @@ def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entr
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
-            made = entry_from(
+            entry = entry_from(
                 page, name, section.body, " / ".join(section.trail), **arguments
             )
-            yield replace(made, related=related)
+            yield replace(entry, related=related)
     else:
         yield replace(entry_from(page, title, whole, **arguments), related=related)

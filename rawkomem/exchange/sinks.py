@@ -404,22 +404,22 @@ def _tell_queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> 
 
 def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
     """Return the status of each sink that is set up."""
-    found, log, webhook = [], settings.markdown, settings.webhook
+    statuses, log, webhook = [], settings.markdown, settings.webhook
     if log.folder:
         problem = _problem_of(lambda: checked_folder(log, layout))
-        found.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
+        statuses.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
     if webhook.url:
         queue = SinkQueue(layout)
         waiting = queue.waiting()
         failure = next((item.failure for item in waiting if item.failure), "")
         problem = _problem_of(lambda: checked_webhook(webhook)) or failure
         host = webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-        found.append(
+        statuses.append(
             SinkStatus(
                 "webhook", host, webhook.events, len(waiting), queue.dropped(), problem
             )
         )
-    return found
+    return statuses
 
 
 def _problem_of(check: Callable[[], object]) -> str:

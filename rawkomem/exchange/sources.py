@@ -74,13 +74,13 @@ class Source:
         """Return the file itself, or the files below the folder with these endings, in order of their paths."""
         if not self.is_folder:
             return [self.path]
-        found = sorted(_walk(self.path, endings))
-        if len(found) > MAX_FILES:
+        paths = sorted(_walk(self.path, endings))
+        if len(paths) > MAX_FILES:
             raise BadInput(
                 f"{self.path} holds more than {MAX_FILES:,} files",
                 "name the folder with the memories",
             )
-        return found
+        return paths
 
     def pages(self, *endings: str) -> Iterator[SourcePage]:
         """Yield the texts of these files; skip files that cannot be read."""

@@ -50,11 +50,11 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
         for name in (*files, *before, LIST_NAME)
     }
     hashes = {name: hex_hash(text) for name, text in sorted(files.items())}
-    found = {name: _file_hash(path) for name, path in paths.items()}
+    on_disk = {name: _file_hash(path) for name, path in paths.items()}
     theirs = [
         name
         for name, hash in hashes.items()
-        if found[name] not in ("", before.get(name), hash)
+        if on_disk[name] not in ("", before.get(name), hash)
     ]
     if theirs:
         names = ", ".join(theirs[:MAX_NAMES_SHOWN])
@@ -63,9 +63,9 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             "name another folder, or move them away",
         )
     gone = sorted(
-        name for name in before if name not in files and found[name] == before[name]
+        name for name in before if name not in files and on_disk[name] == before[name]
     )
-    written = [name for name, hash in hashes.items() if found[name] != hash]
+    written = [name for name, hash in hashes.items() if on_disk[name] != hash]
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(paths[name], folder)
     try:
@@ -208,14 +208,14 @@ def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str,
     for path, memory in named.items():
         folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
     root = "".join(
-        f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n"
-        for folder, held in folders.items()
+        f"* [{folder}]({folder}/index.md) - {len(concepts)} concepts\n"
+        for folder, concepts in folders.items()
     )
     files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
-    for folder, held in folders.items():
+    for folder, concepts in folders.items():
         lines = "".join(
             f"* [{link_text(m.title)}]({path}) - {_description(m)}\n"
-            for path, m in held.items()
+            for path, m in concepts.items()
         )
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
     files["log.md"] = _okf_log(named)

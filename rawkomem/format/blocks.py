@@ -250,9 +250,9 @@ def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | N
             ):
                 fence = ""
         elif delimiter:
-            found = _open_block(text, lines, match, [], first=False)
-            if isinstance(found, _Opened):
-                return match.start(), found
+            following = _open_block(text, lines, match, [], first=False)
+            if isinstance(following, _Opened):
+                return match.start(), following
         elif marks:
             fence = "" if marks[0] == "`" and "`" in info else marks
         elif comment:

@@ -301,7 +301,7 @@ def chain_hashes(
 
 def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
-    held = {row["block_hash"] for row in rows if row["block_hash"]}
+    hashes = {row["block_hash"] for row in rows if row["block_hash"]}
     rules = [_hash_rule(row) for row in rows]
     problems = []
     for row, rule in zip(rows, rules, strict=True):
@@ -312,7 +312,7 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
             )
     hashed = [row for row in rows if row["block_hash"]]
     strays = [
-        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in held
+        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in hashes
     ]
     has_first = any(not row["prev_hash"] for row in hashed)
     # Without a first block, the oldest one may follow blocks that were removed because of their age.

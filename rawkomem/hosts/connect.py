@@ -232,11 +232,11 @@ def plan_remove_all(project: str) -> list[FileEdit]:
 def is_connected(name: str, project: str) -> bool:
     """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
     edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
-    found = [
+    changes = [
         *_owned_plugin(name, project, False),
         *_changes(edits(name, project, False), project),
     ]
-    return any(not change.is_none or change.kept for change in found)
+    return any(not change.is_none or change.kept for change in changes)
 
 
 def is_read_in(name: str, project: str, folder: str) -> bool:
@@ -473,27 +473,27 @@ def first_step(name: str, project: str) -> str:
 
 def examine_hosts(layout: Layout) -> list[Finding]:
     """Return a finding for each host that is connected, in the project or for the user."""
-    made = logged_calls(layout)
-    found = []
+    calls = logged_calls(layout)
+    findings = []
     for name in connectable():
         for project in (layout.project, ""):
             try:
                 if not is_connected(name, project):
                     continue
-                found.append(
+                findings.append(
                     _examine(
                         layout,
                         name,
                         project,
-                        [call for call in made if call.host == name],
+                        [call for call in calls if call.host == name],
                     )
                 )
             except RawkoError as failure:
-                found.append(Finding(name, False, failure.message, failure.hint))
-    return found
+                findings.append(Finding(name, False, failure.message, failure.hint))
+    return findings
 
 
-def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Finding:
+def _examine(layout: Layout, name: str, project: str, calls: list[Called]) -> Finding:
     connecting = f"rawkomem connect {name}" + ("" if project else " --user")
     if not shutil.which("rawkomem"):
         return Finding(
@@ -524,7 +524,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             f"calls no hook if you start it in this folder: it reads its settings in {project} only if you start it there",
             f"start it there, or run '{connecting} --user'",
         )
-    if not made:
+    if not calls:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
         return Finding(
@@ -533,12 +533,12 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             f"has not called a hook here yet{seen}",
             first_step(name, project),
         )
-    return _judged(layout, name, made)
+    return _judged(layout, name, calls)
 
 
-def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
+def _judged(layout: Layout, name: str, calls: list[Called]) -> Finding:
     """Return a finding about the latest calls: missing in a later session, too slow, or fine."""
-    last = made[-1]
+    last = calls[-1]
     text = f"last call {_ago(last.at)} ({last.event})"
     latest = max(
         (os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0
@@ -548,7 +548,7 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
         return Finding(
             name, False, f"{text}, {active}", first_step(name, layout.project)
         )
-    slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
+    slow = slow_calls([call for call in calls if call.at > now() - SLOW_DAYS * DAY])
     if slow:
         worst = max(call.took_ms for call in slow)
         limit = time_limit_s(name, slow[-1].event)

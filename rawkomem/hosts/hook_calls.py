@@ -97,10 +97,10 @@ def logged_calls(layout: Layout) -> list[Called]:
     return [Called(*row) for row in read(layout, sql)]
 
 
-def slow_calls(found: list[Called]) -> list[Called]:
+def slow_calls(calls: list[Called]) -> list[Called]:
     """Return the calls that took longer than their host waits, or never ended."""
     slow = []
-    for call in found:
+    for call in calls:
         limit_ms = 1000 * time_limit_s(call.host, call.event)
         if call.took_ms > limit_ms or (call.took_ms < 0 and now() - call.at > limit_ms):
             slow.append(call)

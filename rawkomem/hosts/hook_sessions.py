@@ -175,11 +175,11 @@ def _title(memory: Memory) -> str:
 
 
 def _lessons(repository: Repository) -> list[str]:
-    found = repository.lessons.search(limit=MAX_CONSIDERED)
+    lessons = repository.lessons.search(limit=MAX_CONSIDERED)
     labels = labels_by_id(
-        repository.beliefs.all(), repository.get_many([lesson.id for lesson in found])
+        repository.beliefs.all(), repository.get_many([lesson.id for lesson in lessons])
     )
-    shown = _vouched(found, labels, repository.settings.max_unverified)[:MAX_LESSONS]
+    shown = _vouched(lessons, labels, repository.settings.max_unverified)[:MAX_LESSONS]
     lines = [
         f"- {in_brackets(labels.get(one.id, ()))}{one.context.severity}: {_safe_line(one.context.preventative_rule)}{_id(one.id)}"
         for one in shown
@@ -190,31 +190,33 @@ def _lessons(repository: Repository) -> list[str]:
 
 
 def _vouched(
-    found: Sequence[Lesson], labels: dict[str, Labels], most: int
+    lessons: Sequence[Lesson], labels: dict[str, Labels], most: int
 ) -> list[Lesson]:
     """Return the lessons, verified ones first, with at most `most` unverified ones."""
-    doubted = [lesson for lesson in found if NOT_VERIFIED in labels.get(lesson.id, ())]
-    return [*(lesson for lesson in found if lesson not in doubted), *doubted[:most]]
+    doubted = [
+        lesson for lesson in lessons if NOT_VERIFIED in labels.get(lesson.id, ())
+    ]
+    return [*(lesson for lesson in lessons if lesson not in doubted), *doubted[:most]]
 
 
 def _conflicts(repository: Repository) -> list[str]:
     """Return the number of open conflicts, and the titles of those whose memories are both active and verified."""
-    found = repository.beliefs.conflicts()
-    sides = [side for one in found for side in (one.memory, one.other)]
+    conflicts = repository.beliefs.conflicts()
+    sides = [side for one in conflicts for side in (one.memory, one.other)]
     labels = labels_by_id(repository.beliefs.all(), sides)
     hidden = {
         side.id
         for side in sides
         if side.status != ACTIVE or NOT_VERIFIED in labels.get(side.id, ())
     }
-    shown = [one for one in found if not {one.memory.id, one.other.id} & hidden]
-    head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(found)} in all):"
+    shown = [one for one in conflicts if not {one.memory.id, one.other.id} & hidden]
+    head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(conflicts)} in all):"
     return (
         [
             head if shown else f"{head[:-1]}.",
             *map(_conflict_line, shown[:MAX_CONFLICTS]),
         ]
-        if found
+        if conflicts
         else []
     )
 

@@ -155,15 +155,15 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
 
     Without one, prompts, starts and compactions use the user's own repository, if it exists.
     """
-    found = project_of(folder, call)
+    layout = project_of(folder, call)
     if (
-        not found
+        not layout
         and call
         and call.event in (PROMPT, START, COMPACT)
         and os.path.isdir(personal_root())
     ):
         return find_layout(os.path.dirname(personal_root()))
-    return found
+    return layout
 
 
 def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:

@@ -105,9 +105,9 @@ def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
         return text
     if is_toml:
         _drop_emptied(before, after)
-        made = tomlkit.dumps(after).rstrip()
+        written = tomlkit.dumps(after).rstrip()
         end = text[len(text.rstrip()) :] if text.strip() else "\n"
-        return made + end if made else ""
+        return written + end if written else ""
     if not text.strip():
         return json.dumps(after, indent=INDENT, ensure_ascii=False) + "\n"
     return _JsonText(text).patched(before, after)

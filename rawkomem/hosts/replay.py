@@ -357,9 +357,9 @@ def _judged(
         memory.id: memory
         for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
     }
-    found = covering_memories(draft, list((injected | near).values()))
-    if not found:
+    covering = covering_memories(draft, list((injected | near).values()))
+    if not covering:
         return Correction(draft, prompt, MISSING)
-    memory = next((one for one in found if one.id in injected), found[0])
+    memory = next((one for one in covering if one.id in injected), covering[0])
     verdict = COVERED if memory.id in injected else SILENT
     return Correction(draft, prompt, verdict, memory, since.get(memory.id, 0))

@@ -254,14 +254,14 @@ def without_records(only: Filter | None) -> Filter:
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:
     """Return the filter's non-empty fields that compare a column, each with the value to compare."""
     values = only.__dict__
-    found = [
+    fields = [
         (field, values[field.name])
         for field in FILTER_FIELDS
         if field.column and values[field.name]
     ]
     return [
         (field, [name.lower() for name in value] if field.any_case else value)
-        for field, value in found
+        for field, value in fields
     ]
 
 

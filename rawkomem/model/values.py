@@ -517,8 +517,8 @@ def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
     """
     if not hasattr(value, "items"):
         raise _wrong_value(where, value, "is not a mapping", "pass a dict")
-    found: Mapping[str, Value] = _writable(dict(value), where, 0)
-    return found
+    mapping: Mapping[str, Value] = _writable(dict(value), where, 0)
+    return mapping
 
 
 def _writable(value: Any, where: str, depth: int) -> Any:

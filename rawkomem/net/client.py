@@ -100,9 +100,9 @@ def error_text(body: bytes, target: Target, key: str) -> str:
 def _secrets_of(target: Target, key: str) -> set[str]:
     path, _, query = target.path.partition("?")
     values = [item.partition("=")[2] for item in query.split("&")]
-    found = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
-    found += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
-    plain = {key, *found, *map(unquote, found), *map(unquote_plus, found)} - {""}
+    parts = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
+    parts += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
+    plain = {key, *parts, *map(unquote, parts), *map(unquote_plus, parts)} - {""}
     # as some servers write JSON
     return plain | {secret.replace("/", "\\/") for secret in plain}
 

@@ -405,10 +405,8 @@ def _value_start(data: bytes, at: int) -> tuple[int, str]:
 def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
     """Return the end of a value: its quote, the end of the line, or a character that cannot belong to it."""
     if quote:
-        for mark in (
-            quote.encode(),
-            b"\n",
-        ):  # search the line break only up to the quote: each byte is read at most twice
+        # search the line break only up to the quote: each byte is read at most twice
+        for mark in (quote.encode(), b"\n"):
             place = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
             limit = place if place >= 0 else limit
         return min(limit, _before_escape(data, start, limit + 1))

@@ -247,7 +247,7 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
     return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
 
 
-def _without_home(found: re.Match[str]) -> str:
-    if found[1].lower() in SHARED_FOLDERS:
-        return found[0]
-    return "~/" if found[0].endswith(("/", "\\")) else "~"
+def _without_home(folder: re.Match[str]) -> str:
+    if folder[1].lower() in SHARED_FOLDERS:
+        return folder[0]
+    return "~/" if folder[0].endswith(("/", "\\")) else "~"

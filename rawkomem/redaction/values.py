@@ -254,14 +254,14 @@ def is_card(value: str) -> bool:
 def iban_in(value: str) -> str:
     """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
     more = IBAN_LENGTHS.get(value[:2], 0) - 1
-    found = (
+    match = (
         re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
     )
-    if not found:
+    if not match:
         return ""
-    plain = found[0].replace(" ", "").replace("-", "")
+    plain = match[0].replace(" ", "").replace("-", "")
     number = int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4]))
-    return found[0] if number % 97 == 1 else ""
+    return match[0] if number % 97 == 1 else ""
 
 
 def phone_in(value: str) -> str:

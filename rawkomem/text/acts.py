@@ -62,14 +62,14 @@ def applies_of(extra: Mapping[str, Value], when: Iterable[str] = ()) -> Applies:
 
 def patterns_given(written: Iterable[str]) -> dict[str, Value]:
     """Return patterns that were written as key=pattern, by key. Raise BadInput for another key."""
-    found: dict[str, Value] = {}
+    patterns: dict[str, Value] = {}
     for one in written:
         key, _, pattern = one.partition("=")
         if key not in APPLIES_KEYS or not pattern.strip():
             wrong = f"--applies-to {one!r} names none of {', '.join(APPLIES_KEYS)}"
             raise BadInput(wrong, "write it as commands='pytest*' or paths='src/**'")
-        found[key] = [*found.get(key, ()), pattern]
-    return found
+        patterns[key] = [*patterns.get(key, ()), pattern]
+    return patterns
 
 
 def guard_of(extra: Mapping[str, Value]) -> str:

@@ -20,9 +20,9 @@ class _LatePattern:
     def __getattr__(self, name: str) -> Any:
         import re  # a search without special characters uses no regex
 
-        found = getattr(re.compile(self._pattern), name)
-        self.__dict__[name] = found  # the next use finds it here
-        return found
+        method = getattr(re.compile(self._pattern), name)
+        self.__dict__[name] = method  # the next use finds it here
+        return method
 
 
 def late_regex(pattern: str) -> re.Pattern[str]:
@@ -92,12 +92,12 @@ _treatments: dict[str, str] = {
 
 def treatment_of(character: str) -> str:
     """Return what to do with a character; empty for an ordinary one."""
-    found = _treatments.get(character)
-    if found is None:
-        found = _treatments[character] = (
+    treatment = _treatments.get(character)
+    if treatment is None:
+        treatment = _treatments[character] = (
             "" if " " <= character <= "~" else _treatment(character)
         )
-    return found
+    return treatment
 
 
 def character_name(character: str) -> str:
@@ -181,24 +181,24 @@ def clean(text: str) -> str:
 def hidden_characters(text: str) -> list[tuple[int, str]]:
     """Return line and name of each kind of character that `clean` removes, except non-characters."""
     plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
-    found: list[tuple[int, str]] = []
+    rows: list[tuple[int, str]] = []
     for number, line in enumerate(
         plain.split("\n") if clean(plain) != plain else (), 1
     ):
-        if len(found) >= MAX_HIDDEN_ROWS:
+        if len(rows) >= MAX_HIDDEN_ROWS:
             break
         bare = without_escapes(line)
         if bare != line:
-            found.append((number, "terminal escape sequence"))
+            rows.append((number, "terminal escape sequence"))
         kept = clean(bare)
         for character in dict.fromkeys(bare):
             if bare.count(character) > kept.count(character):
                 is_mark = treatment_of(character) == MARK
                 name = "stacked combining" if is_mark else character_name(character)
                 code = "marks" if is_mark else f"U+{ord(character):04X}"
-                if name != NON_CHARACTER and (number, f"{name} {code}") not in found:
-                    found.append((number, f"{name} {code}"))
-    return found[:MAX_HIDDEN_ROWS]
+                if name != NON_CHARACTER and (number, f"{name} {code}") not in rows:
+                    rows.append((number, f"{name} {code}"))
+    return rows[:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
@@ -219,7 +219,7 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     if not unseen:
         return text, None
     skipped = {
-        at for found in ESCAPE_SEQUENCE.finditer(text) for at in range(*found.span())
+        at for escape in ESCAPE_SEQUENCE.finditer(text) for at in range(*escape.span())
     }
     kept = [
         at for at, sign in enumerate(text) if sign not in unseen and at not in skipped

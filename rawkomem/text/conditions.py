@@ -233,7 +233,7 @@ def read_conditions(
     With the engine of a task, reading uses up its budget; the patterns after that are left out.
     """
     left = MAX_COMPILED
-    found = []
+    conditions = []
     for pattern in patterns:
         if engine is not None and engine.left <= 0:
             break
@@ -245,8 +245,8 @@ def read_conditions(
         left -= cost
         if engine is not None:
             engine.left -= cost + READING_WORK
-        found.append(condition)
-    return found
+        conditions.append(condition)
+    return conditions
 
 
 def _read_new(pattern: str, compiles: bool = True) -> Condition:
@@ -261,18 +261,22 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
         and not _has_signs(_prose(sentence))
         and "*" not in sentence
     ):
-        found = Condition(
+        condition = Condition(
             text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text)
         )
     elif not is_file_glob(text):
-        found = _read_pattern(text, compiles)
+        condition = _read_pattern(text, compiles)
     elif (globs := spell_out_glob(text)) and not any(
         all(fits_glob(glob, path) for path in NONSENSE_FILES) for glob in globs
     ):
-        found = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
+        condition = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
     else:
-        found = _refused_condition(text, TOO_WIDE)
-    return replace(found, notes=(BACKSPACE, *found.notes)) if "\b" in pattern else found
+        condition = _refused_condition(text, TOO_WIDE)
+    return (
+        replace(condition, notes=(BACKSPACE, *condition.notes))
+        if "\b" in pattern
+        else condition
+    )
 
 
 def pack_condition(condition: Condition) -> str:
@@ -355,11 +359,11 @@ def _read_pieces(
 
 def word_parts(text: str) -> set[str]:
     """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
-    found = set(language().words(text))
+    parts = set(language().words(text))
     for word in set(WORD.findall(text)):
         if not (word.islower() and word.isalpha()) and not word.isdecimal():
-            found.update(HUMPS.split(word.lower() if word.isupper() else word))
-    return {part.lower() for part in found}
+            parts.update(HUMPS.split(word.lower() if word.isupper() else word))
+    return {part.lower() for part in parts}
 
 
 def base_forms(word: str) -> tuple[str, ...]:
@@ -431,7 +435,7 @@ def _read_regex(text: str) -> Condition:
 
 def _alternatives(source: str) -> list[str]:
     """Return the alternatives of a regex that are in no group."""
-    found, start, depth, in_class = [], 0, 0, False
+    alternatives, start, depth, in_class = [], 0, 0, False
     escaped = False
     for at, sign in enumerate(source):
         if escaped or sign == "\\":
@@ -441,9 +445,9 @@ def _alternatives(source: str) -> list[str]:
         elif sign in "()":
             depth += 1 if sign == "(" else -1
         elif sign == "|" and depth == 0:
-            found.append(source[start:at])
+            alternatives.append(source[start:at])
             start = at + 1
-    return [*found, source[start:]]
+    return [*alternatives, source[start:]]
 
 
 def _as_whole_words(part: str) -> str:
@@ -597,14 +601,14 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    found = frozenset(base for word in word_parts(text) for base in base_forms(word))
+    words = frozenset(base for word in word_parts(text) for base in base_forms(word))
     stems, paths = frozenset(specific_stems(text)), tuple(paths_in(lower))
     names = "".join(f" \n {name}" for name in spelled_out_names(text)).lower()
     return Situation(
         text,
         " ".join(lower.split()) + names,
         lines,
-        found,
+        words,
         stems,
         paths,
         engine or Engine(),
@@ -671,18 +675,18 @@ def everyday_hits(condition: Condition) -> int:
 def condition_problems(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     """Return the problems that `rawkomem check` reports about a memory's conditions."""
     given = list(patterns)
-    found = []
+    problems = []
     if len(given) > MAX_PATTERNS:
         message = f"whenToUse has {len(given)} patterns: {MAX_PATTERNS} at most"
         hint = "join related words with | or keep the few that matter"
-        found.append(error("too-many-conditions", message, hint, line))
+        problems.append(error("too-many-conditions", message, hint, line))
     given = given[:MAX_PATTERNS]
     for pattern, condition in zip(given, read_conditions(given), strict=True):
         shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
         for note in condition.notes:
             message = f"whenToUse {shown!r} {note.text}"
-            found.append(warning(note.code, message, note.hint, line, quote=pattern))
-    return found
+            problems.append(warning(note.code, message, note.hint, line, quote=pattern))
+    return problems
 
 
 def why_unusable(pattern: str) -> Note | None:

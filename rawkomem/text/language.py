@@ -33,14 +33,14 @@ def porter_stems(words: Sequence[str]) -> list[str]:
 
     if not _fts5:
         _fts5.append(apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii"]))
-    found: list[str] = _fts5[0](
+    tokens: list[str] = _fts5[0](
         " ".join(plain).encode(),
         apsw.FTS5_TOKENIZE_DOCUMENT,
         None,
         include_offsets=False,
         include_colocated=False,
     )
-    stems = iter(found)
+    stems = iter(tokens)
     return [
         next(stems) if word.isascii() and word.isalnum() else word for word in words
     ]
@@ -84,8 +84,8 @@ def hump_parts(text: str) -> list[str]:
     """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
     others = [word for word in text.split() if not word.islower()]
     capital = " ".join(word for word in others if word[1:] != word[1:].lower())
-    found = HUMPED_NAME.findall(capital) if capital else ()
-    names = [name for name in found if len(name) <= MAX_NAME_CHARS]
+    candidates = HUMPED_NAME.findall(capital) if capital else ()
+    names = [name for name in candidates if len(name) <= MAX_NAME_CHARS]
     return [part for name in names for part in _at_capitals(name)]
 
 
@@ -169,14 +169,14 @@ class Language:
         In a script without spaces, each two neighboring signs are a term. An emoji is a word.
         """
         if text.isascii():
-            found = self.words(text)
+            words = self.words(text)
         else:
             from .scripts import terms_of  # tables that ASCII texts do not need
 
-            found = terms_of(text)
+            words = terms_of(text)
         if text == text.lower():
-            return found
-        return found + [part.lower() for part in hump_parts(text)]
+            return words
+        return words + [part.lower() for part in hump_parts(text)]
 
     def is_stop(self, word: str) -> bool:
         """Return whether a lower-case word is a function word."""
@@ -188,12 +188,12 @@ class Language:
 
     def content_terms(self, text: str) -> list[str]:
         """Return the terms of a text without function words, in order."""
-        found = [term for term in self.terms(text) if term not in self.stop_words]
+        terms = [term for term in self.terms(text) if term not in self.stop_words]
         if text.isascii():
-            return found
+            return terms
         from .scripts import FUNCTION_WORDS
 
-        return [term for term in found if term not in FUNCTION_WORDS]
+        return [term for term in terms if term not in FUNCTION_WORDS]
 
     def stem(self, word: str) -> str:
         """Return the stem of a lower-case word."""
@@ -266,10 +266,10 @@ def read_language(code: str) -> Language:
             f"unknown language {code[:20]!r}",
             f"set {LANGUAGE_VARIABLE} to one of {', '.join(known_languages())}",
         )
-    found: Language = __import__(
+    spoken: Language = __import__(
         f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]
     ).LANGUAGE
-    return found
+    return spoken
 
 
 def known_languages() -> list[str]:

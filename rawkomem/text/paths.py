@@ -76,14 +76,14 @@ def split_outside_braces(text: str, anywhere: str = "") -> list[str]:
 
 def paths_in(task: str) -> list[str]:
     """Return the words of a lower-case task that could be paths or file names."""
-    found = (
+    words = (
         word.lstrip(PATH_QUOTES).rstrip(PATH_QUOTES + ".")
         for word in task.split()
         if "." in word or "/" in word
     )
     fine = (
         path
-        for path in found
+        for path in words
         if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS
     )
     return list(dict.fromkeys(fine))[:MAX_PATHS]

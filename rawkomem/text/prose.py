@@ -58,7 +58,7 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
 
     Each list item is a sentence that starts with the heading or words before the list: "Do not: …" negates it.
     """
-    found: list[str] = []
+    result: list[str] = []
     lead = ""
     for kind, text in _prose_blocks(body):
         parts = list(split_sentences(" ".join(text.split())))
@@ -69,10 +69,10 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
             parts[:1] = [f"{lead}: {part}" if lead else part for part in parts[:1]]
         else:
             lead = parts.pop().rstrip(": ") if text.endswith(":") else ""
-        found += parts
-        if len(found) >= most:
+        result += parts
+        if len(result) >= most:
             break
-    return found[:most]
+    return result[:most]
 
 
 def first_sentence(body: str) -> str:
@@ -153,23 +153,17 @@ def extract_sentences(
     texts: Sequence[tuple[str, float]], most_words: int
 ) -> list[list[str]]:
     """Return the chosen sentences of each text; an empty list for a text that only repeats the others."""
-    found = _weighed_sentences(texts)
-    chosen = _chosen_sentences(
-        [
-            sentence
-            for sentence in found
-            if len(sentence.text.split()) <= MAX_SENTENCE_WORDS
-        ],
-        most_words,
-    )
+    candidates = _weighed_sentences(texts)
+    short = [one for one in candidates if len(one.text.split()) <= MAX_SENTENCE_WORDS]
+    chosen = _chosen_sentences(short, most_words)
     summaries: list[list[str]] = [[] for _ in texts]
     for sentence in sorted(chosen, key=lambda sentence: sentence.place):
         summaries[sentence.place[0]].append(sentence.text)
-    if not chosen and found:  # all sentences are too long: take the start of the first
-        summaries[found[0].place[0]] = [
-            " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)])
-            + " …"
-        ]
+    if not chosen and candidates:
+        # all sentences are too long: take the start of the first
+        first = candidates[0]
+        words = first.text.split()[: min(MAX_SENTENCE_WORDS, most_words)]
+        summaries[first.place[0]] = [" ".join(words) + " …"]
     return summaries
 
 
@@ -188,29 +182,29 @@ def join_sentences(parts: Iterable[str]) -> str:
 
 
 def _weighed_sentences(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
-    found: list[Sentence] = []
+    weighed: list[Sentence] = []
     for number, (body, weight) in enumerate(texts):
         for place, text in enumerate(sentences(body)):
             stems = frozenset(language().stems(text))
             if stems:
-                found.append(Sentence(text, (number, place), stems, weight))
-        if len(found) > MAX_SUMMARIZED_SENTENCES:
+                weighed.append(Sentence(text, (number, place), stems, weight))
+        if len(weighed) > MAX_SUMMARIZED_SENTENCES:
             break
-    return found[:MAX_SUMMARIZED_SENTENCES]
+    return weighed[:MAX_SUMMARIZED_SENTENCES]
 
 
-def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
-    common = Counter(root for sentence in found for root in sentence.stems)
+def _chosen_sentences(candidates: list[Sentence], most_words: int) -> list[Sentence]:
+    common = Counter(root for sentence in candidates for root in sentence.stems)
     covered: set[str] = set()
     chosen: list[Sentence] = []
     heap = [
         (-_sentence_gain(sentence, covered, common), sentence.place, number)
-        for number, sentence in enumerate(found)
+        for number, sentence in enumerate(candidates)
     ]
     heapify(heap)
     while heap:
         old, place, number = heappop(heap)
-        sentence = found[number]
+        sentence = candidates[number]
         gain = -_sentence_gain(sentence, covered, common)
         if gain > old:
             if gain < 0:
@@ -229,9 +223,8 @@ def _sentence_gain(
     new = sentence.stems - covered
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0
-    information = sum(
-        sorted(log(1 + common[root]) for root in new)
-    )  # sorted for equal sums
+    gains = sorted(log(1 + common[root]) for root in new)  # so that sums are equal
+    information = sum(gains)
     opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
     return information / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
 
@@ -248,9 +241,9 @@ class Vocabulary:
         self.forms = defaultdict[str, Counter[str]](Counter)
         for text in texts:
             self.texts += 1
-            found = subjects_of(text)
+            words = subjects_of(text)
             for root, form in dict(
-                zip(language().stemmer(found), found, strict=True)
+                zip(language().stemmer(words), words, strict=True)
             ).items():
                 self.count[root] += 1
                 self.forms[root][form] += 1
@@ -321,7 +314,7 @@ class InjectionScan:
 
 def scan_for_injection(text: str) -> InjectionScan:
     """Return the score of a text and the patterns of injected instructions in it."""
-    found = tuple(
+    names = tuple(
         name for name, pattern in _instruction_regexes if pattern.search(text)
     )
-    return InjectionScan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)
+    return InjectionScan(round(min(1.0, PATTERN_SCORE * len(names)), 1), names)

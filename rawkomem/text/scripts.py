@@ -116,33 +116,33 @@ def words_of(text: str) -> list[str]:
 
 def terms_of(text: str) -> list[str]:
     """Return the lower-case words of a text, in order; for scripts without spaces, each two neighboring signs."""
-    found: list[str] = []
+    terms: list[str] = []
     for word in words_of(text):
-        found += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
-    return found
+        terms += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
+    return terms
 
 
 def sign_pairs(word: str) -> list[str]:
     """Return each two neighboring signs of a word in a script without spaces. Other letters and digits are words."""
-    found: list[str] = []
+    terms: list[str] = []
     for unspaced, signs in groupby(
         sign_clusters(word), key=lambda sign: is_unspaced(sign[0])
     ):
         run = [*signs]
         pairs = [one + other for one, other in pairwise(run)] if unspaced else []
-        found += pairs or ["".join(run)]
-    return found
+        terms += pairs or ["".join(run)]
+    return terms
 
 
 def sign_clusters(word: str) -> list[str]:
     """Return the signs of a word, each with the marks that follow it."""
-    found: list[str] = []
+    clusters: list[str] = []
     for character in word:
-        if found and is_mark(character):
-            found[-1] += character
+        if clusters and is_mark(character):
+            clusters[-1] += character
         else:
-            found.append(character)
-    return found
+            clusters.append(character)
+    return clusters
 
 
 def is_mostly_foreign(words: list[str]) -> bool:
@@ -241,11 +241,11 @@ def foreign_phrases(text: str) -> frozenset[tuple[str, ...]]:
         sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n"
         for sign in text
     ]
-    found = set()
+    phrases = set()
     for line in "".join(plain).split("\n"):
         run = [unit for word in line.split() for unit in _phrase_units(word)]
-        found |= {_phrase_from(run[at:]) for at in range(len(run)) if run[at].weight}
-    return frozenset(found - {()})
+        phrases |= {_phrase_from(run[at:]) for at in range(len(run)) if run[at].weight}
+    return frozenset(phrases - {()})
 
 
 def _phrase_from(run: list[_PhraseUnit]) -> tuple[str, ...]:
