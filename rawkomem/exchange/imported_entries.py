@@ -302,11 +302,7 @@ def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
         " ".join(clean(condition).split()) for condition in conditions
     )
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
-    sound = [
-        line
-        for line in short
-        if read_condition(line).form != "refused" and not condition_problems([line])
-    ]
+    sound = [line for line in short if not condition_problems([line])]
     return tuple(sound[:MAX_PATTERNS])
 
 

@@ -151,17 +151,14 @@ def _blocks(text: str, path: str, project: str) -> list[Entry]:
     for entry in entries:
         if entry.draft or entry.kind not in (TRACE, EXPERIENCE):
             return []
-        own, extra = "", entry.extra
+        own, extra, found_in = "", entry.extra, entry.found_in
         if entry.kind == TRACE:
             name = path.rpartition("/")[2]
-            own = (
-                trace_path(entry.at, entry.by)
-                if entry.at
-                else f"traces/{project}/{name}"
-            )
+            own = f"traces/{project}/{name}"
+            own = trace_path(entry.at, entry.by) if entry.at else own
+            found_in = found_in or project
         elif project:
             extra = {"project_name": project, **extra}
-        found_in = entry.found_in or (project if entry.kind == TRACE else "")
         id = entry.id
         if not id.startswith(OWN_IDS):
             id = _content_id(entry)

@@ -12,9 +12,10 @@ import apsw
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace, without
-from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
+from .imported_entries import as_values, id_here, texts_in
+from .json_stores import item_entry
 from .notes import renamed_fields, with_long_fields
-from .sources import Source, SourcePage
+from .sources import Source
 
 Row = dict[str, str]
 
@@ -187,28 +188,15 @@ def _lane_entry(source: Source, row: Row, place: str) -> Entry:
         )
     about: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     extra, content = with_long_fields(_lane_extra(row, about), row["content"])
-    tags = [
-        *_listed_texts(row.get("tags", "")),
-        *texts_in(as_values(about.get("tags") or [])),
-    ]
-    when = [
-        condition
-        for key in CONDITION_KEYS
-        for condition in texts_in(as_values(about.get(key) or []))
-    ]
+    texts = {key: texts_in(as_values(value or [])) for key, value in about.items()}
     type = str(extra.get("type", "")).lower()
-    entry = entry_from(
-        SourcePage(
-            place,
-            "",
-            past_time(row.get("created_at")) or past_time(row.get("updated_at")),
-        ),
+    entry = item_entry(
+        {**row, "memory": content},
+        place,
         row["content"].strip().partition("\n")[0],
-        content,
-        row["id"],
-        when,
-        tags,
-        IMPORTANCE.get(type, "medium"),
+        when=[one for key in CONDITION_KEYS for one in texts.get(key, ())],
+        tags=[*_listed_texts(row.get("tags", "")), *texts.get("tags", ())],
+        importance=IMPORTANCE.get(type, "medium"),
         extra=extra,
     )
     return replace(entry, id=lane_id(row["id"]))

@@ -29,6 +29,7 @@ from ..model.values import (
     replace,
     without,
 )
+from ..redaction.find import redact
 from ..state.fold import fold
 from ..state.trust import IMPORTED
 from ..text.prose import prose_lines
@@ -40,6 +41,7 @@ from .imported_entries import (
     conditions_from_description,
     entry_from,
     importance_of,
+    line_of,
     list_of,
     past_time,
     split_by_size,
@@ -212,14 +214,14 @@ def name_words(stem: str) -> str:
 def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
     """Return the fields that are not read; rename fields whose name has another meaning here."""
     empty = [key for key, value in fields.items() if is_empty_value(value)]
-    return renamed_fields(without(fields, *READ_KEYS, *empty), kept="source")
+    source = ["source"] if text_of(fields.get("source")) else []
+    return renamed_fields(without(fields, *READ_KEYS, *empty, *source))
 
 
-def renamed_fields(fields: Mapping[str, Value], kept: str = "") -> dict[str, Value]:
-    """Return the fields that are not empty; rename fields whose name has another meaning here, except `kept`."""
-    reserved = ENTRY_FIELD_KEYS - {kept}
+def renamed_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the fields that are not empty; rename fields whose name has another meaning here."""
     return {
-        RENAMED_FIELD.format(key) if key in reserved else key: value
+        RENAMED_FIELD.format(key) if key in ENTRY_FIELD_KEYS else key: value
         for key, value in filled(fields).items()
     }
 
@@ -450,13 +452,14 @@ def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entr
     names = [to.strip().rpartition("/")[2] for to in RELATION.findall(body)]
     related = tuple(dict.fromkeys(map(slug, names)))
     arguments["extra"], whole = with_long_fields(arguments["extra"], body)
+    parts = [(title, whole, "")]
     if len(body.split()) > MAX_NOTE_WORDS:
+        parts = []
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
-            entry = entry_from(
-                page, name, section.body, " / ".join(section.trail), **arguments
-            )
-            yield replace(entry, related=related)
-    else:
-        yield replace(entry_from(page, title, whole, **arguments), related=related)
+            parts.append((name, section.body, " / ".join(section.trail)))
+    for part in parts:
+        entry = entry_from(page, *part, **arguments)
+        origin = redact(line_of(fields.get("source")))
+        yield replace(entry, related=related, source=origin)

@@ -152,7 +152,7 @@ def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
     """Return a file for each memory in its current state, without its history."""
     return {
         name: emit_entry(entry_of_memory(memory))
-        for name, memory in _named_files(memories, lambda memory: "").items()
+        for name, memory in _named_files(memories).items()
     }
 
 
@@ -177,7 +177,7 @@ def rule_files(key: str, ending: str) -> Callable[..., dict[str, str]]:
     """Return a writer of rules for a host: a page for each memory, with its paths under the host's key."""
 
     def files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
-        named = _named_files(memories, lambda memory: "")
+        named = _named_files(memories)
         return {
             name.removesuffix(".md") + ending: _rule_page(memory, key)
             for name, memory in named.items()
@@ -253,21 +253,15 @@ def _okf_log(named: Mapping[str, Memory]) -> str:
 
 
 def _named_files(
-    memories: Iterable[Memory], folder_of: Callable[[Memory], str]
+    memories: Iterable[Memory], folder_of: Callable[[Memory], str] = lambda memory: ""
 ) -> dict[str, Memory]:
     """Return file name → memory, sorted; if titles are equal, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         folder = folder_of(memory)
-        names = (
-            f"{stem}.md"
-            for stem in numbered_names(file_stem(memory.title or memory.id))
-        )
-        taken[
-            next(
-                folder + name
-                for name in names
-                if folder + name not in taken and name not in RESERVED_FILES
-            )
-        ] = memory
+        for stem in numbered_names(file_stem(memory.title or memory.id)):
+            name = f"{stem}.md"
+            if folder + name not in taken and name not in RESERVED_FILES:
+                taken[folder + name] = memory
+                break
     return dict(sorted(taken.items()))

@@ -430,9 +430,8 @@ class _FieldReader:
         items = [item.strip() for item in written]
         if len(items) > most:
             what = "tags" if key == "tags" else "conditions"
-            code = "too-many-tags" if key == "tags" else "too-many-conditions"
             message = f"{len(items)} {what}: at most {most}"
-            self._error(code, key, message, "keep the most useful ones")
+            self._error(f"too-many-{what}", key, message, "keep the most useful ones")
             return ()
         if not all(items) or any(item.endswith("\n") for item in written):
             message = (

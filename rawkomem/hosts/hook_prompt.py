@@ -183,7 +183,7 @@ def hear_prompt(layout: Layout, call: Call) -> None:
     head = checksum(call.prompt.strip()[:HEAD_CHARS])
     if injected.prompt == head and _is_unanswered(injected, call.transcript):
         note_lost(layout, call.session)
-    note_asked(layout, call.session, head, _transcript_size(call.transcript))
+    note_asked(layout, call.session, head, transcript_size(call.transcript))
 
 
 def _is_unanswered(injected: Told, transcript: str) -> bool:
@@ -194,7 +194,7 @@ def _is_unanswered(injected: Told, transcript: str) -> bool:
     return not any(mark in since for mark in ANSWERED)
 
 
-def _transcript_size(transcript: str) -> int:
+def transcript_size(transcript: str) -> int:
     """Return the size of a transcript in bytes; -1 if there is none."""
     try:
         return os.stat(transcript).st_size if transcript else -1

@@ -32,7 +32,13 @@ from .hook_calls import (
     notice_of,
 )
 from .hook_input import as_json, project_of, read_call, read_stdin, say
-from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
+from .hook_prompt import (
+    begin_session,
+    recalled,
+    recalled_for_subagent,
+    received_ids,
+    transcript_size,
+)
 from .known_hosts import (
     ACT_EVENTS,
     COMPACT,
@@ -208,7 +214,9 @@ def _is_first(layout: Layout, call: Call) -> bool:
         if call.event == PROMPT and not call.prompt_id:
             within_s = COPIES_S
     else:
-        words = (call.reply, _transcript_state(call.transcript), _last_message(call))
+        # a different size, or a different last message, means that another turn ended
+        size = str(transcript_size(call.transcript))
+        words = (call.reply, call.transcript, size, _last_message(call))
     return is_first_call(
         layout, call.event, call.session, call.prompt, *words, within_s=within_s
     )
@@ -303,14 +311,6 @@ def _open_repository(layout: Layout, call: Call) -> Repository:
 
 
 def _last_message(call: Call) -> str:
-    """Return the last message of the call; a different one means that another turn ended."""
+    """Return the last message of the call; empty if it passes none."""
     messages = call.fields.get("messages")
     return repr(messages[-1]) if isinstance(messages, list) and messages else ""
-
-
-def _transcript_state(transcript: str) -> str:
-    """Return a transcript's name and size; a different size means that another turn ended."""
-    try:
-        return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
-    except OSError:
-        return transcript
