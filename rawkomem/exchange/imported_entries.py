@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn import cues
@@ -432,6 +432,11 @@ def fitting_values(
 IMPORTANCE_SHARES = {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def importance_of(value: object) -> str:
     """Return our word for an importance: one of our words, a number from 0 to 1, or from 1 to 10; else medium."""
     if isinstance(value, str):
@@ -443,7 +448,7 @@ def importance_of(value: object) -> str:
             if word.replace(".", "", 1).isdecimal() and len(word) < 8
             else None
         )
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return "medium"
     share = value / 10 if value > 1 else value
     return next(

@@ -55,6 +55,7 @@ from .imported_entries import (
     fitting_values,
     id_here,
     importance_of,
+    is_number,
     line_of,
     list_of,
     past_time,
@@ -102,7 +103,7 @@ def neolata_status(item: Item) -> str:
 
 def importance_word(value: object) -> str:
     """Return the word whose number is closest, so that an exported word is imported as the same word."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return importance_of(value)
     return min(IMPORTANCES, key=lambda name: abs(IMPORTANCES[name] - value))
 

@@ -14,7 +14,7 @@ from ..model.errors import BadInput
 from ..model.ids import hex_hash
 from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
-from ..text.clean import one_line
+from ..text.clean import one_line, with_newlines
 
 # The RFC's key → our key, for metadata that people and the rest of this program read.
 METADATA_KEYS = {
@@ -147,10 +147,7 @@ def is_pattern_id(text: str) -> bool:
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
     fields = without(as_dict(context), "confidence")
-    texts = {
-        name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
-        for name, text in fields.items()
-    }
+    texts = {name: redact(with_newlines(text).strip()) for name, text in fields.items()}
     for name, value in texts.items():
         if not value and name not in OPTIONAL_LESSON_FIELDS:
             raise BadInput(

@@ -91,9 +91,9 @@ class Called:
     took_ms: int = -1  # -1: it did not end
 
 
-def logged_calls(layout: Layout) -> list[Called]:
-    """Return the logged calls, the oldest first; empty if the log cannot be read."""
-    sql = "SELECT at, host, event, took_ms FROM calls ORDER BY number"
+def logged_calls(layout: Layout, where: str = "") -> list[Called]:
+    """Return the logged calls for which an SQL clause holds, the oldest first; empty if the log cannot be read."""
+    sql = f"SELECT at, host, event, took_ms FROM calls {where} ORDER BY number"
     return [Called(*row) for row in read(layout, sql)]
 
 
@@ -109,10 +109,7 @@ def slow_calls(calls: list[Called]) -> list[Called]:
 
 def untold_slow_calls(layout: Layout) -> list[Called]:
     """Return the slow calls since this function last returned some, and record that they are reported."""
-    sql = (
-        "SELECT at, host, event, took_ms FROM calls WHERE reported = 0 ORDER BY number"
-    )
-    slow = slow_calls([Called(*row) for row in read(layout, sql)])
+    slow = slow_calls(logged_calls(layout, "WHERE reported = 0"))
     if slow:
         _written(layout, "UPDATE calls SET reported = 1")
     return slow

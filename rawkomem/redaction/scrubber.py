@@ -18,7 +18,7 @@ from ..text.chunks import (
     fenced_lines,
     heading_level,
 )
-from ..text.clean import clean
+from ..text.clean import clean, with_newlines
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
@@ -116,7 +116,7 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 def clean_structure(text: str) -> str:
     """Return the text without markup; code stays unchanged."""
-    return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), _clean_prose)
+    return in_prose(with_newlines(text), _clean_prose)
 
 
 def _clean_prose(prose: str) -> str:

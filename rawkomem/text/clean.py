@@ -174,13 +174,13 @@ def clean(text: str) -> str:
     if any(sign in text for sign in ESCAPE_STARTS):
         text = without_escapes(text)
     if "\r" in text:
-        text = _newlines(text)
+        text = with_newlines(text)
     return text.translate(_ASCII_CONTROLS) if text.isascii() else _clean_wide(text)
 
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
     """Return line and name of each kind of character that `clean` removes, except non-characters."""
-    plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
+    plain = with_newlines(text.removeprefix(BYTE_ORDER_MARK))
     rows: list[tuple[int, str]] = []
     for number, line in enumerate(
         plain.split("\n") if clean(plain) != plain else (), 1
@@ -227,7 +227,8 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     return "".join([text[at] for at in kept]), kept
 
 
-def _newlines(text: str) -> str:
+def with_newlines(text: str) -> str:
+    """Return a text whose lines all end in a newline character."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
