@@ -124,16 +124,8 @@ def _extra_text(entry: Entry, key: str) -> str:
 # inside its fence.
 
 SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # characters with a meaning in Markdown
-SHOWN_FIELDS = (
-    "repository",
-    "memory",
-    "kind",
-    "importance",
-    "tags",
-    "by",
-    "reason",
-    "superseded_by",
-    "path",
+SHOWN_FIELDS = str.split(
+    "repository memory kind importance tags by reason superseded_by path"
 )
 
 

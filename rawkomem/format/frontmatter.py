@@ -159,19 +159,7 @@ PLAIN_SCALAR = re.compile(
     r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*"
 )
 # Words that other YAML readers do not read as text.
-RESERVED_WORDS = {
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "y",
-    "n",
-    "null",
-    ".inf",
-    ".nan",
-}
+RESERVED_WORDS = {*str.split("true false yes no on off y n null .inf .nan")}
 NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
 FLOW_WIDTH = 100  # longer lists have one item per line, for better diffs

@@ -139,11 +139,12 @@ def read_prompt(text: str) -> SplitPrompt:
 
 def sentences_of(ask: str) -> list[str]:
     """Return the sentences of a request, with short ones joined. Of many, return the first and the last ones."""
+    lines = [line.strip().lstrip("-*•> ").strip() for line in ask.split("\n")]
+    text = "\n".join(lines)
     for end in SENTENCE_ENDS:
-        ask = ask.replace(end, f"{end[0]}\n")
+        text = text.replace(end, f"{end[0]}\n")
     joined: list[str] = []
-    for line in ask.split("\n"):
-        part = line.strip().lstrip("-*•> ").strip()
+    for part in text.split("\n"):
         if not any(map(str.isalnum, part)):
             continue
         words = [len(one.split()) for one in (*joined[-1:], part)]
@@ -301,17 +302,8 @@ def both_ends(text: str, limit: int = MAX_ASK_CHARS, part: int = END_CHARS) -> s
     if not (tail[0].isspace() or text[-part - 1].isspace()):
         tail = tail[len(tail.split()[0]) :]
     before, after = (open_fence(one) for one in (head, text[: len(text) - len(tail)]))
-    return "\n".join(
-        filter(
-            None,
-            (
-                head.rstrip(),
-                before,
-                after,
-                tail.strip("\n") if after else tail.lstrip(),
-            ),
-        )
-    )
+    tail = tail.strip("\n") if after else tail.lstrip()
+    return "\n".join(filter(None, (head.rstrip(), before, after, tail)))
 
 
 def open_fence(text: str) -> str:
