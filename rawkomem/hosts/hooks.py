@@ -215,8 +215,8 @@ def _is_first(layout: Layout, call: Call) -> bool:
             within_s = COPIES_S
     else:
         # a different size, or a different last message, means that another turn ended
-        size = str(transcript_size(call.transcript))
-        words = (call.reply, call.transcript, size, _last_message(call))
+        state = f"{call.transcript} {transcript_size(call.transcript)}"
+        words = (call.reply, state, _last_message(call))
     return is_first_call(
         layout, call.event, call.session, call.prompt, *words, within_s=within_s
     )
