@@ -8,10 +8,12 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import frontmatter
 import yaml
+from frontmatter.default_handlers import BaseHandler
 
 from ..files.reading import read_data
 from ..files.replace import is_generated
@@ -87,25 +89,41 @@ class Front:
     problem: str = ""
 
 
-def _split_front(text: str) -> tuple[Callable[[str], Any], str, str]:
-    """Return what parses the frontmatter of a note, the frontmatter, and the text below; empty texts if it has none."""
-    if text.startswith("{"):
-        try:
+class NoteHandler(BaseHandler):
+    """Reads the frontmatter of a note for python-frontmatter: YAML, TOML or JSON, every scalar as text."""
+
+    FM_BOUNDARY = YAML_FRONT
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Return the frontmatter with its first sign, and the rest; raise ValueError if there is none."""
+        if text.startswith("{"):
             end = json.JSONDecoder().raw_decode(text)[1]
-        except ValueError:
-            end = 0
-        return json.loads, text[:end], text[end:]
-    is_toml = text.startswith("+")
-    front = (TOML_FRONT if is_toml else YAML_FRONT).match(text, 0, MAX_FRONT_CHARS)
-    head, below = (front[1], text[front.end() :]) if front else ("", "")
-    return _toml_values if is_toml else _yaml_values, head, below
+            return text[:end], text[end:]
+        found = (TOML_FRONT if text.startswith("+") else YAML_FRONT).match(
+            text, 0, MAX_FRONT_CHARS
+        )
+        if not found:
+            raise ValueError
+        return text[0] + found[1], text[found.end() :]
 
-
-def _toml_values(head: str) -> dict[str, Any]:
-    parts = (part for line in head.split("\n") for part in line.split("="))
-    if any(part.count(".") > MAX_KEY_DOTS for part in parts):
-        raise TooMuch
-    return tomllib.loads(head)
+    def load(self, fm: str) -> Any:
+        """Return the values of a frontmatter; raise TooMuch if it exceeds a limit."""
+        sign, head = fm[0], fm[1:]
+        dots = max(
+            part.count(".") for line in head.split("\n") for part in line.split("=")
+        )
+        if head.count("[") + head.count("{") > MAX_NODES or (
+            sign == "+" and dots > MAX_KEY_DOTS
+        ):
+            raise TooMuch
+        if sign == "{":
+            values = json.loads(fm)
+        elif sign == "+":
+            values = tomllib.loads(head)
+        else:
+            values = _yaml_values(head)
+        left = iter(range(MAX_NODES))
+        return as_values(values, 0, left) if isinstance(values, dict) else values
 
 
 def _yaml_values(head: str) -> Any:
@@ -123,21 +141,18 @@ def read_front(text: str) -> Front:
     """Return the fields of a note and its text; if the fields cannot be read, `problem` says why."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").lstrip("\n")
     text = EMPTY_FRONT.sub("", text)
+    handler = NoteHandler()
     try:
-        parse, head, below = _split_front(text)
-        if head.count("[") + head.count("{") > MAX_NODES:
-            raise TooMuch
-        values = parse(head) if head else {}
-        fields = as_values(values, 0, iter(range(MAX_NODES)))
+        fields: Any = frontmatter.parse(text, handler=handler)[0]
     except TooMuch:
         most = f"{MAX_NODES:,} values or {MAX_DEPTH} levels"
-        why = f"its frontmatter holds more than {most}"
-        return Front({}, below.strip("\n"), why)
+        below = handler.split(text)[1].strip("\n")
+        return Front({}, below, f"its frontmatter holds more than {most}")
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as failure:
         return Front({}, text, f"its frontmatter cannot be read: {str(failure)[:80]}")
-    if not isinstance(fields, dict) or not fields:
+    if not fields:
         return Front({}, text)
-    return Front(fields, BLANK_LINES.sub("", below).rstrip())
+    return Front(fields, BLANK_LINES.sub("", handler.split(text)[1]).rstrip())
 
 
 # Convert a foreign note to our keys: its fields, the date in its name, and the syntax in its text.
@@ -293,8 +308,9 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
         return []
     # newer versions store objects
     paths = [one.get("path") if isinstance(one, dict) else one for one in named]
-    full = [os.path.realpath(os.path.expanduser(text_of(path))) for path in paths]
+    named = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
     top = os.path.realpath(project) + os.sep
+    full = map(os.path.realpath, named)
     below = [path for path in full if path.startswith(top) and os.path.isdir(path)]
     return [os.path.join(project, path[len(top) :]) for path in below]
 
