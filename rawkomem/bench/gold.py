@@ -40,7 +40,7 @@ from ..redaction.find import find_secrets, redact
 from ..repository import Repository
 from ..text.acts import APPLIES_KEY, patterns_given
 from ..text.language import language
-from ..text.prose import sentences
+from ..text.prose import first_sentence
 
 Record = dict[str, Any]
 
@@ -158,9 +158,6 @@ def _words(text: str) -> frozenset[str]:
     )
 
 
-# Measures `replay` on recorded sessions with gold memories: how many corrections the gold memories
-# cover.
-
 MAX_TITLE_CHARS = 100
 
 
@@ -200,7 +197,7 @@ def measure_replay(files: Sequence[str], tell: Callable[[str], None]) -> Record:
 
 
 def _entry_of_gold(memory: Record) -> Entry:
-    title = next(iter(sentences(memory["memory"])), memory["memory"])[:MAX_TITLE_CHARS]
+    title = (first_sentence(memory["memory"]) or memory["memory"])[:MAX_TITLE_CHARS]
     acts = propose_acts(memory["memory"])
     return Entry(
         title=title,
@@ -229,9 +226,8 @@ def verdict_counts(corrections: Iterable[Correction]) -> dict[str, int]:
 # `text_b64`, and optionally `span_b64` (the secret alone), `scope` and `contested`. Only rows of scope
 # `core` that are not contested count. Texts are base64, so that secret scanners do not report a corpus.
 
-DEFAULT_CORPUS = os.path.join(
-    "..", "shared", "data", "secrets.json"
-)  # beside a checkout of this project
+# beside a checkout of this project
+DEFAULT_CORPUS = os.path.join("..", "shared", "data", "secrets.json")
 PAGE_CHARS = 4_096  # characters of each text that is timed
 ROUNDS = 5  # the fastest round counts: a busy machine can double the time of a round
 
@@ -269,9 +265,8 @@ class Figures:
     pem_whole: float
     idempotent: float
     ms_per_4kb: float
-    by_kind: tuple[
-        tuple[str, int, float], ...
-    ] = ()  # of rows that should be redacted: kind, rows, recall
+    # of rows that should be redacted: kind, rows, recall
+    by_kind: tuple[tuple[str, int, float], ...] = ()
 
 
 def read_corpus(file: str) -> list[LabelledText]:
@@ -350,7 +345,8 @@ def _by_kind(wanted: Sequence[LabelledText]) -> tuple[tuple[str, int, float], ..
     for row in wanted:
         kinds.setdefault(row.kind, []).append(row.found)
     return tuple(
-        (kind, len(found), _share(found)) for kind, found in sorted(kinds.items())
+        (kind, len(verdicts), _share(verdicts))
+        for kind, verdicts in sorted(kinds.items())
     )
 
 

@@ -35,8 +35,6 @@ from ..repository import Repository
 Record = dict[str, Any]
 
 
-# Retrieval metrics.
-
 CUTS = (1, 5, 10)
 DEVIATIONS = 1.96  # standard errors on either side of a mean that make a 95 % interval
 
@@ -346,8 +344,8 @@ def _turns_of_question(question: Record) -> tuple[Turn, ...]:
         return tuple(
             turn for one in records for turn in turns_of_record(one, host_of(one))
         )
-    said = question.get("lately")
-    return (Turn(ASSISTANT, str(said)),) if said else ()
+    message = question.get("lately")
+    return (Turn(ASSISTANT, str(message)),) if message else ()
 
 
 def _report(rows: Sequence[Record]) -> Record:

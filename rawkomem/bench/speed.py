@@ -76,9 +76,8 @@ def measure_speed(
     """Return all figures for a repository with this many files and changes in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="rawkomem-bench-") as project:
         say(f"writing {files} files of 1 to 4 kB, with {changes} changes")
-        compileall.compile_dir(
-            os.path.dirname(os.path.dirname(__file__)), quiet=2
-        )  # as pip does when it installs
+        # as pip does when it installs
+        compileall.compile_dir(os.path.dirname(os.path.dirname(__file__)), quiet=2)
         make_repository(project, files, changes=changes)
         _write_guards(project)
         with embedder("static"):
@@ -103,10 +102,10 @@ def _measure(project: str, say: Callable[[str], None]) -> list[Measure]:
     hook = [command("hook", "claude", "prompt")]
     add("prompt hook", _median(hook, project, _prompts(project), PROMPT_PAUSE_S))
     act = [command("hook", "claude", "before-tool")]
-    quiet, told = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
+    quiet, reminded = _acts(project, "git status"), _acts(project, f"{GUARDED}0 --prod")
     _time(act[0], project, quiet[0])  # makes the table
     add("before-tool hook, nothing to say", _median(act, project, quiet))
-    add("before-tool hook, a reminder", _median(act, project, told))
+    add("before-tool hook, a reminder", _median(act, project, reminded))
     processes = (subprocess.Popen(words, cwd=project, **SILENT) for words in searches)
     measures.append(Measure("cold search, peak memory", mb=max(map(_peak, processes))))
     measures += _warm(project, start, "warm inject")

@@ -50,9 +50,6 @@ class EmbedderFailed(RawkoError):
     """Raised when there are no vectors. A caller may use another embedder only before the first vector."""
 
 
-# Replaces an embedder that failed, so that its index is kept and searches match words only.
-
-
 class AbsentEmbedder:
     """Has the name and dimensions of the failed embedder, and returns vectors of zeros, which are close to nothing."""
 
@@ -92,13 +89,14 @@ def cosine_scale(embedder: Embedder) -> tuple[float, float]:
     return median(cosines), pstdev(cosines)
 
 
-# Caches the vectors of the texts embedded last, for slow embedders.
-
 CACHE_TEXTS = 1_000  # the queries of a long session; some 5 MB with 1,024 dimensions
 
 
 class CachedEmbedder:
-    """Wraps an embedder, and asks it only for texts that are not in the cache; one caller at a time."""
+    """Wraps an embedder, and asks it only for texts that are not blank and not in the cache; one caller at a time.
+
+    OpenAI rejects blank texts.
+    """
 
     def __init__(self, inner: Embedder):
         self.name = inner.name
@@ -109,11 +107,12 @@ class CachedEmbedder:
         self._lock = _thread.allocate_lock()
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the vectors of the wrapped embedder, from the cache if possible."""
+        """Return the vectors of the wrapped embedder, from the cache if possible; zeros for a blank text."""
         with self._lock:
             if len(self._known) + len(texts) > CACHE_TEXTS:
                 self._known.clear()  # rare, and cheaper than tracking the order of use
-            missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+            filled = [text for text in dict.fromkeys(texts) if text.strip()]
+            missing = [text for text in filled if text not in self._known]
             if missing:
                 self._known.update(zip(missing, self.inner.embed(missing), strict=True))
-            return [self._known[text] for text in texts]
+            return [self._known.get(text, bytes(4 * self.dims)) for text in texts]

@@ -18,9 +18,6 @@ from ..net.guard import NotListening, RequestFailed
 from .embedder import EmbedderFailed, EmbedderSettings
 from .static import pack_vector
 
-# Starts the user's embedding server if it is not running, and waits until it listens. The server
-# keeps running.
-
 START_TIMEOUT_S = 60.0  # enough to load a model of some gigabytes from a slow disk
 POLL_S = 0.1  # seconds between two checks
 
@@ -38,9 +35,8 @@ def start_server(
         process = subprocess.Popen(
             words, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
         )
-    except (
-        OSError
-    ) as error:  # only the first word is shown: the others may hold a secret
+    except OSError as error:
+        # only the first word is shown: the others may hold a secret
         raise EmbedderFailed(
             f"cannot run {words[0]}: {type(error).__name__}",
             "Use a full path in embedder.start.",
@@ -75,9 +71,6 @@ def split_command(command: str) -> list[str]:
         )
     return words
 
-
-# Embeds with an OpenAI-compatible /v1/embeddings endpoint: OpenAI, Cohere, Ollama, LM Studio and
-# similar servers.
 
 EMBEDDINGS = Api("/embeddings", "embedder.provider", "embedder.model", "keys.embedder")
 NAME_PREFIX = "openai:"  # start of these embedders' names, which the index keeps
@@ -122,15 +115,12 @@ class EndpointEmbedder:
         )
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; blank texts are not sent, because OpenAI rejects them."""
-        vectors = [bytes(4 * self.dims)] * len(texts)
-        wanted = [place for place, text in enumerate(texts) if text.strip()]
-        for start in range(0, len(wanted), BATCH_TEXTS):
-            places = wanted[start : start + BATCH_TEXTS]
+        """Return one vector per text."""
+        vectors: list[bytes] = []
+        for start in range(0, len(texts), BATCH_TEXTS):
             with request_errors():
-                answer = self._ask([texts[place] for place in places])
-            for place, numbers in zip(places, answer, strict=True):
-                vectors[place] = self._pack(numbers)
+                answer = self._ask(texts[start : start + BATCH_TEXTS])
+            vectors += map(self._pack, answer)
         return vectors
 
     def _probe(self, start: str) -> None:
@@ -144,10 +134,10 @@ class EndpointEmbedder:
         self.dims = self.dims or (len(answer[0]) if isinstance(answer[0], list) else 0)
         self._pack(answer[0])
 
-    def _ask(self, texts: list[str]) -> list[object]:
+    def _ask(self, texts: Sequence[str]) -> list[object]:
         body: dict[str, Any] = {
             "model": self._model,
-            "input": texts,
+            "input": [*texts],
             "encoding_format": "float",
         }
         if self._asked:

@@ -12,7 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from ..model.values import record
-from .static import SortedNames, WordPiece, broken_file, is_embeddable
+from .static import (
+    SortedNames,
+    WordPiece,
+    broken_file,
+    is_embeddable,
+    read_header,
+)
 
 if TYPE_CHECKING:
     from .minilm_pass import Encoder
@@ -32,14 +38,14 @@ if TYPE_CHECKING:
 #     names     the pieces as UTF-8 in byte order, each ended by a newline
 
 MINILM_MAGIC = b"rawkomlm"
-MINILM_VERSION = 1
 MINILM_HEADER = struct.Struct("<8s9I20x")  # 64 bytes, so that the floats are aligned
+# per number, under numpy's names of the kinds
 NUMBER_BYTES = {
     "<f4": 4,
     "<u4": 4,
     "i1": 1,
     "u1": 1,
-}  # per number, under numpy's names of the kinds
+}
 
 
 @record
@@ -95,15 +101,15 @@ def layer_products(shape: Shape) -> dict[str, tuple[int, int]]:
 
 def array_places(shape: Shape) -> dict[str, ArrayPlace]:
     """Return every array of a file by its name, in the order of the layout."""
-    found: dict[str, ArrayPlace] = {}
+    places: dict[str, ArrayPlace] = {}
     start = MINILM_HEADER.size
     for name, kind, dims in array_parts(shape):
         size = NUMBER_BYTES[kind]
         for count in dims:
             size *= count
-        found[name] = ArrayPlace(kind, dims, start, start + size)
+        places[name] = ArrayPlace(kind, dims, start, start + size)
         start += size
-    return found
+    return places
 
 
 def array_parts(shape: Shape) -> Iterator[tuple[str, str, tuple[int, ...]]]:
@@ -144,22 +150,8 @@ def map_file(path: str) -> mmap.mmap:
 
 def read_shape(path: str, start: mmap.mmap) -> Shape:
     """Return the shape in the header; raise RawkoError if the header is invalid."""
-    if len(start) < MINILM_HEADER.size or MINILM_HEADER.unpack_from(start)[:2] != (
-        MINILM_MAGIC,
-        MINILM_VERSION,
-    ):
-        raise broken_file(
-            f"model {path}",
-            f"it does not start with {MINILM_MAGIC.decode()} {MINILM_VERSION}",
-        )
-    return Shape(*MINILM_HEADER.unpack_from(start)[2:])
+    return Shape(*read_header(f"model {path}", start, MINILM_HEADER, MINILM_MAGIC))
 
-
-# The contextual embedder: all-MiniLM-L6-v2 without torch. It is slower than the static vectors,
-# but better at meaning.
-#
-# Its weights come with rawkomem as int8 (see NOTICE). It runs on numpy, which is imported with the
-# first text.
 
 MINILM_NAME = "minilm-l6-v1"
 # BERT expects a text between the first two

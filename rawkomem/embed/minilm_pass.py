@@ -152,9 +152,8 @@ def gelu_table() -> Floats:
     """Return GELU of every float16, indexed by its bits: a look-up is twice as fast as computing it."""
     x = np.arange(INFINITE, dtype=np.uint16).view(np.float16).astype(np.float32)
     slope = np.float32((2 / np.pi) ** 0.5)
-    positive = (
-        x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2
-    )  # Hendrycks and Gimpel 2016
+    # Hendrycks and Gimpel 2016
+    positive = x * (1 + np.tanh(slope * (x + np.float32(0.044715) * x * x * x))) / 2
     table = np.zeros(2 * NEGATIVE, np.float32)
     table[:INFINITE] = positive
     table[NEGATIVE : NEGATIVE + INFINITE] = positive - x

@@ -22,6 +22,7 @@ MINILM, TRANSFORMERS = "minilm", "sentence-transformers"
 # or any server with OpenAI's API
 ENDPOINTS = ("openai", "ollama", "lmstudio", "cohere")
 PROVIDERS = (MINILM, TRANSFORMERS, *ENDPOINTS)
+bundled_embedder = StaticEmbedder  # its vectors come with rawkomem
 
 
 def open_embedder(
@@ -60,25 +61,21 @@ def open_embedder(
 
 def open_deep_embedder(settings: EmbedderSettings) -> Embedder | None:
     """Return the embedder of the second tier; None if the user has chosen an embedder."""
-    if settings.provider != AUTO_PROVIDER:
-        return None
+    return contextual_embedder() if settings.provider == AUTO_PROVIDER else None
+
+
+def contextual_embedder() -> Embedder:
+    """Return MiniLM with a cache of the last texts."""
     # needed only when nearly all memories have its vectors
     from .minilm import MiniLmEmbedder
 
     return CachedEmbedder(MiniLmEmbedder())
 
 
-def bundled_embedder() -> Embedder:
-    """Return the static vectors that come with rawkomem."""
-    return StaticEmbedder()
-
-
 def configured_embedder(settings: EmbedderSettings) -> Embedder:
     """Return the provider's embedder with a cache of the last texts."""
     if settings.provider == MINILM:
-        from .minilm import MiniLmEmbedder
-
-        return CachedEmbedder(MiniLmEmbedder())
+        return contextual_embedder()
     if settings.provider == TRANSFORMERS:
         from .transformer import TransformerEmbedder
 

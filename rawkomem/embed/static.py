@@ -13,14 +13,17 @@ import mmap
 import os
 import struct
 import sys
+from bisect import bisect_left
 from io import FileIO
 from itertools import chain
 
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING
+from ..text.clean import is_within, range_edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 
 # The file of token vectors: sorted pieces, with a weight and an int8 row for each; only needed
@@ -38,12 +41,11 @@ if TYPE_CHECKING:
 # of adding.
 
 VECTORS_MAGIC = b"rawkovec"
-VECTORS_VERSION = 1
+FILE_VERSION = 1  # of both bundled files
 VECTORS_HEADER = struct.Struct("<8sIIIII")
 SPAN = struct.Struct("<II")  # offset of a piece, and of the next one
-MAX_WEIGHT = (
-    2**26
-)  # a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+# a sum of 2**20 pieces with values up to 2**7 then fits into the 53 bits that float64 holds exactly
+MAX_WEIGHT = 2**26
 # for longer texts, building the index of pieces is faster than searching the map word by word
 INDEX_CHARS = 3_000
 HAS_PREAD = hasattr(os, "pread")  # not on Windows
@@ -68,21 +70,12 @@ class SortedNames:
         if self._index:
             return self._index.get(piece, -1)
         wanted = piece.encode()
-        data, offsets, names, span = (
-            self.map,
-            self._offsets,
-            self._names,
-            SPAN.unpack_from,
-        )
-        low, high = 0, self.count
-        while low < high:
-            middle = (low + high) // 2
-            start, after = span(data, offsets + 4 * middle)
-            name = data[names + start : names + after - 1]
-            if name == wanted:
-                return middle
-            low, high = (middle + 1, high) if name < wanted else (low, middle)
-        return -1
+        row = bisect_left(range(self.count), wanted, key=self._name)
+        return row if row < self.count and self._name(row) == wanted else -1
+
+    def _name(self, row: int) -> bytes:
+        start, after = SPAN.unpack_from(self.map, self._offsets + 4 * row)
+        return self.map[self._names + start : self._names + after - 1]
 
     def index(self) -> dict[str, int]:
         """Return piece → row in memory: takes 4 MB and some milliseconds, then a look-up is fifty times as fast."""
@@ -134,23 +127,25 @@ class TokenVectors(SortedNames):
         return self.map
 
 
-def open_vectors(path: str) -> tuple[FileIO, tuple[int, int, int, int]]:
+def open_vectors(path: str) -> tuple[FileIO, tuple[Any, ...]]:
     """Return the open file and its header: pieces, dimensions, longest piece, bytes of the names."""
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115
         start = file.read(VECTORS_HEADER.size)
     except OSError as error:
         raise broken_file(f"token vectors {path}", error.strerror or str(error))
-    if len(start) < VECTORS_HEADER.size or VECTORS_HEADER.unpack(start)[:2] != (
-        VECTORS_MAGIC,
-        VECTORS_VERSION,
-    ):
-        file.close()
-        raise broken_file(
-            f"token vectors {path}",
-            f"it does not start with {VECTORS_MAGIC.decode()} {VECTORS_VERSION}",
-        )
-    return file, VECTORS_HEADER.unpack(start)[2:]
+    what = f"token vectors {path}"
+    return file, read_header(what, start, VECTORS_HEADER, VECTORS_MAGIC)
+
+
+def read_header(
+    what: str, data: bytes | mmap.mmap, header: struct.Struct, magic: bytes
+) -> tuple[Any, ...]:
+    """Return the numbers of a file's header, after its magic and its version; raise RawkoError if it is another file."""
+    if len(data) < header.size or header.unpack_from(data)[:2] != (magic, FILE_VERSION):
+        start = f"{magic.decode()} {FILE_VERSION}"
+        raise broken_file(what, f"it does not start with {start}")
+    return header.unpack_from(data)[2:]
 
 
 def broken_file(file: str, why: str) -> RawkoError:
@@ -178,24 +173,12 @@ CONTROL_BYTES = bytes(
 )
 SPACED_MARKS = [(mark, f" {mark} ") for mark in "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"]
 INNER = "##"  # marks a piece that does not start its word
-DROPPED = (
-    "Cc",
-    "Cf",
-    "Co",
-    "Cs",
-    "Mn",
-)  # controls, formats, private use, surrogates; accents, once decomposed
+# controls, formats, private use, surrogates; accents, once decomposed
+DROPPED = ("Cc", "Cf", "Co", "Cs", "Mn")
 # the blocks that the `tokenizers` library splits; its error 2B920 (for 2B820) is kept, so that
 # ids are equal
-CJK_BLOCKS = (
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B920, 0x2CEAF),
-    (0x2F800, 0x2FA1F),
+CJK_BLOCKS = range_edges(
+    "3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F"
 )
 
 
@@ -212,12 +195,12 @@ class WordPiece:
 
     def rows(self, text: str) -> list[int]:
         """Return the rows of a text's pieces, in order."""
-        found = bert_words(text)
-        pieces = list(map(self._cut.get, found))
+        words = bert_words(text)
+        pieces = list(map(self._cut.get, words))
         if None in pieces:
             pieces = [
                 self._learn(word) if known is None else known
-                for word, known in zip(found, pieces, strict=True)
+                for word, known in zip(words, pieces, strict=True)
             ]
         return list(chain.from_iterable(pieces))  # type: ignore[arg-type]
 
@@ -256,12 +239,8 @@ def bert_words(text: str) -> list[str]:
 
         return normalize("NFD", text).translate(PLAIN_CHARACTERS).split()
     simple = text.encode().translate(LOWER_BYTES, CONTROL_BYTES).decode()
-    for (
-        mark,
-        spaced,
-    ) in (
-        SPACED_MARKS
-    ):  # twice as fast as one translate() to strings of several characters
+    # twice as fast as one translate() to strings of several characters
+    for mark, spaced in SPACED_MARKS:
         if mark in simple:
             simple = simple.replace(mark, spaced)
     return simple.split()
@@ -300,19 +279,17 @@ def _stands_alone(char: str, category: str) -> bool:
     if char.isascii():
         # also $+<=>^`|~, which are not punctuation in Unicode
         return not char.isalnum()
-    return category[0] == "P" or any(
-        low <= ord(char) <= high for low, high in CJK_BLOCKS if len(char) == 1
-    )
+    return category[0] == "P" or (len(char) == 1 and is_within(char, CJK_BLOCKS))
 
 
 class _Plain(dict[int, str]):
     """Caches plain() for str.translate."""
 
     def __missing__(self, code: int) -> str:
-        found = plain_character(code)
+        plain = plain_character(code)
         if len(self) < MAX_CACHED_CHARS:
-            self[code] = found
-        return found
+            self[code] = plain
+        return plain
 
 
 PLAIN_CHARACTERS = _Plain()
@@ -458,5 +435,7 @@ class Rarity:
                 ]
             )
         )
-        said = math.log(max(1.0, length * self._vectors.weight(row)))
-        return max(MIN_RARITY, min(1.0, (said - COMMONEST) / (RAREST - COMMONEST)))
+        log_length = math.log(max(1.0, length * self._vectors.weight(row)))
+        return max(
+            MIN_RARITY, min(1.0, (log_length - COMMONEST) / (RAREST - COMMONEST))
+        )

@@ -29,17 +29,7 @@ class TransformerEmbedder:
         self.name = f"sentence-transformers:{model_label(model)}:{self.dims}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return one vector per text; zeros for a blank text."""
-        wanted = [place for place, text in enumerate(texts) if text.strip()]
-        vectors = [bytes(4 * self.dims)] * len(texts)
-        if wanted:
-            for place, row in zip(
-                wanted, self._encode([texts[place] for place in wanted]), strict=True
-            ):
-                vectors[place] = row.tobytes()
-        return vectors
-
-    def _encode(self, texts: list[str]) -> Any:
+        """Return one vector per text."""
         # comes with torch; imported here, so that a missing extra is reported first
         import numpy as np
 
@@ -47,9 +37,8 @@ class TransformerEmbedder:
             rows = self._model.encode(
                 texts, normalize_embeddings=True, show_progress_bar=False
             )
-        except (
-            Exception
-        ) as error:  # torch and the tokenizers raise errors of many kinds
+        except Exception as error:
+            # torch and the tokenizers raise errors of many kinds
             raise EmbedderFailed(
                 f"the model failed: {first_line(error)}",
                 "Try a smaller model, or the bundled one.",
@@ -58,7 +47,7 @@ class TransformerEmbedder:
             raise EmbedderFailed(
                 "the model returned vectors that cannot be used", "Try another model."
             )
-        return rows.astype("<f4")
+        return [row.tobytes() for row in rows.astype("<f4")]
 
 
 def load_model(model: str, dims: int) -> Any:
@@ -66,9 +55,8 @@ def load_model(model: str, dims: int) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
 
-        import_module(
-            "transformers.utils.logging"
-        ).disable_progress_bar()  # the progress bar would mix with our output
+        # the progress bar would mix with our output
+        import_module("transformers.utils.logging").disable_progress_bar()
     except ImportError as error:
         missing = error.name or "sentence-transformers"
         raise EmbedderFailed(
@@ -76,9 +64,8 @@ def load_model(model: str, dims: int) -> Any:
         )
     try:
         return SentenceTransformer(model, truncate_dim=dims or None)
-    except (
-        Exception
-    ) as error:  # hub not reachable, folder without a model, wrong weights
+    except Exception as error:
+        # hub not reachable, folder without a model, wrong weights
         raise EmbedderFailed(
             f"cannot load {model}: {first_line(error)}",
             "Check the name or folder in model.",

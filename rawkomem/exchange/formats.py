@@ -78,11 +78,11 @@ class Format:
     blocks: Blocks | None = None  # reads its log of operations
 
 
-INSTRUCTION_PATHS = (
-    "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/rules", "AGENTS.md", "GEMINI.md",
-    ".github/copilot-instructions.md", ".github/instructions", ".clinerules", ".roo/rules", ".windsurfrules",
-    ".windsurf/rules", ".devin/rules", ".ai/rules", ".ai/memory", "CONTRIBUTING.md",
-)  # fmt: skip
+INSTRUCTION_PATHS = """
+    CLAUDE.md .claude/CLAUDE.md CLAUDE.local.md .claude/rules AGENTS.md GEMINI.md .github/copilot-instructions.md
+    .github/instructions .clinerules .roo/rules .windsurfrules .windsurf/rules .devin/rules .ai/rules .ai/memory
+    CONTRIBUTING.md
+"""
 MEMORY_BANKS = ("memory-bank",)  # of Cline and Roo Code
 # The first row that recognizes a source reads it, so specific formats come first.
 ROWS = (
@@ -91,7 +91,7 @@ ROWS = (
         "CLAUDE.md, AGENTS.md",
         is_instructions,
         read_instructions,
-        usual=INSTRUCTION_PATHS,
+        usual=tuple(INSTRUCTION_PATHS.split()),
     ),
     Format(
         "cursor",
@@ -278,7 +278,7 @@ def _tracked_below(project: str) -> list[str]:
     try:
         tree = own_tree(project)
         below = tree.path(project)
-        found = tree.git.names("ls-files", "-z", "--", below)
+        paths = tree.git.names("ls-files", "-z", "--", below)
     except GitFailed:
         return []
-    return [path.removeprefix(f"{below}/") for path in found]
+    return [path.removeprefix(f"{below}/") for path in paths]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
 
 from ..files.append import in_one_change_file
 from ..format.entries import MAX_PATTERNS, read_entries
@@ -14,6 +13,7 @@ from ..format.frontmatter import emit_entry
 from ..learn.skills import as_read_back
 from ..model.entries import Entry, Memory, Plan, Value
 from ..model.errors import BadInput, RawkoError
+from ..model.ids import hex_hash
 from ..model.values import (
     ACTIVE,
     CREATES,
@@ -45,7 +45,7 @@ from ..text.language import (
     statement_of,
 )
 from .formats import FORMATS
-from .imported_entries import other_title
+from .imported_entries import IMPORT_ID_DIGITS, other_title
 from .instructions import plain_lines
 from .sources import ALSO_IN, GONE_THERE, Source, place_of, places_of
 
@@ -165,9 +165,6 @@ def globs_in(when: Iterable[str]) -> frozenset[str]:
     )
 
 
-# Decide what to do with each memory of a source: it is new, a newer version of a memory, or
-# already known.
-
 HELD_REVIEW, HELD_PROPOSED = "review", "proposed"
 HELD_SUPERSEDED, HELD_ARCHIVED = "superseded", "archived"
 # code → why the memory is not in use
@@ -236,14 +233,14 @@ class MemoriesHere:
 
     def older_version(self, entry: Entry, place: str) -> Memory | None:
         """Return the memory from this place; else one from the same file that has lost its section and is similar."""
-        if found := self.places.get(place):
-            return found
-        said = statement_of(entry.body)
+        if memory := self.places.get(place):
+            return memory
+        statement = statement_of(entry.body)
         lost = self.left.get(place.partition("#")[0], [])
         similar = (
             one
             for one in lost
-            if shared_words(said, statement_of(one.body)) >= SIMILAR.min_shared
+            if shared_words(statement, statement_of(one.body)) >= SIMILAR.min_shared
         )
         return next(similar, None)
 
@@ -305,15 +302,15 @@ def _rule_size(read: Sequence[Read], number: int, entry: Entry) -> int:
     return len(lines_of(entry.body)) if f"{read[number][1]}:" in RULE_KINDS else 0
 
 
-def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
-    entry = redact_entry(given)
+def _decide_entry(original: Entry, kind: str, here: MemoriesHere) -> ImportDecision:
+    entry = redact_entry(original)
     place = f"{kind}:{place_of(entry.extra)}"
     row = FORMATS[kind]
     dropped = () if row.keeps_decisions else FOREIGN_KEYS
     dropped = dropped if row.restores else (*dropped, IMPORTED_STATE)
-    said = without(entry.extra, *dropped)
+    extra = without(entry.extra, *dropped)
     entry = replace(
-        entry, body=as_read_back(entry.body), extra={**said, IMPORTED: place}
+        entry, body=as_read_back(entry.body), extra={**extra, IMPORTED: place}
     )
     entry = replace(entry, id=entry.id or _import_id(entry, place))
     same = entry.id if entry.id in here.ids else here.said.get(_saying(entry), "")
@@ -334,7 +331,7 @@ def _decide_entry(given: Entry, kind: str, here: MemoriesHere) -> ImportDecision
         )
     if f"{kind}:" in RULE_KINDS and entry.title.casefold() in here.titles:
         entry = replace(
-            entry, title=other_title(replace(entry, extra=given.extra), here.titles)
+            entry, title=other_title(replace(entry, extra=original.extra), here.titles)
         )
     (new,) = plan_add(entry).entries
     _check_readable(new)
@@ -396,20 +393,20 @@ def _check_readable(new: Entry) -> None:
         )
 
 
-def _saying(said: Entry | Memory) -> Saying:
-    return said.title, said.body, globs_in(said.when)
+def _saying(item: Entry | Memory) -> Saying:
+    return item.title, item.body, globs_in(item.when)
 
 
-def _content(said: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
-    return said.kind, said.body, said.tags, said.importance
+def _content(item: Entry | Memory) -> tuple[str, str, tuple[str, ...], str]:
+    return item.kind, item.body, item.tags, item.importance
 
 
 def _import_id(entry: Entry, place: str) -> str:
     """Return an id made from a memory's place and content, so that a repeated import gives the same ids."""
-    said = repr(
+    content = repr(
         (place, entry.kind, entry.title, entry.body, entry.tags, entry.importance)
     )
-    return f"{CREATES[entry.kind].prefix}_{sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"{CREATES[entry.kind].prefix}_{hex_hash(content, IMPORT_ID_DIGITS)}"
 
 
 def entries_to_write(

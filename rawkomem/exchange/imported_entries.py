@@ -9,9 +9,8 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import count, takewhile
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..format.entries import FORBIDDEN_KEYS, MAX_PATTERNS, MAX_TAGS, read_entries
 from ..learn import cues
@@ -20,6 +19,7 @@ from ..learn.skills import CONDITION_LENGTH, in_fence
 from ..learn.turns import time_of
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
+from ..model.ids import hex_hash
 from ..model.values import now, replace, without
 from ..redaction.entries import redact_entry
 from ..redaction.find import redact
@@ -34,7 +34,13 @@ from ..text.conditions import (
 )
 from ..text.language import language, word_set
 from ..text.paths import is_file_glob, split_outside_braces
-from ..text.prose import SENTENCE_END, prose_lines, sentences, subjects_of, without_code
+from ..text.prose import (
+    SENTENCE_END,
+    first_sentence,
+    prose_lines,
+    subjects_of,
+    without_code,
+)
 from .sources import Source, SourcePage, place_of
 
 # Give the memories of one import different titles, by adding their heading, their file or their
@@ -73,13 +79,13 @@ def with_distinct_titles(entries: Sequence[Entry]) -> list[Entry]:
     } - VAGUE_TITLES
     taken = set(fine)
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: count(2))
-    found = []
+    renamed = []
     for entry in entries:
         if (name := entry.title.casefold()) not in fine:
             entry = replace(entry, title=other_title(entry, taken, numbers[name]))
             taken.add(entry.title.casefold())
-        found.append(entry)
-    return found
+        renamed.append(entry)
+    return renamed
 
 
 def other_title(
@@ -99,19 +105,15 @@ def _possible_titles(entry: Entry, numbers: Iterator[int]) -> Iterator[str]:
     folder, name = os.path.split(path)
     stem, title = os.path.splitext(name)[0], entry.title
     above = section.split(" / ")[-2:-1]
-    said = one_line(next(iter(sentences(entry.body)), ""), TITLE_SENTENCE_LENGTH)
-    told = one_line(f"{title}: {said}", TITLE_LENGTH) if said else ""
+    opening = one_line(first_sentence(entry.body), TITLE_SENTENCE_LENGTH)
+    sentence = [f"{title}: {opening}"] if opening else []
+    places = [name for name in above if name.casefold() not in VAGUE_TITLES]
+    places += [] if folder.startswith(".") else [folder]
     own_name = title.casefold() == stem.casefold()
-    if own_name and told:
-        yield told
-    if above and above[0].casefold() not in VAGUE_TITLES:
-        yield one_line(f"{above[0]}: {title}", TITLE_LENGTH)
-    if folder and not folder.startswith("."):
-        yield one_line(f"{folder}: {title}", TITLE_LENGTH)
-    if not own_name:
-        yield one_line(f"{stem}: {title}", TITLE_LENGTH)
-    if told:
-        yield told
+    places += [] if own_name else [stem]
+    named = [f"{place}: {title}" for place in places if place]
+    for name in (*(sentence if own_name else ()), *named, *sentence):
+        yield one_line(name, TITLE_LENGTH)
     for number in numbers:
         yield f"{one_line(title, TITLE_LENGTH - 8)} ({number})"
 
@@ -161,11 +163,11 @@ NAMED_GLOB = re.compile(r"`(\*\*?[./][^`\s]{1,60})`")
 
 def conditions_from_description(description: str) -> list[str]:
     """Return conditions from a description: its "when …" sentences, else all of it, else its first sentence."""
-    said = " ".join(clean(description).split())
-    sentences = [part.strip() for part in SENTENCE_END.split(said) if part.strip()]
-    told = [when for sentence in sentences if (when := _from_opener(sentence))]
-    for found in (told, [said], sentences[:1]):
-        if fit := [condition for condition in found if _is_specific(condition)]:
+    text = " ".join(clean(description).split())
+    sentences = [part.strip() for part in SENTENCE_END.split(text) if part.strip()]
+    conditions = [when for sentence in sentences if (when := _from_opener(sentence))]
+    for candidates in (conditions, [text], sentences[:1]):
+        if fit := [condition for condition in candidates if _is_specific(condition)]:
             return fit
     return []
 
@@ -211,8 +213,8 @@ def _subject_phrase(heading: str) -> str:
     phrase = words[len([*opening]) : last]
     is_last = last == len(words) or not phrase[-1].isalpha()
     is_short = len(phrase) <= MAX_PHRASE_WORDS and (len(phrase) > 1 or is_last)
-    said = " ".join(phrase).strip(".,!?'\"*_/")
-    return said if is_short and "," not in said else ""
+    subject = " ".join(phrase).strip(".,!?'\"*_/")
+    return subject if is_short and "," not in subject else ""
 
 
 def _introduces(word: str) -> bool:
@@ -237,10 +239,6 @@ def _is_specific(condition: str) -> bool:
         return False
     read = read_condition(condition)
     return bool(read.parts) and read.form == LANGUAGE and not everyday_hits(read)
-
-
-# Make an Entry from the data of a source: with our keys, within our limits, and with its place of
-# origin.
 
 
 def entry_from(
@@ -304,18 +302,16 @@ def usable_conditions(conditions: Iterable[str]) -> tuple[str, ...]:
         " ".join(clean(condition).split()) for condition in conditions
     )
     short = [line for line in lines if 0 < len(line) <= CONDITION_LENGTH]
-    sound = [
-        line
-        for line in short
-        if read_condition(line).form != "refused" and not condition_problems([line])
-    ]
+    sound = [line for line in short if not condition_problems([line])]
     return tuple(sound[:MAX_PATTERNS])
 
 
 def valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags within our limits, without the `#` of some tools."""
-    found = dict.fromkeys(one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags)
-    return tuple(tag for tag in found if tag)[:MAX_TAGS]
+    cleaned = dict.fromkeys(
+        one_line(tag, TAG_CHARS).lstrip("#").strip() for tag in tags
+    )
+    return tuple(tag for tag in cleaned if tag)[:MAX_TAGS]
 
 
 def valid_name(by: str) -> str:
@@ -365,6 +361,7 @@ def past_time(value: object) -> int:
 
 MAX_DEPTH = 6  # levels of a value; a frontmatter may have eight in all
 MAX_KEY_CHARS = 100
+IMPORT_ID_DIGITS = 12  # of an id made from the content or from another id
 
 
 class TooMuch(Exception):
@@ -404,7 +401,7 @@ def id_here(id: str, program: str = "") -> str:
     """Return an id of ours as it is; for an id of another program, return one made from its hash."""
     if OWN_ID.fullmatch(id):
         return id
-    return f"mem_{sha256(f'{program}{id}'.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"mem_{hex_hash(program + id, IMPORT_ID_DIGITS)}"
 
 
 def split_by_size(
@@ -435,6 +432,11 @@ def fitting_values(
 IMPORTANCE_SHARES = {"critical": 0.9, "high": 0.7, "medium": 0.4, "low": 0.0}
 
 
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a number; True and False are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def importance_of(value: object) -> str:
     """Return our word for an importance: one of our words, a number from 0 to 1, or from 1 to 10; else medium."""
     if isinstance(value, str):
@@ -446,7 +448,7 @@ def importance_of(value: object) -> str:
             if word.replace(".", "", 1).isdecimal() and len(word) < 8
             else None
         )
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return "medium"
     share = value / 10 if value > 1 else value
     return next(

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from textwrap import shorten
 
 from ..learn.proposed_conditions import MAX_SHARED_CONDITION, without_shared_conditions
@@ -14,9 +15,9 @@ from ..learn.skills import split_front
 from ..model.entries import Entry, Value
 from ..model.values import record
 from ..text.acts import APPLIES_KEY, PATHS_KEY, applies_of
-from ..text.chunks import fence_after
+from ..text.chunks import fenced_lines, heading_level, heading_lines
 from ..text.paths import is_file_glob
-from ..text.prose import BULLET, sentences
+from ..text.prose import BULLET, first_sentence
 from .imported_entries import (
     TITLE_SENTENCE_LENGTH,
     VAGUE_TITLES,
@@ -99,14 +100,14 @@ def shortened_page(
     left: list[str] = []
     section: list[str] = []
     has_title = False
-    for level, line in [*heading_lines(_without_ours(text)), (1, "")]:
+    for line, level in [*heading_lines(_without_ours(text)), ("", 1)]:
         if 0 < level <= CUT_LEVEL and section:
-            body = section[1:] if HEADING.match(section[0]) else section
-            said = plain_lines(strip_page("\n".join(body)))
-            is_moved = said and said <= known
+            body = section[1:] if heading_level(section[0]) else section
+            content = plain_lines(strip_page("\n".join(body)))
+            is_moved = content and content <= known
             staying = _staying_lines("\n".join(section), kept, has_title)
             left += staying if is_moved else section
-            has_title = has_title or _heading_level(section[0]) == 1
+            has_title = has_title or heading_level(section[0]) == 1
             section = []
         section.append(line)
     above = "\n".join(left).strip("\n")
@@ -122,14 +123,14 @@ def _staying_lines(section: str, kept: frozenset[str], has_title: bool) -> list[
     above: list[str] = []  # headings of the next rule
     is_open = False
     for is_code, block in _blocks(section):
-        said, level = plain_lines(block), 0 if is_code else _heading_level(block)
+        content, level = plain_lines(block), 0 if is_code else heading_level(block)
         is_item = not is_code and bool(BULLET.match(block))
         if level > 1 or (level and has_title):
-            above = [one for one in above if _heading_level(one) < level] + [block]
+            above = [one for one in above if heading_level(one) < level] + [block]
             is_open = False
             continue
         is_part = is_open and (is_code or is_item)
-        is_rule = (bool(said) and said <= kept) or (
+        is_rule = (bool(content) and content <= kept) or (
             not is_code and is_emphasized(block)
         )
         is_open = is_part or (is_rule and block.endswith(":"))
@@ -182,20 +183,12 @@ def count_words(text: str) -> int:
 
 def _code_and_prose(text: str) -> Iterator[tuple[bool, str]]:
     """Yield (is code, lines) of each code fence and of the text between two."""
-    for is_code, lines in groupby(_fenced_lines(text), key=lambda found: found[0]):
-        yield is_code, "\n".join(line for _, line in lines)
-
-
-def _fenced_lines(text: str) -> Iterator[tuple[bool, str]]:
-    fence = ""
-    for line in text.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        yield bool(before or fence), line
+    for is_code, lines in groupby(fenced_lines(text), key=itemgetter(1)):
+        yield is_code, "\n".join(line for line, _ in lines)
 
 
 # Split a Markdown text at its headings, because a page of instructions becomes many memories.
 
-HEADING = re.compile(r"(#{1,6})[ \t]")
 HEADING_LINE = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
 # headings up to this level always split; deeper ones split long sections, and sections with several of them
 CUT_LEVEL = 2
@@ -250,20 +243,20 @@ def cut_rules(text: str, is_one_rule: bool) -> list[Section]:
         is_title = first.startswith("# ")
         body = (rest if is_title else text).strip("\n").rstrip()
         return [Section((heading_text(first),) if is_title else (), body)]
-    found: list[Section] = []
+    sections: list[Section] = []
     for section in (rule for part in cut_sections(text) for rule in _cut_list(part)):
-        if found and _belong_together(found[-1], section):
-            found[-1] = _joined_section(found[-1], section)
+        if sections and _belong_together(sections[-1], section):
+            sections[-1] = _joined_section(sections[-1], section)
         else:
-            found.append(section)
-    return found
+            sections.append(section)
+    return sections
 
 
 def _cut_list(section: Section) -> list[Section]:
     """Return each rule of a long list as a section with its first sentence as its heading; else the section itself."""
     parts: list[list[str]] = [[]]
     items: list[str] = []
-    for is_code, line in _fenced_lines(section.body):
+    for line, is_code in fenced_lines(section.body):
         if not is_code and _is_item(line, items):
             enough = MIN_RULE_WORDS if items else MIN_INTRODUCTION_WORDS
             items.append(line)
@@ -310,10 +303,10 @@ def _is_procedure(heading: str, items: Sequence[str], rules: int) -> bool:
 
 
 def _first_words(lines: list[str]) -> str:
-    said = next(iter(sentences("\n".join(lines))), "")
-    said = said.partition(": ")[0] if said.startswith("**") else said
+    sentence = first_sentence("\n".join(lines))
+    sentence = sentence.partition(": ")[0] if sentence.startswith("**") else sentence
     return shorten(
-        said.replace("*", "").rstrip(".: "),
+        sentence.replace("*", "").rstrip(".: "),
         TITLE_SENTENCE_LENGTH,
         placeholder=" …",
         break_on_hyphens=False,
@@ -355,28 +348,30 @@ def _joined_section(one: Section, other: Section) -> Section:
 
 def heading_text(line: str) -> str:
     """Return the text of a heading without `#` signs, pictures and badges; links are replaced by their text."""
-    said = INLINE_LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
-    return " ".join(said.strip(" #\t").split())
+    text = INLINE_LINK.sub(r"\1", PICTURE.sub("", line.lstrip("#")))
+    return " ".join(text.strip(" #\t").split())
 
 
 def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Section]:
     trail: list[tuple[int, str]] = []
-    said: list[str] = []
-    for level, line in [*heading_lines(text), (1, "")]:
+    lines: list[str] = []
+    for line, level in [*heading_lines(text), ("", 1)]:
         if not 0 < level <= deepest:
-            said.append(line)
+            lines.append(line)
             continue
         names = (*above, *(name for _, name in trail))
-        yield from _closed_section(said, names, deepest)
+        yield from _closed_section(lines, names, deepest)
         outer = [(at, name) for at, name in trail if at < level]
-        trail, said = [*outer, (level, heading_text(line))], []
+        trail, lines = [*outer, (level, heading_text(line))], []
 
 
 def _closed_section(
-    said: list[str], trail: tuple[str, ...], deepest: int
+    lines: list[str], trail: tuple[str, ...], deepest: int
 ) -> Iterator[Section]:
-    body = "\n".join(said).strip("\n").rstrip()
-    deeper = [level for level, _ in heading_lines(body) if level]
+    body = "
+".join(lines).strip("
+").rstrip()
+    deeper = [level for _, level in heading_lines(body) if level]
     has_subjects = deeper.count(min(deeper, default=0)) > 1
     is_long = len(body.split()) > MAX_SECTION_WORDS
     if deeper and deepest < 6 and (is_long or has_subjects):
@@ -385,32 +380,15 @@ def _closed_section(
         yield Section(trail, body)
 
 
-def _heading_level(line: str) -> int:
-    heading = HEADING.match(line)
-    return len(heading[1]) if heading else 0
-
-
-def heading_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (heading level, line); the level is 0 for a line that is not a heading."""
-    for is_code, line in _fenced_lines(text):
-        yield 0 if is_code else _heading_level(line), line
-
-
-# Read CLAUDE.md, AGENTS.md and similar pages of instructions: one memory for each section.
-
-INSTRUCTION_NAMES = (
-    "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "copilot-instructions.md",
-    "contributing.md", ".clinerules", ".windsurfrules",
-)  # fmt: skip
+INSTRUCTION_NAMES = str.split("""
+    claude.md claude.local.md agents.md agents.override.md gemini.md copilot-instructions.md contributing.md .clinerules
+    .windsurfrules
+""")
 # any folder may have these files
 NESTED_NAMES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
 INSTRUCTION_ENDINGS = (".instructions.md",)
 # keys of Claude Code, Copilot and Cursor for the files that a page applies to
-GLOB_KEYS = (
-    "paths",
-    "applyTo",
-    "globs",
-)
+GLOB_KEYS = ("paths", "applyTo", "globs")
 # each page there is about one rule
 RULE_PLACE = re.compile(r"(?:^|/)\.\w+/(?:rules|instructions)/")
 LESSONS_FOLDER = ".ai/memory"

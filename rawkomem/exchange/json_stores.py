@@ -34,10 +34,9 @@ Item = dict[str, Any]
 # keys of the list of memories in a document
 LIST_KEYS = ("results", "memories", "items", "data")
 # fields of mem0 that become parts of an entry, or that depend on a search or on the text
-MEM0_READ = (
-    "id", "memory", "text", "content", "metadata", "categories", "category", "tags", "importance", "agent_id",
-    "created_at", "updated_at", "score", "hash", "embedding",
-)  # fmt: skip
+MEM0_READ = str.split("""
+    id memory text content metadata categories category tags importance agent_id created_at updated_at score hash embedding
+""")
 OWN_FORMAT = "rawkomem/1"  # the format of each line of our JSON Lines
 # Key of our JSON Lines → field of a memory.
 JSON_TEXTS = {
@@ -62,12 +61,7 @@ JSON_STATE = {
     "path": "path",
 }
 # of memories that the other system no longer uses
-GONE_STATUSES = (
-    "superseded",
-    "archived",
-    "deleted",
-    "rejected",
-)
+GONE_STATUSES = ("superseded", "archived", "deleted", "rejected")
 
 
 def items_in(value: Any) -> list[Item]:
@@ -164,8 +158,8 @@ def item_text(item: Item) -> str:
     return next((text for text in named if isinstance(text, str)), "")
 
 
-def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry:
-    """Return the entry of a memory of another program; `said` are further arguments of entry_from."""
+def item_entry(item: Item, place: str, title: object = "", **arguments: Any) -> Entry:
+    """Return the entry of a memory of another program; `arguments` are further arguments of entry_from."""
     page = SourcePage(
         place,
         "",
@@ -177,5 +171,5 @@ def item_entry(item: Item, place: str, title: object = "", **said: Any) -> Entry
         str(title or text.partition("\n")[0]),
         text,
         str(item.get("id", "")),
-        **said,
+        **arguments,
     )

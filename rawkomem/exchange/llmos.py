@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from glob import glob
-from hashlib import sha256
 
 from ..files.layout import read_bytes
 from ..files.reading import read_data
@@ -16,16 +15,14 @@ from ..learn.skills import FRONT_BLOCK
 from ..learn.traces import trace_path
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import NotFound
-from ..model.ids import holds_id, slug
+from ..model.ids import hex_hash, holds_id, slug
 from ..model.values import record, replace, without
 from ..state.runs import EXPERIENCE, TRACE
 from ..state.trust import category_of, type_of
+from ..text.chunks import heading_lines
 from ..text.clean import one_line
-from .imported_entries import as_one_body
-from .instructions import heading_lines
+from .imported_entries import IMPORT_ID_DIGITS, as_one_body
 from .sources import Source
-
-# Store in which file of LLMos a memory was.
 
 ORIGIN_KEY = "llmos"  # frontmatter key
 ID_KEY = "llmosId"  # frontmatter key of an id there that is not one of ours
@@ -111,7 +108,7 @@ def read_llmos(folder: str) -> LlmosFolder:
 def _memory_files(folder: str) -> dict[str, str]:
     """Return place → path of the memory files; the folder is that of LLMos or of one project."""
     own = f"{PROJECTS}{os.path.basename(folder)}/"
-    found = {}
+    files = {}
     for start, pattern in (
         ("", LOG_FILE),
         ("", f"{PROJECTS}*/{CONTEXT}"),
@@ -126,8 +123,8 @@ def _memory_files(folder: str) -> dict[str, str]:
                 os.path.join(os.path.dirname(home), "memory")
             )
             if os.path.isfile(file) and not is_alone:
-                found[start + name.replace(os.sep, "/")] = file
-    return found
+                files[start + name.replace(os.sep, "/")] = file
+    return files
 
 
 def _pieces(place: str, text: str) -> list[Entry]:
@@ -139,41 +136,38 @@ def _pieces(place: str, text: str) -> list[Entry]:
     if inner == [CONTEXT]:
         return [_context_entry(project, text)]
     folder = inner[1] if len(inner) == 3 else ""
-    found: list[Entry] = []
+    pieces: list[Entry] = []
     if folder in (SHORT_TERM, TRACES) and name.endswith(".md") and name != CACHE:
-        found = _blocks(text, f"log/{project}/{name}", project)
+        pieces = _blocks(text, f"log/{project}/{name}", project)
     elif folder == LONG_TERM and name.endswith(".md"):
-        found = _sections(project, name, text)
-    return found or [_whole_file(place, text, project)]
+        pieces = _sections(project, name, text)
+    return pieces or [_whole_file(place, text, project)]
 
 
 def _blocks(text: str, path: str, project: str) -> list[Entry]:
     """Return the traces and experiences of a file; empty if the file contains anything else."""
     entries = read_data(text.encode(), path, advice=False).entries
-    found = []
+    blocks = []
     for entry in entries:
         if entry.draft or entry.kind not in (TRACE, EXPERIENCE):
             return []
-        own, extra = "", entry.extra
+        own, extra, found_in = "", entry.extra, entry.found_in
         if entry.kind == TRACE:
             name = path.rpartition("/")[2]
-            own = (
-                trace_path(entry.at, entry.by)
-                if entry.at
-                else f"traces/{project}/{name}"
-            )
+            own = f"traces/{project}/{name}"
+            own = trace_path(entry.at, entry.by) if entry.at else own
+            found_in = found_in or project
         elif project:
             extra = {"project_name": project, **extra}
-        found_in = entry.found_in or (project if entry.kind == TRACE else "")
         id = entry.id
         if not id.startswith(OWN_IDS):
             id = _content_id(entry)
             if "id" in entry.given:
                 extra = {**extra, ID_KEY: entry.id}
-        found.append(
+        blocks.append(
             replace(entry, id=id, path=own, line=0, found_in=found_in, extra=extra)
         )
-    return found
+    return blocks
 
 
 def _entry(project: str, title: str, body: str, tag: str, **fields: object) -> Entry:
@@ -210,22 +204,22 @@ def _sections(project: str, name: str, text: str) -> list[Entry]:
     kind, tag, category = SECTIONS.get(name, OTHER_SECTIONS)
     extra: dict[str, Value] = {"category": category} if category else {}
     body = FRONT_BLOCK.sub("", text).strip()
-    headings = [(level, line) for level, line in heading_lines(body) if level]
+    headings = [(level, line) for line, level in heading_lines(body) if level]
     first = [line for level, line in headings if level == 1]
     is_learned = any(LEARNING_PREFIX in line for line in first)
     has_second = any(level == 2 for level, _ in headings)
     cut_at = 1 if len(first) > 1 or is_learned or not has_second else 2
     parts: list[list[str]] = [[]]
-    for level, line in heading_lines(body):
+    for line, level in heading_lines(body):
         if level == cut_at:
             parts.append([])
         parts[-1].append(line)
     cut = [(part[0].strip("# "), "\n".join(part).strip()) for part in parts[1:]]
-    found = [(title, part) for title, part in cut if "\n" in part]
-    if not found and body:
-        found = [(name.removesuffix(".md"), body)]
+    titled = [(title, part) for title, part in cut if "\n" in part]
+    if not titled and body:
+        titled = [(name.removesuffix(".md"), body)]
     entries = []
-    for title, part in found:
+    for title, part in titled:
         mark = MARKED_ID.search(part)
         id = mark[1] if mark else ""
         part = MARKED_ID.sub("", part, count=1).strip()
@@ -237,7 +231,7 @@ def _content_id(entry: Entry) -> str:
     extra = sorted(entry.extra.items(), key=lambda item: item[0])
     content = repr((entry.kind, entry.title, entry.body, extra, entry.found_in))
     prefix = {"memory": "mem", EXPERIENCE: "exp_llmos"}.get(entry.kind, entry.kind)
-    return f"{prefix}_{sha256(content.encode()).hexdigest()[:12]}"
+    return f"{prefix}_{hex_hash(content, IMPORT_ID_DIGITS)}"
 
 
 # Write memories as a project of LLMos: imported ones into their own files, others by their kind.
@@ -266,8 +260,8 @@ def write_llmos(
         files.setdefault(file, []).append(memory)
     return [
         done
-        for file, held in sorted(files.items())
-        for done in _append_to(folder, file, held)
+        for file, group in sorted(files.items())
+        for done in _append_to(folder, file, group)
     ]
 
 

@@ -12,9 +12,10 @@ import apsw
 from ..model.entries import Entry, Value
 from ..model.errors import BadInput
 from ..model.values import replace, without
-from .imported_entries import as_values, entry_from, id_here, past_time, texts_in
+from .imported_entries import as_values, id_here, texts_in
+from .json_stores import item_entry
 from .notes import renamed_fields, with_long_fields
-from .sources import Source, SourcePage
+from .sources import Source
 
 Row = dict[str, str]
 
@@ -22,7 +23,6 @@ Row = dict[str, str]
 # Read a table of an untrusted SQLite file: read-only, without its triggers, views and functions,
 # within limits.
 
-MAGIC = b"SQLite format 3\0"
 MAX_ROWS = 100_000  # of a table; no person has more memories
 # of one value; a longer value is truncated, and the caller skips its row
 MAX_VALUE_CHARS = 1_000_000
@@ -38,15 +38,6 @@ SWITCHED_OFF = (
     "TRUSTED_SCHEMA",
     "ENABLE_LOAD_EXTENSION",
 )
-
-
-def is_sqlite_file(file: str) -> bool:
-    """Tell whether a file starts like an SQLite database."""
-    try:
-        with open(file, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False
 
 
 def open_untrusted(file: str) -> apsw.Connection:
@@ -83,8 +74,8 @@ def _stop_after(looks: int) -> Callable[[], bool]:
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
     """Return the columns of an ordinary table; empty if there is no such table."""
     kind = "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?"
-    found = connection.execute(kind, (table,)).fetchone()
-    if not found or not found[0] or _is_virtual(connection, table):
+    root = connection.execute(kind, (table,)).fetchone()
+    if not root or not root[0] or _is_virtual(connection, table):
         return []
     listed = connection.execute(
         "SELECT name, hidden FROM pragma_table_xinfo(?)", (table,)
@@ -122,19 +113,11 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-# Read Memory Lane's `memories.db` (v4.1) as entries: text, type, validity, votes and observations.
-
 LANE_TABLE = "memories"
 NEEDED_COLUMNS = ("id", "content")
 SKIPPED_COLUMNS = ("embedding",)  # computed from the text
 # these become parts of the entry itself
-READ_COLUMNS = (
-    "id",
-    "content",
-    "metadata",
-    "tags",
-    "created_at",
-)
+READ_COLUMNS = ("id", "content", "metadata", "tags", "created_at")
 LIST_COLUMNS = ("auto_tags", "keywords")  # columns with a JSON array
 IMPORTANCE = {  # type → importance; other types get medium
     **dict.fromkeys(("correction", "decision", "commitment"), "high"),
@@ -154,8 +137,6 @@ CONDITION_KEYS = ("whenToUse", "when_to_use", "triggers", "conditions")
 
 def is_lane(source: Source) -> bool:
     """Tell whether a file is a database with Memory Lane's table."""
-    if source.is_folder or not is_sqlite_file(source.path):
-        return False
     try:
         connection = open_untrusted(source.path)
         columns = columns_of(connection, LANE_TABLE)
@@ -199,39 +180,26 @@ def read_lane(source: Source) -> Iterator[Entry]:
 
 
 def _lane_entry(source: Source, row: Row, place: str) -> Entry:
-    given = _parsed_json(row.get("metadata", ""))
-    if row.get("metadata", "").strip() and not isinstance(given, dict):
+    metadata = _parsed_json(row.get("metadata", ""))
+    if row.get("metadata", "").strip() and not isinstance(metadata, dict):
         source.skip(
             f"{place}#{row['id']}",
             "its metadata is not a JSON object: only the columns are imported",
         )
-    about: dict[str, Any] = given if isinstance(given, dict) else {}
+    about: dict[str, Any] = metadata if isinstance(metadata, dict) else {}
     extra, content = with_long_fields(_lane_extra(row, about), row["content"])
-    tags = [
-        *_listed_texts(row.get("tags", "")),
-        *texts_in(as_values(about.get("tags") or [])),
-    ]
-    when = [
-        condition
-        for key in CONDITION_KEYS
-        for condition in texts_in(as_values(about.get(key) or []))
-    ]
+    texts = {key: texts_in(as_values(value or [])) for key, value in about.items()}
     type = str(extra.get("type", "")).lower()
-    made = entry_from(
-        SourcePage(
-            place,
-            "",
-            past_time(row.get("created_at")) or past_time(row.get("updated_at")),
-        ),
+    entry = item_entry(
+        {**row, "memory": content},
+        place,
         row["content"].strip().partition("\n")[0],
-        content,
-        row["id"],
-        when,
-        tags,
-        IMPORTANCE.get(type, "medium"),
+        when=[one for key in CONDITION_KEYS for one in texts.get(key, ())],
+        tags=[*_listed_texts(row.get("tags", "")), *texts.get("tags", ())],
+        importance=IMPORTANCE.get(type, "medium"),
         extra=extra,
     )
-    return replace(made, id=lane_id(row["id"]))
+    return replace(entry, id=lane_id(row["id"]))
 
 
 def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
@@ -250,12 +218,12 @@ def _lane_extra(row: Row, about: dict[str, Any]) -> dict[str, Value]:
     for key in ("supersedes", "supersededBy"):
         if key in named:
             named[key] = [lane_id(id) for id in texts_in(named[key])]
-    told = {
+    unusual = {
         key: value
         for key, value in named.items()
         if value not in DEFAULT_VALUES.get(key, ())
     }
-    return renamed_fields(told)
+    return renamed_fields(unusual)
 
 
 def lane_id(id: str) -> str:

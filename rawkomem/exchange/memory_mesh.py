@@ -6,7 +6,6 @@ again.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from ..format.mesh_fields import (
     lesson_body,
     lesson_keys,
     lesson_title,
+    sorted_json,
 )
 from ..format.yamo import YAMO_OPERATIONS, read_yamo_block
 from ..learn.lessons import lesson_conditions
@@ -52,22 +52,15 @@ from .imported_entries import (
     valid_tags,
 )
 from .sources import GONE_THERE, Source, SourcePage, place_of
-from .written_files import ExportedFiles
+from .written_files import ExportedFiles, window_of
 
 Embed = Callable[[Sequence[str]], list[list[float]]]
 Rows = list[dict[str, Any]]
 
 
-# Open a LanceDB folder and recognize its tables by their columns: memories, blocks, skills, edges.
-
 TABLE_ENDING = ".lance"  # suffix of the folder of each table
 # below the folder that the user names
-USUAL_PLACES = (
-    "",
-    "lancedb",
-    "data/lancedb",
-    "runtime/data/lancedb",
-)
+USUAL_PLACES = ("", "lancedb", "data/lancedb", "runtime/data/lancedb")
 # RFC-0011 §11: old rows from before a migration; memory_entries contains them, too
 BACKUP_TABLE = "memory_entries_v1_backup"
 MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS, EDGE_ROWS = "memories", "blocks", "skills", "edges"
@@ -138,9 +131,9 @@ def open_mesh(path: str) -> MeshDatabase:
         else:
             others.append(name)
     if not {MEMORY_ROWS, BLOCK_ROWS, SKILL_ROWS} & tables.keys():
-        found = ", ".join(others) or "no tables"
+        listing = ", ".join(others) or "no tables"
         raise BadInput(
-            f"{folder} is a LanceDB, but not one of memory-mesh: it has {found}",
+            f"{folder} is a LanceDB, but not one of memory-mesh: it has {listing}",
             "memory-mesh has tables such as memory_entries, with the columns id, vector, content and metadata",
         )
     return MeshDatabase(folder, tables, tuple(others))
@@ -163,9 +156,9 @@ def opened_table(db: Any, name: str, folder: str) -> Any:
     try:
         return db.open_table(name)
     except (ValueError, OSError, RuntimeError) as failure:
-        said = str(failure).partition("\n")[0][:200]
+        reason = str(failure).partition("\n")[0][:200]
         raise BadInput(
-            f"the table {name} in {folder} cannot be read: {said}",
+            f"the table {name} in {folder} cannot be read: {reason}",
             "check that it is complete",
         ) from None
 
@@ -199,16 +192,9 @@ WHEN_KEY = "whenToUse"
 def own_fields(memory: Memory) -> dict[str, Any]:
     """Return the conditions and the window of a memory as metadata; without conditions if its import made them."""
     fields: dict[str, Any] = {}
-    if memory.amended_in or not _is_from_mesh(memory):
+    if memory.amended_in or not place_of(memory.extra).startswith("yamo:"):
         fields[WHEN_KEY] = [*memory.when]
-    return {
-        **fields,
-        **{key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))},
-    }
-
-
-def _is_from_mesh(memory: Memory) -> bool:
-    return place_of(memory.extra).startswith("yamo:")
+    return fields | window_of(memory)
 
 
 def take_own_fields(
@@ -236,20 +222,10 @@ def is_own_time(value: object) -> bool:
     )
 
 
-# Read a database of memory-mesh: memories, lessons and skills as entries, and blocks for the
-# ledger.
-#
-# Columns and metadata without a key of their own are kept as JSON, so that an export can write
-# them again.
-
 # these become parts of an entry
 PLAIN_COLUMNS = ("id", "content", "metadata", "created_at")
 # of a memory that memory-mesh no longer uses
-GONE_STATES = (
-    "superseded",
-    "archived",
-    "deprecated",
-)
+GONE_STATES = ("superseded", "archived", "deprecated")
 LESSON_KIND = "lesson"  # also the type in metadata
 # memory-mesh writes this above each passage of a text: its source or its heading, which metadata and text have, too
 PASSAGE_CONTEXT = re.compile(r"^\[Document Context: [^\n]*\]\n", re.MULTILINE)
@@ -300,10 +276,10 @@ def _block_row(row: Mapping[str, Any]) -> LedgerRow:
 
 def _related(database: MeshDatabase) -> dict[str, tuple[str, ...]]:
     """Return id → ids of the memories that its edges lead to."""
-    found: dict[str, dict[str, None]] = {}
+    targets_of: dict[str, dict[str, None]] = {}
     for row in database.rows(EDGE_ROWS):
-        found.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
-    return {id: tuple(targets) for id, targets in found.items()}
+        targets_of.setdefault(str(row["source_id"]), {})[str(row["target_id"])] = None
+    return {id: tuple(targets) for id, targets in targets_of.items()}
 
 
 def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
@@ -318,32 +294,34 @@ def _row_entry(source: Source, row: dict[str, Any], place: str) -> Entry | None:
     metadata = _fitting(source, id, json_object(row.get("metadata")))
     page = SourcePage(place, "", not_later_than_now(row.get("created_at")))
     if is_skill:
-        made = _skill_entry(row, page, id)
+        entry = _skill_entry(row, page, id)
     else:
         lesson = _lesson_entry(content, metadata, page, id)
-        made = _with_columns(
+        entry = _with_columns(
             source, lesson or _plain_entry(content, metadata, page, id), row, metadata
         )
-    made, metadata = take_own_fields(made, metadata)
+    entry, metadata = take_own_fields(entry, metadata)
     return replace(
-        made,
+        entry,
         id=id if OWN_ID.fullmatch(id) else "",
         source=_source_text(metadata),
-        extra={**made.extra, **_kept_metadata(metadata)},
+        extra={**entry.extra, **_kept_metadata(metadata)},
     )
 
 
 def _with_columns(
-    source: Source, made: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
+    source: Source, entry: Entry, row: dict[str, Any], metadata: Mapping[str, Any]
 ) -> Entry:
     """Return a memory with its importance, author and state from its columns, and with all columns for an export."""
     id = str(row["id"])
-    held = {
+    values = {
         key: value
         for key, value in row.items()
         if key not in PLAIN_COLUMNS and value is not None
     }
-    columns = _fitting(source, id, held if OWN_ID.fullmatch(id) else {**held, "id": id})
+    columns = _fitting(
+        source, id, values if OWN_ID.fullmatch(id) else {**values, "id": id}
+    )
     if "importance_score" in columns:
         # a float32 column returns 0.9300000072
         columns["importance_score"] = round(columns["importance_score"], 6)
@@ -354,10 +332,10 @@ def _with_columns(
     )
     gone = {GONE_THERE: state} if state in GONE_STATES else {}
     return replace(
-        made,
-        importance=importance_for(score) if score is not None else made.importance,
-        by=made.by or valid_name(text_of(agent)),
-        extra={**made.extra, COLUMNS_KEY: _sorted_json(columns), **gone},
+        entry,
+        importance=importance_for(score) if score is not None else entry.importance,
+        by=entry.by or valid_name(text_of(agent)),
+        extra={**entry.extra, COLUMNS_KEY: sorted_json(columns), **gone},
     )
 
 
@@ -387,7 +365,7 @@ def _lesson_entry(
     if metadata.get("type") != LESSON_KIND or not isinstance(pattern, str):
         return None
     block, _ = read_yamo_block(str(metadata.get("yamo_wire_format", "")))
-    said = {
+    texts = {
         key: str(metadata.get(key) or "")
         for key in ("oversight", "preventative_rule", "severity")
     }
@@ -396,15 +374,15 @@ def _lesson_entry(
             LessonContext(
                 situation=block.value("context", "original_context")
                 if block
-                else said["oversight"],
+                else texts["oversight"],
                 error_pattern=pattern,
                 fix=block.value("meta", "rationale")
                 if block
-                else said["preventative_rule"],
+                else texts["preventative_rule"],
                 applicable_scope=str(metadata.get("applicable_scope") or ""),
                 inverse_lesson=str(metadata.get("inverse_lesson") or ""),
                 confidence=float(metadata.get("rule_confidence", 0)),
-                **said,
+                **texts,
             )
         )
     except (BadInput, ValueError, TypeError):
@@ -425,12 +403,12 @@ def _lesson_entry(
 
 def _skill_entry(row: Mapping[str, Any], page: SourcePage, id: str) -> Entry:
     skill = read_skill(str(row["yamo_text"]))
-    said = {"intent": line_of(row["intent"]), "description": skill.description}
-    name, extra = str(row["name"]) or skill.name, filled(said)
-    made = entry_from(
+    fields = {"intent": line_of(row["intent"]), "description": skill.description}
+    name, extra = str(row["name"]) or skill.name, filled(fields)
+    entry = entry_from(
         page, name, "", id, skill.when, skill.tags, kind="skill", extra=extra
     )
-    return replace(made, body=skill_body(skill.text))
+    return replace(entry, body=skill_body(skill.text))
 
 
 def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -442,19 +420,15 @@ def _fitting(source: Source, id: str, values: Mapping[str, Any]) -> dict[str, An
 
 def _kept_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     """Return metadata as frontmatter, without values that the entry's own keys contain."""
-    said = {"source"} if _source_text(metadata) == metadata.get("source") else set()
+    in_entry = {"source"} if _source_text(metadata) == metadata.get("source") else set()
     tags = metadata.get("tags", [])
     if [*valid_tags(texts_in(tags))] == tags:
-        said.add("tags")
-    return extra_from_metadata(without(metadata, *said))
+        in_entry.add("tags")
+    return extra_from_metadata(without(metadata, *in_entry))
 
 
 def _source_text(metadata: Mapping[str, Any]) -> str:
     return line_of(metadata.get("source"))
-
-
-def _sorted_json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 # Write a database for memory-mesh: memory_entries in schema V2, yamo_blocks, synthesized_skills.
@@ -542,9 +516,9 @@ def write_mesh(folder: str, content: MeshContent) -> ExportedFiles:
             written += new
             unchanged += same
     except (OSError, RuntimeError) as failure:
-        said = str(failure).partition("\n")[0][:200]
+        reason = str(failure).partition("\n")[0][:200]
         raise Unwritable(
-            f"cannot write {folder}: {said}", "check permissions and free space"
+            f"cannot write {folder}: {reason}", "check permissions and free space"
         ) from None
     return ExportedFiles(tuple(written), tuple(unchanged), ())
 
@@ -560,14 +534,14 @@ def _put_rows(
 
     schema = table.schema
     known = {row["id"]: row for row in table.to_arrow().to_pylist()} if rows else {}
-    made = [_as_known(row, known.get(row["id"], {}), embedded) for row in rows]
+    converted = [_as_known(row, known.get(row["id"], {}), embedded) for row in rows]
     plain = pa.schema([field for field in schema if field.name != "vector"])
-    made = pa.Table.from_pylist(
-        [{key: row.get(key) for key in schema.names} for row in made],
+    converted = pa.Table.from_pylist(
+        [{key: row.get(key) for key in schema.names} for row in converted],
         schema=plain,  # converts values to the types of their columns
     )
     different = [
-        row for row in made.to_pylist() if not _same_row(row, known.get(row["id"]))
+        row for row in converted.to_pylist() if not _same_row(row, known.get(row["id"]))
     ]
     new = [row for row in different if embedded or row["id"] not in known]
     if embedded:
@@ -633,7 +607,7 @@ def _mesh_content(memory: Memory, text: str) -> str:
     return fenced[2] if fenced and as_one_body(fenced[2]) == text else text
 
 
-def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]:
+def _written_metadata(memory: Memory, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a row; for an imported memory, its original metadata with later changes."""
     kept = json_object(memory.extra.get(OTHER_METADATA_KEY))
     placed = {
@@ -642,14 +616,14 @@ def _written_metadata(memory: Memory, said: Mapping[str, Any]) -> dict[str, Any]
         if memory.extra.get(place)
     }
     own = {"source": memory.source, "tags": [*memory.tags]}
-    told = {**filled(own), **kept, **placed}
+    merged = {**filled(own), **kept, **placed}
     if memory.amended_in:
-        told["tags"] = own["tags"]
+        merged["tags"] = own["tags"]
     if COLUMNS_KEY in memory.extra:
-        return told
+        return merged
     titled = {} if memory.body.startswith(memory.title) else {"title": memory.title}
     lesson = lesson_metadata(memory) if memory.kind == LESSON_KIND else {}
-    return {"type": said.get("type", DEFAULT_TYPE), **titled, **told, **lesson}
+    return {"type": metadata.get("type", DEFAULT_TYPE), **titled, **merged, **lesson}
 
 
 def _as_known(
@@ -665,12 +639,9 @@ def _as_known(
         # our window may have been removed since
         if key not in ENDS or not is_own_time(value)
     }
-    made = {
-        **row,
-        "metadata": compact_json({**there, **row["metadata"]}),
-    }
+    result = {**row, "metadata": compact_json({**there, **row["metadata"]})}
     text = known.get(embedded)
     bare = without_context(text or "")
     if text and as_one_body(row[embedded]) in (as_one_body(bare), _one_line(bare)):
-        made[embedded] = text
-    return made
+        result[embedded] = text
+    return result

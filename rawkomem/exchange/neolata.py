@@ -55,6 +55,7 @@ from .imported_entries import (
     fitting_values,
     id_here,
     importance_of,
+    is_number,
     line_of,
     list_of,
     past_time,
@@ -67,8 +68,6 @@ from .sources import Source, SourcePage
 
 Item = dict[str, Any]
 
-
-# Map the fields of neolata's memories to ours, in both directions.
 
 # frontmatter key of the fields without an exact equivalent here, as JSON
 KEPT_KEY = "neolata"
@@ -85,9 +84,9 @@ ARCHIVED_AT, ARCHIVED_WHY = "archived_at", "archived_reason"
 MAX_KEPT_CHARS = 40_000  # of all kept fields: a frontmatter has at most 64 KiB
 
 
-def our_id(given: object) -> str:
+def our_id(their_id: object) -> str:
     """Return our id for an id of neolata: the same id if neolata or rawkomem made it, else one from its hash."""
-    id = str(given)
+    id = str(their_id)
     return id if THEIR_ID.fullmatch(id) else id_here(id)
 
 
@@ -104,7 +103,7 @@ def neolata_status(item: Item) -> str:
 
 def importance_word(value: object) -> str:
     """Return the word whose number is closest, so that an exported word is imported as the same word."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return importance_of(value)
     return min(IMPORTANCES, key=lambda name: abs(IMPORTANCES[name] - value))
 
@@ -189,7 +188,7 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         EVENT_TIME: time_text(item.get(EVENT_AT)),
         **{key: time_text(item.get(key)) for key in ENDS},
     }
-    made = item_entry(
+    entry = item_entry(
         item,
         place,
         title,
@@ -198,17 +197,17 @@ def neolata_entry(item: Item, place: str = "") -> Entry:
         by=str(item.get("agent") or ""),
         extra=filled(extra),
     )
-    made = replace(made, id=our_id(item.get("id", "")), body=as_read_back(made.body))
+    entry = replace(entry, id=our_id(item.get("id", "")), body=as_read_back(entry.body))
     if "whenToUse" not in item:
-        return made
+        return entry
     # of our export
     conditions = [
         one_line(condition, CONDITION_LENGTH)
         for condition in texts_in(item["whenToUse"])
     ]
     return replace(
-        made,
-        title=one_line(str(title or made.title), TITLE_CHARS),
+        entry,
+        title=one_line(str(title or entry.title), TITLE_CHARS),
         when=tuple(conditions)[:MAX_PATTERNS],
     )
 
@@ -235,11 +234,10 @@ COPY_HEAD = re.compile(
 COPY_END = "\\."
 COPY_NULL = "\\N"
 LIST_COLUMNS = ("tags", "supersedes", "agents", "memory_ids")
-JSON_COLUMNS = (
-    "claim", "provenance", "quarantine", "compressed", "metadata", "new_claim", "existing_claim",
-    "importance", "access_count", "confidence", "stability", "last_review_interval", "reinforcements",
-    "disputes", "similarity", "strength", "new_trust", "existing_trust",
-)  # fmt: skip
+JSON_COLUMNS = str.split("""
+    claim provenance quarantine compressed metadata new_claim existing_claim importance access_count confidence stability
+    last_review_interval reinforcements disputes similarity strength new_trust existing_trust
+""")
 SQL_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?"
 )
@@ -251,10 +249,10 @@ def copied_rows(lines: Iterable[str]) -> Iterator[tuple[str, Item]]:
     for raw in lines:
         line = raw.rstrip("\n").removesuffix("\r")
         if not table:
-            if found := COPY_HEAD.match(line):
+            if head := COPY_HEAD.match(line):
                 table, columns = (
-                    found[1],
-                    [name.strip(' "') for name in found[2].split(",")],
+                    head[1],
+                    [name.strip(' "') for name in head[2].split(",")],
                 )
         elif line == COPY_END:
             table = ""
@@ -285,9 +283,9 @@ def _column_value(column: str, text: str) -> Any:
     except (ValueError, csv.Error):
         return text
     if column.endswith(("_at", "_start", "_end")) and (
-        found := SQL_TIME.fullmatch(text)
+        time := SQL_TIME.fullmatch(text)
     ):
-        return f"{found[1]}T{found[2]}{found[3]}:{found[4] or '00'}"
+        return f"{time[1]}T{time[2]}{time[3]}:{time[4] or '00'}"
     return text
 
 
@@ -325,14 +323,7 @@ COLUMNS = {  # column of Supabase → field
     "existing_claim": "existingClaim",
 }
 # mem0's memories do not have these
-NEOLATA_FIELDS = (
-    "agent",
-    "agent_id",
-    "links",
-    "category",
-    "claim",
-    "importance",
-)
+NEOLATA_FIELDS = ("agent", "agent_id", "links", "category", "claim", "importance")
 Parts = dict[str, list[Item]]  # file → its items, in the fields of neolata's JSON
 
 
@@ -444,10 +435,7 @@ def _from_row(row: Item) -> Item:
 REFUSED_STATUSES = ("deleted", "rejected")  # statuses that are not imported
 RESTORED_STATUSES = (ACTIVE, "superseded", "disputed", "quarantined", "archived")
 # kept with a memory; neolata has files for them
-CONFLICTS_KEPT, CLUSTERS_KEPT = (
-    "pendingConflicts",
-    "labeledClusters",
-)
+CONFLICTS_KEPT, CLUSTERS_KEPT = "pendingConflicts", "labeledClusters"
 VOTE_COUNTS = ("reinforcements", "disputes")
 MAX_LINKS = 200  # links of one memory that are imported
 MAX_MEMBERS = 1_000  # of an episode: neolata's largest batch
@@ -489,10 +477,10 @@ def read_neolata(source: Source) -> Iterator[Entry]:
                     str(row["id"]), f"none of the memories of these {name} is imported"
                 )
     for id, item in wanted.items():
-        made = neolata_entry(item, ARCHIVE if item.get(ARCHIVED_AT) else GRAPH)
-        kept = kept_text(item, made.body, source)
+        entry = neolata_entry(item, ARCHIVE if item.get(ARCHIVED_AT) else GRAPH)
+        kept = kept_text(item, entry.body, source)
         state = {IMPORTED_STATE: states[id], KEPT_KEY: kept}
-        yield replace(made, extra={**made.extra, **state})
+        yield replace(entry, extra={**entry.extra, **state})
     for item in parts[EPISODES]:
         yield _episode_entry(item, known, source)
 
@@ -538,12 +526,12 @@ def count_of(item: Item, name: str) -> int:
 
 def links_of(item: Item, known: Container[str]) -> dict[str, Value]:
     """Return link type → ids of the memories that an item links to; the type `similar` becomes `related`."""
-    found: dict[str, dict[str, None]] = {}
+    targets: dict[str, dict[str, None]] = {}
     for link in dicts_in(item.get("links"))[:MAX_LINKS]:
         id = our_id(link.get("id"))
         if id in known and id != our_id(item["id"]) and link.get("type") != SUPERSEDES:
-            found.setdefault(link_type(link), {})[id] = None
-    return {type: [*ids] for type, ids in found.items()}
+            targets.setdefault(link_type(link), {})[id] = None
+    return {type: [*ids] for type, ids in targets.items()}
 
 
 def link_type(link: Item) -> str:
@@ -556,7 +544,7 @@ def link_type(link: Item) -> str:
 def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
     """Return an episode, with the members that are imported."""
     title = str(item.get("name") or "Episode")
-    made = entry_from(
+    entry = entry_from(
         SourcePage(EPISODES, "", past_time(item.get("created_at"))),
         title,
         text_of(item.get("summary")),
@@ -569,7 +557,7 @@ def _episode_entry(item: Item, known: Container[str], source: Source) -> Entry:
             KEPT_KEY: kept_text(item, "", source),
         },
     )
-    return replace(made, id=our_id(item["id"]), when=())
+    return replace(entry, id=our_id(item["id"]), when=())
 
 
 def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
@@ -580,11 +568,8 @@ def _known_ids(ids: Sequence[Any], known: Container[str]) -> list[Value]:
 # changed.
 
 # of neolata's quarantine
-QUARANTINE_REASONS = (
-    "trust_insufficient",
-    "predicate_requires_review",
-    "suspicious_input",
-    "manual",
+QUARANTINE_REASONS = str.split(
+    "trust_insufficient predicate_requires_review suspicious_input manual"
 )
 UNSPOKEN_LINKS = (KEPT_BOTH, "member")  # types that neolata stores in other files
 
@@ -868,7 +853,7 @@ def facts_in(text: str, settings: LlmSettings, min_importance: float) -> list[En
         score = DEFAULT_SCORE if score is None else score
         if statement and score >= min_importance:
             category = one_line(fact.get("category") or "")
-            made = Entry(
+            entry = Entry(
                 title=one_line(statement, TITLE_LENGTH),
                 body=statement,
                 when=conditions_from_headings(statement),
@@ -876,5 +861,5 @@ def facts_in(text: str, settings: LlmSettings, min_importance: float) -> list[En
                 importance=importance_word(score),
                 extra={"category": category} if category else {},
             )
-            entries.append(made)
+            entries.append(entry)
     return entries

@@ -31,6 +31,7 @@ from ..model.values import (
     replace,
     without,
 )
+from ..redaction.find import redact
 from ..state.fold import fold
 from ..state.trust import IMPORTED
 from ..text.prose import prose_lines
@@ -42,6 +43,7 @@ from .imported_entries import (
     conditions_from_description,
     entry_from,
     importance_of,
+    line_of,
     list_of,
     past_time,
     split_by_size,
@@ -226,12 +228,9 @@ def name_words(stem: str) -> str:
 
 def kept_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
     """Return the fields that are not read; rename fields whose name has another meaning here."""
-    found: dict[str, Value] = {}
-    for key, value in fields.items():
-        if key not in READ_KEYS and not is_empty_value(value) and value not in ([], {}):
-            is_ours = key in ENTRY_FIELD_KEYS and key != "source"
-            found[RENAMED_FIELD.format(key) if is_ours else key] = value
-    return found
+    empty = [key for key, value in fields.items() if is_empty_value(value)]
+    source = ["source"] if text_of(fields.get("source")) else []
+    return renamed_fields(without(fields, *READ_KEYS, *empty, *source))
 
 
 def renamed_fields(fields: Mapping[str, Value]) -> dict[str, Value]:
@@ -266,16 +265,13 @@ def _inline_tags(fields: Mapping[str, Value], body: str) -> list[str]:
 
 
 def _author_names(fields: Mapping[str, Value]) -> list[str]:
-    given = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
-    listed = list_of(given) or [given]
+    authors = next((fields[key] for key in AUTHOR_KEYS if fields.get(key)), "")
+    listed = list_of(authors) or [authors]
     return [
         text_of(item.get("name")) if isinstance(item, dict) else text_of(item)
         for item in listed
     ]
 
-
-# Read folders of Markdown: plain notes, Serena's memories, basic-memory's notes, OKF bundles, and
-# our own files.
 
 # words of a memory (SPEC-0009); a longer note is split at its headings
 MAX_NOTE_WORDS = 2_000
@@ -312,16 +308,11 @@ def basic_memory_folders(project: str, home: str) -> list[str]:
         return []
     # newer versions store objects
     paths = [one.get("path") if isinstance(one, dict) else one for one in named]
+    named = [os.path.expanduser(path) for path in paths if isinstance(path, str)]
     top = os.path.realpath(project) + os.sep
-    folders = [
-        os.path.realpath(os.path.expanduser(path))
-        for path in paths
-        if isinstance(path, str)
-    ]
-    below = [
-        folder for folder in folders if folder.startswith(top) and os.path.isdir(folder)
-    ]
-    return [os.path.join(project, folder[len(top) :]) for folder in below]
+    full = map(os.path.realpath, named)
+    below = [path for path in full if path.startswith(top) and os.path.isdir(path)]
+    return [os.path.join(project, path[len(top) :]) for path in below]
 
 
 def read_serena(source: Source) -> Iterator[Entry]:
@@ -434,7 +425,7 @@ def _own_file_entry(page: SourcePage, memory: Memory) -> Entry:
 def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
     """Return a memory in our own format as an entry with all its keys, and with its id if it is one of ours."""
     id = memory.id if OWN_ID.fullmatch(memory.id) else ""
-    made = entry_from(
+    entry = entry_from(
         page,
         memory.title,
         memory.body,
@@ -447,20 +438,21 @@ def own_entry(page: SourcePage, memory: Memory, section: str) -> Entry:
         memory.by,
     )
     return replace(
-        made,
+        entry,
         id=id,
-        title=memory.title or made.title,
-        when=memory.when if id else made.when,
+        title=memory.title or entry.title,
+        when=memory.when if id else entry.when,
         found_in=memory.found_in,
         source=memory.source,
         related=memory.related,
-        extra={**made.extra, **memory.extra},
+        extra={**entry.extra, **memory.extra},
     )
 
 
 def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entry]:
     front = _front_of(page, source)
-    fields, given = front.fields, note_arguments(front.fields, front.body, page.stem)
+    fields = front.fields
+    arguments = note_arguments(fields, front.body, page.stem)
     # pandoc stores it as a field
     abstract = text_of(fields.get("abstract")).strip()
     text = front.body if abstract in front.body else f"{abstract}\n\n{front.body}"
@@ -475,14 +467,15 @@ def _note_entries(page: SourcePage, source: Source, title: str) -> Iterator[Entr
         return
     names = [to.strip().rpartition("/")[2] for to in RELATION.findall(body)]
     related = tuple(dict.fromkeys(map(slug, names)))
-    given["extra"], whole = with_long_fields(given["extra"], body)
+    arguments["extra"], whole = with_long_fields(arguments["extra"], body)
+    parts = [(title, whole, "")]
     if len(body.split()) > MAX_NOTE_WORDS:
+        parts = []
         for section in cut_sections(whole):
             own = section.title not in ("", title)
             name = f"{title}: {section.title}" if own else title
-            made = entry_from(
-                page, name, section.body, " / ".join(section.trail), **given
-            )
-            yield replace(made, related=related)
-    else:
-        yield replace(entry_from(page, title, whole, **given), related=related)
+            parts.append((name, section.body, " / ".join(section.trail)))
+    for part in parts:
+        entry = entry_from(page, *part, **arguments)
+        origin = redact(line_of(fields.get("source")))
+        yield replace(entry, related=related, source=origin)

@@ -7,16 +7,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
-from hashlib import sha256
 from typing import Any
 
 from ..files.background import start_background
 from ..files.layout import Layout
 from ..files.private import lock, lock_in, open_private, write_all
-from ..files.records import change, insert, read
+from ..files.records import change, execute, insert, read
 from ..learn.skills import in_fence
 from ..model.entries import DECAY_CODE, Entry
 from ..model.errors import BadInput, Busy, RawkoError, Refused, Unwritable
+from ..model.ids import hex_hash
 from ..model.user_settings import MarkdownSettings, SinkSettings, WebhookSettings
 from ..model.values import CREATES, filled, iso, now, record, replace
 from ..net.client import Bounds, Client, read_key
@@ -60,8 +60,6 @@ def checked_webhook(settings: WebhookSettings) -> tuple[Policy, str]:
     return policy, key
 
 
-# Make an Event from a written entry, for the sinks.
-
 EVENT_NAMES = {  # kind of an entry → name of its event; other kinds make no event
     **dict.fromkeys((*CREATES, "amend"), "store"),
     "supersede": "supersede",
@@ -69,6 +67,7 @@ EVENT_NAMES = {  # kind of an entry → name of its event; other kinds make no e
     "archive": "archive",
     "delete": "archive",
 }
+KEY_DIGITS = 32
 MAX_ID_CHARS = 250  # the longest id that the format allows
 MAX_EVENT_CHARS = 10_000  # longer texts are truncated
 
@@ -99,7 +98,7 @@ def _event(layout: Layout, entry: Entry, name: str) -> Event:
     is_ranked = entry.creates or "importance" in entry.given
     fields = {
         "event": name,
-        "key": sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+        "key": hex_hash(identity, KEY_DIGITS),
         "at": iso(entry.at),
         "repository": one_line(layout.project.replace("\\", "/").rpartition("/")[2]),
         "memory": one_line(entry.target, MAX_ID_CHARS),
@@ -125,16 +124,8 @@ def _extra_text(entry: Entry, key: str) -> str:
 # inside its fence.
 
 SPECIAL_CHARACTERS = "\\`*_[]<>#|~&!"  # characters with a meaning in Markdown
-SHOWN_FIELDS = (
-    "repository",
-    "memory",
-    "kind",
-    "importance",
-    "tags",
-    "by",
-    "reason",
-    "superseded_by",
-    "path",
+SHOWN_FIELDS = str.split(
+    "repository memory kind importance tags by reason superseded_by path"
 )
 
 
@@ -219,8 +210,8 @@ class SinkQueue:
     def postpone(self, item: WaitingEvent) -> None:
         """Store that an event was not delivered, and when to try again."""
         sql = "UPDATE sink_queue SET tries = ?, again = ?, failure = ? WHERE key = ?"
-        with change(self.layout) as db:
-            db.execute(sql, (item.tries, item.again, item.failure, item.event["key"]))
+        state = item.tries, item.again, item.failure
+        execute(self.layout, sql, *state, item.event["key"])
 
     def remove(self, item: WaitingEvent, is_dropped: bool = False) -> None:
         """Remove an event that was delivered, or move it to the dropped events with the reason."""
@@ -352,10 +343,6 @@ def _deliver(client: Client, item: WaitingEvent) -> WaitingEvent | None:
     return replace(item, tries=item.tries + 1, again=again, failure=failure)
 
 
-# Report written entries to the sinks. If a sink fails, the user gets a warning; the entries stay
-# written.
-
-
 @record
 class SinkStatus:
     """The status of one sink."""
@@ -409,22 +396,22 @@ def _tell_queue(layout: Layout, settings: SinkSettings, events: list[Event]) -> 
 
 def sink_statuses(layout: Layout, settings: SinkSettings) -> list[SinkStatus]:
     """Return the status of each sink that is set up."""
-    found, log, webhook = [], settings.markdown, settings.webhook
+    statuses, log, webhook = [], settings.markdown, settings.webhook
     if log.folder:
         problem = _problem_of(lambda: checked_folder(log, layout))
-        found.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
+        statuses.append(SinkStatus("markdown", log.folder, log.events, problem=problem))
     if webhook.url:
         queue = SinkQueue(layout)
         waiting = queue.waiting()
         failure = next((item.failure for item in waiting if item.failure), "")
         problem = _problem_of(lambda: checked_webhook(webhook)) or failure
         host = webhook.url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-        found.append(
+        statuses.append(
             SinkStatus(
                 "webhook", host, webhook.events, len(waiting), queue.dropped(), problem
             )
         )
-    return found
+    return statuses
 
 
 def _problem_of(check: Callable[[], object]) -> str:

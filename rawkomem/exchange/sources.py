@@ -17,9 +17,6 @@ from ..model.errors import BadInput, NotFound
 from ..model.values import now, record
 from ..state.trust import IMPORTED
 
-# Read a file or folder to import: its texts with their place and time, and a list of skipped
-# files.
-
 MAX_FILES = 5_000  # of one folder; a folder with more is probably the wrong one
 MAX_JSON_BYTES = 512 * 2**20  # no store of memories is larger
 SKIPPED_FOLDERS = ("node_modules", "__pycache__")  # also skipped: hidden folders
@@ -77,13 +74,13 @@ class Source:
         """Return the file itself, or the files below the folder with these endings, in order of their paths."""
         if not self.is_folder:
             return [self.path]
-        found = sorted(_walk(self.path, endings))
-        if len(found) > MAX_FILES:
+        paths = sorted(_walk(self.path, endings))
+        if len(paths) > MAX_FILES:
             raise BadInput(
                 f"{self.path} holds more than {MAX_FILES:,} files",
                 "name the folder with the memories",
             )
-        return found
+        return paths
 
     def pages(self, *endings: str) -> Iterator[SourcePage]:
         """Yield the texts of these files; skip files that cannot be read."""
@@ -156,8 +153,6 @@ def _walk(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
             if name.endswith(endings) and not name.startswith(".")
         )
 
-
-# Read the place that an imported memory comes from: `kind:path#section`.
 
 ALSO_IN = "alsoIn"  # frontmatter key of the other places of a memory
 # frontmatter key of a rule that every session needs, as in Cursor

@@ -13,20 +13,17 @@ from ..files.replace import refuse_exit, replace_whole
 from ..format.frontmatter import emit_entry, emit_fields
 from ..model.entries import Entry, Memory, Value
 from ..model.errors import Refused, Unwritable
-from ..model.ids import file_stem, numbered_names
+from ..model.ids import file_stem, hex_hash, numbered_names
 from ..model.values import CREATES, filled, iso, record, replace, without
 from ..state.changes import ENDS, RELATED
 from ..state.trust import IMPORTED
 from ..text.acts import PATHS_KEY, applies_of
 from ..text.clean import one_line
-from ..text.prose import sentences
+from ..text.prose import first_sentence
 from .json_stores import JSON_LISTS, JSON_STATE, JSON_TEXTS, OWN_FORMAT
 from .memory_page import link_text
 from .notes import RESERVED_FILES
 from .sources import ALWAYS_KEY
-
-# Write files into a folder that others use; a hidden list of hashes shows which files are ours and
-# unchanged.
 
 LIST_NAME = ".rawkomem-export.json"
 MAX_NAMES_SHOWN = 5  # names in a message
@@ -52,23 +49,23 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
         name: os.path.join(folder, *name.split("/"))
         for name in (*files, *before, LIST_NAME)
     }
-    found = {name: _file_hash(path) for name, path in paths.items()}
+    hashes = {name: hex_hash(text) for name, text in sorted(files.items())}
+    on_disk = {name: _file_hash(path) for name, path in paths.items()}
     theirs = [
         name
-        for name in files
-        if found[name]
-        and found[name] not in (before.get(name), _text_hash(files[name]))
+        for name, hash in hashes.items()
+        if on_disk[name] not in ("", before.get(name), hash)
     ]
     if theirs:
-        names = ", ".join(sorted(theirs)[:MAX_NAMES_SHOWN])
+        names = ", ".join(theirs[:MAX_NAMES_SHOWN])
         raise Refused(
             f"not written by rawkomem, or changed since: {names}",
             "name another folder, or move them away",
         )
     gone = sorted(
-        name for name in before if name not in files and found[name] == before[name]
+        name for name in before if name not in files and on_disk[name] == before[name]
     )
-    written = sorted(name for name in files if found[name] != _text_hash(files[name]))
+    written = [name for name, hash in hashes.items() if on_disk[name] != hash]
     for name in [*written, *gone, LIST_NAME]:
         refuse_exit(paths[name], folder)
     try:
@@ -76,7 +73,6 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             replace_whole(paths[name], files[name].encode(), within=folder)
         for name in gone:
             os.unlink(paths[name])
-        hashes = {name: _text_hash(text) for name, text in sorted(files.items())}
         if hashes != before:
             listed = json.dumps(hashes, indent=1) + "\n"
             replace_whole(paths[LIST_NAME], listed.encode())
@@ -85,9 +81,8 @@ def write_folder(folder: str, files: Mapping[str, str]) -> ExportedFiles:
             f"cannot write {folder}: {failure.strerror}",
             "check permissions and free space",
         ) from None
-    return ExportedFiles(
-        tuple(written), tuple(sorted(set(files) - set(written))), tuple(gone)
-    )
+    unchanged = tuple(name for name in hashes if name not in written)
+    return ExportedFiles(tuple(written), unchanged, tuple(gone))
 
 
 def _read_list(folder: str) -> dict[str, str]:
@@ -104,10 +99,6 @@ def _read_list(folder: str) -> dict[str, str]:
         for name, hash in known.items()
         if not os.path.isabs(name) and ".." not in name.replace("\\", "/").split("/")
     }
-
-
-def _text_hash(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
 
 
 def _file_hash(file: str) -> str:
@@ -133,10 +124,8 @@ KIND_FOLDERS = {kind: row.folder.rpartition("/")[2] for kind, row in CREATES.ite
 
 def json_lines(memories: Iterable[Memory]) -> str:
     """Return one memory per line: the keys of its file, and its status, votes and links under `state`."""
-    return "".join(
-        json.dumps(_memory_object(memory), ensure_ascii=False) + "\n"
-        for memory in memories
-    )
+    lines = (json.dumps(_memory_object(one), ensure_ascii=False) for one in memories)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def json_lines_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
@@ -163,14 +152,14 @@ def markdown_files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
     """Return a file for each memory in its current state, without its history."""
     return {
         name: emit_entry(entry_of_memory(memory))
-        for name, memory in _named_files(memories, lambda memory: "").items()
+        for name, memory in _named_files(memories).items()
     }
 
 
 def entry_of_memory(memory: Memory) -> Entry:
     """Return a memory as a single entry with its current values."""
     extra = without(memory.extra, *ENDS, IMPORTED)
-    extra |= {key: iso(at) for key, end in ENDS.items() if (at := getattr(memory, end))}
+    extra |= window_of(memory)
     fields = {
         name: getattr(memory, name) for name in (*JSON_TEXTS.values(), "when", "tags")
     }
@@ -179,11 +168,16 @@ def entry_of_memory(memory: Memory) -> Entry:
     return Entry(**fields, related=related, at=memory.created, extra=extra)
 
 
+def window_of(memory: Memory) -> dict[str, str]:
+    """Return the ends of a memory's validity as they are written in files; only those that it has."""
+    return filled({key: iso(getattr(memory, end)) for key, end in ENDS.items()})
+
+
 def rule_files(key: str, ending: str) -> Callable[..., dict[str, str]]:
     """Return a writer of rules for a host: a page for each memory, with its paths under the host's key."""
 
     def files(memories: Iterable[Memory], *_: object) -> dict[str, str]:
-        named = _named_files(memories, lambda memory: "")
+        named = _named_files(memories)
         return {
             name.removesuffix(".md") + ending: _rule_page(memory, key)
             for name, memory in named.items()
@@ -214,14 +208,14 @@ def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str,
     for path, memory in named.items():
         folders.setdefault(path.partition("/")[0], {})[path.partition("/")[2]] = memory
     root = "".join(
-        f"* [{folder}]({folder}/index.md) - {len(held)} concepts\n"
-        for folder, held in folders.items()
+        f"* [{folder}]({folder}/index.md) - {len(concepts)} concepts\n"
+        for folder, concepts in folders.items()
     )
     files["index.md"] = f"# {link_text(project or 'Memories')}\n\n{root}"
-    for folder, held in folders.items():
+    for folder, concepts in folders.items():
         lines = "".join(
-            f"* [{link_text(m.title)}]({path}) - {first_sentence(m)}\n"
-            for path, m in held.items()
+            f"* [{link_text(m.title)}]({path}) - {_description(m)}\n"
+            for path, m in concepts.items()
         )
         files[f"{folder}/index.md"] = f"# {folder.capitalize()}\n\n{lines}"
     files["log.md"] = _okf_log(named)
@@ -231,24 +225,18 @@ def okf_files(memories: Sequence[Memory], project: str, *_: object) -> dict[str,
 def _okf_entry(memory: Memory) -> Entry:
     """Return our entry plus the keys that OKF requires; OKF readers keep unknown keys."""
     entry = entry_of_memory(memory)
-    said: dict[str, Value] = {
+    keys: dict[str, Value] = {
         "type": str(memory.extra.get("type") or memory.kind),
-        "description": str(memory.extra.get("description") or first_sentence(memory)),
+        "description": str(memory.extra.get("description") or _description(memory)),
         "timestamp": iso(memory.updated or memory.created),
     }
     if memory.source.startswith(("http://", "https://")):
-        said["resource"] = memory.source
-    return replace(
-        entry,
-        extra={**entry.extra, **filled(said)},
-    )
+        keys["resource"] = memory.source
+    return replace(entry, extra={**entry.extra, **filled(keys)})
 
 
-def first_sentence(memory: Memory) -> str:
-    """Return the first sentence of a memory, on one line."""
-    return one_line(
-        next(iter(sentences(memory.body)), memory.title), DESCRIPTION_LENGTH
-    )
+def _description(memory: Memory) -> str:
+    return one_line(first_sentence(memory.body) or memory.title, DESCRIPTION_LENGTH)
 
 
 def _okf_log(named: Mapping[str, Memory]) -> str:
@@ -265,21 +253,15 @@ def _okf_log(named: Mapping[str, Memory]) -> str:
 
 
 def _named_files(
-    memories: Iterable[Memory], folder_of: Callable[[Memory], str]
+    memories: Iterable[Memory], folder_of: Callable[[Memory], str] = lambda memory: ""
 ) -> dict[str, Memory]:
     """Return file name → memory, sorted; if titles are equal, later memories get a number."""
     taken: dict[str, Memory] = {}
     for memory in sorted(memories, key=lambda memory: (memory.created, memory.id)):
         folder = folder_of(memory)
-        names = (
-            f"{stem}.md"
-            for stem in numbered_names(file_stem(memory.title or memory.id))
-        )
-        taken[
-            next(
-                folder + name
-                for name in names
-                if folder + name not in taken and name not in RESERVED_FILES
-            )
-        ] = memory
+        for stem in numbered_names(file_stem(memory.title or memory.id)):
+            name = f"{stem}.md"
+            if folder + name not in taken and name not in RESERVED_FILES:
+                taken[folder + name] = memory
+                break
     return dict(sorted(taken.items()))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from itertools import pairwise
 
 from ..model.entries import Field, Unreadable
+from ..model.ids import hex_hash
 from ..model.values import Problem, error, record, warning
 from .frontmatter import (
     LLMOS_MARKS,
@@ -28,9 +28,8 @@ STATE_LINES = re.compile(
 )
 LINE_BREAK = re.compile("\n")
 DELIMITER = re.compile(r"^---[ \t]*$", re.MULTILINE)
-CLOSING = re.compile(
-    r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE
-)  # `...` ends a document in YAML and for pandoc
+# `...` ends a document in YAML and for pandoc
+CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 ENTRY_KEYS = ("title", "kind", *LLMOS_MARKS)
 ENTRY_KEY = "|".join(ENTRY_KEYS)
 LOOKS_LIKE_ENTRY = re.compile(
@@ -41,6 +40,7 @@ TRAILING_SEPARATOR = re.compile(r"(?:\A|\n)[ \t]*\n?---[ \t]*\n*\Z")
 NOT_AN_ENTRY = error("rule", "a rule, not an entry")
 SEPARATOR = "\n---\n\n"  # SPEC-0009: a rule separates entries
 NO_ID = "~"
+DIGEST_DIGITS = 32
 # ten times as many as our writer puts into a file; limits the work on hostile files
 MAX_ENTRIES = 5_000
 
@@ -81,9 +81,9 @@ def split_blocks(text: str) -> list[Block]:
             body = TRAILING_SEPARATOR.sub("", body)
         lead = len(body) - len(body.lstrip("\n"))
         line = lines.at(opened.body) + lead
-        said = body.strip("\n").rstrip()
+        content = body.strip("\n").rstrip()
         blocks.append(
-            Block(opened.fields, said, opened.line, line, tuple(opened.problems))
+            Block(opened.fields, content, opened.line, line, tuple(opened.problems))
         )
         if following is None:
             return blocks
@@ -116,10 +116,8 @@ def digest_of(block: Block, id: str = "") -> str:
     """
     fields = {key: field.value for key, field in (block.fields or {}).items()}
     id = str(fields.pop("id", "")).strip() or id
-    said = repr(({"id": id, **fields}, block.body))
-    return ("" if id else NO_ID) + sha256(
-        said.encode("utf-8", "surrogatepass")
-    ).hexdigest()[:32]
+    content = repr(({"id": id, **fields}, block.body))
+    return ("" if id else NO_ID) + hex_hash(content, DIGEST_DIGITS)
 
 
 def with_id(text: str, id: str) -> str:
@@ -252,9 +250,9 @@ def _body_end(text: str, lines: _Lines, position: int) -> tuple[int, _Opened | N
             ):
                 fence = ""
         elif delimiter:
-            found = _open_block(text, lines, match, [], first=False)
-            if isinstance(found, _Opened):
-                return match.start(), found
+            following = _open_block(text, lines, match, [], first=False)
+            if isinstance(following, _Opened):
+                return match.start(), following
         elif marks:
             fence = "" if marks[0] == "`" and "`" in info else marks
         elif comment:
@@ -321,5 +319,5 @@ def _piece(text: str, last: bool) -> Piece:
     closing = CLOSING.search(text, text.find("\n") + 1)
     body = closing.end() + 1 if closing else 0
     gap = None if last else SEPARATING_LINES.search(text, min(body, len(text)))
-    said = text[: gap.start() if gap else len(text)].rstrip(BLANK)
-    return Piece(said, text[len(said) :], last)
+    entry = text[: gap.start() if gap else len(text)].rstrip(BLANK)
+    return Piece(entry, text[len(entry) :], last)

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 
 from ..model.entries import Value
 from ..model.values import record
+from ..text.chunks import heading_lines
 from ..text.prose import prose_lines, without_code
-
-# Split a Markdown body into sections by its headings, and a list into its items.
 
 # `- text`, `3. text` or `3) text`
 ITEM = re.compile(r"\s*(?:[-*+]|[0-9]{1,4}[.)]) (.*)")
@@ -26,16 +25,14 @@ PLACEHOLDERS = (NOT_RECORDED, NOT_SEEN, NOTHING_WORKED, NOTHING_SAID)
 
 def sections_of(body: str) -> dict[str, str]:
     """Return lower-case heading → text below it; the text before the first heading is under ''."""
-    found: dict[str, list[str]] = {}
-    title, fence = "", False
-    for line in body.split("\n"):
-        if line.lstrip().startswith(("```", "~~~")):
-            fence = not fence
-        if line.startswith("#") and not fence:
+    sections: dict[str, list[str]] = {}
+    title = ""
+    for line, level in heading_lines(body):
+        if level:
             title = line.lstrip("#").strip().lower()
         else:
-            found.setdefault(title, []).append(line)
-    return {title: "\n".join(lines).strip() for title, lines in found.items()}
+            sections.setdefault(title, []).append(line)
+    return {title: "\n".join(lines).strip() for title, lines in sections.items()}
 
 
 def list_items(text: str) -> list[str]:
@@ -43,21 +40,21 @@ def list_items(text: str) -> list[str]:
 
     In a text without bullets, each paragraph is one item.
     """
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     apart = True
     for line in text.split("\n"):
         start = ITEM.fullmatch(line)
         if start:
-            found.append([start[1]])
+            items.append([start[1]])
         elif not line.strip():
             apart = True
             continue
-        elif found and not apart:
-            found[-1].append(line)
+        elif items and not apart:
+            items[-1].append(line)
         else:
-            found.append([line])
+            items.append([line])
         apart = False
-    return [item for lines in found if (item := " ".join(" ".join(lines).split()))]
+    return [item for lines in items if (item := " ".join(" ".join(lines).split()))]
 
 
 def numbered(items: Iterable[str]) -> str:
@@ -84,13 +81,13 @@ def wikilinks_in(body: str) -> tuple[str, ...]:
     """Return the names that a body links to, in order, each once."""
     if "[[" not in body:
         return ()
-    found = (
+    names = (
         name
         for line in prose_lines(body)
         if "[[" in line
         for name in WIKILINK.findall(without_code(line))
     )
-    return tuple(dict.fromkeys(name.strip() for name in found))
+    return tuple(dict.fromkeys(name.strip() for name in names))
 
 
 # Read and write citations: `path#symbol@blob` and its shorter forms.
@@ -130,17 +127,17 @@ class Citation:
 def read_citation(text: str) -> Citation:
     """Parse a citation in any form. Text that does not look like a blob id, a symbol or lines is part of the path."""
     text = text.strip()
-    found = CITATION.fullmatch(text)
-    if not found:
+    match = CITATION.fullmatch(text)
+    if not match:
         return Citation(text)
-    blob = (found["blob"] or "").lower()
-    if found["symbol"]:
-        return Citation(found["path"], found["symbol"], blob=blob)
-    first = int(found["first"] or 0)
-    last = int(found["last"] or first)
+    blob = (match["blob"] or "").lower()
+    if match["symbol"]:
+        return Citation(match["path"], match["symbol"], blob=blob)
+    first = int(match["first"] or 0)
+    last = int(match["last"] or first)
     if 1 <= first <= last:
-        return Citation(found["path"], lines=(first, last), blob=blob)
-    return Citation(found["place"], blob=blob)
+        return Citation(match["path"], lines=(first, last), blob=blob)
+    return Citation(match["place"], blob=blob)
 
 
 def citations_in(extra: Mapping[str, Value]) -> list[str]:

@@ -57,8 +57,6 @@ from .frontmatter import (
     with_prose_in_body,
 )
 
-# Read experience logs with a text before their first entry.
-
 FIRST_EXPERIENCE = re.compile(r"^---[ \t]*\n(?=experience_id[ \t]*:)", re.MULTILINE)
 
 
@@ -74,17 +72,17 @@ def read_log(text: str) -> tuple[list[Block], list[Problem]]:
     return [replace(blocks[0], problems=()), *blocks[1:]], [odd]
 
 
-# Parse a file's text into entries, with a Problem for each error or oddity.
-
-ENTRY_FIELD_KEYS = {
-    "id", "kind", "about", "title", "whenToUse", "tags", "importance", "discoveredAt", "at", "discoveredBy", "by",
-    "discoveredIn", "source", "relatedMemories",
-}  # fmt: skip
+ENTRY_FIELD_KEYS = frozenset(
+    str.split("""
+    id kind about title whenToUse tags importance discoveredAt at discoveredBy by discoveredIn source relatedMemories
+    """)
+)
+# their name → our key
 FOREIGN_NAMES = {
     name: ours
     for ours in sorted(ENTRY_FIELD_KEYS & KEY_NAMES.keys())
     for name in KEY_NAMES[ours]
-}  # their name → our key
+}
 NO_KEYS = ("true", "false", "null")  # words that other readers do not read as text
 CLAIM_KEYS = ("subject", "predicate", "value")  # required in a claim
 # RFC-0011: never metadata keys
@@ -128,9 +126,8 @@ def read_entries(
 
 def _read_block(block: Block, advice: bool) -> tuple[Entry, list[Problem]]:
     problems = list(block.problems)
-    body = (
-        clean(block.body).strip("\n").rstrip()
-    )  # removed characters may leave spaces at the edges
+    # removed characters may leave spaces at the edges
+    body = clean(block.body).strip("\n").rstrip()
     conflicted = bool(CONFLICT_MARKER.search(body))
     problems += _body_problems(block) if advice else []
     secrets = _secret_problems(block)
@@ -433,9 +430,8 @@ class _FieldReader:
         items = [item.strip() for item in written]
         if len(items) > most:
             what = "tags" if key == "tags" else "conditions"
-            code = "too-many-tags" if key == "tags" else "too-many-conditions"
             message = f"{len(items)} {what}: at most {most}"
-            self._error(code, key, message, "keep the most useful ones")
+            self._error(f"too-many-{what}", key, message, "keep the most useful ones")
             return ()
         if not all(items) or any(item.endswith("\n") for item in written):
             message = (
@@ -574,9 +570,6 @@ def _bare_key(key: str) -> str:
     return key.translate(WITHOUT_SIGNS).lower()
 
 
-# Make an Entry from a person's text, which may have frontmatter, and from flags, which override
-# the frontmatter.
-
 MAX_TITLE_CHARS = 120
 SENTENCE_END = re.compile(r"[.!?](?=\s)\s+|[。！？]")
 KEY_OF_FLAG = {
@@ -639,7 +632,7 @@ def entry_from_note(text: str) -> Entry:
     If that is too long for a title, its start is the title and the whole text is the body. The text is redacted first:
     a part of a secret is not recognized.
     """
-    given, text = text, redact(text).strip()
+    original, text = text, redact(text).strip()
     line, _, rest = text.partition("\n")
     end = SENTENCE_END.search(line)
     if end:
@@ -651,7 +644,7 @@ def entry_from_note(text: str) -> Entry:
             text,
         )
     return Entry(
-        title=title.removesuffix("."), body=rest.strip(), leaks=text != given.strip()
+        title=title.removesuffix("."), body=rest.strip(), leaks=text != original.strip()
     )
 
 

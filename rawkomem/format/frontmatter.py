@@ -19,8 +19,6 @@ from ..model.values import (
     warning,
 )
 
-# Map the keys of LLMos traces and experiences to ours, where ours are missing.
-
 # kind → our key → the key of LLMos, in the order of LLMos files
 LLMOS_KEYS = {
     "trace": {
@@ -40,12 +38,8 @@ SHORT_KEYS = {"discoveredAt": "at", "discoveredBy": "by"}  # other names of our 
 LLMOS_MARKS = {"trace_id": "trace", "experience_id": "experience"}
 # of a log entry, for people: two branches may use the same number
 EXPERIENCE_NUMBER = "experience_number"
-NUMBER_KEYS = (
-    "duration_ms",
-    "execution_time_ms",
-    "files_created",
-    EXPERIENCE_NUMBER,
-)  # keys with bare numbers
+# keys with bare numbers
+NUMBER_KEYS = ("duration_ms", "execution_time_ms", "files_created", EXPERIENCE_NUMBER)
 # fields of an experience that hold prose
 PROSE_KEYS = ("output_summary", "learnings_or_issues")
 
@@ -112,8 +106,8 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
     if not text.endswith("\n") or len(text) > MAX_PLAIN_CHARS:
         return None
     fields: dict[str, Field] = {}
-    for number, said in enumerate(text[:-1].split("\n"), line):
-        match = PLAIN_LINE.fullmatch(said)
+    for number, row in enumerate(text[:-1].split("\n"), line):
+        match = PLAIN_LINE.fullmatch(row)
         if match is None or match[1] in fields:
             return None
         key, plain, quoted, items = match.groups()
@@ -123,9 +117,6 @@ def read_plain(text: str, line: int) -> dict[str, Field] | None:
         fields[key] = Field(value, number, plain is not None)
     return fields
 
-
-# Read frontmatter: plain lines with a regular expression, the rest with a YAML parser. Every
-# scalar stays text.
 
 # checked before parsing; longer texts belong in the body
 MAX_FRONTMATTER_BYTES = 64 * 1024
@@ -164,26 +155,11 @@ def read_frontmatter(
     return read_yaml(text, line, problems), problems
 
 
-# Write an Entry as text that reads back as the same entry, in this reader and in any YAML 1.2
-# reader.
-
 PLAIN_SCALAR = re.compile(
     r"[A-Za-z0-9_/.$(][A-Za-z0-9 _/.,@+()$=%;!?'*~^<>&-]*(?::[A-Za-z0-9_/.+-][A-Za-z0-9_/.+-]*)*"
 )
 # Words that other YAML readers do not read as text.
-RESERVED_WORDS = {
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "y",
-    "n",
-    "null",
-    ".inf",
-    ".nan",
-}
+RESERVED_WORDS = {*str.split("true false yes no on off y n null .inf .nan")}
 NUMBER = re.compile(r"[0-9.+-][0-9a-fxo._:+-]*", re.IGNORECASE)
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,6})?Z)?")
 FLOW_WIDTH = 100  # longer lists have one item per line, for better diffs
@@ -268,22 +244,16 @@ def _emit_value(value: Value, indent: str) -> str:
             f"{inner}{_emit_scalar(key)}:{_emit_value(item, inner)}"
             for key, item in value.items()
         )
-    if isinstance(value, list):
-        if all(isinstance(item, str) for item in value):
-            flow = (
-                "["
-                + ", ".join(_emit_scalar(str(item), flow=True) for item in value)
-                + "]"
-            )
-            if len(flow) <= FLOW_WIDTH and all(
-                _is_plain(str(item)) and "," not in str(item) for item in value
-            ):
-                return f" {flow}\n"
-            return "\n" + "".join(
-                f"{indent}  - {_emit_scalar(str(item))}\n" for item in value
-            )
+    if isinstance(value, str):
+        return f" {_emit_scalar(value)}\n"
+    texts = [item for item in value if isinstance(item, str)]
+    if len(texts) < len(value):
         return f" {_quoted(value)}\n"
-    return f" {_emit_scalar(value)}\n"
+    flow = f"[{', '.join(texts)}]"
+    are_plain = all(_is_plain(text) and "," not in text for text in texts)
+    if are_plain and len(flow) <= FLOW_WIDTH:
+        return f" {flow}\n"
+    return "\n" + "".join(f"{indent}  - {_emit_scalar(text)}\n" for text in texts)
 
 
 def _is_plain(text: str) -> bool:
@@ -299,15 +269,10 @@ def _is_plain(text: str) -> bool:
     )
 
 
-def _emit_scalar(text: str, flow: bool = False) -> str:
-    if _is_plain(text) and not (flow and "," in text):
+def _emit_scalar(text: str) -> str:
+    if _is_plain(text):
         return text
-    if (
-        "\\" in text
-        and "'" not in text
-        and not SPECIAL.search(text)
-        and "\n" not in text
-    ):
+    if "\\" in text and "'" not in text and not SPECIAL.search(text):
         return f"'{text}'"  # single quotes keep the backslashes of a pattern readable
     return _quoted(text)
 

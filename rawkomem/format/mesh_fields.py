@@ -7,17 +7,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from hashlib import sha256
 from typing import Any
 
 from ..model.entries import Value
 from ..model.errors import BadInput
+from ..model.ids import hex_hash
 from ..model.values import IMPORTANCE, as_dict, record, replace, without
 from ..redaction.find import redact
-from ..text.clean import one_line
-
-# Store the metadata of RFC-0011 in the frontmatter: known keys as keys of their own, all others as
-# JSON.
+from ..text.clean import one_line, with_newlines
 
 # The RFC's key → our key, for metadata that people and the rest of this program read.
 METADATA_KEYS = {
@@ -41,25 +38,18 @@ LOWEST_SCORES = {"critical": 0.9, "high": 0.8, "medium": 0.41}
 SCORE_DIGITS = 6  # to round to: a float32 column returns 0.4000000059 for 0.4
 
 
-def extra_from_metadata(given: Mapping[str, Any]) -> dict[str, Value]:
+def extra_from_metadata(metadata: Mapping[str, Any]) -> dict[str, Value]:
     """Return metadata as frontmatter keys and values."""
     texts = {
         key: value
-        for key, value in given.items()
+        for key, value in metadata.items()
         if key in METADATA_KEYS and isinstance(value, str)
     }
-    rest = without(given, *texts)
+    rest = without(metadata, *texts)
     extra: dict[str, Value] = {
         METADATA_KEYS[key]: text for key, text in texts.items() if text
     }
-    return (
-        {
-            **extra,
-            OTHER_METADATA_KEY: json.dumps(rest, ensure_ascii=False, sort_keys=True),
-        }
-        if rest
-        else extra
-    )
+    return {**extra, OTHER_METADATA_KEY: sorted_json(rest)} if rest else extra
 
 
 def metadata_in(extra: Mapping[str, Value]) -> dict[str, Any]:
@@ -74,13 +64,18 @@ def metadata_in(extra: Mapping[str, Value]) -> dict[str, Any]:
     }
 
 
-def json_object(said: object) -> dict[str, Any]:
+def json_object(source: object) -> dict[str, Any]:
     """Return the object in a JSON text, or an object as is; empty for anything else."""
     try:
-        value = json.loads(said) if isinstance(said, str) and said else said
+        value = json.loads(source) if isinstance(source, str) and source else source
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def sorted_json(value: Mapping[str, Any]) -> str:
+    """Return JSON with its keys in order, as the frontmatter keeps it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def compact_json(value: Mapping[str, Any]) -> str:
@@ -88,15 +83,12 @@ def compact_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def importance_score(given: Mapping[str, Any]) -> float | None:
+def importance_score(metadata: Mapping[str, Any]) -> float | None:
     """Return the importance score in metadata, from 0 to 1; None if it is missing or invalid."""
-    score = given.get("importance_score")
-    usable = (
-        isinstance(score, (int, float))
-        and not isinstance(score, bool)
-        and 0 <= score <= 1
-    )
-    return float(score) if usable and score is not None else None
+    score = metadata.get("importance_score")
+    if isinstance(score, bool) or not isinstance(score, (int, float)):
+        return None
+    return float(score) if 0 <= score <= 1 else None
 
 
 def importance_for(score: float) -> str:
@@ -107,10 +99,8 @@ def importance_for(score: float) -> str:
     )
 
 
-# Convert lessons to and from entries: short values in the frontmatter, prose in the body, every
-# text exact.
-
 DEFAULT_RULE_CONFIDENCE = 0.7  # of a lesson without one (RFC-0011 §4.2)
+PATTERN_ID_DIGITS = 16
 LESSON_TAG = "#lesson_learned"  # RFC-0011 §3.5
 SEVERITIES = IMPORTANCE  # the four words of importance
 LESSON_KEYS = {  # key → field of a LessonContext
@@ -120,11 +110,12 @@ LESSON_KEYS = {  # key → field of a LessonContext
     "preventativeRule": "preventative_rule",
     "severity": "severity",
 }
+# heading → field
 LESSON_HEADINGS = {
     "## Situation": "situation",
     "## Fix": "fix",
     "## What works instead": "inverse_lesson",
-}  # heading → field
+}
 OPTIONAL_LESSON_FIELDS = ("inverse_lesson",)
 
 
@@ -145,23 +136,18 @@ class LessonContext:
 
 def pattern_id(error_pattern: str, applicable_scope: str) -> str:
     """Return the RFC's pattern id. ("ab", "c") and ("a", "bc") get the same id, so callers also compare both fields."""
-    return sha256(
-        (error_pattern + applicable_scope).encode("utf-8", "replace")
-    ).hexdigest()[:16]
+    return hex_hash(error_pattern + applicable_scope, PATTERN_ID_DIGITS)
 
 
 def is_pattern_id(text: str) -> bool:
     """Tell whether a text is a pattern id and not a readable name."""
-    return len(text) == 16 and all(c in "0123456789abcdef" for c in text)
+    return len(text) == PATTERN_ID_DIGITS and all(c in "0123456789abcdef" for c in text)
 
 
 def checked_lesson(context: LessonContext) -> LessonContext:
     """Return the context with trimmed, redacted texts; raise BadInput if a field is missing or invalid."""
-    given = without(as_dict(context), "confidence")
-    texts = {
-        name: redact(text.replace("\r\n", "\n").replace("\r", "\n").strip())
-        for name, text in given.items()
-    }
+    fields = without(as_dict(context), "confidence")
+    texts = {name: redact(with_newlines(text).strip()) for name, text in fields.items()}
     for name, value in texts.items():
         if not value and name not in OPTIONAL_LESSON_FIELDS:
             raise BadInput(
@@ -202,13 +188,13 @@ def lesson_body(context: LessonContext) -> str:
         context.preventative_rule,
     )
     line = f"[LESSON:{name}] {oversight} | Rule: {rule} | Scope: {context.applicable_scope}"
-    told = (
+    sections = (
         (heading, getattr(context, field)) for heading, field in LESSON_HEADINGS.items()
     )
     return "\n\n".join(
         [
             " ".join(line.split()),
-            *(f"{heading}\n\n{text}" for heading, text in told if text),
+            *(f"{heading}\n\n{text}" for heading, text in sections if text),
         ]
     )
 
@@ -217,14 +203,15 @@ def lesson_context(
     title: str, importance: str, extra: Mapping[str, Value], body: str
 ) -> LessonContext:
     """Return the lesson of an entry; without lesson keys, the title is the rule and the text is the situation."""
-    given = {field: _text(extra, key) for key, field in LESSON_KEYS.items()}
-    told = _prose_fields(body)
+    fields = {field: _text(extra, key) for key, field in LESSON_KEYS.items()}
+    sections = _prose_fields(body)
     if "patternId" not in extra:
-        given["preventative_rule"] = given["preventative_rule"] or title
-        told["situation"] = told["situation"] or body
-    severity = given["severity"] if given["severity"] in SEVERITIES else importance
+        fields["preventative_rule"] = fields["preventative_rule"] or title
+        sections["situation"] = sections["situation"] or body
+    severity = fields["severity"] if fields["severity"] in SEVERITIES else importance
     return LessonContext(
-        **{**given, **told, "severity": severity}, confidence=rule_confidence(extra)
+        **{**fields, **sections, "severity": severity},
+        confidence=rule_confidence(extra),
     )
 
 
@@ -256,14 +243,14 @@ def lesson_title(context: LessonContext) -> str:
 
 def _prose_fields(body: str) -> dict[str, str]:
     """Return the text below each heading, by field."""
-    told: dict[str, list[str]] = {field: [] for field in LESSON_HEADINGS.values()}
+    sections: dict[str, list[str]] = {field: [] for field in LESSON_HEADINGS.values()}
     current: list[str] = []
     for line in body.split("\n"):
         if line.strip() in LESSON_HEADINGS:
-            current = told[LESSON_HEADINGS[line.strip()]]
+            current = sections[LESSON_HEADINGS[line.strip()]]
         else:
             current.append(line)
-    return {field: "\n".join(lines).strip() for field, lines in told.items()}
+    return {field: "\n".join(lines).strip() for field, lines in sections.items()}
 
 
 def _text(extra: Mapping[str, Value], key: str) -> str:

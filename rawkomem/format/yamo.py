@@ -18,9 +18,6 @@ from typing import Any
 
 from ..model.values import ERROR, Problem, error, iso, record, replace, warning
 
-# Read and write YAMO blocks (RFC-0011 §3), in the form of the RFC's examples or of its grammar
-# (docs/yamo.md).
-
 Pairs = tuple[tuple[str, str], ...]
 
 YAMO_SECTIONS = ("context", "constraints", "output", "meta")  # each contains pairs
@@ -32,9 +29,8 @@ REQUIRED_PARTS = ("agent", "intent", "context", "output", "log", "handoff")
 OPTIONAL_PARTS = ("context", "output")
 PRIORITIES = ("critical", "high", "medium", "low")
 END_HANDOFF = "End"
-SEMICOLON = re.compile(
-    "%3B", re.IGNORECASE
-)  # a semicolon inside a value, in later versions of the protocol
+# a semicolon inside a value, in later versions of the protocol
+SEMICOLON = re.compile("%3B", re.IGNORECASE)
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 HEAD = re.compile(r"([a-z]+):(.*)")
@@ -172,8 +168,8 @@ class _BlockReader:
                 self.problems.append(found)
         if any(problem.level == ERROR for problem in self.problems):
             return None
-        said = self.values.pop("log")
-        log = tuple(_decoded(word.strip()) for word in said.split(";")) if said else ()
+        text = self.values.pop("log")
+        log = tuple(_decoded(word.strip()) for word in text.split(";")) if text else ()
         values: dict[str, Any] = {
             part: _decoded(value) for part, value in self.values.items()
         }
@@ -232,9 +228,6 @@ def _shown(text: str) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-# Build the block of each operation of RFC-0011 §3 from its template in yamo_blocks.txt. Fixed
-# sentences are the RFC's, because other tools compare them.
-
 UNNAMED_AGENT = "YAMO_AGENT"  # the RFC's name for an unnamed agent
 AGENT_PREFIX = "MemoryMesh_"
 PREVIEW_LENGTH = 60  # characters
@@ -258,29 +251,22 @@ def _templates() -> dict[str, YamoBlock]:
 def build_block(operation: str, agent: str, at: int, **values: object) -> YamoBlock:
     """Return the block of an operation; raise KeyError if the operation is unknown or lacks a value."""
     template = _templates()[operation]
-    said = {**values, "timestamp": iso(at)}
-    said |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
-    said["preview"] = " ".join(str(values.get("preview", "")).split())[
+    words = {**values, "timestamp": iso(at)}
+    words |= {key: values.get(key) or value for key, value in DEFAULT_VALUES.items()}
+    words["preview"] = " ".join(str(values.get("preview", "")).split())[
         :PREVIEW_LENGTH
     ].strip()
     sections = {
         name: tuple(
-            (key, text.format_map(said)) for key, text in getattr(template, name)
+            (key, text.format_map(words)) for key, text in getattr(template, name)
         )
         for name in YAMO_SECTIONS
     }
-    log = tuple(word.format_map(said) for word in template.log)
+    log = tuple(word.format_map(words) for word in template.log)
     return replace(
         template, agent=AGENT_PREFIX + (agent or UNNAMED_AGENT), **sections, log=log
     )
 
-
-# Hash YAMO blocks by RFC-0011 §2.3: a block's hash is that of its text, and each block names the
-# previous hash.
-#
-# The package @yamo/memory-mesh leaves both fields empty until its `anchor` function fills them by
-# another rule: the hash of the text and the previous hash together. Blocks of both rules are
-# verified.
 
 BLOCK_CHANGED = "block-changed"  # a Problem code
 RFC_RULE, ANCHOR_RULE = "RFC-0011", "anchored"  # the two rules
@@ -315,7 +301,7 @@ def chain_hashes(
 
 def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
     """Verify the rows of a table yamo_blocks, in any order. A block without a hash cannot be verified: no Problem."""
-    held = {row["block_hash"] for row in rows if row["block_hash"]}
+    hashes = {row["block_hash"] for row in rows if row["block_hash"]}
     rules = [_hash_rule(row) for row in rows]
     problems = []
     for row, rule in zip(rows, rules, strict=True):
@@ -326,7 +312,7 @@ def verify_blocks(rows: Sequence[Mapping[str, Any]]) -> BlocksVerdict:
             )
     hashed = [row for row in rows if row["block_hash"]]
     strays = [
-        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in held
+        row for row in hashed if row["prev_hash"] and row["prev_hash"] not in hashes
     ]
     has_first = any(not row["prev_hash"] for row in hashed)
     # Without a first block, the oldest one may follow blocks that were removed because of their age.

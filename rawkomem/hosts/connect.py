@@ -37,8 +37,6 @@ from .our_entries import (
 )
 from .replay import sessions_of
 
-# Find a host's settings files, and build the entries that call us.
-
 SKILL = "rawkomem/SKILL.md"  # below a folder of skills
 
 
@@ -50,35 +48,30 @@ def connectable() -> list[str]:
 def settings_file(name: str, project: str) -> str:
     """Return the path of a host's settings, in a project or (if `project` is empty) of the user; empty if none."""
     host = HOSTS[name]
-    return _file_below(name, project, host.project if project else host.user)
+    path = host.project if project else host.user
+    return _below(project or home_of(name), path)
 
 
 def servers_file(name: str, project: str) -> str:
     """Return the path of the file with a host's MCP servers, in a project or of the user; empty if there is none."""
     mcp = HOSTS[name].mcp
-    return _file_below(name, project, mcp.project if project else mcp.user)
+    return _below(project or home_of(name), mcp.project if project else mcp.user)
 
 
-def _file_below(name: str, project: str, file: str) -> str:
-    return os.path.join(project or home_of(name), *file.split("/")) if file else ""
+def _below(folder: str, path: str) -> str:
+    return os.path.join(folder, *path.split("/")) if path else ""
 
 
 def hooks_file(name: str, project: str) -> str:
     """Return the path of the second file from which a host reads hooks, next to its settings; empty if none."""
-    beside = HOSTS[name].hooks_beside
-    return (
-        os.path.join(os.path.dirname(settings_file(name, project)), beside)
-        if beside
-        else ""
-    )
+    folder = os.path.dirname(settings_file(name, project))
+    return _below(folder, HOSTS[name].hooks_beside)
 
 
 def skill_file(name: str, project: str) -> str:
     """Return the path of our skill for a host in a project; empty if the host has no skills."""
     skills = HOSTS[name].skills
-    return (
-        os.path.join(project, *skills.split("/"), *SKILL.split("/")) if skills else ""
-    )
+    return _below(project, skills and f"{skills}/{SKILL}")
 
 
 def files_to_remove(project: str) -> list[str]:
@@ -99,7 +92,7 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
     """Return event → the handler that calls us. Changing a command line makes Codex ask the person for trust again."""
     host = HOSTS[name]
     handlers = {}
-    for theirs, event in host.events:
+    for theirs, event in host.events.items():
         call = f"rawkomem hook {name} {event}"
         handlers[theirs] = {
             **host.handler(event, guarded(call), time_limit_s(name, event))
@@ -111,7 +104,7 @@ def hook_handlers(name: str) -> dict[str, dict[str, object]]:
 
 def hook_items(name: str) -> dict[str, object]:
     """Return event → our item in its list: a handler, or a group that holds one."""
-    grouped, matchers = HOSTS[name].grouped, dict(HOSTS[name].matchers)
+    grouped, matchers = HOSTS[name].grouped, HOSTS[name].matchers
     items: dict[str, object] = {}
     for event, handler in hook_handlers(name).items():
         only = {"matcher": matchers[event]} if event in matchers else {}
@@ -119,12 +112,8 @@ def hook_items(name: str) -> dict[str, object]:
     return items
 
 
-# Find the agent hosts that are installed on this machine.
-
-SHARED_HOMES = (
-    "~",
-    "~/.config",
-)  # folders that many programs share; the host's own folder is inside
+# folders that many programs share; the host's own folder is inside
+SHARED_HOMES = ("~", "~/.config")
 
 
 def installed_hosts() -> list[str]:
@@ -177,8 +166,6 @@ def is_as_written(data: bytes) -> bool:
 def _checksum(text: bytes) -> bytes:
     return sha256(text).hexdigest()[:CHECKSUM_CHARS].encode()
 
-
-# Plan the file changes that connect or disconnect a host, before anything is written.
 
 MARK = "rawkomem connect"  # in files that belong to us as a whole
 
@@ -245,11 +232,11 @@ def plan_remove_all(project: str) -> list[FileEdit]:
 def is_connected(name: str, project: str) -> bool:
     """Tell whether a host's settings call our hooks or, if it has no hooks, start our MCP server."""
     edits = _hook_edits if HOSTS[name].has_hooks else _server_edits
-    found = [
+    changes = [
         *_owned_plugin(name, project, False),
         *_changes(edits(name, project, False), project),
     ]
-    return any(not change.is_none or change.kept for change in found)
+    return any(not change.is_none or change.kept for change in changes)
 
 
 def is_read_in(name: str, project: str, folder: str) -> bool:
@@ -280,15 +267,10 @@ def carry_out(changes: list[FileEdit], project: str) -> None:
 def _owned_plugin(name: str, project: str, connect: bool) -> list[FileEdit]:
     """Return the change of a settings file that belongs to us as a whole; empty if the host has none."""
     template = HOSTS[name].template
-    return (
-        [
-            _owned_change(
-                settings_file(name, project), _template(template), connect, project
-            )
-        ]
-        if template
-        else []
-    )
+    if not template:
+        return []
+    file = settings_file(name, project)
+    return [_owned_change(file, _template(template), connect, project)]
 
 
 def _hook_edits(name: str, project: str, connect: bool) -> list[tuple[str, Edit]]:
@@ -477,9 +459,8 @@ def _remove_empty(folder: str, project: str) -> None:
 
 HOUR, MINUTE = DAY // 24, DAY // 1440  # in milliseconds
 SLOW_DAYS = 7  # older calls are ignored
-LATE_MS = (
-    10 * MINUTE
-)  # a session that was active later than this after the last call did not call us
+# a session that was active later than this after the last call did not call us
+LATE_MS = 10 * MINUTE
 SWITCHED_OFF = "disableAllHooks"  # Claude Code's setting
 
 
@@ -492,27 +473,27 @@ def first_step(name: str, project: str) -> str:
 
 def examine_hosts(layout: Layout) -> list[Finding]:
     """Return a finding for each host that is connected, in the project or for the user."""
-    made = logged_calls(layout)
-    found = []
+    calls = logged_calls(layout)
+    findings = []
     for name in connectable():
         for project in (layout.project, ""):
             try:
                 if not is_connected(name, project):
                     continue
-                found.append(
+                findings.append(
                     _examine(
                         layout,
                         name,
                         project,
-                        [call for call in made if call.host == name],
+                        [call for call in calls if call.host == name],
                     )
                 )
             except RawkoError as failure:
-                found.append(Finding(name, False, failure.message, failure.hint))
-    return found
+                findings.append(Finding(name, False, failure.message, failure.hint))
+    return findings
 
 
-def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Finding:
+def _examine(layout: Layout, name: str, project: str, calls: list[Called]) -> Finding:
     connecting = f"rawkomem connect {name}" + ("" if project else " --user")
     if not shutil.which("rawkomem"):
         return Finding(
@@ -543,7 +524,7 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             f"calls no hook if you start it in this folder: it reads its settings in {project} only if you start it there",
             f"start it there, or run '{connecting} --user'",
         )
-    if not made:
+    if not calls:
         is_used = bool(sessions_of(layout, name) or (project and shutil.which(name)))
         seen = "" if is_used else "; no session of it was found here"
         return Finding(
@@ -552,12 +533,12 @@ def _examine(layout: Layout, name: str, project: str, made: list[Called]) -> Fin
             f"has not called a hook here yet{seen}",
             first_step(name, project),
         )
-    return _judged(layout, name, made)
+    return _judged(layout, name, calls)
 
 
-def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
+def _judged(layout: Layout, name: str, calls: list[Called]) -> Finding:
     """Return a finding about the latest calls: missing in a later session, too slow, or fine."""
-    last = made[-1]
+    last = calls[-1]
     text = f"last call {_ago(last.at)} ({last.event})"
     latest = max(
         (os.path.getmtime(file) for file in sessions_of(layout, name)), default=0.0
@@ -567,7 +548,7 @@ def _judged(layout: Layout, name: str, made: list[Called]) -> Finding:
         return Finding(
             name, False, f"{text}, {active}", first_step(name, layout.project)
         )
-    slow = slow_calls([call for call in made if call.at > now() - SLOW_DAYS * DAY])
+    slow = slow_calls([call for call in calls if call.at > now() - SLOW_DAYS * DAY])
     if slow:
         worst = max(call.took_ms for call in slow)
         limit = time_limit_s(name, slow[-1].event)

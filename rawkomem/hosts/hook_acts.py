@@ -25,7 +25,7 @@ from ..text.acts import (
     Act,
 )
 from ..text.paths import path_below
-from .hook_input import project_of, read_call
+from .hook_input import as_json, project_of, read_call, say
 from .known_hosts import AFTER, COMMAND, HOSTS, WRITE, Call
 
 if TYPE_CHECKING:
@@ -58,10 +58,8 @@ def run_act(folder: str, arguments: list[str], data: bytes, known: Known) -> Non
         layout = project_of(folder, None)
         call = read_call(name, event, data)
         layout = project_of(folder, call)
-        if layout and (said := answer_act(layout, call, known)) is not None:
-            data = f"{json.dumps(said)}\n".encode()
-            while data:
-                data = data[os.write(1, data) :]
+        if layout and (response := answer_act(layout, call, known)) is not None:
+            say(as_json(response))
     except Exception as failure:  # the call must pass after any error
         if layout:
             _warn_of(layout, name, event)(f"{type(failure).__name__}: {failure}")
@@ -86,24 +84,24 @@ def answer_act(layout: Layout, call: Call, known: Known = None) -> object:
             )
             fitting.setdefault(rule.guard if is_asked else ASK_AGENT, []).append(rule)
     for guard in (DENY, ASK, ASK_AGENT) if not is_after else ():
-        told = fitting.get(guard, [])
-        if guard == ASK_AGENT and told:
-            told = _not_told(layout, call, told) if call.session else []
-        if told:
+        chosen = fitting.get(guard, [])
+        if guard == ASK_AGENT and chosen:
+            chosen = _not_told(layout, call, chosen) if call.session else []
+        if chosen:
             what = DENIED if guard == DENY else ASKED
-            _note(layout, what, told, f"{call.session} {now()}")
-            texts = [LEADS[guard], *("\n".join(rule.lines) for rule in told)]
+            _note(layout, what, chosen, f"{call.session} {now()}")
+            texts = [LEADS[guard], *("\n".join(rule.lines) for rule in chosen)]
             decision = ASK if guard == ASK else DENY
             return host.act(call, decision, _limited(call, texts, "\n\n"))
     if REMIND not in fitting or host.reminds_after != is_after:
         return None
-    told = _not_told(layout, call, _nearest_first(fitting[REMIND], acts))
-    repeated = [rule for rule in fitting[REMIND] if rule not in told]
+    chosen = _not_told(layout, call, _nearest_first(fitting[REMIND], acts))
+    repeated = [rule for rule in fitting[REMIND] if rule not in chosen]
     if call.session:
-        _note(layout, REMINDED, told, call.session)
+        _note(layout, REMINDED, chosen, call.session)
         # what did not fit into this answer was not told before
-        _note(layout, DONE_ANYWAY, [] if told else repeated, call.session)
-    texts = [rule.reminder for rule in told]
+        _note(layout, DONE_ANYWAY, [] if chosen else repeated, call.session)
+    texts = [rule.reminder for rule in chosen]
     return host.act(call, REMIND, _limited(call, texts, "")) if texts else None
 
 
@@ -123,10 +121,12 @@ def _nearest_first(rules: list[ActRule], acts: list[Act]) -> list[ActRule]:
 
 def acts_of(call: Call, project: str) -> Iterator[Act]:
     """Yield the command that a call of a tool runs, or each file of the project that it writes."""
-    given = next((call.fields[key] for key in INPUT_KEYS if key in call.fields), None)
-    if isinstance(given, str) and given.startswith("{"):
-        given = json.loads(given)
-    for did in calls_asked("", call.fields if given is None else given):
+    tool_input = next(
+        (call.fields[key] for key in INPUT_KEYS if key in call.fields), None
+    )
+    if isinstance(tool_input, str) and tool_input.startswith("{"):
+        tool_input = json.loads(tool_input)
+    for did in calls_asked("", call.fields if tool_input is None else tool_input):
         if did.command:
             yield Act(did.command)
         elif did.written is not None:

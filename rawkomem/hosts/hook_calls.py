@@ -12,7 +12,7 @@ import time
 
 from ..files.layout import Layout
 from ..files.private import append_log, local_path
-from ..files.records import change, insert, note, read
+from ..files.records import change, execute, insert, note, read
 from ..files.session_records import checksum
 from ..model.errors import RawkoError
 from ..model.values import TYPE_CHECKING, iso, now, record
@@ -24,9 +24,6 @@ from .known_hosts import time_limit_s
 
 if TYPE_CHECKING:
     from ..repository.learning import Learned
-
-
-# Log each call of a hook: time, host, event, and how long it took.
 
 
 def note_begin(layout: Layout, host: str, event: str) -> tuple[int, float]:
@@ -42,13 +39,15 @@ def note_end(layout: Layout, began: tuple[int, float]) -> None:
     """Log that a call ended, and how long it took."""
     number, start = began
     took_ms = round(1000 * (time.perf_counter() - start))
+    _written(layout, "UPDATE calls SET took_ms = ? WHERE number = ?", took_ms, number)
+
+
+def _written(layout: Layout, sql: str, *values: int) -> bool:
     try:
-        with change(layout) as db:
-            db.execute(
-                "UPDATE calls SET took_ms = ? WHERE number = ?", (took_ms, number)
-            )
+        execute(layout, sql, *values)
     except RawkoError:
-        pass
+        return False
+    return True
 
 
 # Recognize a hook call that was already answered: hosts read each other's settings, so a hook may
@@ -82,9 +81,6 @@ def is_first_call(layout: Layout, *what: str, within_s: float = WINDOW_S) -> boo
         return True
 
 
-# Read the log of hook calls, and find calls that took longer than their host waits.
-
-
 @record
 class Called:
     """A call of a hook."""
@@ -95,16 +91,16 @@ class Called:
     took_ms: int = -1  # -1: it did not end
 
 
-def logged_calls(layout: Layout) -> list[Called]:
-    """Return the logged calls, the oldest first; empty if the log cannot be read."""
-    sql = "SELECT at, host, event, took_ms FROM calls ORDER BY number"
+def logged_calls(layout: Layout, where: str = "") -> list[Called]:
+    """Return the logged calls for which an SQL clause holds, the oldest first; empty if the log cannot be read."""
+    sql = f"SELECT at, host, event, took_ms FROM calls {where} ORDER BY number"
     return [Called(*row) for row in read(layout, sql)]
 
 
-def slow_calls(found: list[Called]) -> list[Called]:
+def slow_calls(calls: list[Called]) -> list[Called]:
     """Return the calls that took longer than their host waits, or never ended."""
     slow = []
-    for call in found:
+    for call in calls:
         limit_ms = 1000 * time_limit_s(call.host, call.event)
         if call.took_ms > limit_ms or (call.took_ms < 0 and now() - call.at > limit_ms):
             slow.append(call)
@@ -113,21 +109,11 @@ def slow_calls(found: list[Called]) -> list[Called]:
 
 def untold_slow_calls(layout: Layout) -> list[Called]:
     """Return the slow calls since this function last returned some, and record that they are reported."""
-    sql = (
-        "SELECT at, host, event, took_ms FROM calls WHERE reported = 0 ORDER BY number"
-    )
-    slow = slow_calls([Called(*row) for row in read(layout, sql)])
+    slow = slow_calls(logged_calls(layout, "WHERE reported = 0"))
     if slow:
-        try:
-            with change(layout) as db:
-                db.execute("UPDATE calls SET reported = 1")
-        except RawkoError:
-            pass
+        _written(layout, "UPDATE calls SET reported = 1")
     return slow
 
-
-# Write the line that a host shows to the person: memories added to the prompt, new drafts, slow
-# calls.
 
 MAX_TITLES = 3
 MAX_TITLE_CHARS = 60
@@ -140,17 +126,17 @@ def notice_of(layout: Layout, injection: Injection | None = None) -> str:
         if injection
         else []
     )
-    said = [f"added {_list_titles(titles)}"] if titles else []
+    notes = [f"added {_list_titles(titles)}"] if titles else []
     if injection and (waiting := waiting_note(injection)):
-        said.append(waiting)
-    said += _take_news(layout)
+        notes.append(waiting)
+    notes += _take_news(layout)
     if slow := untold_slow_calls(layout):
         events = ", ".join(dict.fromkeys(call.event for call in slow))
         calls = counted(len(slow), "earlier hook call")
-        said.append(
+        notes.append(
             f"{calls} took longer than {slow[-1].host} waits ({events}): run 'rawkomem doctor'"
         )
-    return f"rawkomem: {'; '.join(said)}" if said else ""
+    return f"rawkomem: {'; '.join(notes)}" if notes else ""
 
 
 def note_learned(layout: Layout, learned: Learned) -> None:
@@ -166,13 +152,7 @@ def note_learned(layout: Layout, learned: Learned) -> None:
 def _take_news(layout: Layout) -> list[str]:
     """Return the results of the background learner since the last prompt, and remove them."""
     lines = [line for (line,) in read(layout, "SELECT line FROM news ORDER BY number")]
-    if lines:
-        try:
-            with change(layout) as db:
-                db.execute("DELETE FROM news")
-        except RawkoError:
-            return []
-    return lines
+    return lines if lines and _written(layout, "DELETE FROM news") else []
 
 
 def _list_titles(titles: list[str]) -> str:
@@ -199,7 +179,7 @@ def note_failure(layout: Layout, host: str, event: str, message: str) -> None:
     try:
         from ..redaction.find import redact  # messages may quote secrets
 
-        said = one_line(redact(f"{host} {event}: {message}"), MAX_LOG_LINE_CHARS)
-        append_log(local_path(layout, LOG_FILE), f"{iso(now())} {said}", MAX_LOG_BYTES)
+        line = one_line(redact(f"{host} {event}: {message}"), MAX_LOG_LINE_CHARS)
+        append_log(local_path(layout, LOG_FILE), f"{iso(now())} {line}", MAX_LOG_BYTES)
     except Exception:
         pass

@@ -29,13 +29,15 @@ def run_hook(folder: str, arguments: list[str]) -> None:
     try:
         while len(data) < MAX_TEXT_BYTES and (piece := os.read(0, 2**20)):
             data += piece
-        given = next((data.partition(key)[2] for key in INPUT_KEYS if key in data), b"")
+        tool_input = next(
+            (data.partition(key)[2] for key in INPUT_KEYS if key in data), b""
+        )
         named = data.partition(FOLDER_KEY)[2].lstrip()[1:].partition(b'"')[0]
         # an agent may pass a folder to a tool, too
-        is_clear = bool(given and named) and data.count(FOLDER_KEY) == 1
+        is_clear = bool(tool_input and named) and data.count(FOLDER_KEY) == 1
         known = _table_of(folder, named) if is_clear else None
-        said = (named + given).lower()
-        if known and not any(mark in said for mark in known[1].marks):
+        searched = (named + tool_input).lower()
+        if known and not any(mark in searched for mark in known[1].marks):
             return
     except (OSError, RawkoError):
         pass  # run_act logs it, and lets the call pass

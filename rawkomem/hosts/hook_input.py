@@ -13,19 +13,18 @@ from ..files.layout import Layout, find_layout
 from ..model.errors import BadInput, NotFound
 from .known_hosts import ALIASES, EVENTS, HOSTS, Call, Fields
 
-FIELDS = (
+# Claude Code's names of fields → those of Call
+FIELDS = {
     # a sub-agent has a context of its own, so it counts as a session
-    ("agent_id", "session"), ("agentId", "session"),
-    ("session_id", "session"), ("prompt", "prompt"), ("cwd", "folder"), ("transcript_path", "transcript"),
-    ("last_assistant_message", "reply"), ("source", "why"), ("reason", "why"),
-    ("prompt_id", "prompt_id"),
-)  # fmt: skip  # Claude Code's names of fields → those of Call
-MAX_INPUT_BYTES = (
-    16 * 2**20
-)  # enough for a prompt with a pasted log, or for the messages of a long turn
-MAX_STDIN_BYTES = (
-    512 * 2**20
-)  # more input is read and dropped up to this, so that the host does not get a closed pipe
+    "agent_id": "session", "agentId": "session",
+    "session_id": "session", "prompt": "prompt", "cwd": "folder", "transcript_path": "transcript",
+    "last_assistant_message": "reply", "source": "why", "reason": "why",
+    "prompt_id": "prompt_id",
+}  # fmt: skip
+# enough for a prompt with a pasted log, or for the messages of a long turn
+MAX_INPUT_BYTES = 16 * 2**20
+# more input is read and dropped up to this, so that the host does not get a closed pipe
+MAX_STDIN_BYTES = 512 * 2**20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some Windows programs write it
 
 
@@ -34,7 +33,7 @@ def read_call(name: str, event: str, data: bytes) -> Call:
     name = ALIASES.get(name, name)
     if name not in HOSTS:
         raise BadInput(f"unknown host {name!r}", "one of " + ", ".join(HOSTS))
-    event = dict(HOSTS[name].events).get(event, event)
+    event = HOSTS[name].events.get(event, event)
     if event not in EVENTS:
         raise BadInput(f"unknown event {event!r}", "one of " + ", ".join(EVENTS))
     if len(data) > MAX_INPUT_BYTES:
@@ -45,30 +44,32 @@ def read_call(name: str, event: str, data: bytes) -> Call:
         raise BadInput(f"stdin is not JSON: {str(failure)[:80]}") from None
     if not isinstance(fields, dict):
         raise BadInput("stdin is not a JSON object")
-    said = _call_fields(fields)
-    if "transcript" not in said:
-        said["transcript"] = next(filter(None, _environment("transcript_variable")), "")
+    texts = _call_fields(fields)
+    if "transcript" not in texts:
+        texts["transcript"] = next(
+            filter(None, _environment("transcript_variable")), ""
+        )
     # Cursor marks its calls, even if it runs a hook of Claude Code's settings.
     marked = [
         other for other, host in HOSTS.items() if host.mark and host.mark in fields
     ]
-    return Call(marked[0] if marked else name, event, fields, **said)
+    return Call(marked[0] if marked else name, event, fields, **texts)
 
 
 def _call_fields(fields: Fields) -> dict[str, str]:
     """Return the fields of a Call that the host passes; of several names, the first with a text counts."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for theirs, ours in (
-        *FIELDS,
-        *(pair for host in HOSTS.values() for pair in host.fields),
+        *FIELDS.items(),
+        *(pair for host in HOSTS.values() for pair in host.fields.items()),
     ):
         if (
-            ours not in said
+            ours not in texts
             and theirs in fields
             and (text := _field_text(fields[theirs]))
         ):
-            said[ours] = text
-    return said
+            texts[ours] = text
+    return texts
 
 
 def read_stdin(descriptor: int = 0) -> bytes:
@@ -85,6 +86,17 @@ def read_stdin(descriptor: int = 0) -> bytes:
             kept.append(piece)
         length += len(piece)
     return b"".join(kept)
+
+
+def as_json(answer: object) -> bytes:
+    """Return an answer as a line of JSON."""
+    return f"{json.dumps(answer)}\n".encode()
+
+
+def say(data: bytes) -> None:
+    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
+    while data:
+        data = data[os.write(1, data) :]
 
 
 def project_of(folder: str, call: Call | None) -> Layout | None:

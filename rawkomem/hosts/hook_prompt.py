@@ -39,10 +39,6 @@ from ..text.safe import FENCE_TAG
 from .hook_calls import is_first_call
 from .known_hosts import HOSTS, Call
 
-# Read the end of a session's transcript: the last exchange.
-#
-# A prompt waits for this module, so it reads a limited number of bytes and imports few modules.
-
 MAX_TAIL_BYTES = 256 * 1024
 # of the agent's last message: its end, because people answer the end
 MAX_SAID_CHARS = 1_200
@@ -50,12 +46,13 @@ MAX_ASKED_CHARS = 600  # of the prompt before it: its beginning
 MAX_UNKNOWN = 30  # records of no known host, after which a transcript is not read on
 # every line of an agent has one of these
 AGENT_MARKS = (b'"assistant', b'"ai', b'"model', b'"gemini', b'"agent')
+# texts of the host
 HOSTS_OWN = (
     "<",
     "[Request interrupted",
     "Caveat: ",
     "This session is being continued from",
-)  # texts of the host
+)
 
 
 @record
@@ -96,8 +93,8 @@ def lately_in(
     prompt: str,
 ) -> Lately:
     """Return the last exchange from turns with the latest first."""
-    said = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
-    last_said = next(filter(None, said), "")
+    replies = (turn.text.strip() for turn in agents if turn.role == ASSISTANT)
+    last_said = next(filter(None, replies), "")
     asked = (turn.text.strip() for turn in people if turn.role == USER)
     last_asked = next(
         (
@@ -142,11 +139,8 @@ def _turns_of_lines(lines: Iterable[bytes]) -> Iterator[Turn]:
 # removes its own.
 
 RESUMED = "resume"
-REBUILT = (
-    "compact",
-    "clear",
-    RESUMED,
-)  # reasons for a start after which the old context may be gone
+# reasons for a start after which the old context may be gone
+REBUILT = ("compact", "clear", RESUMED)
 OPENING = "opening"  # the key of the text at the start of a session
 # after this time, a repeated prompt counts as new, not as a cancelled one
 MAX_CANCEL_MS = 120_000
@@ -185,22 +179,22 @@ def hear_prompt(layout: Layout, call: Call) -> None:
     if not HOSTS[call.host].keeps_context:
         note_fresh(layout, call.session)
         return
-    told = told_to(layout, call.session)
+    injected = told_to(layout, call.session)
     head = checksum(call.prompt.strip()[:HEAD_CHARS])
-    if told.prompt == head and _is_unanswered(told, call.transcript):
+    if injected.prompt == head and _is_unanswered(injected, call.transcript):
         note_lost(layout, call.session)
-    note_asked(layout, call.session, head, _transcript_size(call.transcript))
+    note_asked(layout, call.session, head, transcript_size(call.transcript))
 
 
-def _is_unanswered(told: Told, transcript: str) -> bool:
+def _is_unanswered(injected: Told, transcript: str) -> bool:
     """Tell whether the last prompt is recent and the transcript shows no answer to it."""
-    if not 0 <= now() - told.at < MAX_CANCEL_MS:
+    if not 0 <= now() - injected.at < MAX_CANCEL_MS:
         return False
-    since = transcript_tail(transcript, max(0, told.heard)) if transcript else b""
+    since = transcript_tail(transcript, max(0, injected.heard)) if transcript else b""
     return not any(mark in since for mark in ANSWERED)
 
 
-def _transcript_size(transcript: str) -> int:
+def transcript_size(transcript: str) -> int:
     """Return the size of a transcript in bytes; -1 if there is none."""
     try:
         return os.stat(transcript).st_size if transcript else -1
@@ -241,13 +235,13 @@ def _subagent_task(layout: Layout, call: Call) -> str:
         if b'"tool_use"' not in line:
             continue
         try:
-            said = json.loads(line)["message"]
-            message = message or said["id"]
-            if said["id"] != message:
+            reply = json.loads(line)["message"]
+            message = message or reply["id"]
+            if reply["id"] != message:
                 break
             tasks += [
                 (str(part["id"]), str(part["input"]["prompt"]))
-                for part in said["content"][::-1]
+                for part in reply["content"][::-1]
                 if part["type"] == "tool_use" and part["name"] in SUBAGENT_TOOLS
             ]
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -257,14 +251,18 @@ def _subagent_task(layout: Layout, call: Call) -> str:
 
 
 def rehearsed(
-    repository: Repository, prompt: str, before: Sequence[Turn], told: Told, room: int
+    repository: Repository,
+    prompt: str,
+    before: Sequence[Turn],
+    injected: Told,
+    room: int,
 ) -> Injection:
     """Return the injection for a prompt that follows some turns. Records nothing."""
     from ..repository.injecting import rehearse  # only replays need it
 
     turns = before[::-1]
     task = Task(prompt, lately=lately_in(turns, turns, prompt).exchange)
-    return _fitting(rehearse(repository, task, told, FORM), room)
+    return _fitting(rehearse(repository, task, injected, FORM), room)
 
 
 def _fitting(injection: Injection, room: int) -> Injection:

@@ -46,15 +46,12 @@ from ..repository import Repository
 from ..repository.acts import act_rules
 from ..state.changes import Conflict
 from ..state.trust import imported_from
-from ..text.acts import GUARDS, REMIND
+from ..text.acts import ASK, DENY
 from ..text.chunks import count_tokens
 from ..text.clean import one_line
 from ..text.safe import FENCE_TAG, NOT_VERIFIED, safe_body, safe_item_id, safe_title
 from .hook_calls import note_learned
 from .known_hosts import END, LEARN, Call, transcript_places
-
-# Write the text for the start of a session: commands, rules that always apply, titles by subject,
-# lessons, open conflicts.
 
 MAX_INDEXED = 100  # memories that are considered for the list of titles
 MAX_INDEX_TOKENS = 400  # of that list
@@ -81,16 +78,16 @@ If one is wrong, correct it: `rawkomem amend ID --body B`; if it misled you: `ra
 `rawkomem context --goal "goal"`, at the start of a task, shows what worked and what failed in similar earlier work."""
 
 
-def opening(repository: Repository, given: Collection[str] = ()) -> str:
+def opening(repository: Repository, received: Collection[str] = ()) -> str:
     """Return the text for the start of a session, inside a fence that the text of a memory cannot close.
 
-    `given` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
+    `received` are the ids of memories that a compacted session had received. Those that are still in use are repeated.
     """
     rows = repository.list(without_records(None))
     introduction = INTRODUCTION.format(count=len(rows))
     always, listed = _vouched_facts(repository, rows)
     counting = [row.id for row in rows if row.status == ACTIVE and row.vouched]
-    again = repository.get_many([id for id in counting if id in given])
+    again = repository.get_many([id for id in counting if id in received])
     edited = note_of_changed_rules(repository.layout)
     parts = [
         introduction,
@@ -122,9 +119,8 @@ def _vouched_facts(
         for row in rows
         if row.status == ACTIVE and row.vouched and row.kind in FACT_KINDS
     ]
-    known.sort(
-        key=lambda row: -IMPORTANCE.index(row.importance)
-    )  # of equals, the last changed first
+    # of equals, the last changed first
+    known.sort(key=lambda row: -IMPORTANCE.index(row.importance))
     memories = repository.get_many([row.id for row in known[:MAX_INDEXED]])
     always = [
         memory for memory in memories if str(memory.extra.get(ALWAYS)).lower() == "true"
@@ -145,13 +141,9 @@ def _in_full(heading: str, memories: Sequence[Memory], most: int) -> list[str]:
 
 def _guards(rules: Sequence[ActRule]) -> list[str]:
     """Return a line with the memories that ask the person or deny an act, the latter first."""
-    guards = sorted((one for one in rules if one.guard != REMIND), key=_guard_rank)
+    guards = [one for guard in (DENY, ASK) for one in rules if one.guard == guard]
     named = [f"{_safe_line(one.title)} ({one.guard})" for one in guards[:MAX_GUARDS]]
     return [f"Checked when you run a command or write a file: {'; '.join(named)}"] if named else []  # fmt: skip
-
-
-def _guard_rank(rule: ActRule) -> int:
-    return -GUARDS.index(rule.guard)
 
 
 def _index(memories: Sequence[Memory]) -> list[str]:
@@ -183,11 +175,11 @@ def _title(memory: Memory) -> str:
 
 
 def _lessons(repository: Repository) -> list[str]:
-    found = repository.lessons.search(limit=MAX_CONSIDERED)
+    lessons = repository.lessons.search(limit=MAX_CONSIDERED)
     labels = labels_by_id(
-        repository.beliefs.all(), repository.get_many([lesson.id for lesson in found])
+        repository.beliefs.all(), repository.get_many([lesson.id for lesson in lessons])
     )
-    shown = _vouched(found, labels, repository.settings.max_unverified)[:MAX_LESSONS]
+    shown = _vouched(lessons, labels, repository.settings.max_unverified)[:MAX_LESSONS]
     lines = [
         f"- {in_brackets(labels.get(one.id, ()))}{one.context.severity}: {_safe_line(one.context.preventative_rule)}{_id(one.id)}"
         for one in shown
@@ -198,31 +190,33 @@ def _lessons(repository: Repository) -> list[str]:
 
 
 def _vouched(
-    found: Sequence[Lesson], labels: dict[str, Labels], most: int
+    lessons: Sequence[Lesson], labels: dict[str, Labels], most: int
 ) -> list[Lesson]:
     """Return the lessons, verified ones first, with at most `most` unverified ones."""
-    doubted = [lesson for lesson in found if NOT_VERIFIED in labels.get(lesson.id, ())]
-    return [*(lesson for lesson in found if lesson not in doubted), *doubted[:most]]
+    doubted = [
+        lesson for lesson in lessons if NOT_VERIFIED in labels.get(lesson.id, ())
+    ]
+    return [*(lesson for lesson in lessons if lesson not in doubted), *doubted[:most]]
 
 
 def _conflicts(repository: Repository) -> list[str]:
     """Return the number of open conflicts, and the titles of those whose memories are both active and verified."""
-    found = repository.beliefs.conflicts()
-    sides = [side for one in found for side in (one.memory, one.other)]
+    conflicts = repository.beliefs.conflicts()
+    sides = [side for one in conflicts for side in (one.memory, one.other)]
     labels = labels_by_id(repository.beliefs.all(), sides)
     hidden = {
         side.id
         for side in sides
         if side.status != ACTIVE or NOT_VERIFIED in labels.get(side.id, ())
     }
-    shown = [one for one in found if not {one.memory.id, one.other.id} & hidden]
-    head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(found)} in all):"
+    shown = [one for one in conflicts if not {one.memory.id, one.other.id} & hidden]
+    head = f"Open conflicts, for a person to settle with `rawkomem review` ({len(conflicts)} in all):"
     return (
         [
             head if shown else f"{head[:-1]}.",
             *map(_conflict_line, shown[:MAX_CONFLICTS]),
         ]
-        if found
+        if conflicts
         else []
     )
 
@@ -273,13 +267,6 @@ def is_hosts_own(transcript: str) -> bool:
     own = not hasattr(os, "getuid") or state.st_uid == os.getuid()
     return own and stat.S_ISREG(state.st_mode)
 
-
-# Record the work of sessions as traces: at their end, or later if the host does not report the
-# end.
-#
-# A session without a reported end is recorded when a turn of another session ends and its own
-# transcript has not grown for IDLE_S. A host without transcripts passes its messages with each
-# call; new messages are recorded at once.
 
 # a session whose transcript has not grown for this time counts as ended
 IDLE_S = 30 * 60.0
@@ -372,12 +359,12 @@ def _transcript_of_call(layout: Layout, call: Call) -> str:
 
     Empty if there is no such file.
     """
-    said = call.transcript
-    if is_hosts_own(said):
-        note_transcript(layout, call.session, said)
-    elif not said and call.event == END:
-        said = transcript_of(layout, call.session)
-    return said if said and os.path.isfile(said) else ""
+    path = call.transcript
+    if is_hosts_own(path):
+        note_transcript(layout, call.session, path)
+    elif not path and call.event == END:
+        path = transcript_of(layout, call.session)
+    return path if path and os.path.isfile(path) else ""
 
 
 def _write_messages(call: Call, talk: IO[bytes]) -> None:
@@ -404,8 +391,8 @@ def keep_messages(layout: Layout, call: Call) -> None:
             for one in messages[-MAX_MESSAGES:]
             if not (call.is_subagents and _is_prompt(one))
         ]
-        told = {"sessionId": call.session, "messages": _redacted(heard)}
-        keep_talk(layout, call.session, json.dumps(told).encode())
+        record = {"sessionId": call.session, "messages": _redacted(heard)}
+        keep_talk(layout, call.session, json.dumps(record).encode())
 
 
 def _is_prompt(message: object) -> bool:

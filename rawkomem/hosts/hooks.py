@@ -8,7 +8,6 @@ is in `.rawko/local/hook.log`.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -32,8 +31,14 @@ from .hook_calls import (
     note_failure,
     notice_of,
 )
-from .hook_input import project_of, read_call, read_stdin
-from .hook_prompt import begin_session, recalled, recalled_for_subagent, received_ids
+from .hook_input import as_json, project_of, read_call, read_stdin, say
+from .hook_prompt import (
+    begin_session,
+    recalled,
+    recalled_for_subagent,
+    received_ids,
+    transcript_size,
+)
 from .known_hosts import (
     ACT_EVENTS,
     COMPACT,
@@ -143,12 +148,12 @@ def run_hook(folder: str, arguments: list[str]) -> None:
                 do_unwaited(later)
     except Exception as failure:  # the host must keep working after any error
         if layout:
-            said = (
+            reason = (
                 failure.message
                 if isinstance(failure, RawkoError)
                 else f"{type(failure).__name__}: {failure}"
             )
-            note_failure(layout, host, event, said)
+            note_failure(layout, host, event, reason)
 
 
 def _layout_of(folder: str, call: Call | None) -> Layout | None:
@@ -156,15 +161,15 @@ def _layout_of(folder: str, call: Call | None) -> Layout | None:
 
     Without one, prompts, starts and compactions use the user's own repository, if it exists.
     """
-    found = project_of(folder, call)
+    layout = project_of(folder, call)
     if (
-        not found
+        not layout
         and call
         and call.event in (PROMPT, START, COMPACT)
         and os.path.isdir(personal_root())
     ):
         return find_layout(os.path.dirname(personal_root()))
-    return found
+    return layout
 
 
 def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
@@ -187,8 +192,8 @@ def _answer(layout: Layout, call: Call) -> Callable[[], None] | None:
     elif call.event in ACT_EVENTS:  # by the host's own name
         from .hook_acts import answer_act
 
-        if said := answer_act(layout, call):
-            _say(f"{json.dumps(said)}\n".encode())
+        if response := answer_act(layout, call):
+            say(as_json(response))
     elif call.event == TALK:
         from .hook_sessions import keep_messages
 
@@ -209,7 +214,9 @@ def _is_first(layout: Layout, call: Call) -> bool:
         if call.event == PROMPT and not call.prompt_id:
             within_s = COPIES_S
     else:
-        words = (call.reply, _transcript_state(call.transcript), _last_message(call))
+        # a different size, or a different last message, means that another turn ended
+        state = f"{call.transcript} {transcript_size(call.transcript)}"
+        words = (call.reply, state, _last_message(call))
     return is_first_call(
         layout, call.event, call.session, call.prompt, *words, within_s=within_s
     )
@@ -220,7 +227,7 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
     injection = recalled(
         repository, call, HOSTS[call.host].max_context_bytes - len(request.encode())
     )
-    _say(
+    say(
         answer(
             call, injection.text + request, _notice(repository.layout, call, injection)
         )
@@ -239,12 +246,18 @@ def _inject(repository: Repository, call: Call) -> Callable[[], None]:
 def _open_session(repository: Repository, call: Call) -> Callable[[], None] | None:
     from .hook_sessions import opening
 
-    given = received_ids(repository.layout, call.session) if call.why == COMPACT else ()
+    received = (
+        received_ids(repository.layout, call.session) if call.why == COMPACT else ()
+    )
     if (
         begin_session(repository.layout, call)
         and repository.layout.root != personal_root()
     ):
-        _say(answer(call, opening(repository, given), _notice(repository.layout, call)))
+        say(
+            answer(
+                call, opening(repository, received), _notice(repository.layout, call)
+            )
+        )
     repository.core.wake_sinks()
     return None
 
@@ -258,7 +271,7 @@ def _open_subagent(repository: Repository, call: Call) -> None:
 
     rules = rules_for_subagent(repository)
     injection = recalled_for_subagent(repository, call)
-    _say(answer(call, rules + (injection.text if injection else "")))
+    say(answer(call, rules + (injection.text if injection else "")))
     if injection:
         repository.note_use(injection, call.session)
 
@@ -274,15 +287,15 @@ def _notice(layout: Layout, call: Call, injection: Injection | None = None) -> s
 def answer(call: Call, context: str, notice: str = "") -> bytes:
     """Return the answer in the host's format: context for the model, and a line for the person; empty if neither."""
     host = HOSTS[call.host]
-    said = host.answer(call, context) if context else {}
-    if notice and isinstance(said, dict):
-        said = {**said, host.notice: notice}
-    if not said:
+    response = host.answer(call, context) if context else {}
+    if notice and isinstance(response, dict):
+        response = {**response, host.notice: notice}
+    if not response:
         return b""
     return (
-        said.encode("utf-8", "replace")
-        if isinstance(said, str)
-        else f"{json.dumps(said)}\n".encode()
+        response.encode("utf-8", "replace")
+        if isinstance(response, str)
+        else as_json(response)
     )
 
 
@@ -297,21 +310,7 @@ def _open_repository(layout: Layout, call: Call) -> Repository:
     return repository
 
 
-def _say(data: bytes) -> None:
-    """Write all bytes to stdout without Python's buffers, which would raise an error at exit if stdout is closed."""
-    while data:
-        data = data[os.write(1, data) :]
-
-
 def _last_message(call: Call) -> str:
-    """Return the last message of the call; a different one means that another turn ended."""
+    """Return the last message of the call; empty if it passes none."""
     messages = call.fields.get("messages")
     return repr(messages[-1]) if isinstance(messages, list) and messages else ""
-
-
-def _transcript_state(transcript: str) -> str:
-    """Return a transcript's name and size; a different size means that another turn ended."""
-    try:
-        return f"{transcript} {os.stat(transcript).st_size}" if transcript else ""
-    except OSError:
-        return transcript

@@ -13,14 +13,8 @@ from ..model.values import record
 from ..text.acts import REMIND
 
 Fields = Mapping[str, object]
-Names = tuple[tuple[str, str], ...]
+Names = Mapping[str, str]
 
-
-# Define Host, which holds everything that differs between agent hosts, and Call, one call of a
-# hook by a host.
-#
-# This file holds the records of all known hosts. `rawkomem connect`, the hooks and `rawkomem
-# uninstall` read them.
 
 START, PROMPT, COMPACT, TURN, END = (
     "session-start",
@@ -37,14 +31,14 @@ LEARN = "learn"  # the event of the background learner; no host sends it
 ACT_EVENTS = BEFORE, AFTER = "before-tool", "after-tool"
 COMMAND, WRITE = "command", "write"
 EVENTS = (START, SUBAGENT, PROMPT, COMPACT, TALK, *ACT_EVENTS, TURN, END)
-CLAUDE_EVENTS = (
-    ("SessionStart", START),
-    ("SubagentStart", SUBAGENT),
-    ("UserPromptSubmit", PROMPT),
-    ("PreToolUse", BEFORE),
-    ("Stop", TURN),
-    ("SessionEnd", END),
-)
+CLAUDE_EVENTS = {
+    "SessionStart": START,
+    "SubagentStart": SUBAGENT,
+    "UserPromptSubmit": PROMPT,
+    "PreToolUse": BEFORE,
+    "Stop": TURN,
+    "SessionEnd": END,
+}
 MCP_ENTRY: Fields = {"command": "rawkomem", "args": ["mcp"]}
 STATUS_MESSAGES = {
     START: "Loading project memories",
@@ -97,11 +91,11 @@ def claude_answer(call: Call, context: str, prompt: str = "UserPromptSubmit") ->
 
 def claude_act(call: Call, guard: str, text: str) -> object:
     """Return the answer to a call before a tool runs, in Claude Code's format."""
-    said = {"permissionDecision": guard, "permissionDecisionReason": text}
+    decision = {"permissionDecision": guard, "permissionDecisionReason": text}
     return {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
-            **({"additionalContext": text} if guard == REMIND else said),
+            **({"additionalContext": text} if guard == REMIND else decision),
         }
     }
 
@@ -131,10 +125,8 @@ class Host:
     # whether the host reads the project's settings also if it is started in a subfolder
     reads_above: bool = True
     user: str = ""  # path of the settings file in `home`
-    home: tuple[str, str] = (
-        "",
-        "~",
-    )  # the environment variable that names the user's folder, and its default
+    # the environment variable that names the user's folder, and its default
+    home: tuple[str, str] = ("", "~")
     # if set, the settings file belongs to us as a whole: a copy of this file in templates/agents
     template: str = ""
     # if set, settings are TOML; if this JSON file exists next to them, hooks go into it instead
@@ -142,25 +134,23 @@ class Host:
     version: int = 0  # the version that the settings file must contain; 0: none
     events: Names = CLAUDE_EVENTS  # the host's name of an event → ours
     # the host's name of an event → the names of tools for which it calls us
-    matchers: Names = ()
+    matchers: Names = {}
     # event, command, seconds → settings
     handler: Callable[[str, str, int], Mapping[str, object]] = claude_handler
     grouped: bool = True  # whether a handler is inside a group with a list of handlers
     # the handler's key for a command line that cmd.exe runs; empty: the host never uses cmd.exe
     cmd_key: str = ""
-    max_seconds: tuple[
-        tuple[str, int], ...
-    ] = ()  # event → the longest time limit that the host accepts
+    # event → the longest time limit that the host accepts
+    max_seconds: Mapping[str, int] = {}
     skills: str = ""  # folder of skills in a project
     mcp: Mcp = Mcp("")  # where the host stores MCP servers
     # path in templates/agents of the marketplace file that lists our plugin
     marketplace: str = ""
-    mentions: tuple[
-        str, ...
-    ] = ()  # other files, in a project or `~/`, into which people write our commands
+    # other files, in a project or `~/`, into which people write our commands
+    mentions: tuple[str, ...] = ()
     # Calls of hooks
     # the host's name of a field → the name in Call, where it differs from Claude Code's
-    fields: Names = ()
+    fields: Names = {}
     # a field that only this host passes, even to hooks that were set up for another host
     mark: str = ""
     project_variable: str = ""  # the environment variable that names the project
@@ -179,9 +169,8 @@ class Host:
     notice: str = ""
     # whether the host uses the answer to a call
     is_heard: Callable[[Call], bool] = lambda _: True
-    is_apart: Callable[[Call], bool] = lambda _: (
-        False
-    )  # whether to answer after another host's equal call
+    # whether to answer after another host's equal call
+    is_apart: Callable[[Call], bool] = lambda _: False
     # whether the answer to a prompt stays in the context of later prompts
     keeps_context: bool = True
     # Transcripts
@@ -195,9 +184,6 @@ class Host:
         return bool(self.project)
 
 
-# List the records of agent hosts. A new host needs a record here and, for transcripts, a reader in
-# learn/turns.py.
-
 AGENTS_SKILLS = ".agents/skills"  # a folder that several hosts share
 MCP_SERVERS = "mcpServers"  # the key of MCP servers in most hosts
 # the key of a message to the person, in Claude Code and hosts that follow it
@@ -207,8 +193,8 @@ REWRITTEN = "transformedPrompt"
 
 
 def _cursor_answer(call: Call, context: str) -> object:
-    said = {"additional_context": context}
-    return {"continue": True, **said} if call.event == PROMPT else said
+    fields = {"additional_context": context}
+    return {"continue": True, **fields} if call.event == PROMPT else fields
 
 
 def _copilot_answer(call: Call, context: str) -> object:
@@ -249,8 +235,8 @@ def _copilot_act(call: Call, guard: str, text: str) -> object:
 
 def _gemini_act(call: Call, guard: str, text: str) -> object:
     if guard == REMIND:
-        said = {"hookEventName": "AfterTool", "additionalContext": text}
-        return {"hookSpecificOutput": said}
+        output = {"hookEventName": "AfterTool", "additionalContext": text}
+        return {"hookSpecificOutput": output}
     return {"decision": guard, "reason": text}
 
 
@@ -269,7 +255,7 @@ HOSTS = {
         about="Claude Code: .claude/settings.json (VS Code and Copilot read it too).",
         first_step="start 'claude' in {folder} and trust it",
         project=".claude/settings.json",
-        matchers=(("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),),
+        matchers={"PreToolUse": "Bash|Edit|Write|MultiEdit|NotebookEdit"},
         reads_above=False,
         user="settings.json",
         home=("CLAUDE_CONFIG_DIR", "~/.claude"),
@@ -298,14 +284,14 @@ HOSTS = {
         user="config.toml",
         home=("CODEX_HOME", "~/.codex"),
         hooks_beside="hooks.json",
-        matchers=(("PreToolUse", "Bash|apply_patch|Edit|Write"),),
+        matchers={"PreToolUse": "Bash|apply_patch|Edit|Write"},
         asks=(),  # Codex reports an error for this answer
         cmd_key="commandWindows",
         marketplace="claude/.claude-plugin/marketplace.json",  # Codex reads it, too
-        max_seconds=((END, 3),),
+        max_seconds={END: 3},
         mcp=Mcp("mcp_servers", ".codex/config.toml", "config.toml"),
         skills=AGENTS_SKILLS,
-        fields=(("turn_id", "prompt_id"),),
+        fields={"turn_id": "prompt_id"},
         max_context_bytes=8_000,  # Codex puts more than 2,500 tokens into a file
         notice=SYSTEM_MESSAGE,
         transcript="codex",
@@ -324,10 +310,10 @@ HOSTS = {
             "opencode/opencode.json",
             {"type": "local", "command": ["rawkomem", "mcp"], "enabled": True},
         ),
-        events=(),
+        events={},
         skills=AGENTS_SKILLS,
         mentions=(".opencode/plugins", "opencode.json"),
-        fields=(("sessionID", "session"),),
+        fields={"sessionID": "session"},
         answer=lambda _, context: context,  # our own plugin reads plain text
         act=lambda _, guard, text: {"guard": guard, "text": text},
         asks=(),
@@ -341,29 +327,29 @@ HOSTS = {
         mcp=Mcp(MCP_SERVERS, ".cursor/mcp.json", "mcp.json"),
         marketplace="claude/.cursor-plugin/marketplace.json",
         version=1,
-        events=(
-            ("sessionStart", START),
-            ("beforeSubmitPrompt", PROMPT),
-            ("beforeShellExecution", BEFORE),
-            ("preToolUse", BEFORE),
-            ("postToolUse", AFTER),
-            ("preCompact", COMPACT),
-            ("stop", TURN),
-            ("sessionEnd", END),
-        ),
-        matchers=(("preToolUse", "Write"), ("postToolUse", "Shell|Write")),
+        events={
+            "sessionStart": START,
+            "beforeSubmitPrompt": PROMPT,
+            "beforeShellExecution": BEFORE,
+            "preToolUse": BEFORE,
+            "postToolUse": AFTER,
+            "preCompact": COMPACT,
+            "stop": TURN,
+            "sessionEnd": END,
+        },
+        matchers={"preToolUse": "Write", "postToolUse": "Shell|Write"},
         handler=lambda _, command, seconds: {"command": command, "timeout": seconds},
         grouped=False,
         act=_cursor_act,
         asks=(COMMAND,),
         reminds_after=True,
         mentions=(".cursor/mcp.json", "~/.cursor/mcp.json"),
-        fields=(
-            ("conversation_id", "session"),
-            ("workspace_roots", "folder"),
-            ("text", "reply"),
-            ("generation_id", "prompt_id"),
-        ),
+        fields={
+            "conversation_id": "session",
+            "workspace_roots": "folder",
+            "text": "reply",
+            "generation_id": "prompt_id",
+        },
         mark="cursor_version",
         project_variable="CURSOR_PROJECT_DIR",
         transcript_variable="CURSOR_TRANSCRIPT_PATH",
@@ -378,16 +364,16 @@ HOSTS = {
         home=("COPILOT_HOME", "~/.copilot"),
         mcp=Mcp(MCP_SERVERS, ".mcp.json", "mcp-config.json"),
         version=1,
-        events=(
-            ("sessionStart", START),
-            ("subagentStart", SUBAGENT),
-            ("userPromptTransformed", PROMPT),
-            ("preToolUse", BEFORE),
-            ("postToolUse", AFTER),
-            ("preCompact", COMPACT),
-            ("agentStop", TURN),
-            ("sessionEnd", END),
-        ),
+        events={
+            "sessionStart": START,
+            "subagentStart": SUBAGENT,
+            "userPromptTransformed": PROMPT,
+            "preToolUse": BEFORE,
+            "postToolUse": AFTER,
+            "preCompact": COMPACT,
+            "agentStop": TURN,
+            "sessionEnd": END,
+        },
         handler=lambda _, line, seconds: {
             "type": "command",
             "bash": line,
@@ -398,7 +384,7 @@ HOSTS = {
         act=_copilot_act,
         reminds_after=True,
         mentions=(".github/hooks", "~/.copilot/mcp-config.json"),
-        fields=(("sessionId", "session"), ("transcriptPath", "transcript")),
+        fields={"sessionId": "session", "transcriptPath": "transcript"},
         answer=_copilot_answer,
         is_heard=_copilot_hears,
         # Copilot also runs Claude Code's hooks, but drops their answers
@@ -418,24 +404,24 @@ HOSTS = {
             "settings.json",
             {**MCP_ENTRY, "timeout": 60_000},
         ),
-        events=(
-            ("SessionStart", START),
-            ("BeforeAgent", PROMPT),
-            ("BeforeTool", BEFORE),
-            ("AfterTool", AFTER),
-            ("AfterAgent", TURN),
-            ("SessionEnd", END),
-        ),
-        matchers=(
-            ("BeforeTool", "run_shell_command|write_file|replace"),
-            ("AfterTool", "run_shell_command|write_file|replace"),
-        ),
+        events={
+            "SessionStart": START,
+            "BeforeAgent": PROMPT,
+            "BeforeTool": BEFORE,
+            "AfterTool": AFTER,
+            "AfterAgent": TURN,
+            "SessionEnd": END,
+        },
+        matchers={
+            "BeforeTool": "run_shell_command|write_file|replace",
+            "AfterTool": "run_shell_command|write_file|replace",
+        },
         handler=_gemini_handler,
         act=_gemini_act,
         asks=(),  # without a person at it, Gemini CLI would wait for ever
         reminds_after=True,
         skills=AGENTS_SKILLS,
-        fields=(("prompt_response", "reply"),),
+        fields={"prompt_response": "reply"},
         project_variable="GEMINI_PROJECT_DIR",
         notice=SYSTEM_MESSAGE,
         answer=lambda call, context: claude_answer(call, context, "BeforeAgent"),
@@ -485,20 +471,20 @@ HOSTS = {
     ),
 }
 
+# the last two start a background process
 TIME_LIMITS_S = {
     START: 10,
     PROMPT: 5,
     COMPACT: 5,
     TURN: 10,
     END: 5,
-}  # the last two start a background process
+}
 
 
 def time_limit_s(name: str, event: str) -> int:
     """Return how many seconds a host waits for the answer to one of our events."""
-    return {**TIME_LIMITS_S, **dict(HOSTS[name].max_seconds)}.get(
-        event, TIME_LIMITS_S[PROMPT]
-    )
+    limits = {**TIME_LIMITS_S, **HOSTS[name].max_seconds}
+    return limits.get(event, TIME_LIMITS_S[PROMPT])
 
 
 def home_of(name: str) -> str:
@@ -525,20 +511,15 @@ ALIASES = {
 
 # Programs that run commands for a model. Includes editors with a built-in agent: in their terminals, commands of an
 # agent and of a person look the same.
-AGENT_PROGRAMS = frozenset(
-    {
-        *HOSTS, *ALIASES, "copilot-agent",
-        "aider", "amp", "antigravity", "auggie", "augment", "cline", "continue", "crush", "devin", "droid", "forge",
-        "goose", "goosed", "kilocode", "kimi", "kiro", "kiro-cli", "openhands", "plandex", "qwen", "qwen-code", "roo",
-        "trae", "windsurf",
-    }
-    - {"vscode", "zed"}
-)  # fmt: skip
+OTHER_PROGRAMS = """
+    aider amp antigravity auggie augment cline continue copilot-agent crush devin droid forge goose goosed kilocode kimi
+    kiro kiro-cli openhands plandex qwen qwen-code roo trae windsurf
+"""
+AGENT_PROGRAMS = {*HOSTS, *ALIASES, *OTHER_PROGRAMS.split()} - {"vscode", "zed"}
 # Variables that agent hosts set for the commands they run. Variables with which people configure a host are not listed.
-AGENT_VARIABLES = (
-    "AGENT", "AI_AGENT", "AMP_CURRENT_THREAD_ID", "ANTIGRAVITY_AGENT", "AUGMENT_AGENT", "CLAUDECODE", "CLAUDE_CODE",
-    "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR", "CLINE_ACTIVE", "CODEX_CI",
-    "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_THREAD_ID", "COPILOT_AGENT", "COPILOT_CLI",
-    "CURSOR_AGENT", "CURSOR_TRACE_ID", "GEMINI_CLI", "GOOSE_TERMINAL", "OPENCODE", "OPENCODE_CLIENT", "OPENCODE_PID",
-    "QWEN_CODE", "ROO_ACTIVE", "TRAE_AI_SHELL_ID",
-)  # fmt: skip
+AGENT_VARIABLES = str.split("""
+    AGENT AI_AGENT AMP_CURRENT_THREAD_ID ANTIGRAVITY_AGENT AUGMENT_AGENT CLAUDECODE CLAUDE_CODE CLAUDE_CODE_ENTRYPOINT
+    CLAUDE_CODE_SESSION_ID CLAUDE_PROJECT_DIR CLINE_ACTIVE CODEX_CI CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED
+    CODEX_THREAD_ID COPILOT_AGENT COPILOT_CLI CURSOR_AGENT CURSOR_TRACE_ID GEMINI_CLI GOOSE_TERMINAL OPENCODE
+    OPENCODE_CLIENT OPENCODE_PID QWEN_CODE ROO_ACTIVE TRAE_AI_SHELL_ID
+""")

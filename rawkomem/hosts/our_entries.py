@@ -15,19 +15,11 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-# Recognize our MCP server, and our handlers, which run `rawkomem hook …` by any path and in any
-# host's format.
-
 # the key of the arguments of a program that is started without a shell
 ARGUMENTS = "args"
 CMD_KEY = "commandWindows"  # the key of a command line for cmd.exe
-COMMANDS = (
-    "command",
-    CMD_KEY,
-    "bash",
-    "powershell",
-    "exec",
-)  # keys of a handler that hold a command line or a program
+# keys of a handler that hold a command line or a program
+COMMANDS = ("command", CMD_KEY, "bash", "powershell", "exec")
 PROGRAM_NAMES = ("rawkomem", "rawko")
 # Our program by its name or a path, which may be quoted, before its arguments.
 OUR_PROGRAM = re.compile(
@@ -92,7 +84,6 @@ def _our_line(handler: Mapping[str, object], key: str) -> str:
 
 Settings = dict[str, Any]
 Edit = Callable[[Settings], None]
-Splice = tuple[int, int, str]  # start, end, and the text that replaces what is between
 INDENT = "  "  # if the file has no indentation to copy
 TEXT_OR_COMMENT = re.compile(
     r'("(?:\\.|[^"\\])*(?:"|\Z))|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
@@ -114,9 +105,9 @@ def edited(text: str, edits: Sequence[Edit], is_toml: bool) -> str:
         return text
     if is_toml:
         _drop_emptied(before, after)
-        made = tomlkit.dumps(after).rstrip()
+        written = tomlkit.dumps(after).rstrip()
         end = text[len(text.rstrip()) :] if text.strip() else "\n"
-        return made + end if made else ""
+        return written + end if written else ""
     if not text.strip():
         return json.dumps(after, indent=INDENT, ensure_ascii=False) + "\n"
     return _JsonText(text).patched(before, after)
@@ -181,62 +172,51 @@ class _JsonText:
 
     def patched(self, before: Settings, after: Settings) -> str:
         """Return the text after a change of its settings; empty if no settings remain."""
-        splices, is_gone = self._changes(self._skip(0), before, after, 1)
-        text = self.text
-        for start, end, new in sorted(splices, reverse=True):
-            text = text[:start] + new + text[end:]
-        return "" if is_gone else text
+        start = self._skip(0)
+        changed, end = self._changed(start, before, after, 1)
+        return self.text[:start] + changed + self.text[end:] if changed else ""
 
-    def _changes(
-        self, at: int, before: Any, after: Any, depth: int
-    ) -> tuple[list[Splice], bool]:
-        """Return the splices that change a list or an object, and whether it goes because the change empties it.
+    def _changed(self, at: int, before: Any, after: Any, depth: int) -> tuple[str, int]:
+        """Return the text of a list or an object after a change, and the end of its old text.
 
-        It stays if it was there, and empty, before our entries: these start on new lines, and its end follows directly.
+        The text is empty if the change empties it. It stays if it was there, and empty, before our entries: these start
+        on new lines, and its end follows directly. Comments stay, also those before a member that goes.
         """
         is_object = isinstance(before, dict)
         old = before if is_object else dict(enumerate(before))
         new = after if is_object else _by_index(before, after)
         members, close = self._members(at, is_object)
-        splices: list[Splice] = []
-        kept_end, last_end = 0, at + 1  # of the last member that stays, and of the last
-        for number, (key, start, value, end) in enumerate(members):
-            is_gone = key not in new
-            if not is_gone and new[key] != old[key]:
-                if type(new[key]) is type(old[key]) and self.strict[value] in "{[":
-                    inner, is_gone = self._changes(value, old[key], new[key], depth + 1)
+        kept: list[str] = []
+        notes, last_end = "", at + 1
+        for key, start, value, end in members:
+            lead = self._lead(last_end, start)
+            text = self.text[value:end]
+            if key not in new:
+                text = ""
+            elif new[key] != old[key]:
+                if type(new[key]) is type(old[key]) and text[0] in "{[":
+                    text, _ = self._changed(value, old[key], new[key], depth + 1)
                 else:
-                    inner = [(value, end, self._shown(new[key], depth))]
-                splices += [] if is_gone else inner
-            gap = (last_end, start, self._comments(last_end, start))
-            if is_gone:
-                splices += [gap, (start, end, "")] if number else [(start, end, "")]
-            else:
-                splices += [gap] if number and not kept_end else []
-                kept_end = end
+                    text = self._shown(new[key], depth)
+            if text:
+                kept.append(notes + lead + self.text[start:value] + text)
+                notes = ""
+            elif not self._is_bare(last_end, start):
+                notes += lead
             last_end = end
-        added = [
-            (f"{json.dumps(key)}: " if is_object else "") + self._shown(new[key], depth)
-            for key in new
-            if key not in old
-        ]
-        is_emptied = bool(members) and not kept_end and not added
-        if members and not kept_end:
-            first = members[0][1]
-            splices.append((at + 1, first, self._comments(at + 1, first)))
-        comma = self.uncommented.find(",", last_end, close)
-        if is_emptied and comma >= 0:
-            splices.append((comma, comma + 1, ""))
         line = self.line_end + self.indent * depth
-        insertion = ",".join(line + one for one in added)
-        place = kept_end or at + 1
-        splices.append((place, place, "," * bool(kept_end and added) + insertion))
-        was_there = (
-            is_emptied
-            and "\n" in self.text[at : members[0][1]]
-            and "\n" not in self.text[last_end:close]
-        )
-        return splices, is_emptied and not was_there and self._is_bare(at, close)
+        for key in new:
+            if key not in old:
+                name = f"{json.dumps(key)}: " if is_object else ""
+                kept.append(line + name + self._shown(new[key], depth))
+        tail = self.text[last_end:close]
+        if members and not kept:
+            tail = self._lead(last_end, close)
+            was_there = "\n" in self.text[at : members[0][1]] and "\n" not in tail
+            if self._is_bare(at, close) and not was_there:
+                return "", close + 1
+        text = self.text[at] + ",".join(kept) + notes + tail + self.text[close]
+        return text, close + 1
 
     def _members(
         self, at: int, is_object: bool
@@ -269,19 +249,13 @@ class _JsonText:
     def _is_bare(self, start: int, end: int) -> bool:
         return self.text[start:end] == self.uncommented[start:end]
 
-    def _comments(self, start: int, end: int) -> str:
-        """Return what stays of the text between two members if one goes: nothing, or its comments."""
-        if self._is_bare(start, end):
-            return ""
+    def _lead(self, start: int, end: int) -> str:
+        """Return the text between two members, without its comma."""
         comma = self.uncommented.find(",", start, end)
-        return (
-            self.text[start:end]
-            if comma < 0
-            else self.text[start:comma] + self.text[comma + 1 : end]
-        )
+        if comma < 0:
+            return self.text[start:end]
+        return self.text[start:comma] + self.text[comma + 1 : end]
 
-
-# Add our hooks and our MCP server to parsed settings, and remove them.
 
 HOOKS = "hooks"
 VERSION = "version"

@@ -23,51 +23,21 @@ MAX_ANCESTORS = 64
 TERMINALS = ("/dev/pts/", "/dev/tty")
 MAX_ARGUMENTS_BYTES = 4096
 PS, PS_LIMIT_S = ("ps", "-axo", "pid=,ppid=,pgid=,tpgid=,tty=,command="), 5
-INIT, KEEPERS = (
-    1,
-    ("systemd", "init", "launchd"),
-)  # processes that adopt a process whose parent has exited
-INTERPRETERS = (
-    "node",
-    "bun",
-    "deno",
-    "python",
-    "ruby",
-    "perl",
-    "npm",
-    "npx",
-    "uv",
-    "uvx",
-    "pipx",
-)
-SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "ash", "busybox")
+# processes that adopt a process whose parent has exited
+INIT, KEEPERS = (1, ("systemd", "init", "launchd"))
+INTERPRETERS = str.split("node bun deno python ruby perl npm npx uv uvx pipx")
+SHELLS = str.split("sh bash dash zsh fish ksh ash busybox")
 # Programs that a person may use to make another terminal, if they read from a person's terminal and not from a pipe.
 RELAYS = ("script", "su", "sudo", "doas", "runuser")
 # Programs that can run a command at a terminal that no person sees, after their own parent has exited.
-DETACHED = (
-    *INTERPRETERS,
-    *SHELLS,
-    *RELAYS,
-    "expect",
-    "unbuffer",
-    "socat",
-    "setsid",
-    "nohup",
-    "dtach",
-    "abduco",
-)
+HIDDEN_TERMINALS = str.split("expect unbuffer socat setsid nohup dtach abduco")
+DETACHED = (*INTERPRETERS, *SHELLS, *RELAYS, *HIDDEN_TERMINALS)
 # Programs whose terminals a person sees only while another terminal is attached.
 MULTIPLEXERS = ("tmux", "screen", "zellij")
-SERVERS = (
-    "vscode-server",
-    "code-server",
-    "jupyter",
-    "ttyd",
-    "wetty",
-    "ptyHost",
-    "theia",
-    "asciinema",
-)  # programs that serve terminals to people
+# programs that serve terminals to people
+SERVERS = str.split(
+    "vscode-server code-server jupyter ttyd wetty ptyHost theia asciinema"
+)
 
 
 @record
@@ -121,9 +91,9 @@ def _agent_variable() -> str:
 def _program_among(ancestors: list[Process]) -> str:
     return next(
         (
-            found[0]
+            programs[0]
             for process in ancestors
-            if (found := sorted(_process_names(process) & AGENT_PROGRAMS))
+            if (programs := sorted(_process_names(process) & AGENT_PROGRAMS))
         ),
         "",
     )
@@ -136,8 +106,8 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
     like, no person sits there, nor at a window of a multiplexer that no person's terminal shows. A person may use
     `script`, `su` or `sudo` at their own terminal.
     """
-    found = _program_among(ancestors)
-    for process in ancestors if terminal and not found else ():
+    program = _program_among(ancestors)
+    for process in ancestors if terminal and not program else ():
         if process.terminal != terminal:
             is_relay = process.name in RELAYS and process.attended
             if _is_detached(process) and not is_relay:
@@ -148,7 +118,7 @@ def agent_among(ancestors: list[Process], terminal: str = "") -> str:
         if not terminal:
             break
     top = _topmost(ancestors)
-    return found or (top.name if top and _is_detached(top) else "")
+    return program or (top.name if top and _is_detached(top) else "")
 
 
 def _is_detached(process: Process) -> bool:
@@ -267,8 +237,8 @@ def _program_name(path: str) -> str:
 
 def _package(script: str) -> str:
     """Return the package of a script below node_modules, without its scope."""
-    _, found, rest = script.replace("\\", "/").rpartition("/node_modules/")
-    parts = rest.split("/") if found else []
+    _, folder, rest = script.replace("\\", "/").rpartition("/node_modules/")
+    parts = rest.split("/") if folder else []
     return (parts[1:2] if parts and parts[0].startswith("@") else parts[:1] or [""])[0]
 
 
@@ -277,15 +247,15 @@ def _lineage(pid: int = 0) -> list[Process]:
     if sys.platform == "win32":
         return []
     listed = None if os.path.isdir("/proc/self") else _processes()
-    found: list[Process] = []
+    processes: list[Process] = []
     pid = pid or os.getpid()
-    while len(found) <= MAX_ANCESTORS:
+    while len(processes) <= MAX_ANCESTORS:
         process = _process(pid) if listed is None else listed.get(pid)
         if process is None:
             break
-        found.append(process)
+        processes.append(process)
         pid = process.parent
-    return found
+    return processes
 
 
 def _process(pid: int) -> Process | None:
@@ -332,7 +302,7 @@ def _processes() -> dict[int, Process]:
     except (OSError, subprocess.SubprocessError):
         return {}
     rows = (line.split() for line in done.stdout.splitlines())
-    found = (
+    processes = (
         Process(
             int(row[0]),
             int(row[1]),
@@ -344,4 +314,4 @@ def _processes() -> dict[int, Process]:
         for row in rows
         if len(row) > 5
     )
-    return {process.pid: process for process in found}
+    return {process.pid: process for process in processes}

@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from glob import escape, glob
-from hashlib import sha256
 from typing import IO
 
 from ..files.layout import Layout
@@ -29,6 +28,7 @@ from ..learn.transcripts import (
 from ..learn.turns import SYSTEM, USER, RunFacts, Turn
 from ..model.entries import CORRECTION, PREFERENCE, RULE, Draft, Memory
 from ..model.filters import Filter
+from ..model.ids import hex_hash
 from ..model.values import ACTIVE, record, replace
 from ..recall.inject import received_key, tokens_spent
 from ..redaction.find import redact
@@ -38,12 +38,8 @@ from ..text.clean import one_line
 from .hook_prompt import rehearsed
 from .known_hosts import HOSTS, home_of
 
-# Find the past sessions of a project: those that hooks recorded, and those that hosts store for
-# its folder.
-
-NOT_IN_NAMES = re.compile(
-    r"[^a-zA-Z0-9]"
-)  # characters that Claude Code replaces by a dash in a project's folder name
+# characters that Claude Code replaces by a dash in a project's folder name
+NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9]")
 # latest sessions of Codex; it stores those of all projects together, and each names its folder
 MAX_ROLLOUTS = 1_000
 MAX_FIRST_LINE_BYTES = 2**20
@@ -119,7 +115,7 @@ def _chats(folder: str, project: str) -> Iterator[str]:
 
     Their folder has a checksum of the project's path as its name, or a file PROJECT_ROOT that holds the path.
     """
-    checksum = sha256(project.encode()).hexdigest()
+    checksum = hex_hash(project)
     for own in _files_like(folder, "*"):
         if (
             os.path.basename(own) == checksum
@@ -134,9 +130,6 @@ def _project_named_in(file: str) -> str:
             return os.path.realpath(stream.read(4096).strip())
     except OSError:
         return ""
-
-
-# Read past sessions: each prompt, with the turns before it.
 
 
 @record
@@ -208,9 +201,6 @@ def _past_session(stream: IO[bytes], name: str) -> Past:
     return Past(name, host, transcript.session, tuple(turns), tuple(moments))
 
 
-# Replay a session: recall memories at each prompt, and find which of the person's corrections a
-# memory covers.
-
 # a memory states the correction, and reaches the agent before: at an earlier prompt, or at the act that was wrong
 COVERED = "prevented"
 # it did reach the agent of that session, or the person had corrected it before in that session
@@ -270,14 +260,14 @@ def past_answers(repository: Repository, past: Past) -> Iterator[PastAnswer]:
     readers = {
         host.transcript: host for host in reversed(HOSTS.values()) if host.transcript
     }
-    host, told = readers.get(past.host, HOSTS["claude"]), Told()
+    host, injected = readers.get(past.host, HOSTS["claude"]), Told()
     for number, moment in enumerate(past.moments, 1):
         if moment.is_fresh or not host.keeps_context:
-            told = Told()
+            injected = Told()
         before, room = past.before(moment), host.max_context_bytes
-        injection = rehearsed(repository, moment.prompt, before, told, room)
-        keys = told.keys | {*map(received_key, injection.items)}
-        told = Told(keys, told.tokens + tokens_spent(injection))
+        injection = rehearsed(repository, moment.prompt, before, injected, room)
+        keys = injected.keys | {*map(received_key, injection.items)}
+        injected = Told(keys, injected.tokens + tokens_spent(injection))
         prompt = redact(moment.prompt[:MAX_PROMPT_CHARS])
         memories = tuple(item.memory for item in injection.items)
         yield PastAnswer(
@@ -367,9 +357,9 @@ def _judged(
         memory.id: memory
         for memory, _ in repository.core.near(draft.text, MAX_NEAR, in_use)
     }
-    found = covering_memories(draft, list((injected | near).values()))
-    if not found:
+    covering = covering_memories(draft, list((injected | near).values()))
+    if not covering:
         return Correction(draft, prompt, MISSING)
-    memory = next((one for one in found if one.id in injected), found[0])
+    memory = next((one for one in covering if one.id in injected), covering[0])
     verdict = COVERED if memory.id in injected else SILENT
     return Correction(draft, prompt, verdict, memory, since.get(memory.id, 0))

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 Value = str | list["Value"] | dict[str, "Value"]
 
 
-# The values of a frontmatter with their lines, and the exception for unreadable ones.
-
 MAX_VALUES = 4_000  # limits the work on very long mappings
 NULLS = {"", "~", "null", "Null", "NULL"}
 
@@ -59,8 +57,6 @@ class Unreadable(Exception):
         super().__init__(problem.message)
         self.problem = problem
 
-
-# Entry: one block of a file, frontmatter and body. Memory: the fold of all entries about one id.
 
 DECAY_CODE = "decay"  # code of a Plan that archives memories because they decayed
 EMPTY_EXTRA: Mapping[str, Value] = {}  # shared, never changed: entries are frozen
@@ -168,9 +164,8 @@ class Memory:
     supersedes: tuple[str, ...] = ()
     superseded_by: str = ""
     superseded_at: int = 0  # when that was decided; also if it has no effect
-    conflicts_with: tuple[
-        str, ...
-    ] = ()  # ids of contradicting memories; state/changes.py finds open conflicts
+    # ids of contradicting memories; state/changes.py finds open conflicts
+    conflicts_with: tuple[str, ...] = ()
     links: tuple[tuple[str, str], ...] = ()  # (type, id)
     heritage: tuple[str, ...] = ()
     reason: str = ""  # of the last change of status
@@ -219,9 +214,6 @@ class Plan:
     undoes: str = ""
 
 
-# A change: the entries that one command or call of this machine wrote.
-
-
 @record
 class Change:
     """Entries that were written together, each with the id of its memory; for an undo, the change that it undid."""
@@ -241,9 +233,6 @@ class Change:
     def memories(self) -> tuple[str, ...]:
         """Return the ids of the memories that the entries are about."""
         return tuple(dict.fromkeys(memory for _, memory in self.entries))
-
-
-# Task: the work that an agent is about to do; the input of an injection.
 
 
 @record
@@ -275,12 +264,13 @@ class Task:
 # A draft: a proposed memory from a session. It stays on this machine until somebody keeps it.
 
 # Kinds of drafts, by the evidence for them
+# a person said it
 CORRECTION, RULE, PREFERENCE, DECISION = (
     "correction",
     "rule",
     "preference",
     "decision",
-)  # a person said it
+)
 REQUEST = "request"  # a person said: remember …
 AGREED = "agreed"  # an agent said it, and the person agreed
 FIX = "fix"  # a command failed, then the same command passed
@@ -325,13 +315,11 @@ class Draft:
     host: str = ""
     task: str = ""  # the first prompt of that session
     at: int = 0  # milliseconds since 1970
-    corrects: tuple[
-        str, ...
-    ] = ()  # memories that these words contradict, or that were shown to the session
+    # memories that these words contradict, or that were shown to the session
+    corrects: tuple[str, ...] = ()
     agrees: str = ""  # a memory that says the same
     again: tuple[str, ...] = ()  # other sessions in which a person said the same
     asked: int = 0  # when the agent was asked to write it; 0: never
     model: str = ""  # the language model that found it; empty: no model was used
-    fields: tuple[
-        tuple[str, str], ...
-    ] = ()  # other frontmatter keys of the memory, such as errorPattern
+    # other frontmatter keys of the memory, such as errorPattern
+    fields: tuple[tuple[str, str], ...] = ()

@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 
 
 READABLE = (ACTIVE, DRAFT_STATUS, "conflicted")  # statuses that are shown by default
-INCLUDE_EXPIRED, INCLUDE_ALL = (
-    EXPIRED,
-    "all",
-)  # further words for --include: memories outside their validity window; all memories
+# further words for --include: memories outside their validity window; all memories
+INCLUDE_EXPIRED, INCLUDE_ALL = (EXPIRED, "all")
 
 # How a filter compares its value with a column.
 ANY_OF, ALL_OF, AT_LEAST, BEFORE = "any of", "all of", "at least", "before"
@@ -151,12 +149,12 @@ def read_share(value: Any, where: str) -> float:
 
 
 def _included(words: Words, where: str) -> tuple[str, ...]:
-    given = [
+    listed = [
         word.strip()
         for several in checked_texts(words, where)
         for word in several.split(",")
     ]
-    return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(given, where)  # type: ignore[no-any-return]
+    return some_of(*STATUSES, INCLUDE_EXPIRED, INCLUDE_ALL)(listed, where)  # type: ignore[no-any-return]
 
 
 def _statuses(words: Words, where: str) -> tuple[str, ...]:
@@ -256,14 +254,14 @@ def without_records(only: Filter | None) -> Filter:
 def asked(only: Filter) -> list[tuple[FilterField, Any]]:
     """Return the filter's non-empty fields that compare a column, each with the value to compare."""
     values = only.__dict__
-    found = [
+    fields = [
         (field, values[field.name])
         for field in FILTER_FIELDS
         if field.column and values[field.name]
     ]
     return [
         (field, [name.lower() for name in value] if field.any_case else value)
-        for field, value in found
+        for field, value in fields
     ]
 
 

@@ -11,8 +11,7 @@ from itertools import count
 
 from .values import CREATES, now
 
-# Make file names from titles: letters of every script, valid on Linux, macOS and Windows.
-
+HASH_DIGITS = 8  # of a name that had to be changed
 MAX_STEM_CHARS = 64  # SPEC-0009
 MAX_STEM_BYTES = 80  # a Chinese character has three bytes
 APOSTROPHES = "'\u2019\u02bc"  # removed, so that "don't" becomes "dont"
@@ -35,8 +34,13 @@ def file_stem(title: str) -> str:
     """Return a file name for a title, without `.md`; `memory-` and a hash if the title has no letter or digit."""
     stem = _cut_stem(kebab(title))
     if not stem:
-        return f"memory-{sha256(title.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        return f"memory-{hex_hash(title, HASH_DIGITS)}"
     return stem if stem not in RESERVED_NAMES else f"{stem}-memory"
+
+
+def hex_hash(text: str, digits: int = 64) -> str:
+    """Return the first digits of a text's SHA-256, in hexadecimal."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def kebab(text: str) -> str:
@@ -95,14 +99,11 @@ def folded_name(name: str) -> str:
     )
 
 
-# Ids of entries, and ASCII names (slugs).
-
 MAX_SLUG_CHARS = 64  # SPEC-0009; all ASCII, so also 64 bytes
 ID_LENGTH = 250  # characters: people type and read ids
 # ASCII signs allowed in an id: none is special in a shell or in HTML
 ID_SIGNS = "_-.#/:@+=~,% "
 ID_STARTS = "_.#@"  # signs allowed at the start of an id; `-` would look like an option
-HASH_DIGITS = 8  # added to a name that had to be changed
 BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -146,7 +147,7 @@ def safe_id(text: str) -> str:
     if stem and number.isdecimal() and number.isascii() and len(number) < 10:
         return f"{safe_id(stem)}{hash}{number}"
 
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+    digest = hex_hash(text, HASH_DIGITS)
     signs = (
         c
         if c.isalnum() or c in ID_SIGNS or (not c.isascii() and c.isprintable())
@@ -165,7 +166,7 @@ def slug(title: str) -> str:
     words = re.sub(r"[^a-z0-9 \t\n-]", "", plain).replace("-", " ").split()
     stem = "-".join(words)[:MAX_SLUG_CHARS].strip("-")
     if not stem or (len(stem) < 3 and not title.isascii()):
-        return f"memory-{sha256(title.encode()).hexdigest()[:8]}"
+        return f"memory-{hex_hash(title, HASH_DIGITS)}"
     return stem if stem not in RESERVED_NAMES else f"{stem}-memory"
 
 

@@ -8,10 +8,8 @@ import sys
 from importlib.util import find_spec
 
 PIPX, UV_TOOL, PIP = "pipx", "uv tool", "pip"
-PIPX_FILE, UV_FILE = (
-    "pipx_metadata.json",
-    "uv-receipt.toml",
-)  # files that these installers create in the environment
+# files that these installers create in the environment
+PIPX_FILE, UV_FILE = ("pipx_metadata.json", "uv-receipt.toml")
 
 
 def installer() -> str:

@@ -67,22 +67,14 @@ def _fill(self: Any, *given: Any, **named: Any) -> None:
     names = cls.__fields__
     fields.update(cls.__defaults__)
     fields.update(zip(names, given, strict=False))
-    wrong = len(given) > len(names)
-    if named:
-        fields.update(named)
-        wrong |= len(fields) != len(names) or not named.keys().isdisjoint(
-            names[: len(given)]
-        )
+    fields.update(named)
+    wrong = len(given) > len(names) or len(fields) != len(names)
+    wrong |= not named.keys().isdisjoint(names[: len(given)])
     for name in cls.__required__[len(given) :]:
         wrong |= fields[name] is MISSING
     if wrong:
-        free = names[len(given) :]
-        odd = [name for name in named if name not in free]
-        missing = [name for name in free if fields[name] is MISSING]
-        values = f"{len(given)} of at most {len(names)} values"
-        raise TypeError(
-            f"{cls.__name__}: {values}, no field left for {odd}, nothing for {missing}"
-        )
+        values = f"{len(given)} values and {', '.join(named) or 'no names'}"
+        raise TypeError(f"{cls.__name__}({', '.join(names)}) cannot take {values}")
     for name, check in cls.__check__.items():
         if fields[name] is not cls.__defaults__[name]:
             fields[name] = check(fields[name], f"{cls.__name__}.{name}")
@@ -306,16 +298,11 @@ STATUSES = (
 # The frontmatter keys of other memory systems: our key for each, or why the key is kept without
 # effect.
 #
-# No other module lists these names. To read a key, call `said` or `names_of`. docs/format.md lists
+# No other module lists these names. To read a key, call `extra_value` or `names_of_key`. docs/format.md lists
 # the rows.
 
-EMPTY_WORDS = (
-    "",
-    "~",
-    "null",
-    "none",
-    "undefined",
-)  # values that count as empty, in upper or lower case
+# values that count as empty, in upper or lower case
+EMPTY_WORDS = ("", "~", "null", "none", "undefined")
 # our key → its other names; if a file has several of them, our key wins
 KEY_NAMES: dict[str, tuple[str, ...]] = {
     ours: tuple(names)
@@ -530,8 +517,8 @@ def checked_extra(value: Any, where: str) -> Mapping[str, Value]:
     """
     if not hasattr(value, "items"):
         raise _wrong_value(where, value, "is not a mapping", "pass a dict")
-    found: Mapping[str, Value] = _writable(dict(value), where, 0)
-    return found
+    mapping: Mapping[str, Value] = _writable(dict(value), where, 0)
+    return mapping
 
 
 def _writable(value: Any, where: str, depth: int) -> Any:

@@ -58,8 +58,6 @@ class Wires:
 SYSTEM_WIRES = Wires()
 
 
-# Shows a server's error text as one short line, without keys that it may repeat.
-
 MAX_SHOWN_CHARACTERS = 200  # of a server's error text
 MAX_READ_BYTES = 4 * MAX_SHOWN_CHARACTERS  # of a server's answer
 # a part of a path of this length may be a key, as in many webhook URLs
@@ -102,9 +100,9 @@ def error_text(body: bytes, target: Target, key: str) -> str:
 def _secrets_of(target: Target, key: str) -> set[str]:
     path, _, query = target.path.partition("?")
     values = [item.partition("=")[2] for item in query.split("&")]
-    found = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
-    found += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
-    plain = {key, *found, *map(unquote, found), *map(unquote_plus, found)} - {""}
+    parts = [part for part in path.split("/") if len(part) >= MIN_SEGMENT_CHARACTERS]
+    parts += [value for value in values if len(value) >= MIN_VALUE_CHARACTERS]
+    plain = {key, *parts, *map(unquote, parts), *map(unquote_plus, parts)} - {""}
     # as some servers write JSON
     return plain | {secret.replace("/", "\\/") for secret in plain}
 
@@ -118,11 +116,8 @@ def _secrets_of(target: Target, key: str) -> set[str]:
 DROPPED = 0  # the status of a connection that broke off
 # a server that is busy or may recover
 RETRIED_STATUSES = (DROPPED, 429, 500, 502, 503, 504)
-RETRY_PAUSES = (
-    0.5,
-    1.0,
-    2.0,
-)  # seconds before each retry: enough for a busy moment; an outage is reported soon
+# seconds before each retry: enough for a busy moment; an outage is reported soon
+RETRY_PAUSES = (0.5, 1.0, 2.0)
 MAX_PAUSE_S = 20.0  # if a server asks for a longer pause, there is no retry
 # to look a name up and to connect, which takes under one second across the world
 CONNECT_TIMEOUT_S = 5.0
@@ -308,9 +303,6 @@ def _cut_off(sock: socket.socket) -> None:
     with suppress(OSError):  # the exchange may just have ended
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
-
-# Exchanges JSON with an API from the user's config; errors name the setting that is probably
-# wrong.
 
 JSON_HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
 

@@ -108,9 +108,8 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARACTERS = 2_048  # many servers reject longer URLs anyway
 # For each of these, some parser ends the host there or replaces the character.
 AMBIGUOUS = frozenset(' \\#"<>^`{|}')
-AUTHORITY = re.compile(
-    r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::(?P<port>[0-9]{1,5}))?"
-)  # IPv6, name, port
+# IPv6, name, port
+AUTHORITY = re.compile(r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::(?P<port>[0-9]{1,5}))?")
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 URL_EXAMPLE = "Example: https://example.com/hook or http://localhost:1234/v1"
@@ -207,15 +206,8 @@ def _refuse_url(why: str, hint: str = URL_EXAMPLE) -> NoReturn:
     raise Blocked(f"url is not an http(s) address to send to: {why}", hint)
 
 
-# Decides whether a URL may be sent to: first by its text, then by every IP address that it
-# resolves to.
-
-WEB_PORTS = (
-    80,
-    443,
-    8080,
-    8443,
-)  # on other ports listen mail servers, databases and others, which a POST could harm
+# on other ports listen mail servers, databases and others, which a POST could harm
+WEB_PORTS = (80, 443, 8080, 8443)
 
 
 @record

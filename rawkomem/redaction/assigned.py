@@ -181,20 +181,14 @@ URL = r"[A-Za-z][A-Za-z0-9+.-]*://([^\s:/@\"'`<>]*):([^\s/\"'`<>]+)@(?:(localhos
 SAMPLE_PASSWORDS = ("password", "passwd", "pass", "pwd", "yourpassword", "mypassword")
 
 
-# Finds secrets by the key or place before them: `password = …`, `"apiKey": "…"`, `--token …`,
-# `Authorization: …`.
-
 # characters of a key before its telling word (password, token, key, …)
 MAX_KEY_LENGTH = 48
 KEY_CHARACTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 BADGE_REACH_CHARS = 24  # characters from "badge" to the token in a badge's address
 MIN_PASSWORD_LENGTH = 4  # `root` is a password; shorter values are flags
 ARGUMENT_OPERATORS = (",", "(")
-LITERAL_OPERATORS = (
-    ":",
-    "->",
-    "-->",
-)  # in notes and headers; names of variables come after other operators
+# in notes and headers; names of variables come after other operators
+LITERAL_OPERATORS = (":", "->", "-->")
 MIN_STRONG_TOKEN_LENGTH = 12  # of a token in a header that is not random
 # a value that starts with one of these is the text between two strings
 VALUE_SEPARATORS = ",;:)]}+"
@@ -227,16 +221,10 @@ WRAPPERS = WORD_SETS["wrappers"]
 
 MIN_PROVIDER_KEY_LENGTH = 14  # characters of a value whose key only names a provider
 
-PAIRED = (
-    b"id/",
-    b"user/",
-    b"username/",
-    b"login/",
-    b"account/",
-)  # before `password`: user and password together
-BETWEEN_WORDS = frozenset(
-    (b"and", b"or", b"&", b"with", b"+", b"/")
-)  # between the words user and password: prose
+# before `password`: user and password together
+PAIRED = (b"id/", b"user/", b"username/", b"login/", b"account/")
+# between the words user and password: prose
+BETWEEN_WORDS = frozenset((b"and", b"or", b"&", b"with", b"+", b"/"))
 MESSAGE_WORDS = WORD_SETS["message_words"]
 
 SPACED_KEY = "(?:api|access|secret|private|license|auth|account|encryption|signing) key|{FOREIGN_KEY}"
@@ -417,10 +405,8 @@ def _value_start(data: bytes, at: int) -> tuple[int, str]:
 def _value_end(data: bytes, start: int, quote: str, limit: int) -> int:
     """Return the end of a value: its quote, the end of the line, or a character that cannot belong to it."""
     if quote:
-        for mark in (
-            quote.encode(),
-            b"\n",
-        ):  # search the line break only up to the quote: each byte is read at most twice
+        # search the line break only up to the quote: each byte is read at most twice
+        for mark in (quote.encode(), b"\n"):
             place = data.find(mark, start, min(limit, start + MAX_QUOTED_LENGTH))
             limit = place if place >= 0 else limit
         return min(limit, _before_escape(data, start, limit + 1))
@@ -466,9 +452,6 @@ def _trimmed_end(data: bytes, start: int, end: int) -> int:
             surplus[last] -= 1
         end -= 1
     return end
-
-
-# --- the value ----------------------------------------------------------------------------------------------------
 
 
 def _verdict(

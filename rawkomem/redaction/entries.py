@@ -7,11 +7,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
 
 from ..model.entries import Entry, Value
+from ..model.ids import hex_hash
 from ..model.values import CHANGES, CREATES, record, replace
 from ..text.clean import late_regex
 from .assigned import rule_of_value
@@ -27,13 +27,8 @@ Leaf = tuple[str, str]
 MIN_SECRET_KEY_LENGTH = 12
 # siblings of a `value` that name it
 NAMING_KEYS = ("predicate", "name", "key", "variable")
-GENERIC_NAMES = (
-    "is",
-    "equals",
-    "value",
-    "set to",
-    "has value",
-)  # predicates with which the subject names the value
+# predicates with which the subject names the value
+GENERIC_NAMES = ("is", "equals", "value", "set to", "has value")
 _WORD = "[a-z]{1,16}"
 _OWN_ID = rf"(?:{'|'.join([*(kind.prefix for kind in CREATES.values()), *CHANGES])})_(?:{_WORD}|[0-9]{{13}}_[0-9A-Za-z]{{6}})"
 _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{3})?Z"
@@ -96,10 +91,6 @@ def _name_of(key: str, mapping: Mapping[str, Value]) -> str:
     return names[0] if names else key
 
 
-# Finds and redacts secrets in fields, `key: value`: a key such as `password` makes its value a
-# secret.
-
-
 @record
 class FieldSecret:
     """A secret in one field: which leaf holds it, where in the leaf's text, and which rule found it."""
@@ -155,13 +146,9 @@ def _told_by_key(key: str, text: str) -> Iterator[tuple[int, int, str]]:
         at += len(line) + 1
 
 
-# Redacts or anonymizes a whole entry, frontmatter and body: before a write, and before the index
-# keeps a copy.
-
 AUTHOR_KEY = "discoveredBy"
-UNTOUCHED_KEYS = frozenset(
-    ("id", "about", "kind", "importance", "discoveredAt", "at")
-)  # other entries refer to them
+# other entries refer to them
+UNTOUCHED_KEYS = frozenset(("id", "about", "kind", "importance", "discoveredAt", "at"))
 
 
 def redact_entry(entry: Entry) -> Entry:
@@ -220,9 +207,8 @@ SLASH = r"(?:\\{1,2}|/)"
 HOME_FOLDER = re.compile(
     rf"(?:(?<![\w.~-])/(?:home|Users)/|\b[A-Za-z]:{SLASH}Users{SLASH})([\w.@-]+)(?:{SLASH}|(?![\w.@-]))"
 )
-SHARED_FOLDERS = frozenset(
-    ("shared", "public", "default", "linuxbrew")
-)  # folders that are not a person's home
+# folders that are not a person's home
+SHARED_FOLDERS = frozenset(("shared", "public", "default", "linuxbrew"))
 
 
 @record
@@ -239,7 +225,7 @@ class Person:
 
 def user_id(name: str) -> str:
     """Return the id that replaces a name or an address: `user_3fa9c1`."""
-    return f"user_{sha256(name.strip().lower().encode('utf-8', 'surrogatepass')).hexdigest()[:ID_DIGITS]}"
+    return f"user_{hex_hash(name.strip().lower(), ID_DIGITS)}"
 
 
 def person(names: Iterable[str]) -> Person | None:
@@ -261,7 +247,7 @@ def anonymize(text: str, people: Sequence[Person]) -> str:
     return whole.sub(lambda found: ids.get(found[0].lower(), found[0]), text)
 
 
-def _without_home(found: re.Match[str]) -> str:
-    if found[1].lower() in SHARED_FOLDERS:
-        return found[0]
-    return "~/" if found[0].endswith(("/", "\\")) else "~"
+def _without_home(folder: re.Match[str]) -> str:
+    if folder[1].lower() in SHARED_FOLDERS:
+        return folder[0]
+    return "~/" if folder[0].endswith(("/", "\\")) else "~"

@@ -33,9 +33,6 @@ from .values import (
     phone_in,
 )
 
-# Finds secrets of several lines: PEM private keys, whole or cut off, and the data of Kubernetes
-# secrets.
-
 # The start of a block, its end, and the maximum number of bytes between them (0: no maximum).
 MAX_KEY_BYTES = 16_384  # bytes of a cut-off key: an RSA key of 16,384 bits has 12,700
 KEY_BLOCKS = (
@@ -102,8 +99,6 @@ def find_kubernetes(data: bytes) -> Iterator[Hit]:
             ):
                 yield *line.span(2), "kubernetes-secret"
 
-
-# Finds secrets and personal data in a text, and redacts them.
 
 ESCAPES = ("\\_", "\\-", "\\.", "\\*", "\\~")  # how Markdown writes characters of keys
 TAG = re.compile(rb"\[REDACTED_[^\]\n]{1,60}\]")
@@ -289,19 +284,19 @@ def _plain_key() -> re.Pattern[str]:
 
 def _plain_hits(text: str) -> Iterator[Hit]:
     """Yield keys with a known prefix and mail addresses, without RE2."""
-    for found in _plain_key().finditer(text):
-        if is_random(found[1]):
+    for match in _plain_key().finditer(text):
+        if is_random(match[1]):
             rule = next(
-                rule for rule in PREFIX_RULES if found[1].startswith(rule.literals)
+                rule for rule in PREFIX_RULES if match[1].startswith(rule.literals)
             )
-            yield *found.span(1), rule.name
-    for found in re.finditer(PLAIN_ADDRESS, text):
-        start, end = found.span()
+            yield *match.span(1), rule.name
+    for match in re.finditer(PLAIN_ADDRESS, text):
+        start, end = match.span()
         around = (
             text[max(0, start - CONTEXT_LENGTH) : start],
             text[end : end + CONTEXT_LENGTH],
         )
-        if CONTEXT_CHECKS["email"](found[0], *around):
+        if CONTEXT_CHECKS["email"](match[0], *around):
             yield start, end, "email"
 
 

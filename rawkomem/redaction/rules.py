@@ -97,11 +97,11 @@ def _word_set(words: tuple[str, ...]) -> Any:
 
     options = _re2_options()
     options.literal = True
-    found = re2.Set.SearchSet(options)
+    searched = re2.Set.SearchSet(options)
     for word in words:
-        found.Add(word)
-    found.Compile()
-    return found
+        searched.Add(word)
+    searched.Compile()
+    return searched
 
 
 def occurring(words: tuple[str, ...], data: bytes) -> frozenset[str]:

@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 
-from ..model.ids import slug
+from ..model.ids import hex_hash, slug
 from ..model.values import record, replace
-from ..text.chunks import Chunk, count_tokens, cut_chunks, fence_after
-from ..text.clean import clean
+from ..text.chunks import (
+    Chunk,
+    count_tokens,
+    cut_chunks,
+    fenced_lines,
+    heading_level,
+)
+from ..text.clean import clean, with_newlines
 from ..text.prose import code_spans, scan_for_injection
 from .find import redact
 
@@ -66,36 +71,32 @@ def paragraphs(text: str) -> Iterator[tuple[str, bool]]:
     A fenced block belongs to one paragraph.
     """
     lines: list[str] = []
-    fence = ""
-    for line in [*text.split("\n"), ""]:
-        if line.strip() or fence:
-            fence = fence_after(fence, line)
+    starts_in_code = False
+    for line, is_code in [*fenced_lines(text), ("", False)]:
+        if line.strip() or is_code:
+            starts_in_code = starts_in_code if lines else is_code
             lines.append(line)
         elif lines:
-            yield "\n".join(lines), fence_after("", lines[0]) != ""
+            yield "\n".join(lines).rstrip("\n"), starts_in_code
             lines = []
-    if lines:
-        yield "\n".join(lines).rstrip("\n"), fence_after("", lines[0]) != ""
 
 
 def _prose_and_code(text: str) -> Iterator[tuple[str, bool]]:
     """Yield pieces of the text, each with whether it is code: fenced lines, or text between backticks in a line."""
     pieces: list[tuple[str, bool]] = []
-    fence = ""
-    for line in text.splitlines(keepends=True):
-        before, fence = fence, fence_after(fence, line.rstrip("\n"))
-        pieces += [(line, True)] if before or fence else code_spans(line)
-    for code, parts in groupby(pieces, key=itemgetter(1)):
+    for line, is_code in fenced_lines(text):
+        pieces += [(line, True)] if is_code else code_spans(line)
+        pieces.append(("\n", is_code))
+    for code, parts in groupby(pieces[:-1], key=itemgetter(1)):
         yield "".join(part for part, _ in parts), code
 
 
 # Stage 1, structural cleaning: removes scripts, styles, tags and Markdown's signs; corrects
 # headings and blanks.
 
-HTML_BLOCKS = (
-    "p", "div", "section", "article", "header", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li",
-    "table", "tr", "blockquote", "pre",
-)  # fmt: skip
+HTML_BLOCKS = str.split("""
+    p div section article header footer h1 h2 h3 h4 h5 h6 ul ol li table tr blockquote pre
+""")
 HTML_TAG = re.compile(r"[/!]?[A-Za-z][^<>]*|!--[^<>]*--")
 # An element whose text is not shown; without an end tag it goes on to the end, as in a browser.
 SILENT_ELEMENT = re.compile(
@@ -103,9 +104,8 @@ SILENT_ELEMENT = re.compile(
 )
 # Text between these tags does not hold; Markdown writes them as ~~.
 STRUCK_TAG = re.compile(r"</?(?:del|s|strike)(?:\s[^<>]*)?>", re.IGNORECASE)
-TIGHT_HEADING = re.compile(
-    r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE
-)  # a line of #tags is not a heading
+# a line of #tags is not a heading
+TIGHT_HEADING = re.compile(r"^(#{1,6})(?=[^\W\d_][\w'-]*[ \t]+[^#\s])", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\n]*\)")
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|__)(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
 HORIZONTAL_RULE = re.compile(r"^[ \t]*(?:[-*_][ \t]*){3,}$", re.MULTILINE)
@@ -116,7 +116,7 @@ BLANK_LINES = re.compile(r"\n{3,}")
 
 def clean_structure(text: str) -> str:
     """Return the text without markup; code stays unchanged."""
-    return in_prose(text.replace("\r\n", "\n").replace("\r", "\n"), _clean_prose)
+    return in_prose(with_newlines(text), _clean_prose)
 
 
 def _clean_prose(prose: str) -> str:
@@ -193,19 +193,8 @@ DEEP_HEADING = re.compile(r"^#{7,}(?=\s)", re.MULTILINE)
 ANY_HEADING = re.compile(r"^#{1,6} [^\n]*$", re.MULTILINE)
 BULLET = re.compile(r"^([ \t]*)[*+•‣◦](?=[ \t]+[^\s*])", re.MULTILINE)
 LIST_NUMBER = re.compile(r"^([ \t]*\d{1,9})\)(?=[ \t])", re.MULTILINE)
-MANY_DOTS = re.compile(r"\.{4,}")
-ASCII_PUNCTUATION = str.maketrans(
-    {
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "‘": "'",
-        "’": "'",
-        "…": "...",
-        "\u00a0": " ",
-        "\u202f": " ",
-    }
-)
+ELLIPSIS = re.compile(r"…|\.{4,}")
+ASCII_PUNCTUATION = str.maketrans("“”„‘’\u00a0\u202f", '"""\'\'  ')
 
 
 def normalize_text(text: str) -> str:
@@ -227,7 +216,7 @@ def _without_closing_signs(heading: re.Match[str]) -> str:
 def _normalize_prose(prose: str) -> str:
     prose = ANY_HEADING.sub(_without_closing_signs, DEEP_HEADING.sub("######", prose))
     prose = LIST_NUMBER.sub(r"\1.", BULLET.sub(r"\1-", prose))
-    return MANY_DOTS.sub("...", prose.translate(ASCII_PUNCTUATION))
+    return ELLIPSIS.sub("...", prose.translate(ASCII_PUNCTUATION))
 
 
 # Stage 4, chunking: collects paragraphs under their headings until a chunk is full.
@@ -247,7 +236,7 @@ def segment_text(
     trail: list[str] = []
     is_open = False
     for paragraph, code in paragraphs(text):
-        level = 0 if code else _heading_level(paragraph)
+        level = 0 if code else heading_level(paragraph)
         if level:
             trail = [*trail[: level - 1], paragraph.partition("\n")[0][level:].strip()]
             is_open = False
@@ -278,11 +267,6 @@ def _add_group(
     groups.append((texts, heading, tokens))
 
 
-def _heading_level(paragraph: str) -> int:
-    level = len(paragraph) - len(paragraph.lstrip("#"))
-    return level if level <= 6 and paragraph[level : level + 1] in (" ", "\t") else 0
-
-
 def _cut_paragraph(paragraph: str, most: int) -> list[str]:
     """Return a paragraph that is too long for a chunk in pieces of whole words."""
     pieces: list[str] = []
@@ -298,10 +282,6 @@ def _cut_paragraph(paragraph: str, most: int) -> list[str]:
     return [*pieces, " ".join(words)]
 
 
-# Runs the scrubber over a text: redaction first, then its stages. Callers must keep only text from
-# `sanitize`.
-
-
 @record
 class Scrubbed:
     """One chunk with its provenance. `heading` is the path of headings above it."""
@@ -313,9 +293,8 @@ class Scrubbed:
     position: int = 0
     tokens: int = 0
     digest: str = ""  # SHA-256 of the text
-    suspicions: tuple[
-        str, ...
-    ] = ()  # patterns that look like instructions to a model; a hint for reviewers only
+    # patterns that look like instructions to a model; a hint for reviewers only
+    suspicions: tuple[str, ...] = ()
     rejected: str = ""  # why the chunk is not indexed; empty if it is
 
 
@@ -369,7 +348,7 @@ def annotate_chunks(chunks: Sequence[Chunk]) -> list[Scrubbed]:
             else UNNAMED_SECTION,
             position=position,
             tokens=sum(count_tokens(part) for part in chunk.text.split("\n\n")),
-            digest=sha256(chunk.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            digest=hex_hash(chunk.text),
             suspicions=scan_for_injection(chunk.text).patterns,
         )
         for position, chunk in enumerate(chunks)
@@ -383,10 +362,6 @@ def chunk_fault(text: str, min_length: int) -> str:
         return f"shorter than {min_length} characters" if length else "empty"
     is_long = length > MAX_CHUNK_LENGTH
     return f"longer than {MAX_CHUNK_LENGTH} characters" if is_long else ""
-
-
-# Returns the text that is embedded for a memory of a mesh: the result of all six stages, or the
-# redacted text.
 
 
 def scrubbed_text(text: str) -> str:

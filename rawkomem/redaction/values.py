@@ -11,9 +11,6 @@ from math import log2
 from ..text.clean import late_regex
 from .rules import DATA, WORD_SETS
 
-# Judges whether a value looks like a secret, by the value alone: randomness, placeholders, words
-# and code.
-
 VALUES = DATA["values"]  # lists of rules.json
 MIN_STRONG_LENGTH = 6  # a shorter value may be an abbreviation
 MIN_RANDOM_LENGTH = 10  # a shorter value may be a name
@@ -249,23 +246,22 @@ def is_card(value: str) -> bool:
         len(digits) in lengths and digits.startswith(tuple(starts.split()))
         for starts, lengths in CARDS
     )
-    doubled = "".join(
-        str(int(digit) * 2) for digit in digits[-2::-2]
-    )  # add the digits of 14: 1 + 4
+    # add the digits of 14: 1 + 4
+    doubled = "".join(str(int(digit) * 2) for digit in digits[-2::-2])
     return known and sum(map(int, digits[-1::-2] + doubled)) % 10 == 0
 
 
 def iban_in(value: str) -> str:
     """Return the IBAN at the start of a match, with spaces and hyphens; empty if there is none."""
     more = IBAN_LENGTHS.get(value[:2], 0) - 1
-    found = (
+    match = (
         re.match(rf"\w(?:[ -]*[^\W_]){{{more}}}(?![^\W_])", value) if more > 0 else None
     )
-    if not found:
+    if not match:
         return ""
-    plain = found[0].replace(" ", "").replace("-", "")
+    plain = match[0].replace(" ", "").replace("-", "")
     number = int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4]))
-    return found[0] if number % 97 == 1 else ""
+    return match[0] if number % 97 == 1 else ""
 
 
 def phone_in(value: str) -> str:

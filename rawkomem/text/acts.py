@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.errors import BadInput
 from ..model.values import TYPE_CHECKING, extra_value, record
-from .paths import fits_glob, is_file_glob, spell_out_glob
+from .paths import are_in_order, fits_glob, is_file_glob, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,16 +60,16 @@ def applies_of(extra: Mapping[str, Value], when: Iterable[str] = ()) -> Applies:
     )
 
 
-def patterns_given(given: Iterable[str]) -> dict[str, Value]:
+def patterns_given(written: Iterable[str]) -> dict[str, Value]:
     """Return patterns that were written as key=pattern, by key. Raise BadInput for another key."""
-    found: dict[str, Value] = {}
-    for one in given:
+    patterns: dict[str, Value] = {}
+    for one in written:
         key, _, pattern = one.partition("=")
         if key not in APPLIES_KEYS or not pattern.strip():
             wrong = f"--applies-to {one!r} names none of {', '.join(APPLIES_KEYS)}"
             raise BadInput(wrong, "write it as commands='pytest*' or paths='src/**'")
-        found[key] = [*found.get(key, ()), pattern]
-    return found
+        patterns[key] = [*patterns.get(key, ()), pattern]
+    return patterns
 
 
 def guard_of(extra: Mapping[str, Value]) -> str:
@@ -126,17 +126,7 @@ def _holds_text(pattern: str, text: str) -> bool:
     parts = [part for part in pattern.split("*") if part]
     if parts[0] not in text:
         return False
-    return any(_holds_parts(parts, line) for line in text.split("\n"))
-
-
-def _holds_parts(parts: Iterable[str], line: str) -> bool:
-    at = 0
-    for part in parts:
-        at = line.find(part, at)
-        if at < 0:
-            return False
-        at += len(part)
-    return True
+    return any(are_in_order(parts, line) for line in text.split("\n"))
 
 
 def marks_of(applies: Applies) -> list[str]:
@@ -160,13 +150,13 @@ def _mark(pattern: str) -> str:
 
 def act_problem(extra: Mapping[str, Value]) -> tuple[str, str]:
     """Return what is wrong with `appliesTo` or `guard`, and a hint; empty texts if both can be used."""
-    guard, given = extra.get(GUARD_KEY, REMIND), extra_value(extra, APPLIES_KEY)
+    guard, value = extra.get(GUARD_KEY, REMIND), extra_value(extra, APPLIES_KEY)
     if guard not in GUARDS:
         return f"unknown guard {str(guard)[:40]!r}", f"use one of {', '.join(GUARDS)}"
-    if not given:
+    if not value:
         return "", ""
     names = ", ".join(APPLIES_KEYS)
-    if not isinstance(given, dict) or not given.keys() <= {*APPLIES_KEYS}:
+    if not isinstance(value, dict) or not value.keys() <= {*APPLIES_KEYS}:
         return f"{APPLIES_KEY} has other keys than {names}", "write 'paths: [src/**]'"
     patterns = _patterns(extra)
     if any(len(some) > MAX_ACT_PATTERNS for some in patterns.values()):
@@ -181,8 +171,8 @@ def act_problem(extra: Mapping[str, Value]) -> tuple[str, str]:
 
 def _patterns(extra: Mapping[str, Value]) -> dict[str, list[str]]:
     """Return the texts below each key of `appliesTo`; a single text counts as a list."""
-    given = extra_value(extra, APPLIES_KEY)
-    items = given.items() if isinstance(given, dict) else ()
+    value = extra_value(extra, APPLIES_KEY)
+    items = value.items() if isinstance(value, dict) else ()
     return {
         key: [str(one).strip() for one in (some if isinstance(some, list) else [some])]
         for key, some in items

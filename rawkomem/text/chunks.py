@@ -4,9 +4,11 @@ their nouns.
 
 from __future__ import annotations
 
-from ..model.values import record
+from ..model.values import TYPE_CHECKING, record
+from .clean import is_within, range_edges
 
-# Cut a body into chunks at its headings and paragraphs, each small enough for one vector.
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHUNKER = "headings-2"  # part of the index's fingerprint: change it when chunks change
 # characters; about 250 word pieces, the input size of a sentence model
@@ -87,19 +89,25 @@ def fence_after(fence: str, line: str) -> str:
     return "" if run.startswith(fence) and not words.strip() else fence
 
 
-# Estimate the number of tokens of a text, without a model's tokenizer.
+def fenced_lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield each line of a text, and whether it belongs to a code fence."""
+    fence = ""
+    for line in text.split("\n"):
+        before, fence = fence, fence_after(fence, line)
+        yield line, bool(before or fence)
+
+
+def heading_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield each line of a text, and its level if it is a heading outside code fences; else 0."""
+    for line, is_code in fenced_lines(text):
+        yield line, 0 if is_code else heading_level(line)
+
 
 LETTERS_PER_TOKEN = 4  # on average
 TOKENS_PER_CJK = 1.5  # per character
-CJK_RANGES = (
-    (0x3040, 0x30FF),
-    (0x3400, 0x4DBF),
-    (0x4E00, 0x9FFF),
-    (0xAC00, 0xD7AF),
-    (0xF900, 0xFAFF),
-    (0x20000, 0x2FA1F),
-)
+CJK = range_edges("3040-30FF 3400-4DBF 4E00-9FFF AC00-D7AF F900-FAFF 20000-2FA1F")
 LETTER_SHAPE, DIGIT_SHAPE, SYMBOL_SHAPE, WIDE_SHAPE = "a", "0", ".", "w"
+BETWEEN_NUMBERS = str.maketrans(LETTER_SHAPE + SYMBOL_SHAPE + WIDE_SHAPE, "   ")
 
 
 def count_tokens(text: str) -> int:
@@ -107,16 +115,9 @@ def count_tokens(text: str) -> int:
     if not text:
         return 0
     shape = text.translate(_shapes)
-    numbers = len(
-        shape.replace(LETTER_SHAPE, " ")
-        .replace(SYMBOL_SHAPE, " ")
-        .replace(WIDE_SHAPE, " ")
-        .split()
-    )
-    letters, wide = (
-        shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN,
-        shape.count(WIDE_SHAPE) * TOKENS_PER_CJK,
-    )
+    numbers = len(shape.translate(BETWEEN_NUMBERS).split())
+    letters = shape.count(LETTER_SHAPE) / LETTERS_PER_TOKEN
+    wide = shape.count(WIDE_SHAPE) * TOKENS_PER_CJK
     return max(1, round(letters + shape.count(SYMBOL_SHAPE) + numbers + wide + 0.499))
 
 
@@ -128,11 +129,7 @@ class _Shapes(dict[int, str]):
         if character.isdigit():
             shape = DIGIT_SHAPE
         elif character.isspace() or character.isalpha():
-            shape = (
-                WIDE_SHAPE
-                if any(low <= code <= high for low, high in CJK_RANGES)
-                else LETTER_SHAPE
-            )
+            shape = WIDE_SHAPE if is_within(character, CJK) else LETTER_SHAPE
         else:
             shape = SYMBOL_SHAPE
         self[code] = shape
@@ -140,9 +137,6 @@ class _Shapes(dict[int, str]):
 
 
 _shapes = _Shapes()
-
-
-# Write numbers with their nouns.
 
 
 def counted(number: int, noun: str) -> str:

@@ -20,9 +20,9 @@ class _LatePattern:
     def __getattr__(self, name: str) -> Any:
         import re  # a search without special characters uses no regex
 
-        found = getattr(re.compile(self._pattern), name)
-        self.__dict__[name] = found  # the next use finds it here
-        return found
+        method = getattr(re.compile(self._pattern), name)
+        self.__dict__[name] = method  # the next use finds it here
+        return method
 
 
 def late_regex(pattern: str) -> re.Pattern[str]:
@@ -82,21 +82,22 @@ JOINING = range_edges(
     " FDF0-FDFF FE70-FEFC 10A00-10AFF 11000-11FFF 1E900-1E95F"
 )
 
+# cache of characters: texts have few distinct ones
 _treatments: dict[str, str] = {
     "\n": "",
     "\t": "",
     "…": "",
-}  # cache of characters: texts have few distinct ones
+}
 
 
 def treatment_of(character: str) -> str:
     """Return what to do with a character; empty for an ordinary one."""
-    found = _treatments.get(character)
-    if found is None:
-        found = _treatments[character] = (
+    treatment = _treatments.get(character)
+    if treatment is None:
+        treatment = _treatments[character] = (
             "" if " " <= character <= "~" else _treatment(character)
         )
-    return found
+    return treatment
 
 
 def character_name(character: str) -> str:
@@ -138,8 +139,6 @@ def _treatment(character: str) -> str:
     return MARK if combining(character) or category(character) == "Me" else ""
 
 
-# Find terminal escape sequences (ECMA-48) in a text.
-
 ESCAPE_STARTS = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 ESCAPE_SEQUENCE = late_regex(
     # OSC, DCS, SOS, PM, APC: an unterminated string ends with its line, so that later lines are kept
@@ -153,8 +152,6 @@ def without_escapes(text: str) -> str:
     """Return the text without its escape sequences."""
     return ESCAPE_SEQUENCE.sub("", text)
 
-
-# Remove invisible, direction and control characters from text. Emoji and living scripts are kept.
 
 # no living spelling puts more marks on one letter; zalgo text uses dozens
 MAX_MARKS_PER_BASE = 4
@@ -177,31 +174,31 @@ def clean(text: str) -> str:
     if any(sign in text for sign in ESCAPE_STARTS):
         text = without_escapes(text)
     if "\r" in text:
-        text = _newlines(text)
+        text = with_newlines(text)
     return text.translate(_ASCII_CONTROLS) if text.isascii() else _clean_wide(text)
 
 
 def hidden_characters(text: str) -> list[tuple[int, str]]:
     """Return line and name of each kind of character that `clean` removes, except non-characters."""
-    plain = _newlines(text.removeprefix(BYTE_ORDER_MARK))
-    found: list[tuple[int, str]] = []
+    plain = with_newlines(text.removeprefix(BYTE_ORDER_MARK))
+    rows: list[tuple[int, str]] = []
     for number, line in enumerate(
         plain.split("\n") if clean(plain) != plain else (), 1
     ):
-        if len(found) >= MAX_HIDDEN_ROWS:
+        if len(rows) >= MAX_HIDDEN_ROWS:
             break
         bare = without_escapes(line)
         if bare != line:
-            found.append((number, "terminal escape sequence"))
+            rows.append((number, "terminal escape sequence"))
         kept = clean(bare)
         for character in dict.fromkeys(bare):
             if bare.count(character) > kept.count(character):
                 is_mark = treatment_of(character) == MARK
                 name = "stacked combining" if is_mark else character_name(character)
                 code = "marks" if is_mark else f"U+{ord(character):04X}"
-                if name != NON_CHARACTER and (number, f"{name} {code}") not in found:
-                    found.append((number, f"{name} {code}"))
-    return found[:MAX_HIDDEN_ROWS]
+                if name != NON_CHARACTER and (number, f"{name} {code}") not in rows:
+                    rows.append((number, f"{name} {code}"))
+    return rows[:MAX_HIDDEN_ROWS]
 
 
 def one_line(text: str, limit: int = MAX_TITLE_LENGTH) -> str:
@@ -222,7 +219,7 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     if not unseen:
         return text, None
     skipped = {
-        at for found in ESCAPE_SEQUENCE.finditer(text) for at in range(*found.span())
+        at for escape in ESCAPE_SEQUENCE.finditer(text) for at in range(*escape.span())
     }
     kept = [
         at for at, sign in enumerate(text) if sign not in unseen and at not in skipped
@@ -230,7 +227,8 @@ def visible_text(text: str) -> tuple[str, list[int] | None]:
     return "".join([text[at] for at in kept]), kept
 
 
-def _newlines(text: str) -> str:
+def with_newlines(text: str) -> str:
+    """Return a text whose lines all end in a newline character."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -219,7 +219,7 @@ class _Scanner:
         if self._depth == MAX_DEPTH:
             raise _UnparsableError
         self._depth += 1
-        found: list[_Command] = []
+        commands: list[_Command] = []
         command = _Command()
         while True:
             operator, word = self._token()
@@ -228,7 +228,7 @@ class _Scanner:
             elif operator == "(":
                 inner = self._list(")")
                 if not command.words:
-                    found += inner
+                    commands += inner
                 elif not _ASSIGNMENT.match(command.words[-1]):
                     command.words.clear()  # the name of a function
             elif "<" in operator or ">" in operator:
@@ -236,10 +236,10 @@ class _Scanner:
             else:
                 # a parenthesis that nothing opened ends a pattern of `case`
                 if (operator != ")" or closer) and _trim(command):
-                    found.append(command)
+                    commands.append(command)
                 if operator == closer:
                     self._depth -= 1
-                    return found
+                    return commands
                 if not operator:
                     raise _UnparsableError
                 if operator == "\n":
@@ -259,9 +259,9 @@ class _Scanner:
         """Return the word that starts here, or the rest of a text in double quotes."""
         pieces: list[str] = []
         regex = _QUOTED_PIECE if quoted else _PIECE
-        while found := regex.match(self._text, self._at):
-            self._at = found.end()
-            piece = found[0]
+        while match := regex.match(self._text, self._at):
+            self._at = match.end()
+            piece = match[0]
             if piece == '"':
                 if quoted:
                     return "".join(pieces)
@@ -294,10 +294,10 @@ class _Scanner:
     def _read_here_documents(self) -> None:
         for end, command in self._here_documents:
             stop = after = len(self._text)
-            if found := late_regex(rf"(?m)^\t*{escape(end)}\r?$").search(
+            if match := late_regex(rf"(?m)^\t*{escape(end)}\r?$").search(
                 self._text, self._at
             ):
-                stop, after = found.span()
+                stop, after = match.span()
             command.input = self._text[self._at : stop]
             self._at = after
         self._here_documents.clear()
@@ -368,10 +368,10 @@ def _run_by_find(words: list[str]) -> Iterator[_Command]:
             runs = True
 
 
-def _made(words: list[str], given: str = "") -> Iterator[_Command]:
+def _made(words: list[str], stdin: str = "") -> Iterator[_Command]:
     command = _Command()
     command.words = words
-    command.input = given
+    command.input = stdin
     if _trim(command):
         yield command
 
@@ -429,12 +429,12 @@ def _fits(pattern: list[str], words: list[str]) -> bool:
         stars and len(words) <= len(pattern) - stars
     ):
         return False
-    given = _options(words)
+    options = _options(words)
     names: list[str] = []
     anywhere = pattern[0] in TAKES_ANY
     for word in pattern[1:]:
         if word[:1] == "-":
-            if not _has_option(word, given):
+            if not _has_option(word, options):
                 return False
             anywhere |= not names
         elif word != "*":
@@ -453,14 +453,14 @@ def _plain(word: str) -> str:
 
 def _options(words: list[str]) -> set[str]:
     """Return the options of a command under all their names, and each letter of `-rf`."""
-    given: set[str] = set()
+    options: set[str] = set()
     for word in words[1:]:
         if word[:1] == "-":
-            given |= {word, word.partition("=")[0], *_letters(word)}
+            options |= {word, word.partition("=")[0], *_letters(word)}
     for *heads, one, other in SAME:
-        if given & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
-            given |= {one, other}
-    return given
+        if options & {one, other} and heads[0] == words[0] and set(heads) <= set(words):
+            options |= {one, other}
+    return options
 
 
 def _letters(option: str) -> set[str]:
@@ -468,23 +468,23 @@ def _letters(option: str) -> set[str]:
     return {f"-{letter}" for letter in letters[1]} if letters else set()
 
 
-def _has_option(option: str, given: set[str]) -> bool:
+def _has_option(option: str, options: set[str]) -> bool:
     letters = _letters(option)
-    return bool(letters and letters <= given) or any(
-        _like(option, one) for one in given
+    return bool(letters and letters <= options) or any(
+        _like(option, one) for one in options
     )
 
 
 def _in_order(names: list[str], words: list[str], anywhere: bool) -> bool:
     """Return whether the command has these words in this order, the first as its subcommand unless it may be anywhere."""
-    found = 0
+    place = 0
     for before, word in pairwise(words):
-        if found == len(names):
+        if place == len(names):
             break
         if word[:1] == "-":
             continue
-        if _like(names[found], word):
-            found += 1
-        elif not (anywhere or found or _MAY_TAKE_VALUE.match(before)):
+        if _like(names[place], word):
+            place += 1
+        elif not (anywhere or place or _MAY_TAKE_VALUE.match(before)):
             return False
-    return found == len(names)
+    return place == len(names)

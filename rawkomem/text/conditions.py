@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..model.values import TYPE_CHECKING, Problem, error, record, replace, warning
 from .clean import clean, late_regex
 from .language import language, language_cache, spell_out_names, spelled_out_names
-from .paths import fits_glob, is_file_glob, paths_in, spell_out_glob
+from .paths import are_in_order, fits_glob, is_file_glob, paths_in, spell_out_glob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -148,9 +148,8 @@ REGEX_SIGN = late_regex(r"[\\()\[\]]|\A\^|\$\Z|\|\^|\$\|")
 HUMPS = late_regex(
     r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])"
 )
-QUANTIFIER = late_regex(
-    r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)"
-)  # `c++`, `a+b` and `impl*auth` have none
+# `c++`, `a+b` and `impl*auth` have none
+QUANTIFIER = late_regex(r".\{(?=\d).*\}|[.)\]}][*+?]|[^\W_]\?| \?(?=\w)")
 BARE_STAR = late_regex(r"(?<![.)\]}])(?<!\\.)\*")
 DOUBLE_PLUS = late_regex(r"\+(?=\+)|(?<=\+)\+")
 # replaces `.*` while a pattern is parsed: clean() removes this character from every text
@@ -206,17 +205,15 @@ class Condition:
     text: str
     form: str
     how: str = ""
-    parts: tuple[
-        tuple[str, ...], ...
-    ] = ()  # alternatives: pieces in order, globs, or specific stems
+    # alternatives: pieces in order, globs, or specific stems
+    parts: tuple[tuple[str, ...], ...] = ()
     phrase: str = ""  # text that also fires if a task contains it literally
     notes: tuple[Note, ...] = ()
     size: int = 0  # of a regex, in instructions
 
 
-known_conditions: dict[str, Condition] = (
-    language_cache()
-)  # cache; index/ingest.py adds conditions that were parsed before
+# cache; index/ingest.py adds conditions that were parsed before
+known_conditions: dict[str, Condition] = language_cache()
 
 
 def read_condition(pattern: str) -> Condition:
@@ -236,7 +233,7 @@ def read_conditions(
     With the engine of a task, reading uses up its budget; the patterns after that are left out.
     """
     left = MAX_COMPILED
-    found = []
+    conditions = []
     for pattern in patterns:
         if engine is not None and engine.left <= 0:
             break
@@ -248,8 +245,8 @@ def read_conditions(
         left -= cost
         if engine is not None:
             engine.left -= cost + READING_WORK
-        found.append(condition)
-    return found
+        conditions.append(condition)
+    return conditions
 
 
 def _read_new(pattern: str, compiles: bool = True) -> Condition:
@@ -264,20 +261,22 @@ def _read_new(pattern: str, compiles: bool = True) -> Condition:
         and not _has_signs(_prose(sentence))
         and "*" not in sentence
     ):
-        found = Condition(
+        condition = Condition(
             text, LANGUAGE, WORDS, condition_clauses(text), condition_body(text)
         )
     elif not is_file_glob(text):
-        found = _read_pattern(text, compiles)
-    elif (globs := spell_out_glob(text)) and not any(map(_fits_every_file, globs)):
-        found = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
+        condition = _read_pattern(text, compiles)
+    elif (globs := spell_out_glob(text)) and not any(
+        all(fits_glob(glob, path) for path in NONSENSE_FILES) for glob in globs
+    ):
+        condition = Condition(text, GLOB, PATHS, tuple((glob,) for glob in globs))
     else:
-        found = _refused_condition(text, TOO_WIDE)
-    return replace(found, notes=(BACKSPACE, *found.notes)) if "\b" in pattern else found
-
-
-def _fits_every_file(glob: str) -> bool:
-    return all(fits_glob(glob, path) for path in NONSENSE_FILES)
+        condition = _refused_condition(text, TOO_WIDE)
+    return (
+        replace(condition, notes=(BACKSPACE, *condition.notes))
+        if "\b" in pattern
+        else condition
+    )
 
 
 def pack_condition(condition: Condition) -> str:
@@ -360,11 +359,11 @@ def _read_pieces(
 
 def word_parts(text: str) -> set[str]:
     """Return the words of a text in lower case, and the parts of words like `authToken`, `HTTPServer` and `python3`."""
-    found = set(language().words(text))
+    parts = set(language().words(text))
     for word in set(WORD.findall(text)):
         if not (word.islower() and word.isalpha()) and not word.isdecimal():
-            found.update(HUMPS.split(word.lower() if word.isupper() else word))
-    return {part.lower() for part in found}
+            parts.update(HUMPS.split(word.lower() if word.isupper() else word))
+    return {part.lower() for part in parts}
 
 
 def base_forms(word: str) -> tuple[str, ...]:
@@ -436,7 +435,7 @@ def _read_regex(text: str) -> Condition:
 
 def _alternatives(source: str) -> list[str]:
     """Return the alternatives of a regex that are in no group."""
-    found, start, depth, in_class = [], 0, 0, False
+    alternatives, start, depth, in_class = [], 0, 0, False
     escaped = False
     for at, sign in enumerate(source):
         if escaped or sign == "\\":
@@ -446,9 +445,9 @@ def _alternatives(source: str) -> list[str]:
         elif sign in "()":
             depth += 1 if sign == "(" else -1
         elif sign == "|" and depth == 0:
-            found.append(source[start:at])
+            alternatives.append(source[start:at])
             start = at + 1
-    return [*found, source[start:]]
+    return [*alternatives, source[start:]]
 
 
 def _as_whole_words(part: str) -> str:
@@ -524,8 +523,8 @@ def _compile_regex(source: str, max_bytes: int) -> tuple[Any, tuple[Note, ...]]:
         )
         if reason.startswith(RE2_LIMITS):
             return None, (TOO_LARGE,)
-        said = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
-        return None, (Note("bad-regex", said, REGEX_HINT),)
+        text = f"is no regex RE2 can run ({reason}), so it is matched as plain text"
+        return None, (Note("bad-regex", text, REGEX_HINT),)
 
 
 # Test whether a whenToUse condition fires on a text, and find problems with conditions for
@@ -602,14 +601,14 @@ def situation_of(text: str, engine: Engine | None = None) -> Situation:
     text = text[:MAX_TEXT_CHARS]
     lower = text.lower()
     lines = tuple(" ".join(line.split()) for line in lower.split("\n"))
-    found = frozenset(base for word in word_parts(text) for base in base_forms(word))
+    words = frozenset(base for word in word_parts(text) for base in base_forms(word))
     stems, paths = frozenset(specific_stems(text)), tuple(paths_in(lower))
     names = "".join(f" \n {name}" for name in spelled_out_names(text)).lower()
     return Situation(
         text,
         " ".join(lower.split()) + names,
         lines,
-        found,
+        words,
         stems,
         paths,
         engine or Engine(),
@@ -676,18 +675,18 @@ def everyday_hits(condition: Condition) -> int:
 def condition_problems(patterns: Iterable[str], line: int = 1) -> list[Problem]:
     """Return the problems that `rawkomem check` reports about a memory's conditions."""
     given = list(patterns)
-    found = []
+    problems = []
     if len(given) > MAX_PATTERNS:
         message = f"whenToUse has {len(given)} patterns: {MAX_PATTERNS} at most"
         hint = "join related words with | or keep the few that matter"
-        found.append(error("too-many-conditions", message, hint, line))
+        problems.append(error("too-many-conditions", message, hint, line))
     given = given[:MAX_PATTERNS]
     for pattern, condition in zip(given, read_conditions(given), strict=True):
         shown = clean(pattern)[:MAX_SHOWN_PATTERN_CHARS]
         for note in condition.notes:
             message = f"whenToUse {shown!r} {note.text}"
-            found.append(warning(note.code, message, note.hint, line, quote=pattern))
-    return found
+            problems.append(warning(note.code, message, note.hint, line, quote=pattern))
+    return problems
 
 
 def why_unusable(pattern: str) -> Note | None:
@@ -724,7 +723,7 @@ def _pieces_fire(condition: Condition, situation: Situation) -> Fired | None:
         if len(pieces) == 1:
             fires_here = _word_fires(pieces[0], situation)
         else:
-            fires_here = any(_are_in_order(pieces, line) for line in situation.lines)
+            fires_here = any(are_in_order(pieces, line) for line in situation.lines)
         if fires_here:
             return Fired(how, "*".join(pieces))
     return None
@@ -770,13 +769,3 @@ def _stands_alone(text: str, start: int, end: int, ascii: bool) -> bool:
         if ascii
         else len(ending) <= MAX_ENDING_CHARS
     )
-
-
-def _are_in_order(pieces: tuple[str, ...], line: str) -> bool:
-    at = 0
-    for piece in pieces:
-        at = line.find(piece, at)
-        if at < 0:
-            return False
-        at += len(piece)
-    return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from ..model.values import record
 from .chunks import counted
@@ -95,29 +96,24 @@ def difference(old: str, new: str) -> Parts:
     whole = [(OLD, old), (NEW, new)]
     for units in (WORDS, LINES):
         one, other = units.findall(old), units.findall(new)
-        start = _count_equal(one, other)
-        one, other, same = one[start:], other[start:], "".join(one[:start])
-        end = _count_equal(one[::-1], other[::-1])
-        one, other, rest = (
-            one[: len(one) - end],
-            other[: len(other) - end],
-            "".join(one[len(one) - end :]),
-        )
+        total = len(one) + len(other)
+        start = _shared_start(one, other)
+        one, other = one[len(start) :], other[len(start) :]
+        end = _shared_start(one[::-1], other[::-1])[::-1]
+        one, other = one[: len(one) - len(end)], other[: len(other) - len(end)]
         if max(len(one), len(other)) <= MAX_COMPARED:
             steps = SequenceMatcher(None, one, other)
-            alike = (
-                start + end + sum(block.size for block in steps.get_matching_blocks())
-            )
-            if 2 * alike >= MIN_ALIKE * (len(one) + len(other) + 2 * (start + end)):
-                whole = [(SAME, same), *_changed_parts(steps, one, other), (SAME, rest)]
+            alike = sum(block.size for block in steps.get_matching_blocks())
+            if 2 * (len(start) + alike + len(end)) >= MIN_ALIKE * total:
+                changed = _changed_parts(steps, one, other)
+                whole = [(SAME, "".join(start)), *changed, (SAME, "".join(end))]
             break
     return [part for part in whole if part[1]]
 
 
-def _count_equal(one: list[str], other: list[str]) -> int:
-    """Return how many items two lists have in common before the first that differs."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _shared_start(one: list[str], other: list[str]) -> list[str]:
+    pairs = zip(one, other, strict=False)
+    return [unit for unit, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
 
 def _changed_parts(

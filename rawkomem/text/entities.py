@@ -13,8 +13,6 @@ from ..model.entries import Memory, Value
 from ..model.values import names_of_key, record
 from .paths import paths_in
 
-# Find entities in a text (`kind:slug`) and in the folders of a path.
-
 ENTITY_KINDS = ("project", "agent", "feature", "person", "business", "chore")
 # Folders, the kind of entity that the name below them stands for, and a suffix for the name; in this order.
 ENTITY_FOLDERS = (
@@ -53,15 +51,15 @@ def entities_in(text: str) -> tuple[str, ...]:
 def entities_in_path(path: str) -> tuple[str, ...]:
     """Return the entities that a path's folders stand for: `packages/mail/src` gives `project:mail`."""
     parts = path.lower().replace("\\", "/").split("/")
-    found = []
+    entities = []
     for folders, kind, ending in ENTITY_FOLDERS:
         below = next(
             (name for folder, name in pairwise(parts) if folder in folders), ""
         )
         name = re.split(r"[^\w-]", below)[0].strip("-_")
         if name:
-            found.append(f"{kind}:{name}{ending}")
-    return tuple(found)
+            entities.append(f"{kind}:{name}{ending}")
+    return tuple(entities)
 
 
 def entities_of(memory: Memory) -> tuple[str, ...]:
@@ -129,14 +127,16 @@ def _plain_name(text: str) -> str:
 def resolve_entity(typed: str, known: Iterable[str]) -> ResolvedEntity:
     """Return the one entity that a person means, or a message that the name is unknown or ambiguous."""
     known = sorted(set(known))
-    found = matching_entities(typed, known)
-    if len(found) > 1:
-        return ResolvedEntity((), f"{typed!r} may be {_entity_listing(found)}", found)
-    if found and found[0] in known:
-        return ResolvedEntity(found)
+    entities = matching_entities(typed, known)
+    if len(entities) > 1:
+        return ResolvedEntity(
+            (), f"{typed!r} may be {_entity_listing(entities)}", entities
+        )
+    if entities and entities[0] in known:
+        return ResolvedEntity(entities)
     there = f"there are {_entity_listing(known)}"
     there = there if known else "no memory names any entity yet"
-    return ResolvedEntity(found, f"no memory names the entity {typed!r}; {there}")
+    return ResolvedEntity(entities, f"no memory names the entity {typed!r}; {there}")
 
 
 def _entity_listing(names: Sequence[str]) -> str:
@@ -187,19 +187,19 @@ GROUPED_DIGITS = re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}")
 
 def normalize_currency(text: str) -> str:
     """Return one sum in one currency as `CODE number`; any other text, also a range, unchanged."""
-    found = SUM_PATTERN.fullmatch(text.strip())
-    if not found:
+    match = SUM_PATTERN.fullmatch(text.strip())
+    if not match:
         return text
     names = {
         CURRENCY_NAMES[name.lower()]
-        for name in (found["before"], found["after"])
+        for name in (match["before"], match["after"])
         if name
     }
-    number = _sum_number(found["number"])
+    number = _sum_number(match["number"])
     if len(names) != 1 or number is None:
         return text
-    number *= SUM_SCALES.get((found["scale"] or "").lower(), 1)
-    minus = "-" if found["minus"] or found["sign"] else ""
+    number *= SUM_SCALES.get((match["scale"] or "").lower(), 1)
+    minus = "-" if match["minus"] or match["sign"] else ""
     return f"{names.pop()} {minus}{_plain_number(number)}"
 
 

@@ -33,14 +33,14 @@ def porter_stems(words: Sequence[str]) -> list[str]:
 
     if not _fts5:
         _fts5.append(apsw.Connection(":memory:").fts5_tokenizer("porter", ["ascii"]))
-    found: list[str] = _fts5[0](
+    tokens: list[str] = _fts5[0](
         " ".join(plain).encode(),
         apsw.FTS5_TOKENIZE_DOCUMENT,
         None,
         include_offsets=False,
         include_colocated=False,
     )
-    stems = iter(found)
+    stems = iter(tokens)
     return [
         next(stems) if word.isascii() and word.isalnum() else word for word in words
     ]
@@ -84,8 +84,8 @@ def hump_parts(text: str) -> list[str]:
     """Return the parts of names with inner capitals in a text, in order: `invoiceTotal` → invoice, Total."""
     others = [word for word in text.split() if not word.islower()]
     capital = " ".join(word for word in others if word[1:] != word[1:].lower())
-    found = HUMPED_NAME.findall(capital) if capital else ()
-    names = [name for name in found if len(name) <= MAX_NAME_CHARS]
+    candidates = HUMPED_NAME.findall(capital) if capital else ()
+    names = [name for name in candidates if len(name) <= MAX_NAME_CHARS]
     return [part for name in names for part in _at_capitals(name)]
 
 
@@ -124,12 +124,6 @@ def _at_capitals(name: str) -> list[str]:
     return parts if len(parts) > 1 and min(map(len, parts)) >= MIN_PART_CHARS else []
 
 
-# Provide words, stems and function words of the language of memories and tasks. RAWKOMEM_LANGUAGE
-# names it.
-#
-# Its data is in `languages/<code>.py`. The search index uses
-# FTS5's stems instead.
-
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "RAWKOMEM_LANGUAGE"
 
@@ -144,9 +138,8 @@ class Language:
     """A human language, as data."""
 
     code: str
-    stop_words: frozenset[
-        str
-    ]  # function words: never the subject, and never enough to fire a condition
+    # function words: never the subject, and never enough to fire a condition
+    stop_words: frozenset[str]
     # words of any task: by themselves they do not name a subject
     generic_words: frozenset[str]
     stemmer: Stemmer
@@ -155,9 +148,8 @@ class Language:
     negations: frozenset[str] = frozenset()
     # first words of a condition that is a sentence
     openers: frozenset[str] = frozenset()
-    exceptions: tuple[
-        str, ...
-    ] = ()  # phrases that start the part of a condition that says when NOT to use a memory
+    # phrases that start the part of a condition that says when NOT to use a memory
+    exceptions: tuple[str, ...] = ()
     alternative: str = ""  # the word between two alternatives of a condition
     # words with a full stop that does not end a sentence
     abbreviations: tuple[str, ...] = ()
@@ -177,14 +169,14 @@ class Language:
         In a script without spaces, each two neighboring signs are a term. An emoji is a word.
         """
         if text.isascii():
-            found = self.words(text)
+            words = self.words(text)
         else:
             from .scripts import terms_of  # tables that ASCII texts do not need
 
-            found = terms_of(text)
+            words = terms_of(text)
         if text == text.lower():
-            return found
-        return found + [part.lower() for part in hump_parts(text)]
+            return words
+        return words + [part.lower() for part in hump_parts(text)]
 
     def is_stop(self, word: str) -> bool:
         """Return whether a lower-case word is a function word."""
@@ -196,12 +188,12 @@ class Language:
 
     def content_terms(self, text: str) -> list[str]:
         """Return the terms of a text without function words, in order."""
-        found = [term for term in self.terms(text) if term not in self.stop_words]
+        terms = [term for term in self.terms(text) if term not in self.stop_words]
         if text.isascii():
-            return found
+            return terms
         from .scripts import FUNCTION_WORDS
 
-        return [term for term in found if term not in FUNCTION_WORDS]
+        return [term for term in terms if term not in FUNCTION_WORDS]
 
     def stem(self, word: str) -> str:
         """Return the stem of a lower-case word."""
@@ -274,10 +266,10 @@ def read_language(code: str) -> Language:
             f"unknown language {code[:20]!r}",
             f"set {LANGUAGE_VARIABLE} to one of {', '.join(known_languages())}",
         )
-    found: Language = __import__(
+    spoken: Language = __import__(
         f"{__package__}.languages.{code}", fromlist=["LANGUAGE"]
     ).LANGUAGE
-    return found
+    return spoken
 
 
 def known_languages() -> list[str]:
@@ -315,12 +307,10 @@ class SamenessLevel:
 
 # one can replace the other (cosine: neolata, RFC-0011)
 DUPLICATE = SamenessLevel(0.95, 0.9)
-NEAR_DUPLICATE = SamenessLevel(
-    0.9, 0.8
-)  # one confirms the other; below 0.8, texts on sibling functions would match
-SIMILAR = SamenessLevel(
-    0.8, 0.6, subject_only=True
-)  # both have one subject; one may be a newer version of the other
+# one confirms the other; below 0.8, texts on sibling functions would match
+NEAR_DUPLICATE = SamenessLevel(0.9, 0.8)
+# both have one subject; one may be a newer version of the other
+SIMILAR = SamenessLevel(0.8, 0.6, subject_only=True)
 
 
 @record
@@ -346,10 +336,10 @@ def statement_of(text: str) -> ContentWords:
 
 def numbers_and_negations(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the numbers and the negations in a text."""
-    said = text.replace("'", "").replace("’", "").lower()
-    odd = (word.strip(WORD_EDGES) for word in set(said.split()) if not word.isalpha())
+    lower = text.replace("'", "").replace("’", "").lower()
+    odd = (word.strip(WORD_EDGES) for word in set(lower.split()) if not word.isalpha())
     numbers = frozenset(word for word in odd if any(c.isdigit() for c in word))
-    return numbers, language().negations.intersection(language().words(said))
+    return numbers, language().negations.intersection(language().words(lower))
 
 
 def says_same(

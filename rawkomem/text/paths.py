@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from ..model.values import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 # stripped from both ends of a path; a full stop only from its end
 PATH_QUOTES = "\"'`,;:!?()[]{}<>*"
 MAX_PATH_LENGTH = 512  # characters; longer words are not paths
@@ -71,14 +76,14 @@ def split_outside_braces(text: str, anywhere: str = "") -> list[str]:
 
 def paths_in(task: str) -> list[str]:
     """Return the words of a lower-case task that could be paths or file names."""
-    found = (
+    words = (
         word.lstrip(PATH_QUOTES).rstrip(PATH_QUOTES + ".")
         for word in task.split()
         if "." in word or "/" in word
     )
     fine = (
         path
-        for path in found
+        for path in words
         if path and len(path) <= MAX_PATH_LENGTH and path.count("/") < MAX_FOLDERS
     )
     return list(dict.fromkeys(fine))[:MAX_PATHS]
@@ -90,12 +95,11 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
     `**` matches any number of folders.
     """
     wanted = pattern.removeprefix("./").strip("/").split("/")
-    given = path.removeprefix("./").strip("/").split("/")
+    parts = path.removeprefix("./").strip("/").split("/")
     if len(wanted) > MAX_FOLDERS:
         return False
-    reach = [True] + [False] * len(
-        given
-    )  # reach[n]: whether the segments so far match the first n parts of the path
+    # reach[n]: whether the segments so far match the first n parts of the path
+    reach = [True] + [False] * len(parts)
     for segment in wanted if anchored else ("**", *wanted):
         if segment == "**":
             for at in range(1, len(reach)):
@@ -103,9 +107,20 @@ def fits_glob(pattern: str, path: str, anchored: bool = False) -> bool:
         else:
             reach = [False] + [
                 reach[at] and fits_wildcards(segment, name)
-                for at, name in enumerate(given)
+                for at, name in enumerate(parts)
             ]
     return reach[-1]
+
+
+def are_in_order(parts: Iterable[str], line: str) -> bool:
+    """Tell whether a line holds all parts, each after the one before."""
+    at = 0
+    for part in parts:
+        at = line.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
 
 def fits_wildcards(pattern: str, text: str, one: str = "?") -> bool:

@@ -111,9 +111,8 @@ class SplitPrompt:
     paste: str = ""  # output, logs, diffs, code
     command: str = ""  # the name of a slash command
     is_host: bool = False  # the host wrote all of it
-    lines: tuple[
-        tuple[str, str], ...
-    ] = ()  # all lines with the kind of pasted block; empty if typed
+    # all lines with the kind of pasted block; empty if typed
+    lines: tuple[tuple[str, str], ...] = ()
 
 
 def read_prompt(text: str) -> SplitPrompt:
@@ -140,18 +139,16 @@ def read_prompt(text: str) -> SplitPrompt:
 
 def sentences_of(ask: str) -> list[str]:
     """Return the sentences of a request, with short ones joined. Of many, return the first and the last ones."""
-    parts: list[str] = []
-    for line in ask.split("\n"):
-        line = line.strip().lstrip("-*•> ").strip()
-        for end in SENTENCE_ENDS:
-            line = line.replace(end, f"{end[0]}\n")
-        parts += [part for part in line.split("\n") if any(map(str.isalnum, part))]
+    lines = [line.strip().lstrip("-*•> ").strip() for line in ask.split("\n")]
+    text = "\n".join(lines)
+    for end in SENTENCE_ENDS:
+        text = text.replace(end, f"{end[0]}\n")
     joined: list[str] = []
-    for part in parts:
-        if joined and (
-            len(joined[-1].split()) < MIN_SENTENCE_WORDS
-            or len(part.split()) < MIN_SENTENCE_WORDS
-        ):
+    for part in text.split("\n"):
+        if not any(map(str.isalnum, part)):
+            continue
+        words = [len(one.split()) for one in (*joined[-1:], part)]
+        if joined and min(words) < MIN_SENTENCE_WORDS:
             joined[-1] = f"{joined[-1]} {part}"
         else:
             joined.append(part)
@@ -187,25 +184,17 @@ def without_tag(text: str, tag: str) -> tuple[str, list[str]]:
 
     A tag that is neither closed nor at the start of a line is kept: a person mentions it.
     """
-    close = f"</{tag}>"
-    kept, inside = list[str](), list[str]()
-    done, end, start = 0, text.find(close), text.find(f"<{tag}")
-    while start >= 0:
-        after = start + len(tag) + 1
-        opened = text.find(">", after, after + MAX_TAG_CHARS)
-        if 0 <= end < after:
-            end = text.find(close, after)
-        is_whole = end >= 0 or start == 0 or text[start - 1] == "\n"
-        if opened >= 0 and is_whole and text[after] in "> \n":
-            kept.append(text[done:start].rstrip())
-            inside.append(text[opened + 1 : end] if end >= 0 else text[opened + 1 :])
-            done = after = end + len(close) if end >= 0 else len(text)
-        start = text.find(f"<{tag}", after)
-    return (
-        ("\n".join([*kept, text[done:].lstrip("\r\n")]), inside)
-        if kept
-        else (text, inside)
-    )
+    from re import escape, split  # most prompts have no markup
+
+    opening = rf"<{escape(tag)}(?:[ \n][^>]{{0,{MAX_TAG_CHARS}}})?>"
+    # in the text up to the last end, every element has one, so that no search is in vain
+    closed, end, rest = text.rpartition(f"</{tag}>")
+    parts = split(rf"(?s){opening}(.*?){escape(end)}", closed + end) if end else [""]
+    parts[-1:] = split(rf"(?sm)^{opening}(.*)", parts[-1] + rest, maxsplit=1)
+    if len(parts) == 1:
+        return text, []
+    kept = [*map(str.rstrip, parts[:-1:2]), parts[-1].lstrip("\r\n")]
+    return "\n".join(kept), parts[1::2]
 
 
 def _slash_command(text: str) -> tuple[str, str]:
@@ -257,9 +246,8 @@ def _pasted_block(block: str, line: str, bare: str, after_blank: bool) -> str:
 
 def is_prose(line: str) -> bool:
     """Return whether a line reads like a person's: enough words, some of them function words, or not English."""
-    abroad = sum(
-        "\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line
-    )  # letters, not emoji
+    # letters, not emoji
+    abroad = sum("\xc0" <= c < "\u2000" or "\u2c00" <= c < "\U0001f000" for c in line)
     if 2 * abroad > len(line):
         return True
     words = language().words(line)
@@ -314,17 +302,8 @@ def both_ends(text: str, limit: int = MAX_ASK_CHARS, part: int = END_CHARS) -> s
     if not (tail[0].isspace() or text[-part - 1].isspace()):
         tail = tail[len(tail.split()[0]) :]
     before, after = (open_fence(one) for one in (head, text[: len(text) - len(tail)]))
-    return "\n".join(
-        filter(
-            None,
-            (
-                head.rstrip(),
-                before,
-                after,
-                tail.strip("\n") if after else tail.lstrip(),
-            ),
-        )
-    )
+    tail = tail.strip("\n") if after else tail.lstrip()
+    return "\n".join(filter(None, (head.rstrip(), before, after, tail)))
 
 
 def open_fence(text: str) -> str:

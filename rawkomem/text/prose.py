@@ -13,15 +13,13 @@ from math import log, sqrt
 
 from ..model.ids import slug
 from ..model.values import record
-from .chunks import fence_after
+from .chunks import fenced_lines
 from .conditions import subject_words
 from .language import language
 
-# Read the prose of a Markdown body: lines outside of code, and sentences.
-
 HEADING, ITEM, PARAGRAPH = "heading", "item", "paragraph"
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
-BACKTICKS = re.compile(r"`+")
+BACKTICKS = re.compile(r"(`+)")
 # A sentence ends at a mark, a space and then no small letter. Scripts without spaces have their own marks.
 SENTENCE_END = re.compile(
     r"(?<=[.!?…])[\"')\]]{0,2}\s+(?=[^\sa-z.,;:!?])|(?<=[。！？])"
@@ -30,11 +28,7 @@ SENTENCE_END = re.compile(
 
 def prose_lines(body: str) -> Iterator[str]:
     """Yield the lines of a body that are not in a code fence."""
-    fence = ""
-    for line in body.split("\n"):
-        before, fence = fence, fence_after(fence, line)
-        if not before and not fence:
-            yield line
+    yield from (line for line, is_code in fenced_lines(body) if not is_code)
 
 
 def without_code(line: str) -> str:
@@ -44,23 +38,19 @@ def without_code(line: str) -> str:
 
 def code_spans(line: str) -> Iterator[tuple[str, bool]]:
     """Yield (text, is code) for each piece of a line. A code span ends at a run of as many backticks as it started."""
-    runs = [run.span() for run in BACKTICKS.finditer(line)]
-    # of each run: the next run of the same length, or itself
-    closing = [*range(len(runs))]
-    later: dict[int, int] = {}
-    for number in reversed(range(len(runs))):
-        length = runs[number][1] - runs[number][0]
-        closing[number] = later.get(length, number)
-        later[length] = number
-    at = number = 0
-    while number < len(runs):
-        if closing[number] > number:
-            start, end = runs[number][0], runs[closing[number]][1]
-            yield line[at:start], False
-            yield line[start:end], True
-            at, number = end, closing[number]
-        number += 1
-    yield line[at:], False
+    pieces = BACKTICKS.split(line)  # a text, a run, a text, …
+    plain, at = [pieces[0]], 1
+    while at < len(pieces):
+        try:
+            end = pieces.index(pieces[at], at + 1)
+        except ValueError:  # nothing closes this run
+            plain += pieces[at : at + 2]
+            at += 2
+            continue
+        yield "".join(plain), False
+        yield "".join(pieces[at : end + 1]), True
+        plain, at = [pieces[end + 1]], end + 2
+    yield "".join(plain), False
 
 
 def sentences(body: str, most: int = sys.maxsize) -> list[str]:
@@ -68,7 +58,7 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
 
     Each list item is a sentence that starts with the heading or words before the list: "Do not: …" negates it.
     """
-    found: list[str] = []
+    result: list[str] = []
     lead = ""
     for kind, text in _prose_blocks(body):
         parts = list(split_sentences(" ".join(text.split())))
@@ -79,10 +69,15 @@ def sentences(body: str, most: int = sys.maxsize) -> list[str]:
             parts[:1] = [f"{lead}: {part}" if lead else part for part in parts[:1]]
         else:
             lead = parts.pop().rstrip(": ") if text.endswith(":") else ""
-        found += parts
-        if len(found) >= most:
+        result += parts
+        if len(result) >= most:
             break
-    return found[:most]
+    return result[:most]
+
+
+def first_sentence(body: str) -> str:
+    """Return the first sentence of a body; empty if it has none."""
+    return "".join(sentences(body, 1))
 
 
 def _prose_blocks(body: str) -> Iterator[tuple[str, str]]:
@@ -130,9 +125,8 @@ def split_sentences(text: str) -> Iterator[str]:
 # Each next sentence is the one with most words that are common in the texts and not yet in the
 # summary (a greedy heap).
 
-MIN_NEW_SHARE = (
-    1 / 3
-)  # of a sentence's words: less allows repetitions, more loses facts next to known names
+# of a sentence's words: less allows repetitions, more loses facts next to known names
+MIN_NEW_SHARE = 1 / 3
 OPENING_WEIGHT = 1.25  # a text's first sentence usually names its subject
 MAX_SENTENCE_WORDS = 60  # a longer text is a listing or a log, not a sentence
 SENTENCE_ENDS = (".", "!", "?", "…", ":", ";", "。", "！", "？", '"', ")")
@@ -159,24 +153,18 @@ def extract_sentences(
     texts: Sequence[tuple[str, float]], most_words: int
 ) -> list[list[str]]:
     """Return the chosen sentences of each text; an empty list for a text that only repeats the others."""
-    found = _weighed_sentences(texts)
-    chosen = _chosen_sentences(
-        [
-            sentence
-            for sentence in found
-            if len(sentence.text.split()) <= MAX_SENTENCE_WORDS
-        ],
-        most_words,
-    )
-    said: list[list[str]] = [[] for _ in texts]
+    candidates = _weighed_sentences(texts)
+    short = [one for one in candidates if len(one.text.split()) <= MAX_SENTENCE_WORDS]
+    chosen = _chosen_sentences(short, most_words)
+    summaries: list[list[str]] = [[] for _ in texts]
     for sentence in sorted(chosen, key=lambda sentence: sentence.place):
-        said[sentence.place[0]].append(sentence.text)
-    if not chosen and found:  # all sentences are too long: take the start of the first
-        said[found[0].place[0]] = [
-            " ".join(found[0].text.split()[: min(MAX_SENTENCE_WORDS, most_words)])
-            + " …"
-        ]
-    return said
+        summaries[sentence.place[0]].append(sentence.text)
+    if not chosen and candidates:
+        # all sentences are too long: take the start of the first
+        first = candidates[0]
+        words = first.text.split()[: min(MAX_SENTENCE_WORDS, most_words)]
+        summaries[first.place[0]] = [" ".join(words) + " …"]
+    return summaries
 
 
 def join_sentences(parts: Iterable[str]) -> str:
@@ -194,50 +182,51 @@ def join_sentences(parts: Iterable[str]) -> str:
 
 
 def _weighed_sentences(texts: Sequence[tuple[str, float]]) -> list[Sentence]:
-    found: list[Sentence] = []
+    weighed: list[Sentence] = []
     for number, (body, weight) in enumerate(texts):
         for place, text in enumerate(sentences(body)):
             stems = frozenset(language().stems(text))
             if stems:
-                found.append(Sentence(text, (number, place), stems, weight))
-        if len(found) > MAX_SUMMARIZED_SENTENCES:
+                weighed.append(Sentence(text, (number, place), stems, weight))
+        if len(weighed) > MAX_SUMMARIZED_SENTENCES:
             break
-    return found[:MAX_SUMMARIZED_SENTENCES]
+    return weighed[:MAX_SUMMARIZED_SENTENCES]
 
 
-def _chosen_sentences(found: list[Sentence], most_words: int) -> list[Sentence]:
-    common = Counter(root for sentence in found for root in sentence.stems)
-    said: set[str] = set()
+def _chosen_sentences(candidates: list[Sentence], most_words: int) -> list[Sentence]:
+    common = Counter(root for sentence in candidates for root in sentence.stems)
+    covered: set[str] = set()
     chosen: list[Sentence] = []
     heap = [
-        (-_sentence_gain(sentence, said, common), sentence.place, number)
-        for number, sentence in enumerate(found)
+        (-_sentence_gain(sentence, covered, common), sentence.place, number)
+        for number, sentence in enumerate(candidates)
     ]
     heapify(heap)
     while heap:
         old, place, number = heappop(heap)
-        sentence = found[number]
-        gain = -_sentence_gain(sentence, said, common)
+        sentence = candidates[number]
+        gain = -_sentence_gain(sentence, covered, common)
         if gain > old:
             if gain < 0:
                 heappush(heap, (gain, place, number))
         elif len(sentence.text.split()) <= most_words:
             most_words -= len(sentence.text.split())
             chosen.append(sentence)
-            said |= sentence.stems
+            covered |= sentence.stems
     return chosen
 
 
 def _sentence_gain(
-    sentence: Sentence, said: set[str], common: Mapping[str, int]
+    sentence: Sentence, covered: set[str], common: Mapping[str, int]
 ) -> float:
     """Return how much a sentence adds to the summary; 0 if most of its words are in it already."""
-    new = sentence.stems - said
+    new = sentence.stems - covered
     if len(new) < MIN_NEW_SHARE * len(sentence.stems):
         return 0.0
-    told = sum(sorted(log(1 + common[root]) for root in new))  # sorted for equal sums
+    gains = sorted(log(1 + common[root]) for root in new)  # so that sums are equal
+    information = sum(gains)
     opening = OPENING_WEIGHT if sentence.place[1] == 0 else 1.0
-    return told / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
+    return information / sqrt(len(sentence.stems)) * (1 + sentence.weight) * opening
 
 
 # Find the words that name the subject of texts, for labels of clusters and topics.
@@ -252,9 +241,9 @@ class Vocabulary:
         self.forms = defaultdict[str, Counter[str]](Counter)
         for text in texts:
             self.texts += 1
-            found = subjects_of(text)
+            words = subjects_of(text)
             for root, form in dict(
-                zip(language().stemmer(found), found, strict=True)
+                zip(language().stemmer(words), words, strict=True)
             ).items():
                 self.count[root] += 1
                 self.forms[root][form] += 1
@@ -325,7 +314,7 @@ class InjectionScan:
 
 def scan_for_injection(text: str) -> InjectionScan:
     """Return the score of a text and the patterns of injected instructions in it."""
-    found = tuple(
+    names = tuple(
         name for name, pattern in _instruction_regexes if pattern.search(text)
     )
-    return InjectionScan(round(min(1.0, PATTERN_SCORE * len(found)), 1), found)
+    return InjectionScan(round(min(1.0, PATTERN_SCORE * len(names)), 1), names)

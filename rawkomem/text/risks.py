@@ -78,16 +78,16 @@ def risks_in(text: str) -> list[Risk]:
                 ((places[start], places[end]) if places else (start, end), why)
             )
     spans += [(match.span(), "encoded") for match in ENCODED.finditer(shown)]
-    found: list[Risk] = []
+    risks: list[Risk] = []
     # of two that start at the same place, the first rule counts
     for (start, end), why in sorted(spans, key=lambda item: item[0][0]):
-        if not found or (end > found[-1].end and start > found[-1].start):
+        if not risks or (end > risks[-1].end and start > risks[-1].start):
             words = one_line(shown[start:end], MAX_QUOTED_CHARS)
-            found.append(Risk(why, words, start, end))
-    found += [Risk(HIDDEN, name) for _, name in hidden_characters(text)]
+            risks.append(Risk(why, words, start, end))
+    risks += [Risk(HIDDEN, name) for _, name in hidden_characters(text)]
     if mixed := mixed_script(shown):
-        found.append(Risk(LOOKALIKE, f"a word with letters of {mixed}"))
-    return found
+        risks.append(Risk(LOOKALIKE, f"a word with letters of {mixed}"))
+    return risks
 
 
 def risks_of(item: Memory | Draft) -> list[Risk]:

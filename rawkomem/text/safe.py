@@ -86,15 +86,10 @@ _FRAME = "|".join((
     rf"{_DECORATED}+memory(?:{_DECORATED}|[:.])*\d",
     rf"memory(?:{_DECORATED}|[:.])*\d+\s*:",
 ))  # fmt: skip
-FRAME_WORDS = (
-    *ROLES,
-    *METADATA,
-    "type",
-    "memory",
-)  # every match of _FRAME has one after its decoration
-LINE_OF_FRAME = late_regex(
-    rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}"
-)  # also headings and their underlines
+# every match of _FRAME has one after its decoration
+FRAME_WORDS = (*ROLES, *METADATA, "type", "memory")
+# also headings and their underlines
+LINE_OF_FRAME = late_regex(rf"(?s)#+(?:\s|\Z)|(?:=+|-+)\s*\Z|{_FRAME}")
 LINE_OF_FRAME_IN_CODE = late_regex(rf"(?s)##+(?:\s|\Z)|{_FRAME}")
 # A sign that opens a tag, a comment, an item of the fenced format (`<3fa9c1 …`), words or facts of ours (`(critical, …`), or that closes a token.
 _SPACES = rf"{{0,{SEEN_CHARS}}}"

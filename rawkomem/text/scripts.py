@@ -116,33 +116,33 @@ def words_of(text: str) -> list[str]:
 
 def terms_of(text: str) -> list[str]:
     """Return the lower-case words of a text, in order; for scripts without spaces, each two neighboring signs."""
-    found: list[str] = []
+    terms: list[str] = []
     for word in words_of(text):
-        found += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
-    return found
+        terms += sign_pairs(word) if any(map(is_unspaced, word)) else [word]
+    return terms
 
 
 def sign_pairs(word: str) -> list[str]:
     """Return each two neighboring signs of a word in a script without spaces. Other letters and digits are words."""
-    found: list[str] = []
+    terms: list[str] = []
     for unspaced, signs in groupby(
         sign_clusters(word), key=lambda sign: is_unspaced(sign[0])
     ):
         run = [*signs]
         pairs = [one + other for one, other in pairwise(run)] if unspaced else []
-        found += pairs or ["".join(run)]
-    return found
+        terms += pairs or ["".join(run)]
+    return terms
 
 
 def sign_clusters(word: str) -> list[str]:
     """Return the signs of a word, each with the marks that follow it."""
-    found: list[str] = []
+    clusters: list[str] = []
     for character in word:
-        if found and is_mark(character):
-            found[-1] += character
+        if clusters and is_mark(character):
+            clusters[-1] += character
         else:
-            found.append(character)
-    return found
+            clusters.append(character)
+    return clusters
 
 
 def is_mostly_foreign(words: list[str]) -> bool:
@@ -241,11 +241,11 @@ def foreign_phrases(text: str) -> frozenset[tuple[str, ...]]:
         sign if sign == " " or sign.isalnum() or is_mark(sign) else "\n"
         for sign in text
     ]
-    found = set()
+    phrases = set()
     for line in "".join(plain).split("\n"):
         run = [unit for word in line.split() for unit in _phrase_units(word)]
-        found |= {_phrase_from(run[at:]) for at in range(len(run)) if run[at].weight}
-    return frozenset(found - {()})
+        phrases |= {_phrase_from(run[at:]) for at in range(len(run)) if run[at].weight}
+    return frozenset(phrases - {()})
 
 
 def _phrase_from(run: list[_PhraseUnit]) -> tuple[str, ...]:
@@ -292,9 +292,6 @@ def _sign_weight(sign: str) -> int:
         CHINESE_WEIGHT if code >= 0x3400 else SIGN_WEIGHT if is_foreign(sign[0]) else 0
     )
 
-
-# Detect look-alikes: words that mix scripts, keys that imitate a known key, and signs that imitate
-# other signs.
 
 LATIN_ALPHABET = range_edges("41-5A 61-7A C0-24F 250-2AF 1E00-1EFF FF21-FF3A FF41-FF5A")
 OTHER_SCRIPTS = {
@@ -366,9 +363,14 @@ def _mixed_scripts(word: str) -> str:
 
 
 def _fold_key(key: str) -> str:
-    seen = visible_text(key)[0]
-    plain = normalize("NFKD", seen).translate(LATIN_CAPITALS).casefold().strip()
-    return "".join(c for c in plain if not combining(c)).translate(LATIN_LETTERS)
+    seen = normalize("NFKD", visible_text(key)[0])
+    return _folded(seen).strip().translate(LATIN_LETTERS)
+
+
+def _folded(text: str) -> str:
+    """Return a decomposed text in small letters without marks; capitals that look like Latin ones become Latin."""
+    plain = text.translate(LATIN_CAPITALS).casefold()
+    return "".join(c for c in plain if not combining(c))
 
 
 _fold_known_key = cache(_fold_key)
@@ -394,9 +396,7 @@ def read_as_seen(line: str) -> tuple[str, list[int] | None]:
     return "".join(seen), [*places, len(line)]
 
 
-_plain_looks: dict[str, str] = {}
-
-
+@cache
 def _plain_look(character: str) -> str:
     """Return the plain characters, in lower case, that one character looks like."""
     if character in LINE_BREAKS:
@@ -405,16 +405,9 @@ def _plain_look(character: str) -> str:
         return " "
     if character.isascii():
         return character.lower()
-    if character not in _plain_looks:
-        sign = character.translate(LOOKALIKE_SIGNS)
-        plain = (
-            normalize("NFKD", sign)
-            .translate(LOOKALIKE_SIGNS)
-            .translate(LATIN_CAPITALS)
-            .casefold()
-        )
-        letters = "".join(c for c in plain if not combining(c))
-        letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
-        letters = "" if treatment_of(character) in UNSEEN else letters
-        _plain_looks[character] = " " if letters.isspace() else letters
-    return _plain_looks[character]
+    if treatment_of(character) in UNSEEN:
+        return ""
+    sign = normalize("NFKD", character.translate(LOOKALIKE_SIGNS))
+    letters = _folded(sign.translate(LOOKALIKE_SIGNS))
+    letters = letters if letters.isascii() else letters.translate(LATIN_LETTERS)
+    return " " if letters.isspace() else letters

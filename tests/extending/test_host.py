@@ -18,12 +18,12 @@ TOY = Host(
     user="hooks.json",
     home=("TOY_HOME", "~/.toy"),
     version=3,
-    events=(("onAsk", PROMPT), ("onDone", TURN)),
+    events={"onAsk": PROMPT, "onDone": TURN},
     handler=lambda event, command, seconds: {"command": f"{command}", "minutes": seconds / 60},
     grouped=False,
     skills=".toy/skills",
     mentions=(".toy/notes.md",),
-    fields=(("thread", "session"), ("question", "prompt"), ("log", "transcript"), ("where", "folder")),
+    fields={"thread": "session", "question": "prompt", "log": "transcript", "where": "folder"},
     max_context_bytes=4_000,
     answer=lambda call, context: {"toySays": context, "thread": call.session},
     transcript="toy",
@@ -52,7 +52,7 @@ def hook(event: str, told: dict[str, object], monkeypatch, project) -> bytes:
     """Answer a call as `rawkomem hook toy EVENT` does, with what it prints."""
     printed: list[bytes] = []
     monkeypatch.setattr(hooks, "read_stdin", lambda: json.dumps({**told, "where": str(project)}).encode())
-    monkeypatch.setattr(hooks, "_say", printed.append)
+    monkeypatch.setattr(hooks, "say", printed.append)
     hooks.run_hook("", ["toy", event])
     return b"".join(printed)
 

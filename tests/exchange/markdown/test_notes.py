@@ -166,6 +166,16 @@ def test_a_field_of_a_reserved_name_is_kept_under_another(tmp_path):
     assert entry.extra["original_about"] == "glaze" and entry.extra["original_id"] == "77" and not entry.about
 
 
+@pytest.mark.parametrize(
+    ("front", "source", "kept"), [("source: the book", "the book", None), ("source: [a, b]", "", ["a", "b"])]
+)
+def test_a_source_that_a_note_states_stays_with_the_memory(front, source, kept, tmp_path, repository):
+    (tmp_path / "kiln.md").write_text(f"---\nname: kiln\n{front}\n---\nThe kiln cools for a day.\n")
+    done = repository.exchange.import_from(str(tmp_path / "kiln.md"))
+    (entry,) = [item.entry for item in done.news]
+    assert not done.skipped and entry.source == source and entry.extra.get("original_source") == kept
+
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{b}: &{b} [*{a}, *{a}, *{a}, *{a}, *{a}, *{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
 )

@@ -121,4 +121,4 @@ def test_the_page_about_hosts_agrees_with_the_records():
         host = HOSTS[name]
         file = host.project or host.mcp.project or host.mcp.user
         events = host.events if host.has_hooks else ()
-        assert f"`{file}`" in row and all(f"`{event}`" in row for event, _ in events)
+        assert f"`{file}`" in row and all(f"`{event}`" in row for event in events)
