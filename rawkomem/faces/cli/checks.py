@@ -60,9 +60,6 @@ from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
 from .terminal import bracketed, note, say, say_json
 
-# Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
-# GitHub.
-
 # that a backslash escapes in Markdown
 PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")
 ANNOTATION_LEVELS = {
@@ -110,9 +107,6 @@ def _escaped_property(text: str) -> str:
     return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-# Implement `rawkomem tidy consolidate --staged`: find duplicates and contradictions of staged
-# memories.
-
 DUPLICATE = Fields(
     "file line code message hint id? other?",
     "{file}:{line}: {label}: {message} ({hint})",
@@ -126,36 +120,28 @@ SETTLED = Fields(
 
 def answer_duplicates(repositories: Iterable[Repository], apply: bool) -> int:
     """Print exact duplicates of staged memories, and proposals. Return 1 if there is a duplicate or a written entry."""
-    codes = [
-        _answer_duplicates_of(repository, apply)
-        for repository in repositories
-        if not _is_newer(repository, "nothing is checked")
-    ]
-    return max(codes, default=0)
-
-
-def _answer_duplicates_of(repository: Repository, apply: bool) -> int:
-    brought = repository.edits.brought()
-    if apply:
-        written = repository.edits.settle(brought, user_name())
-        answer(written, SETTLED)
-        if written:
-            root = os.path.relpath(repository.layout.root)
-            note(f"review the entries, run 'git add {root}', and commit again")
-        return 1 if written else 0
-    problems = duplicate_problems(brought)
-    answer(
-        [*map(_problem_row, problems), *_proposal_rows(repository, brought)], DUPLICATE
-    )
-    if problems:
-        note(
-            f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
-        )
-    return 1 if problems else 0
-
-
-def _problem_row(problem: Problem) -> dict[str, Any]:
-    return {**problem.__dict__, "file": printable(problem.path)}
+    code = 0
+    for repository in repositories:
+        if _is_newer(repository, "nothing is checked"):
+            continue
+        brought = repository.edits.brought()
+        if apply:
+            written = repository.edits.settle(brought, user_name())
+            answer(written, SETTLED)
+            if written:
+                root = os.path.relpath(repository.layout.root)
+                note(f"review the entries, run 'git add {root}', and commit again")
+                code = 1
+            continue
+        problems = duplicate_problems(brought)
+        rows = [{**one.__dict__, "file": printable(one.path)} for one in problems]
+        answer([*rows, *_proposal_rows(repository, brought)], DUPLICATE)
+        if problems:
+            note(
+                f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
+            )
+            code = 1
+    return code
 
 
 def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, Any]]:
@@ -169,8 +155,6 @@ def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, A
             "other": one.other.id,
         }
 
-
-# Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
 
 CHECK_NAMES = (*CHECKS, DUPLICATES, GUARD_CHECK)  # of all checks of staged files
 SECRETS = "secrets"  # the one check that does not depend on the format
@@ -231,13 +215,6 @@ def _answer_problems(
     if exceptions := len(problems) - len(left):
         note(f"{counted(exceptions, 'exception')} to guards")
     return left
-
-
-def _amend_staged(folder: str) -> int:
-    """Turn edits of committed memories into amendments, print the result, and return 0."""
-    for repository in staged_repositories(folder):
-        answer(repository.edits.as_amendments(user_name()), AMENDED)
-    return 0
 
 
 def _check_repository(
@@ -323,8 +300,6 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
         )
     return [*(name for name in CHECK_NAMES if not looked_at[name]), *names]
 
-
-# Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories.
 
 TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
 MAX_TITLE_CHARS = 100
@@ -512,8 +487,6 @@ def _redacted_data(value: Any) -> Any:
     )
 
 
-# Implement `rawkomem check`: report problems of memory files with line numbers and hints.
-
 FILE_PROBLEM = Fields(
     "file line=1.line level=1.level message=1.message hint=1.hint",
     "{file}:{line}: {level:<7} {message}{hint:? (%)|dim}",
@@ -590,7 +563,9 @@ def check_command(
             "--fix looks at the whole repository", "run 'rawkomem check --fix'"
         )
     if as_amendment:
-        return _amend_staged(folder)
+        for one in staged_repositories(folder):
+            answer(one.edits.as_amendments(user_name()), AMENDED)
+        return 0
     if fix:
         separated = open_repository(folder).edits.separate_copies()
         if not separated:

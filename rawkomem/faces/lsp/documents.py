@@ -30,17 +30,8 @@ from .positions import Span, fronts, lines_of, names_in
 T = TypeVar("T")
 
 
-# Cache the memories of one repository for an editor; reload them when files change.
-
 MAX_RECENT_RECALLS = 200  # latest recalls of the ledger that are searched
 DELETED = "deleted"
-
-
-def path_in(layout: Layout, file: str) -> str:
-    """Return the path of a memory file relative to its repository; empty for any other file. Opens nothing."""
-    file = os.path.abspath(file)
-    path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
-    return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
 
 
 class Shelf:
@@ -114,9 +105,6 @@ class Shelf:
         ]
 
 
-# Find the editor's documents, their repositories, and positions in the editor's units.
-
-
 @record
 class OpenDocument:
     """A memory file with the editor's text, saved or not."""
@@ -161,21 +149,17 @@ class Place:
         return span, self.document.shelf.meant(span.text) if span else self._around()
 
     def _around(self) -> list[Memory]:
-        front = next(
-            (
-                one
-                for one in fronts(self.document.lines)
-                if one.first <= self.line <= one.last
-            ),
-            None,
-        )
-        ids = [
-            entry.target
-            for entry in self.document.entries
-            if front and entry.line - 1 == front.first
-        ]
+        first = [
+            front.first
+            for front in fronts(self.document.lines)
+            if front.first <= self.line <= front.last
+        ][:1]
         known = self.document.shelf.memories
-        return [known[id] for id in ids if id in known]
+        return [
+            known[entry.target]
+            for entry in self.document.entries
+            if entry.line - 1 in first and entry.target in known
+        ]
 
 
 class Documents:
@@ -211,15 +195,12 @@ class Documents:
 
     def get(self, uri: str) -> OpenDocument | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
-        layout, path = _home_of(uri)
-        if layout is None:
+        home = home_of(uri)
+        if home is None:
             return None
+        layout, path = home
         text = self.text(uri)
         return OpenDocument(uri, path, self._shelf(layout), text, lines_of(text))
-
-    def is_memory_file(self, uri: str) -> bool:
-        """Tell whether a document is a memory file. Opens no repository."""
-        return _home_of(uri)[0] is not None
 
     def refresh(self) -> int:
         """Reload the memories of repositories with changed files; return how often memories were loaded so far."""
@@ -276,26 +257,24 @@ class Documents:
         except OSError:
             return ""
 
-    def units(self, text: str) -> int:
-        """Return the length of a text in the editor's units."""
-        return int(self.editor.workspace.position_codec.client_num_units(text))
-
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
         """Convert a span of a line to the editor's units."""
-        text = lines[line] if line < len(lines) else ""
-        columns = (self.units(text[:start]), self.units(text[:end]))
-        return lsp.Range(*(lsp.Position(line, column) for column in columns))
+        ends = lsp.Position(line, start), lsp.Position(line, end)
+        codec = self.editor.workspace.position_codec
+        return codec.range_to_client_units(lines, lsp.Range(*ends))
 
 
-def _home_of(uri: str) -> tuple[Layout | None, str]:
-    """Return the repository of a memory file and the file's path in it; (None, "") for any other file."""
-    file = to_fs_path(uri) or ""
+def home_of(uri: str) -> tuple[Layout, str] | None:
+    """Return the repository of a memory file and the file's path in it; None for any other file. Opens nothing."""
+    file = os.path.abspath(to_fs_path(uri) or "")
     try:
         layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
     except NotFound:
-        return None, ""
-    path = path_in(layout, file) if layout else ""
-    return (layout, path) if path else (None, "")
+        return None
+    if layout is None or not file.startswith(layout.root + os.sep):
+        return None
+    path = layout.relative(file)
+    return (layout, path) if path.partition("/")[0] in AREAS else None
 
 
 def uri_of(shelf: Shelf, path: str) -> str:

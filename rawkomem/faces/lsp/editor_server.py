@@ -21,8 +21,6 @@ from . import editing, features
 from .documents import Documents
 from .positions import locate_problem
 
-# Publish the problems that `rawkomem check` finds in a document, after every change.
-
 SEVERITY = {
     ERROR: lsp.DiagnosticSeverity.Error,
     WARNING: lsp.DiagnosticSeverity.Warning,
@@ -97,8 +95,6 @@ def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) 
     documents.editor.text_document_publish_diagnostics(params)
 
 
-# Notice files that change outside the editor: with the editor's file watcher, or else by polling.
-
 PATTERN = "**/.rawko/**/*.md"
 WATCHERS_ID = "rawkomem-files"
 INTERVAL_S = 2.0
@@ -131,8 +127,6 @@ async def _look_at_intervals(documents: Documents) -> None:
             known = version
             await check_all(documents)
 
-
-# Route the requests of an editor and show failures to the person.
 
 NOTIFICATIONS: dict[str, Callable[[Documents, Any], Awaitable[None]]] = {
     lsp.INITIALIZED: start_watching,

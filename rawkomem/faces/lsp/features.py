@@ -39,8 +39,6 @@ from .positions import (
     names_in,
 )
 
-# Complete frontmatter keys, their fixed values, tags and ids of memories.
-
 TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS_KEY = "tags"
@@ -170,8 +168,6 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
     ]
 
 
-# Find definitions, references and symbols.
-
 MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
 
 
@@ -196,20 +192,12 @@ def references_to(
     if place is None:
         return None
     shelf = place.document.shelf
-    _, wanted = place.meant()
-    found = [
-        _location(shelf, memory)
-        for memory in wanted
-        if params.context.include_declaration
-    ]
-    return [
-        *found,
-        *(
-            location
-            for memory in wanted
-            for location in _places_naming(documents, shelf, memory)
-        ),
-    ]
+    found: list[lsp.Location] = []
+    for memory in place.meant()[1]:
+        if params.context.include_declaration:
+            found.append(_location(shelf, memory))
+        found += _places_naming(documents, shelf, memory)
+    return found
 
 
 def workspace_symbols(
@@ -217,20 +205,17 @@ def workspace_symbols(
 ) -> list[lsp.SymbolInformation]:
     """Return the memories whose title, id and tags together hold every typed word."""
     words = params.query.casefold().split()
-    found = [
-        (shelf, memory)
-        for shelf in documents.shelves()
-        for memory in shelf.offered()
-        if all(
-            word in f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
-            for word in words
-        )
-    ]
-    return [
-        lsp.SymbolInformation(_location(shelf, memory), memory.title or memory.id, lsp.SymbolKind.String,
-                              container_name=memory.kind)
-        for shelf, memory in found[:MAX_SYMBOLS]
-    ]  # fmt: skip
+    found = []
+    for shelf in documents.shelves():
+        for memory in shelf.offered():
+            name = f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
+            if all(word in name for word in words):
+                where, title = _location(shelf, memory), memory.title or memory.id
+                symbol = lsp.SymbolInformation(
+                    where, title, lsp.SymbolKind.String, container_name=memory.kind
+                )
+                found.append(symbol)
+    return found[:MAX_SYMBOLS]
 
 
 def _places_naming(
@@ -249,11 +234,6 @@ def _places_naming(
 def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
     return lsp.Location(uri_of(shelf, memory.path), line_start(memory.line))
 
-
-# Write the text of hover cards and code lenses.
-#
-# The editor renders a card as Markdown, and anybody may have written the memory. So cards hold no
-# invisible characters, no images, and no text of quarantined or deleted memories.
 
 PREVIEW_CHARS = 600  # of a body in a card
 MAX_TASKS_SHOWN = 5  # for one condition
@@ -350,16 +330,13 @@ def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
     named = _code(one_line(condition, 200))
     if not lately:
         return harmless(f"{named} fired on none of the tasks in the ledger.")
-    tasks = "\n".join(
+    lines = [
         f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}"
-        for at, task in lately[:MAX_TASKS_SHOWN]
-    )
-    more = (
-        f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more"
-        if len(lately) > MAX_TASKS_SHOWN
-        else ""
-    )
-    return harmless(f"{named} fired recently on:\n\n{tasks}{more}")
+        for at, task in lately
+    ]
+    if more := lines[MAX_TASKS_SHOWN:]:
+        lines[MAX_TASKS_SHOWN:] = [f"- … and {len(more)} more"]
+    return harmless("\n".join([f"{named} fired recently on:\n", *lines]))
 
 
 def harmless(text: str) -> str:
@@ -372,9 +349,6 @@ def _code(text: str) -> str:
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     blank = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{blank}{text}{blank}{ticks}"
-
-
-# Answer requests for hover cards and code lenses.
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -410,27 +384,23 @@ def lenses(
     if document is None:
         return None
     shelf, teller = document.shelf, Teller(document.shelf)
-    begun = [(entry, shelf.memories[entry.id]) for entry in document.entries
-             if entry.creates and entry.id in shelf.memories]  # fmt: skip
-    return [
-        lsp.CodeLens(line_start(entry.line), _lens_command(shelf, memory, remark))
-        for entry, memory in begun
-        for remark in teller.remarks(memory)
-    ]
+    shown = []
+    for entry in document.entries:
+        memory = shelf.memories.get(entry.id)
+        if not memory or not entry.creates:
+            continue
+        # a lens opens the memory that supersedes this one, or does nothing if none does
+        newer = shelf.memories.get(memory.superseded_by)
+        place = [uri_of(shelf, newer.path), newer.line] if newer else None
+        does = SHOW_COMMAND if newer else ""
+        shown += [
+            lsp.CodeLens(
+                line_start(entry.line), lsp.Command(remark, does, arguments=place)
+            )
+            for remark in teller.remarks(memory)
+        ]
+    return shown
 
-
-def _lens_command(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
-    """Return the command of a lens: it opens the memory that supersedes this one, or does nothing if none does."""
-    newer = shelf.memories.get(memory.superseded_by)
-    if newer:
-        return lsp.Command(
-            remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line]
-        )
-    return lsp.Command(remark, "")
-
-
-# Answer two commands of the editor: search memories, and explain whether a memory is recalled for
-# a task.
 
 SEARCH_COMMAND, WHY_COMMAND = "rawkomem.search", "rawkomem.why"
 MAX_RESULTS = 20

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Hashable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from functools import wraps
 from threading import Lock, Thread
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ...files.installation import plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, read_stream
@@ -75,12 +75,9 @@ from .values import (
     SkillResult,
     SynthesisOptions,
     SynthesisResult,
-    checked_limit,
     read_options,
     value,
 )
-
-# Read files that a user names, and name the file in every error.
 
 
 @contextmanager
@@ -100,9 +97,6 @@ def read_text(file: str) -> str:
         return read_stream(stream, "the file")
 
 
-# Open a repository from the options of a mesh: its folder, its settings, and whether it may be
-# written.
-
 # OpenAI-compatible endpoints of the providers that the RFC names.
 PROVIDERS = {
     "openai": "https://api.openai.com/v1",
@@ -111,8 +105,6 @@ PROVIDERS = {
 }
 SKILL_FILES = (".yamo", ".md")
 
-
-# Cache answers in a long-lived process: in memory only, and only while the index does not change.
 
 # since the answer was made, no matter how often it is used (RFC-0011)
 TIME_TO_LIVE_S = 300.0
@@ -152,11 +144,6 @@ class AnswerCache:
         self._kept[key] = (self.clock(), answer)
 
 
-def refuse_write(*options: object) -> NoReturn:
-    """Raise Refused: every write of a mesh with `enable_memory` off does this."""
-    raise Refused("memory is switched off", "open the mesh with enable_memory=True")
-
-
 def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
     """Validate and return the options."""
     if options.llm_provider and options.llm_provider not in PROVIDERS:
@@ -185,7 +172,6 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     )
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
-        repository.core.write = refuse_write  # type: ignore[method-assign,assignment]
         return repository
     try:
         for folder in folders:
@@ -266,8 +252,6 @@ def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
     )
 
 
-# Provide the public API of RFC-0011 §4.1 without `await`.
-
 P = ParamSpec("P")
 T = TypeVar("T")
 Given = Mapping[str, Any]
@@ -322,6 +306,14 @@ class SyncMemoryMesh:
         return self._repository
 
     @property
+    def _writable(self) -> Repository:
+        """Return the repository. Raises Refused if `enable_memory` is off."""
+        if not self.options.enable_memory:
+            hint = "open the mesh with enable_memory=True"
+            raise Refused("memory is switched off", hint)
+        return self.repository
+
+    @property
     def _by(self) -> str:
         return name_of(self.options.agent_id)
 
@@ -348,9 +340,7 @@ class SyncMemoryMesh:
             memory = self.repository.get(memory.id)
         return record_of(memory)
 
-    def ingest(self, content: str, metadata: Given | None = None) -> MemoryRecord:
-        """Store a memory, as `add` does."""
-        return self.add(content, metadata)
+    ingest = add
 
     def get(self, id: str) -> MemoryRecord | None:
         """Return one memory, or None if the id is unknown."""
@@ -361,9 +351,7 @@ class SyncMemoryMesh:
         self, /, options: GetAllOptions | Given | None = None, **named: Any
     ) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
-        limit = checked_limit(
-            read_options(GetAllOptions, options, named).limit, least=0
-        )
+        limit = read_options(GetAllOptions, options, named).limit
         rows = self.repository.list(ONLY_MEMORIES)
         return self._records(
             self.repository.get_many([row.id for row in rows[: limit or None]])
@@ -394,7 +382,7 @@ class SyncMemoryMesh:
             raise NotFound(
                 f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids"
             )
-        written = self.repository.delete(memory.id, by=self._by)
+        written = self._writable.delete(memory.id, by=self._by)
         return not self.repository.core.waits_for_review(written.entry)
 
     def search(
@@ -402,7 +390,7 @@ class SyncMemoryMesh:
     ) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
         asked = read_options(SearchOptions, options, named)
-        limit = checked_limit(asked.limit)
+        limit = asked.limit
         only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
         core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
         version = core.read(lambda: core.index.catalogue.meta().get("listing"))
@@ -494,7 +482,7 @@ class SyncMemoryMesh:
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
         """Store a lesson (§8.3), or return the stored lesson of the same pattern if it is at least as confident."""
         told = Lesson(**vars(read_options(LessonContext, context)))
-        lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
+        lesson, _ = self._writable.lessons.learn(told, self._by, via="agent")
         return block_of(lesson)
 
     def query_lessons(
@@ -511,12 +499,7 @@ class SyncMemoryMesh:
                 f"unknown order {asked.order_by!r}",
                 f"use {QueryOptions.order_by!r}, the only order",
             )
-        return [
-            block_of(lesson)
-            for lesson in self.repository.lessons.search(
-                query, checked_limit(asked.limit)
-            )
-        ]
+        return [*map(block_of, self.repository.lessons.search(query, asked.limit))]
 
     @_publishes
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
@@ -531,7 +514,7 @@ class SyncMemoryMesh:
         return self._records(self.repository.get_many([row.id for row in ordered]))
 
     def _inherit(self, id: str, chain: Heritage) -> None:
-        self.repository.lessons.inherit(
+        self._writable.lessons.inherit(
             id, chain.intents, chain.hypotheses, chain.rationales, self._by
         )
 
@@ -560,7 +543,7 @@ class SyncMemoryMesh:
         extra = extra_from_metadata(
             checked_metadata({} if metadata is None else metadata)
         )
-        made = self.repository.skills.ingest(
+        made = self._writable.skills.ingest(
             yamo_text, source_file_path, self._by, "agent", extra
         )
         return skill_record_of(self.repository.skills.get(made.id))
@@ -569,7 +552,7 @@ class SyncMemoryMesh:
         self, /, query: str, options: SkillOptions | Given | None = None, **named: Any
     ) -> list[SkillResult]:
         """Return the skills that fit a question best (§5.3)."""
-        limit = checked_limit(read_options(SkillOptions, options, named).limit)
+        limit = read_options(SkillOptions, options, named).limit
         found = self.repository.skills.search(query, limit)
         return [skill_result_of(match.skill, match.score) for match in found]
 
@@ -577,13 +560,13 @@ class SyncMemoryMesh:
         self, /, options: SkillOptions | Given | None = None, **named: Any
     ) -> list[SkillResult]:
         """Return skills, most reliable first."""
-        limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
+        limit = read_options(SkillOptions, options, named).limit
+        return [*map(skill_result_of, self.repository.skills.list(limit))]
 
     @_publishes
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
         """Record whether a use of a skill succeeded; return its new reliability."""
-        skill = self.repository.skills.feedback(id, success, by=self._by)
+        skill = self._writable.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
     @_publishes
@@ -616,9 +599,6 @@ class SyncMemoryMesh:
     def format_results(self, results: Sequence[SearchResult]) -> str:
         """Return results as text for a prompt (§9.2)."""
         return format_results(results)
-
-
-# Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in threads.
 
 
 def _awaited(
@@ -692,9 +672,6 @@ class MemoryMesh:
         """Return results as text for a prompt (§9.2)."""
         return format_results(results)
 
-
-# Provide MemoryContextManager (RFC-0011 §4.3): it stores exchanges of a conversation and recalls
-# memories.
 
 MAX_RESPONSE_CHARS = 500  # of a response that are stored
 FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # importance by length, up to the share

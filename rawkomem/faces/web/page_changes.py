@@ -22,8 +22,6 @@ from ...text.clean import clean, one_line
 Said = Mapping[str, Any]  # the fields of a request
 Facts = dict[str, Any]
 
-# Read the fields of a request.
-
 MAX_REASON_CHARS = 500
 MAX_TITLE_CHARS = 300
 MAX_TEXT_CHARS = 12_000  # fit into one request (MAX_DECISION_BYTES) in any script
@@ -78,8 +76,6 @@ def _form_fields(said: Said) -> Facts:
             given[key] = texts_of(said, key, most, chars)
     return given
 
-
-# Add, edit and link memories, and vote on them.
 
 KINDS = [
     kind for kind in CREATES if kind not in GROUPS
@@ -236,8 +232,6 @@ def _take_warnings(repository: Repository) -> list[str]:
         else []
     )
 
-
-# Run an action on one or several memories, or on what waits for a decision; undo an action.
 
 MAX_CHOSEN = 500  # items of one action
 DECISIONS = (KEEP, ASK, DROP, BOTH, JOIN)

@@ -47,7 +47,6 @@ from ...repository.beliefs import (
 )
 from ...repository.beliefs import KINDS as WAITING_KINDS
 from ...state.changes import Names
-from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
 from ...state.history import Explained
@@ -55,6 +54,7 @@ from ...state.trust import is_valid, type_of
 from ...text.clean import clean, one_line
 from ...text.difference import compare
 from ..cli.answers import Fields
+from ..cli.listing import claim_line
 from .page_changes import (
     DECIDED_FIELDS,
     KINDS,
@@ -122,7 +122,7 @@ MEMORY = ROW.but(
 )
 WHOLE = Fields(
     "when:300 source:120 path:300 line claim valid_from valid_until helpful harmful",
-    claim=lambda memory: one_line(claim_text(memory), 200),
+    claim=lambda memory: one_line(claim_line(memory), 200),
 )
 TRUST = Fields(
     "value:round verified=standing.verified parts",
@@ -466,14 +466,9 @@ def _opposed(item: Waiting) -> tuple[str, str]:
     if any(item.said):
         return item.said[1], item.said[0]
     pair = [memory for memory in (item.other, item.memory) if memory]
-    claims = [*map(claim_text, pair)]
+    claims = [*map(claim_line, pair)]
     old, new = claims if all(claims) else (memory.body for memory in pair)
     return old, new
-
-
-def claim_text(memory: Memory) -> str:
-    claim = claim_of(memory)
-    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
 def _rival_facts(
