@@ -303,6 +303,9 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
 
 TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
 MAX_TITLE_CHARS = 100
+# before and after a heading, around a title, before a memory, its detail, and a line of a detail
+TEXT_MARKS = ("", "", "", "  ", "      ", "        ")
+MARKDOWN_MARKS = ("\n### ", "\n", "**", "- ", "  - ", "      - ")
 # GitHub shows a summary of at most 1 MiB. Of a larger one, each text is cut to the next of these numbers of characters.
 MAX_MARKDOWN_BYTES, MARKDOWN_LIMITS = 1_000_000, (0, 20_000, 2_000, 200)
 HEADINGS = {
@@ -410,37 +413,32 @@ def _difference_lines(
 ) -> Iterator[str]:
     """Yield the differences by what happened, as text or as Markdown, in full or with `most` characters of a text."""
     show = markdown_text if is_markdown else plain
+    head, end, bold, line, detail, inner = MARKDOWN_MARKS if is_markdown else TEXT_MARKS
     if is_markdown:
         yield "## Changes of the project's memories on this branch"
     if is_markdown and not differences:
         yield "\nNo memory changed."
-    head, title_mark, line, detail = (
-        ("\n### ", "**", "- ", "  - ") if is_markdown else ("", "", "  ", "      ")
-    )
     for kind in KINDS:
         items = [item for item in differences if item.what == kind]
         if items:
-            yield f"{head}{HEADINGS[kind]} ({len(items)})" + (
-                "\n" if is_markdown else ""
-            )
+            yield f"{head}{HEADINGS[kind]} ({len(items)}){end}"
         for item in items:
             memory = item.memory
             title = show(memory.title or memory.id, MAX_TITLE_CHARS)
             mark = show(bracketed(memory.status)) if item.what == ADDED else ""
-            yield f"{line}{title_mark}{title}{title_mark} {mark} {show(memory.id)}, {show(item.path)}"
+            yield f"{line}{bold}{title}{bold} {mark} {show(memory.id)}, {show(item.path)}"
             for key, text in _details(item):
                 yield f"{detail}{show(key)}: {show(text)}"
             for key, old, new in _changed_values(item):
                 texts = (redact(value_text(value), pii=False) for value in (old, new))
-                first, *rest = compare(*texts).lines(
-                    most, f"'rawkomem diff {span}' shows all"
-                )
-                inner = f"{detail[:-2]}    - " if is_markdown else f"{detail}  "
-                yield f"{detail}{show(key)}: {'' if rest else show(first, WHOLE)}".rstrip()
+                lines = compare(*texts).lines(most, f"'rawkomem diff {span}' shows all")
+                if len(lines) == 1:
+                    text = f"{detail}{show(key)}: {show(lines[0], WHOLE)}"
+                    yield text.rstrip()
+                    continue
+                yield f"{detail}{show(key)}:"
                 yield from (
-                    f"{inner}{show(text, WHOLE)}"
-                    for text in (first, *rest)
-                    if rest and text.strip()
+                    f"{inner}{show(text, WHOLE)}" for text in lines if text.strip()
                 )
 
 

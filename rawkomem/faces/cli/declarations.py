@@ -190,8 +190,6 @@ def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
     return declare
 
 
-# Group related commands under one name: `rawkomem lesson add`, `rawkomem lesson list`.
-
 IS_BARE = "rawkomem.bare"  # key in a context's meta: the user named only a group
 
 

@@ -31,8 +31,6 @@ from .options import DRY_RUN, FILTERS, YES
 from .syncing import with_bar
 from .terminal import note, say
 
-# Implement `rawkomem import` and `rawkomem export`.
-
 FORMS = list(WRITABLE_FORMATS)
 MAX_STAYING, MAX_STAYING_CHARS = 20, 100  # lines of a shortened file that are listed
 EVERY_STATUS = (
@@ -218,31 +216,19 @@ def _shorten(
     shorter = [page for page in pages if page.tokens[1] < page.tokens[0]]
     for page in shorter:
         before, after = page.before.splitlines(), page.after.splitlines()
-        say(
-            "\n".join(
-                unified_diff(before, after, page.place, page.place, n=1, lineterm="")
-            )
-        )
-    for page in shorter:
+        place = page.place
+        say("\n".join(unified_diff(before, after, place, place, n=1, lineterm="")))
         long, short = page.tokens
         note(
-            f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
+            f"{place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
         )
         staying = [one_line(line, MAX_STAYING_CHARS) for line in page.staying]
-        more = (
-            [f"and {len(staying) - MAX_STAYING:,} more"]
-            if len(staying) > MAX_STAYING
-            else []
-        )
-        note(
-            "\n  ".join(
-                [f"what stays in {page.place}:", *staying[:MAX_STAYING], *more]
-                if staying
-                else [
-                    f"nothing of {page.place} stays but a paragraph that names the memories"
-                ]
-            )
-        )
+        if more := staying[MAX_STAYING:]:
+            staying[MAX_STAYING:] = [f"and {len(more):,} more"]
+        if staying:
+            note("\n  ".join([f"what stays in {place}:", *staying]))
+        else:
+            note(f"nothing of {place} stays but a paragraph that names the memories")
     for page in pages if not shorter else ():
         why = f"run 'rawkomem import {shlex.quote(page.place)}' and activate the memories first"
         if OURS_BEGIN in page.before:
@@ -314,8 +300,6 @@ def export_command(
     files = as_dict(repository.exchange.export_folder(out, form, only))
     return {"folder": out, **files}
 
-
-# Implement `rawkomem trace project`: exchange memories with projects of LLMos.
 
 PROJECT = Fields(
     "dry_run entries known deleted skipped",

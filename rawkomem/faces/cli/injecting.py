@@ -36,18 +36,15 @@ def run_inject(
     if arguments == ["-"]:
         text = read_stdin(strict=False)
     repository = Repository.open(folder, layers=True)
-    task = Task(text, agent, plan, session)
-    only = filter_of(**which)
-    least = min_importance.lower()
     injection = repository.inject(
-        task,
+        Task(text, agent, plan, session),
         profile=profile,
         form=format,
         limit=limit,
-        min_importance=least,
+        min_importance=min_importance.lower(),
         budget=budget,
         strict=strict,
-        only=only,
+        only=filter_of(**which),
     )
     if as_json:
         INJECT_ANSWER.say(injection_json(injection), True)
@@ -55,7 +52,11 @@ def run_inject(
         sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.core.deepen_in_background()
-    tell_tight_budget(injection)
+    codes = [item.out.code for item in injection.left_out if item.out]
+    if "over-budget" in codes and not injection.items:
+        note(
+            f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
+        )
     if waiting := waiting_note(injection):
         note(f"{waiting}; 'rawkomem inject … --explain' names them")
     if explain:
@@ -64,17 +65,6 @@ def run_inject(
             tell_nothing(
                 repository, "no memory matches this task by words, meaning or condition"
             )
-
-
-def tell_tight_budget(injection: Injection) -> None:
-    """Print a note on stderr if the budget is too small for every relevant memory."""
-    over = any(
-        item.out and item.out.code == "over-budget" for item in injection.left_out
-    )
-    if over and not injection.items:
-        note(
-            f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
-        )
 
 
 def tell_injection(injection: Injection) -> None:
@@ -89,9 +79,8 @@ def tell_injection(injection: Injection) -> None:
         lines.append(f"{_scored_line('see', item)}  {item.memory.id}")
     for item in injection.left_out[:MAX_OMITTED_SHOWN]:
         lines.append(f"{_scored_line('out', item)}: {item.why_not}")
-    more = len(injection.left_out) - MAX_OMITTED_SHOWN
-    if more > 0:
-        lines.append(f"out  {more} more: --json lists them all")
+    if more := injection.left_out[MAX_OMITTED_SHOWN:]:
+        lines.append(f"out  {len(more)} more: --json lists them all")
     sys.stderr.writelines(f"{line}\n" for line in lines)
 
 

@@ -37,8 +37,6 @@ from .declarations import answer, one_of, prints_json, verbs
 from .options import BY, DRY_RUN, REASON
 from .terminal import note, paint, say
 
-# Implement `rawkomem lesson`.
-
 NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 LESSON = Fields(
     "lessonId=id patternId=pattern_id severity=context.severity preventativeRule=context.preventative_rule"
@@ -212,8 +210,6 @@ def heritage_command(
     is_empty = not (chain.intents or chain.hypotheses or chain.rationales)
     return answer(chain, id=memory.id, empty=memory.id if is_empty else "")
 
-
-# Implement `rawkomem skill`.
 
 TOPIC = "--topic TEXT: The topic. Default: any."
 LLM = "--llm: Use the language model that your config.yaml names."

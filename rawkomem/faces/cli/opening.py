@@ -187,8 +187,9 @@ least used
 
 EFFECT = Fields(
     "id title handed_over effects",
-    "{handed_over:4} handed over{0.line:?, %}  {title:wide 50}  {id:dim}",
+    "{handed_over:4} handed over{came:?, %}  {title:wide 50}  {id:dim}",
     "no memory was handed over yet",
+    came=lambda row: effect_line(row["effects"]),
 )
 
 
@@ -206,7 +207,6 @@ def _effects(repository: Repository, wanted: Filter) -> list[dict[str, Any]]:
             "title": row.title,
             "handed_over": used[row.id].count if row.id in used else 0,
             "effects": came.get(row.id, {}),
-            "line": effect_line(came.get(row.id, {})),
         }
         for row in repository.list(wanted)
         if row.id in used or row.id in came

@@ -736,15 +736,9 @@ def drafts_keep(
     kept = []
     for draft in chosen:
         stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
-        old = [
-            memory
-            for memory in repository.get_many(
-                [*filter(repository.core.holds, draft.corrects)]
-            )
-            if memory.id != stored.id
-        ]
+        old = repository.get_many([*filter(repository.core.holds, draft.corrects)])
         done = [one for one in old if one.superseded_by == stored.id]
-        waiting = [one.id for one in old if one not in done]
+        waiting = [one.id for one in old if one not in done and one.id != stored.id]
         row = {"draft": draft, "stored": stored, "done": done, "waiting": waiting}
         kept.append(row)
     return kept

@@ -66,16 +66,15 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
-    found = (
+    parts = (
         *layer_label(item.layer),
         row.importance,
         day(row.created) if row.created else "",
         row.id,
+        "" if row.vouched else "not vouched",
+        "change proposed" if row.waiting else "",
     )
-    said = (*found, "" if row.vouched else "not vouched")
-    facts = " · ".join(
-        part for part in (*said, "change proposed" if row.waiting else "") if part
-    )
+    facts = " · ".join(filter(None, parts))
     say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {snippet(item, words, wide() - 4)}")
 

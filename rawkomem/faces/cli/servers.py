@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ..mcp.agent_server import MemoryServer
 
 
-# Implement `rawkomem browse`: show memories as a page in a browser.
-
-
 @verb(
     "browse",
     "--port 0..65535: The port to listen on. Default: a free one.",
@@ -61,8 +58,6 @@ def browse_command(folder: str, port: int | None, no_open: bool) -> None:
         except KeyboardInterrupt:
             note("stopped")
 
-
-# Implement `rawkomem mcp`: serve memories to agents over the Model Context Protocol.
 
 TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
 MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
@@ -123,9 +118,6 @@ def _mcp_token() -> str:
             f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",
         )
     return token
-
-
-# Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol.
 
 
 @verb("lsp")

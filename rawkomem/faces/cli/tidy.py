@@ -245,9 +245,6 @@ def _answer_plan(
     )
 
 
-# Implement `rawkomem tidy gather`: move changes from .rawko/changes into the files of their
-# memories.
-
 GATHERED = Fields(
     "dry_run moved=entries removed left",
     "{moved_lines:text}",
@@ -279,8 +276,6 @@ def gather_command(repository: Repository, dry_run: bool) -> Any:
     """
     return repository.edits.gather(dry_run)
 
-
-# Implement `rawkomem tidy retention`: archive and compress old traces, and restore them.
 
 RETAINED = Fields(
     "dry_run entries=plan.entries moves packed",

@@ -25,8 +25,6 @@ from .options import ALL, LIMIT
 from .searching import RESULT, say_result
 from .terminal import note
 
-# Implement `rawkomem trace`: record tasks and how they went.
-
 OUTCOME = "|".join(OUTCOMES)
 TRACE = Fields(
     "trace_id=id timestamp:iso=created goal=title agent=by status tools_used path archived",
@@ -223,8 +221,6 @@ def log_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any
         given["learnings"] = read_stdin().strip()
     return repository.traces.log(ToldExperience(**given), by)
 
-
-# Implement `rawkomem trace episode`: group memories that belong to one period of work.
 
 TAGS = "--tag -t TEXT... >tags: A tag of the episode; may be repeated."
 EPISODE = Fields(

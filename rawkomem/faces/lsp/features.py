@@ -131,10 +131,9 @@ def _value_choices(key: str, known: Key | None, start: int) -> list[Choice]:
         return []
     words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
     words = IMPORTANCE if key == "importance" else words
-    described = known.values.get("enumDescriptions", [known.says] * len(words))
-    return [
-        Choice(word, says, start) for word, says in zip(words, described, strict=True)
-    ]
+    meanings = known.values.get("enumDescriptions", [known.says] * len(words))
+    pairs = zip(words, meanings, strict=True)
+    return [Choice(word, meaning, start) for word, meaning in pairs]
 
 
 def _tag_choices(shelf: Shelf, start: int) -> list[Choice]:
@@ -177,11 +176,9 @@ def definitions(
     """Return where the memory that is named at the position begins; None if no memory is named there."""
     place = documents.place(params)
     span, memories = place.meant() if place else (None, [])
-    return (
-        [_location(place.document.shelf, memory) for memory in memories]
-        if place and span
-        else None
-    )
+    if place is None or span is None:
+        return None
+    return [_location(place.document.shelf, memory) for memory in memories]
 
 
 def references_to(
@@ -256,13 +253,13 @@ class Teller:
                 f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})"
             )
         trust = self.shelf.repository.beliefs.trust(memory)
+        reason = f" ({one_line(memory.reason, 100)})" if memory.reason else ""
+        doubt = "" if trust.standing.verified else " (unverified)"
         facts = [
-            f"**{shown_status(memory, now())}**"
-            + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
+            f"**{shown_status(memory, now())}**{reason}",
             memory.kind,
             memory.importance,
-            f"trust {trust.value:.2f}"
-            + ("" if trust.standing.verified else " (unverified)"),
+            f"trust {trust.value:.2f}{doubt}",
         ]
         body = memory.body
         if len(body) > PREVIEW_CHARS:
@@ -302,21 +299,15 @@ class Teller:
         if memory.proposed:
             said.append(f"a change is proposed: 'rawkomem review {memory.id}'")
         stale = [
-            item
+            f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
             for item in self.citations.of(memory.extra)
             if item.state in (STALE, GONE)
         ]
         if stale:
-            places = (
-                f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
-                for item in stale
-            )
-            said.append("stale: " + ", ".join([*places][:MAX_STALE_PLACES]))
+            said.append(f"stale: {', '.join(stale[:MAX_STALE_PLACES])}")
         if memory.helpful or memory.harmful:
-            said.append(
-                f"{memory.helpful} helpful"
-                + (f", {memory.harmful} harmful" if memory.harmful else "")
-            )
+            harmful = f", {memory.harmful} harmful" if memory.harmful else ""
+            said.append(f"{memory.helpful} helpful{harmful}")
         access = self.uses.get(memory.id, Access())
         if access.count:
             said.append(

@@ -144,24 +144,15 @@ class AnswerCache:
         self._kept[key] = (self.clock(), answer)
 
 
-def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
-    """Validate and return the options."""
-    if options.llm_provider and options.llm_provider not in PROVIDERS:
-        raise BadInput(
-            f"unknown provider {options.llm_provider!r}",
-            "one of " + ", ".join(PROVIDERS),
-        )
-    if options.max_heritage_depth < 1:
-        raise BadInput(
-            f"max_heritage_depth is {options.max_heritage_depth}",
-            "use at least 1; to store no heritage, leave enable_heritage_tracking off",
-        )
-    return options
-
-
 def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     """Return the repository with the options applied. On failure it is closed again."""
-    folders = _skill_folders(options)
+    given = options.skill_directories
+    folders = [given] if isinstance(given, str) and given else [*given]
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise BadInput(
+                f"no folder {folder}", "create it, or correct skill_directories"
+            )
     layout, there = layout_of(options)
     if not there:
         write_start(plan_start(layout.project))
@@ -176,20 +167,16 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     try:
         for folder in folders:
             _ingest_folder(repository, folder)
+        # the option asks to store lessons with a rule without a review (RFC-0011 §8.2)
         if options.enable_wisdom_distillation:
-            _distill_lessons(repository)
+            for draft, what in repository.lessons.distill().found:
+                if what in (DRAFTED, WAITING):
+                    by = repository.core.agent
+                    repository.drafts.keep(draft.id, by=by, via="distilled")
     except BaseException:
         repository.close()
         raise
     return repository
-
-
-def _distill_lessons(repository: Repository) -> None:
-    """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
-    by = repository.core.agent
-    for draft, what in repository.lessons.distill().found:
-        if what in (DRAFTED, WAITING):
-            repository.drafts.keep(draft.id, by=by, via="distilled")
 
 
 def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
@@ -199,17 +186,6 @@ def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
         return find_layout(start), True
     except NotFound:
         return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
-
-
-def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
-    given = options.skill_directories
-    folders = [given] if isinstance(given, str) and given else [*given]
-    for folder in folders:
-        if not os.path.isdir(folder):
-            raise BadInput(
-                f"no folder {folder}", "create it, or correct skill_directories"
-            )
-    return folders
 
 
 def _ingest_folder(repository: Repository, folder: str) -> None:
@@ -281,11 +257,18 @@ class SyncMemoryMesh:
     """A memory mesh over the repository of a project. `read_options` says in which forms options may be passed."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
-        self.options = checked_options(read_options(MemoryMeshOptions, options, named))
+        self.options = read_options(MemoryMeshOptions, options, named)
+        provider, depth = self.options.llm_provider, self.options.max_heritage_depth
+        if provider and provider not in PROVIDERS:
+            names = ", ".join(PROVIDERS)
+            raise BadInput(f"unknown provider {provider!r}", f"one of {names}")
+        if depth < 1:
+            raise BadInput(
+                f"max_heritage_depth is {depth}",
+                "use at least 1; to store no heritage, leave enable_heritage_tracking off",
+            )
         self._repository: Repository | None = None
         self._answers = AnswerCache()
-
-    # Lifecycle
 
     def init(self) -> None:
         """Open the repository, or create one if there is none. Models are loaded when first needed."""
@@ -316,8 +299,6 @@ class SyncMemoryMesh:
     @property
     def _by(self) -> str:
         return name_of(self.options.agent_id)
-
-    # Memories
 
     @_publishes
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
@@ -416,7 +397,9 @@ class SyncMemoryMesh:
 
     def likeness(self, content: str) -> float:
         """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
-        return records.closest_likeness(self.repository, content)
+        only = replace(DEFAULT_FILTER, kinds=("memory",))
+        found = self.repository.core.look([content], 1, only)[0].found
+        return max((item.relevance for item in found), default=0.0)
 
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Return results whose scores are relative to the best one, which has 1.0."""
@@ -443,8 +426,6 @@ class SyncMemoryMesh:
             if memory.id == name and memory.status != "deleted":
                 return memory
         return None
-
-    # Reflection and synthesis
 
     @_publishes
     def reflect(
@@ -475,8 +456,6 @@ class SyncMemoryMesh:
     def _dry(self) -> bool:
         """Tell whether results are only returned, not stored."""
         return not self.options.enable_memory
-
-    # Lessons
 
     @_publishes
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
@@ -533,8 +512,6 @@ class SyncMemoryMesh:
             )
         return Heritage(*(part[-deepest:] for part in parts))
 
-    # Skills
-
     @_publishes
     def ingest_skill(
         self, yamo_text: str, metadata: Given | None = None, source_file_path: str = ""
@@ -574,8 +551,6 @@ class SyncMemoryMesh:
         """Archive skills whose reliability is below a threshold; return how many."""
         pruned = self.repository.skills.prune(threshold, self._dry, self._by)
         return PruneResult(len(pruned.skills), pruned.remaining)
-
-    # Diagnostics
 
     def stats(self) -> MemoryStats:
         """Return counts. Creates no repository: if there is none, `is_connected` is False."""
@@ -733,15 +708,11 @@ class MemoryContextManager:
             return None
         if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
             return None
-        metadata = {
-            "type": "event",
-            "tags": [*known.tags],
-            "session_id": known.session_id,
-            "interaction_type": known.interaction_type,
-            "tools_used": [*known.tools_used],
-            "files_involved": [*known.files_involved],
+        facts = {
+            key: [*one] if isinstance(one, tuple) else one
+            for key, one in vars(known).items()
         }
-        return await self.mesh.add(content, filled(metadata))
+        return await self.mesh.add(content, filled({"type": "event", **facts}))
 
     async def recall_memories(
         self, query: str, options: RecallOptions | Given | None = None
@@ -760,12 +731,9 @@ class MemoryContextManager:
         if wanted.include_lessons:
             known = {memory.id for memory in memories}
             for block in await self.mesh.query_lessons(query, limit=wanted.limit):
-                lesson = (
-                    None
-                    if block.lesson_id in known
-                    else await self.mesh.get(block.lesson_id)
-                )
-                memories += [lesson] if lesson else []
+                if block.lesson_id not in known:
+                    lesson = await self.mesh.get(block.lesson_id)
+                    memories += [lesson] if lesson else []
         return memories
 
     def format_memories_for_prompt(

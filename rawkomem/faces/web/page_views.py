@@ -82,6 +82,7 @@ MAX_QUESTION_CHARS = 4_000
 EXCERPT_CHARS = 220  # of a memory in a list
 EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
 HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
+SHOWN_STATUSES = tuple(status for status in STATUSES if status != HIDDEN_STATUS)
 # Codes of reasons that are about the moment when a claim was stored: trust may have changed since.
 HELD_REASONS = {
     TRUST_INSUFFICIENT: "it contradicted a memory in use when it was stored",
@@ -201,9 +202,7 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
             "kind": [*_counted((memory.kind for memory in memories), CREATES)],
-            "type": [
-                *_counted(type_of(memory) for memory in memories if type_of(memory))
-            ],
+            "type": [*_counted(filter(None, map(type_of, memories)))],
             "importance": [*IMPORTANCE[1:]],
             "status": [*_counted((memory.status for memory in memories), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
@@ -256,15 +255,11 @@ def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     memory = explained.memory
     hidden = memory.status == HIDDEN_STATUS
     form = {} if hidden else form_of(memory)
-    title = (
-        {}
-        if hidden
-        else {"title": one_line(memory.title or memory.path, MAX_TITLE_CHARS)}
-    )
+    whole = {**MEMORY.json(memory), **WHOLE.json(_shown(memory))}
+    if not hidden:
+        whole["title"] = one_line(memory.title or memory.path, MAX_TITLE_CHARS)
     return {
-        **MEMORY.json(memory),
-        **WHOLE.json(_shown(memory)),
-        **title,
+        **whole,
         "html": render(_shown(memory).body, _meanings(repository)),
         "form": form,
         "seen": {name: checksum(value) for name, value in form.items()},
@@ -296,11 +291,8 @@ def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
     kinds = [PROPOSAL] if memory.proposed else []
     if memory.status == QUARANTINED or memory.conflicts_with:
         kinds += [CONFLICT, QUARANTINED]
-    return (
-        [item for item in repository.waiting(kinds) if item.id == memory.id]
-        if kinds
-        else []
-    )
+    waiting = repository.waiting(kinds) if kinds else ()
+    return [item for item in waiting if item.id == memory.id]
 
 
 def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
@@ -340,9 +332,7 @@ def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
 
 def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
-    rows = repository.list(
-        Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS))
-    )
+    rows = repository.list(Filter(statuses=SHOWN_STATUSES))
     dated = sorted(
         (row for row in rows if row.created), key=lambda row: (-row.created, row.id)
     )
@@ -508,10 +498,8 @@ def _meanings(repository: Repository) -> Meant:
         found = names.find(name)
         if len(found) != 1:
             return "", ""
-        memory = memories[found[0]]
-        return memory.id, one_line(
-            memory.title
-        ) if memory.status != HIDDEN_STATUS else ""
+        memory = _shown(memories[found[0]])
+        return memory.id, one_line(memory.title)
 
     return meant
 
@@ -523,13 +511,8 @@ def _all_memories(repository: Repository) -> list[Memory]:
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
     counts = Counter(one_line(name, 40) for name in names)
-    return {
-        name: counts[name]
-        for name in (
-            *(n for n in order if n in counts),
-            *sorted(set(counts) - set(order)),
-        )
-    }
+    ordered = dict.fromkeys((*order, *sorted(counts)))
+    return {name: counts[name] for name in ordered if name in counts}
 
 
 def _filter(asked: Mapping[str, str]) -> Filter:
@@ -544,9 +527,7 @@ def _filter(asked: Mapping[str, str]) -> Filter:
         words["include"] = INCLUDE_ALL if status == EVERYTHING else status
     only = filter_of(**words)
     if status == EVERYTHING:
-        only = replace(
-            only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS)
-        )
+        only = replace(only, statuses=SHOWN_STATUSES)
     elif status:
         statuses = READABLE if status == EXPIRED else (status,)
         only = replace(only, statuses=statuses, current=False)
@@ -596,8 +577,6 @@ def _flat(
         else:
             yield name, before, after
 
-
-# Find the memories that a person should look at, by check, for the Health view of the page.
 
 MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
 MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
@@ -654,11 +633,8 @@ def _find_stale(repository: Repository) -> Iterable[Finding]:
             told = "; ".join(
                 f"{item.citation.place} is {item.state}" for item in changed
             )
-            yield (
-                memory,
-                told,
-                {"can_confirm": any(item.state == STALE for item in changed)},
-            )
+            is_stale = any(item.state == STALE for item in changed)
+            yield memory, told, {"can_confirm": is_stale}
 
 
 def _find_contradicted(repository: Repository) -> Iterable[Finding]:
@@ -683,15 +659,11 @@ def _find_unused(
 
 
 def _find_unverified(
-    repository: Repository, memories: Iterable[Memory]
+    repository: Repository, memories: Sequence[Memory]
 ) -> Iterable[Finding]:
     """Yield memories that no person vouches for."""
-    memories = [*memories]
-    found = repository.beliefs.all().unverified(memories)
+    unverified = repository.beliefs.all().unverified(memories)
     for memory in memories:
-        if memory.id in found:
-            yield (
-                memory,
-                one_line(found[memory.id].why, 200),
-                {"can_vouch": not memory.vouched},
-            )
+        if memory.id in unverified:
+            why = one_line(unverified[memory.id].why, 200)
+            yield memory, why, {"can_vouch": not memory.vouched}
