@@ -354,8 +354,8 @@ def amend_command(
     def store(text: str) -> Written:
         fields = {**_fields_given(given), **retagged}
         entry = compose_entry(entry_from_text(text), kind="amend", by=by, **fields)
-        made = _undoubted(repository, entry, given["anyway"], id)
-        return repository.amend(id, made, one_by_one=all_tags is None)
+        checked = _undoubted(repository, entry, given["anyway"], id)
+        return repository.amend(id, checked, one_by_one=all_tags is None)
 
     what, again = f"amend-{file_stem(id)}", f"rawkomem amend {id}"
     if given["resume"] or given["edit"]:
@@ -412,18 +412,18 @@ def _tags_after(
     memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None
 ) -> tuple[str, ...]:
     """Return the tags of a memory after adding, removing or replacing some; raise BadInput for an unknown tag."""
-    kept = (
+    tags = (
         memory.tags
         if replacing is None
         else tuple(filter(None, map(str.strip, replacing.split(","))))
     )
-    unknown = [tag for tag in removed if tag not in kept]
+    unknown = [tag for tag in removed if tag not in tags]
     if unknown:
         raise BadInput(
             f"{memory.id} has no tag {unknown[0]!r}",
             f"its tags are: {', '.join(memory.tags) or 'none'}",
         )
-    return tuple(tag for tag in dict.fromkeys((*kept, *added)) if tag not in removed)
+    return tuple(tag for tag in dict.fromkeys((*tags, *added)) if tag not in removed)
 
 
 def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
@@ -457,13 +457,16 @@ def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
 
 def _claim_of_text(text: str) -> dict[str, Value]:
     """Return `subject=…,predicate=…,value=…` as a claim; everything after `value=` is the value, commas included."""
-    head, found, value = text.partition("value=")
+    head, has_value, value = text.partition("value=")
     parts = [part.partition("=") for part in head.split(",") if part.strip()]
-    if not found or any(not sign for _, sign, _ in parts):
+    if not has_value or any(not sign for _, sign, _ in parts):
         raise BadInput(
             f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC"
         )
-    return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
+    return {
+        **{key.strip(): word.strip() for key, _, word in parts},
+        "value": value,
+    }
 
 
 def _answer_written(
@@ -575,11 +578,11 @@ def purge_command(repository: Repository, id: str, text: str, yes: bool) -> Any:
         path: repository.core.layout.path(path)
         for path in repository.lifecycle.purge(id)
     }
-    kept = [path for path, file in files.items() if os.path.exists(file)]
-    removed = [path for path in files if path not in kept]
+    rewritten = [path for path, file in files.items() if os.path.exists(file)]
+    removed = [path for path in files if path not in rewritten]
     return {
         "id": id,
-        "rewritten": kept,
+        "rewritten": rewritten,
         "removed": removed,
         "sinks": repository.settings.sinks.any,
         "in_git": may_hold(repository.layout, files),
@@ -687,9 +690,10 @@ def undo_command(
 def _titles(repository: Repository, change: Any) -> str:
     """Return the titles of the first memories of a change."""
     ids = change.memories[:MAX_TITLES]
-    known = repository.undoing.known(ids)
+    memories = repository.undoing.known(ids)
     titles = [
-        repr(one_line(known[id].title or id, 60)) if id in known else id for id in ids
+        repr(one_line(memories[id].title or id, 60)) if id in memories else id
+        for id in ids
     ]
     more = len(change.memories) - MAX_TITLES
     return ", ".join(titles) + (f" and {more} more" if more > 0 else "")
@@ -700,8 +704,8 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     waits = repository.core.waits_for_review
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
     lines, word = [], "would undo" if dry_run else "undone"
-    known = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
-    for id, memory in known.items():
+    memories = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
+    for id, memory in memories.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)
         entries = [one for one in undone.plan.entries if one.target == id]
         back = ", ".join(map(_told, entries))
@@ -712,7 +716,9 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
             f"{done}  {steps or 'nothing'} → {back or 'nothing to do'}  {name_of(memory)}"
         )
     lines += [
-        f"undone  created → removed  {id}" for id in undone.removed if id not in known
+        f"undone  created → removed  {id}"
+        for id in undone.removed
+        if id not in memories
     ]
     lines += [f"{word}  dropped → waits again  {id}" for id in undone.reopened]
     more = len(undone.change.memories) - MAX_SHOWN

@@ -204,7 +204,10 @@ def _answer_problems(
 ) -> list[tuple[str, Problem]]:
     """Print the problems that the checks found; return each with the name of its check, without exceptions."""
     problems = [
-        (name, one) for found in checked for name, some in found.items() for one in some
+        (name, one)
+        for by_check in checked
+        for name, some in by_check.items()
+        for one in some
     ]
     if form == GITHUB_FORM:
         for name, problem in problems:
@@ -225,19 +228,19 @@ def _check_repository(
         commit = CheckedCommit(repository.layout, Staged(repository.layout), {})
         return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
-    found = repository.edits.check(skip, agent, brought.staged)
+    problems = repository.edits.check(skip, agent, brought.staged)
     try:  # these need the index
         if GUARD_CHECK not in skip:
-            found[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
+            problems[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
         if not agent and not repository.edits.is_agents_commit():
             _note_accepted(repository, brought.digests)
         if brought.memories and DUPLICATES not in skip:
-            found[DUPLICATES] = duplicate_problems(brought)
+            problems[DUPLICATES] = duplicate_problems(brought)
             for row in _proposal_rows(repository, brought):
                 note(DUPLICATE.text(row))
     except Exception as failure:  # a hook must not stop commits because of this
         note(f"not all checks ran: {type(failure).__name__}: {failure}")
-    return found
+    return problems
 
 
 def _is_newer(repository: Repository, effect: str) -> bool:
@@ -280,12 +283,12 @@ def staged_repositories(folder: str) -> list[Repository]:
             return own
     except NotFound:
         pass
-    found = staged_layouts(folder)
+    layouts = staged_layouts(folder)
     # print nothing on a branch without memories
-    if found is None and not own and not os.path.isdir(os.path.join(folder, FOLDER)):
+    if layouts is None and not own and not os.path.isdir(os.path.join(folder, FOLDER)):
         note("there is no memory repository here, so nothing was checked")
     roots = [os.path.realpath(one.layout.root) for one in own]
-    below = [one for one in found or () if os.path.realpath(one.root) not in roots]
+    below = [one for one in layouts or () if os.path.realpath(one.root) not in roots]
     return own + [open_repository(layout.root) for layout in below]
 
 
@@ -401,11 +404,11 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
-    found = check_branch(commit, skip, append_only, repository.settings.identities)
+    problems = check_branch(commit, skip, append_only, repository.settings.identities)
     # who vouches for a memory is known in a work tree only
     if GUARD_CHECK not in skip and os.path.isdir(layout.root):
-        found[GUARD_CHECK] = guard_problems(repository.core, branch)
-    return found
+        problems[GUARD_CHECK] = guard_problems(repository.core, branch)
+    return problems
 
 
 def _difference_lines(

@@ -257,8 +257,8 @@ class LazyGroup(click.Group):
         names = get_close_matches(name, COMMANDS, n=2)
         if name in OTHER_WORDS:
             names = [OTHER_WORDS[name]]
-        meant = f": did you mean {' or '.join(names)}?" if names else ""
-        raise click.UsageError(f"there is no command {name!r}{meant}", ctx)
+        suggestion = f": did you mean {' or '.join(names)}?" if names else ""
+        raise click.UsageError(f"there is no command {name!r}{suggestion}", ctx)
 
     def shell_complete(
         self, ctx: click.Context, incomplete: str
@@ -355,7 +355,7 @@ def click_of(name: str) -> click.Command:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw
         )(declared)
-    made: Any = click.command(name, help=HELP[name])(declared)
+    whole: Any = click.command(name, help=HELP[name])(declared)
     fields = getattr(import_module(hot.module), f"{name.upper()}_ANSWER", None)
-    made.answers = [fields] if fields else []
-    return made  # type: ignore[no-any-return]
+    whole.answers = [fields] if fields else []
+    return whole  # type: ignore[no-any-return]

@@ -235,13 +235,13 @@ def host_command(name: str) -> Command:
         if not dry_run:
             carry_out(changes, project)
         line = f"{CHANGE.line}\n{{difference:text}}"
-        shown = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
+        fields = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
         result = {"host": name, "dry_run": dry_run, "changes": changes}
-        answer(result, CONNECTED.but(changes=[shown]))
-        kept = [change for change in plan if change.kept]
-        for change in kept:
+        answer(result, CONNECTED.but(changes=[fields]))
+        unchanged = [change for change in plan if change.kept]
+        for change in unchanged:
             note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
-        if not changes and not kept:
+        if not changes and not unchanged:
             note(
                 f"{name} is not connected" if remove else f"{name} is already connected"
             )

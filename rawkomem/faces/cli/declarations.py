@@ -73,18 +73,18 @@ def _opened(ctx: Context, names: list[str], values: dict[str, Any]) -> dict[str,
 
     Set the value of `by` to the author.
     """
-    given: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
+    available: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
     if "by" in names:
         values["by"] = author(values.get("by", ""))
     if "repository" in names and values.get("personal"):
-        given["repository"] = open_personal()
+        available["repository"] = open_personal()
     elif "repository" in names and values.get("id"):
-        given["repository"], values["id"] = open_owner(ctx.obj, values["id"])
+        available["repository"], values["id"] = open_owner(ctx.obj, values["id"])
     elif "repository" in names:
-        given["repository"] = open_repository(ctx.obj)
+        available["repository"] = open_repository(ctx.obj)
     elif "layered" in names:
-        given["layered"] = open_repository(ctx.obj, layers=True)
-    return {name: value for name, value in given.items() if name in names}
+        available["layered"] = open_repository(ctx.obj, layers=True)
+    return {name: value for name, value in available.items() if name in names}
 
 
 def answer(value: Any, fields: Fields | None = None, code: int = 0, **more: Any) -> int:

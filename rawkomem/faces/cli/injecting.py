@@ -10,10 +10,8 @@ from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import Injection, injection_json, waiting_note
 from ...recall.relevance import explain_score
-from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...text.clean import one_line
 from .answers import Fields
 from .terminal import note, tell_nothing
 
@@ -25,6 +23,31 @@ INJECT_ANSWER = Fields(
     "items pointers left_out tokens budget profile text", "{text:text}"
 )
 MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
+SCORED = "{0.score:.3f}  {layer:text}{0.memory.title:60}"
+OMITTED = Fields(
+    line=f"out  {SCORED}: {{0.why_not}}",
+    layer=lambda item: in_brackets(layer_label(item.memory.layer)),
+)
+POINTER = OMITTED.but(line=f"see  {SCORED}  {{0.memory.id}}")
+INJECTED = OMITTED.but(
+    line="\nin   {0.score:.3f}  {layer:text}{0.memory.title:200}  {0.memory.id}\n{why:text}",
+    why=lambda item: "\n".join(f"       {line}" for line in explain_score(item)),
+)
+EXPLAINED = Fields(
+    line="""\
+profile {0.profile}: {0.items:count} injected, {0.tokens} tokens
+
+{items_lines:text}
+{pointers_lines:text}
+{omitted:text}
+{more:?out  % more: --json lists them all}""",
+    items=[INJECTED],
+    pointers=[POINTER],
+    omitted=lambda injection: "\n".join(
+        map(OMITTED.text, injection.left_out[:MAX_OMITTED_SHOWN])
+    ),
+    more=lambda injection: max(0, len(injection.left_out) - MAX_OMITTED_SHOWN),
+)
 
 
 def run_inject(
@@ -69,21 +92,4 @@ def run_inject(
 
 def tell_injection(injection: Injection) -> None:
     """Print on stderr why each memory was injected or omitted; stdout is for the prompt."""
-    lines = [
-        f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens"
-    ]
-    for item in injection.items:
-        lines += ["", f"{_scored_line('in', item, 200)}  {item.memory.id}"]
-        lines += [f"       {line}" for line in explain_score(item)]
-    for item in injection.pointers:
-        lines.append(f"{_scored_line('see', item)}  {item.memory.id}")
-    for item in injection.left_out[:MAX_OMITTED_SHOWN]:
-        lines.append(f"{_scored_line('out', item)}: {item.why_not}")
-    if more := injection.left_out[MAX_OMITTED_SHOWN:]:
-        lines.append(f"out  {len(more)} more: --json lists them all")
-    sys.stderr.writelines(f"{line}\n" for line in lines)
-
-
-def _scored_line(word: str, item: Scored, chars: int = 60) -> str:
-    layer = in_brackets(layer_label(item.memory.layer))
-    return f"{word:4} {item.score:.3f}  {layer}{one_line(item.memory.title, chars)}"
+    sys.stderr.write(EXPLAINED.text(injection) + "\n")

@@ -276,21 +276,21 @@ def entities_command(repository: Repository, name: str) -> int:
       rawkomem link entities
       rawkomem link entities --json
     """
-    known = repository.graph.entities()
-    meant = resolve_entity(name, known) if name else None
-    shown = [
+    entities = repository.graph.entities()
+    match = resolve_entity(name, entities) if name else None
+    rows = [
         (entity, ids)
-        for entity, ids in known.items()
-        if meant is None or entity in meant.slugs + meant.candidates
+        for entity, ids in entities.items()
+        if match is None or entity in match.slugs + match.candidates
     ]
-    answer(shown, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
-    if meant is not None and meant.message:
-        note(meant.message + (": name one of them" if meant.candidates else ""))
-    elif not known:
+    answer(rows, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
+    if match is not None and match.message:
+        note(match.message + (": name one of them" if match.candidates else ""))
+    elif not entities:
         note(
             "no memory names an entity yet: write 'project:name' or 'person:name' into a text"
         )
-    return 0 if meant is None or not meant.message else 1
+    return 0 if match is None or not match.message else 1
 
 
 @verb(

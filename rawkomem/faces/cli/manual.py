@@ -110,9 +110,9 @@ def completion_command(shell: str, install: bool) -> None:
 
 def completion_script(shell: str, program: str) -> str:
     """Return the completion script of a program for a shell."""
-    made = get_completion_class(shell)
-    assert made is not None
-    return made(cli, {}, program, COMPLETE_VARIABLE).source()
+    completion = get_completion_class(shell)
+    assert completion is not None
+    return completion(cli, {}, program, COMPLETE_VARIABLE).source()
 
 
 DEMO_EMAIL = "demo@example.invalid"
@@ -259,7 +259,7 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
     words = shlex.split(command)
     if words[0] == "rawkomem":
         words[:1] = [sys.executable, "-c", WATCHED_CODE]
-    done = subprocess.run(
+    process = subprocess.run(
         words,
         cwd=project,
         env=around,
@@ -268,9 +268,9 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
         encoding="utf-8",
         check=False,
     )
-    if done.returncode:
-        raise ClickException(f"'{command}' failed: {done.stderr.strip()}")
-    return ((done.stdout + done.stderr).rstrip("\n") or "(no output)") + "\n"
+    if process.returncode:
+        raise ClickException(f"'{command}' failed: {process.stderr.strip()}")
+    return ((process.stdout + process.stderr).rstrip("\n") or "(no output)") + "\n"
 
 
 def run_watched() -> None:
@@ -281,13 +281,13 @@ def run_watched() -> None:
 
 def apart_environment(home: str) -> dict[str, str]:
     """Return an environment without the user's settings, caches and git identity."""
-    kept = {
+    own = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("RAWKOMEM_", "GIT_"))
     }
     return {
-        **kept,
+        **own,
         **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "Demo"),
         **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), DEMO_EMAIL),
         "GIT_CONFIG_GLOBAL": os.devnull,

@@ -283,15 +283,15 @@ def _problem_of(
 ) -> str:
     """Run a command; return why it failed, or an empty text."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", "rawkomem", *words], cwd=project, env=environment, input=stdin,
             capture_output=True, encoding="utf-8", check=False, timeout=STEP_LIMIT_S,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as failure:
         return str(failure)
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return "" if expected in done.stdout else "the memory is missing in the answer"
+    if process.returncode:
+        return (process.stderr.strip().splitlines() or ["no output"])[-1]
+    return "" if expected in process.stdout else "the memory is missing in the answer"
 
 
 @verbs("try")

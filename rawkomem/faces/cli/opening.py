@@ -148,8 +148,11 @@ def run_feedback(
         "true": repository.beliefs.reinforce,
         "wrong": repository.beliefs.dispute,
     }.get(signal)
-    given = (reason, author(by))
-    written = vote(id, *given) if vote else repository.feedback(id, signal, *given)
+    by = author(by)
+    if vote:
+        written = vote(id, reason, by)
+    else:
+        written = repository.feedback(id, signal, reason, by)
     DECIDED.say(decision(repository, id, [written], SIGNALS[signal]), as_json)
 
 

@@ -45,9 +45,9 @@ NEW_DRAFT = DRAFT_FIELDS.but(
 )
 
 
-def _sure_lines(found: Learned | Gone) -> str:
+def _sure_lines(learned: Learned | Gone) -> str:
     """Return the drafts that the person is asked about."""
-    sure = [draft for draft in found.drafts if not draft.more]
+    sure = [draft for draft in learned.drafts if not draft.more]
     return "\n".join(map(NEW_DRAFT.text, sure))
 
 
@@ -340,7 +340,7 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
     seen: set[str] = set()
     for file in find_sessions(repository.layout):
         try:
-            found = [
+            pasts = [
                 past
                 for past in read_past(file)
                 if past.moments and past.session not in seen
@@ -348,7 +348,7 @@ def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
         except (RawkoError, OSError) as failure:
             note(f"cannot read {file}: {failure}")
             continue
-        for past in found[: last - len(seen)]:
+        for past in pasts[: last - len(seen)]:
             seen.add(past.session or file)
             yield past
         if len(seen) >= last:
@@ -360,7 +360,7 @@ def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> list
     with lock(repository.layout, "learn"):
         new = repository.drafts.take([one.draft for one in missing])
     if len(new) < len(missing):
-        known = counted(len(missing) - len(new), "correction")
-        note(f"drafts already exist for {known}")
+        existing = counted(len(missing) - len(new), "correction")
+        note(f"drafts already exist for {existing}")
     tell_next(new)
     return [draft.id for draft in new]

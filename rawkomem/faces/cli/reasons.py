@@ -198,8 +198,8 @@ def why_command(
             return answer(owner.beliefs.explain(id), TRUSTED)
         steps = owner.beliefs.explain_supersession(id)
         return answer({"id": owner.get(id).id, "chain": steps}, CHAIN)
-    asked = Task(" ".join(task), agent, session=session)
-    item, inside = layered.explain(name, asked, profile, filter_of(as_of=as_of))
+    job = Task(" ".join(task), agent, session=session)
+    item, inside = layered.explain(name, job, profile, filter_of(as_of=as_of))
     owner, id = layered.layers.owner(item.memory.id)
     trust = owner.beliefs.trust(replace(item.memory, id=id))
     effect = effect_line(effects(owner.layout).get(id, {}))
@@ -220,9 +220,9 @@ def _suggest_condition(item: Scored, inside: bool) -> None:
     ):
         return
     # 'amend' replaces all conditions
-    kept = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)
+    conditions = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)
     note(
-        f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'"
+        f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{conditions} --when '…'"
     )
 
 

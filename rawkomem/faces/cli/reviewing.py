@@ -138,14 +138,14 @@ def note_more(count: int) -> None:
         note(f"{counted(count, 'draft')} less sure: 'rawkomem drafts --more' shows all")
 
 
-def tell_next(found: Sequence[Draft]) -> None:
+def tell_next(new: Sequence[Draft]) -> None:
     """Print what to do with new drafts."""
-    drafts = [draft for draft in found if not draft.more]
-    note_more(len(found) - len(drafts))
+    drafts = [draft for draft in new if not draft.more]
+    note_more(len(new) - len(drafts))
     if drafts:
-        made = counted(len(drafts), "new draft")
+        number = counted(len(drafts), "new draft")
         note(
-            f"{made}, on this machine only: a draft is not committed, searched or injected until you keep it"
+            f"{number}, on this machine only: a draft is not committed, searched or injected until you keep it"
         )
         note(
             f"'rawkomem drafts' shows the exchanges, 'rawkomem drafts keep {drafts[0].id}' stores the first as a memory"
@@ -676,8 +676,8 @@ def drafts_show(repository: Repository, draft: str) -> None:
     Examples:
       rawkomem drafts show DRAFT
     """
-    shown = repository.drafts.get(draft)
-    answer(shown, whole_draft(repository, shown))
+    whole = repository.drafts.get(draft)
+    answer(whole, whole_draft(repository, whole))
 
 
 @drafts_command.verb(
@@ -733,15 +733,17 @@ def drafts_keep(
             raise Abort
     if changed:
         repository.drafts.store.put(chosen)
-    kept = []
+    rows = []
     for draft in chosen:
         stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
         old = repository.get_many([*filter(repository.core.holds, draft.corrects)])
-        done = [one for one in old if one.superseded_by == stored.id]
-        waiting = [one.id for one in old if one not in done and one.id != stored.id]
-        row = {"draft": draft, "stored": stored, "done": done, "waiting": waiting}
-        kept.append(row)
-    return kept
+        superseded = [one for one in old if one.superseded_by == stored.id]
+        waiting = [
+            one.id for one in old if one not in superseded and one.id != stored.id
+        ]
+        row = {"draft": draft, "stored": stored, "done": superseded, "waiting": waiting}
+        rows.append(row)
+    return rows
 
 
 @drafts_command.verb("edit", "ID>draft", *CHANGES, RESUME, HEAD)

@@ -45,20 +45,20 @@ def run_search(
     repository = Repository.open(folder, layers=True)
     only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
     (answer,) = repository.search_many([text], limit, only, profile, least)
-    found = answer.found
+    results = answer.found
     repository.core.deepen_in_background()
     if as_json:
-        (EXPLAINED if explain else RESULT).say(found, True)
+        (EXPLAINED if explain else RESULT).say(results, True)
         return
-    if found and not any(item.fits for item in found):
+    if results and not any(item.fits for item in results):
         say("no memory fits well; the closest are:")
-        found = best_results(found, MAX_NEAREST)
+        results = best_results(results, MAX_NEAREST)
     words = question_of(text).query_words
-    for number, item in enumerate(found, 1):
+    for number, item in enumerate(results, 1):
         say_result(number, item, words)
         if explain:
             say_score(item)
-    if not found:
+    if not results:
         tell_nothing(repository, "nothing found")
 
 

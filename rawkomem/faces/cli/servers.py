@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import sys
@@ -107,12 +108,7 @@ def _mcp_token() -> str:
     token = os.environ.get(TOKEN_VARIABLE)
     if token is None:
         return secrets.token_urlsafe(32)
-    if (
-        len(token) < MIN_TOKEN_CHARS
-        or not token.isascii()
-        or not token.isprintable()
-        or " " in token
-    ):
+    if not re.fullmatch(f"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
         raise BadInput(
             f"{TOKEN_VARIABLE} is not a valid token",
             f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",

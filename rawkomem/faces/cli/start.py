@@ -157,10 +157,10 @@ class Guide:
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
         names = [shown_path(item.path) for item in sources]
-        where, shown = ", ".join(names), ""
+        where, listing = ", ".join(names), ""
         if len(names) > MAX_PATHS_SHOWN:
             where = f"{len(names)} files and folders"
-            shown = "".join(f"\n     {name}" for name in names)
+            listing = "".join(f"\n     {name}" for name in names)
         what = f"Import {counted(len(entries), 'memory')} from {where}"
         after = (
             "agents get them, because you vouch for them"
@@ -169,14 +169,18 @@ class Guide:
         )
 
         def run() -> None:
-            done = self.repository.exchange.import_all([item.path for item in sources])
+            imports = self.repository.exchange.import_all(
+                [item.path for item in sources]
+            )
             self.repository.core.follow()
-            say(f"  {counted(sum(len(item.news) for item in done), 'memory')} imported")
+            say(
+                f"  {counted(sum(len(item.news) for item in imports), 'memory')} imported"
+            )
             if vouches:
                 self._vouch(kind)
 
         return GuideStep(
-            f"{what}: {after}{shown}", f"{what}? ({after})", run, True, entries
+            f"{what}: {after}{listing}", f"{what}? ({after})", run, True, entries
         )
 
     def _vouch(self, kind: str) -> None:
@@ -188,11 +192,11 @@ class Guide:
             suspicious = [line for line in lines if scan_for_injection(line).score]
             if suspicious:
                 held[memory.id] = suspicious[0]
-        done = self.repository.beliefs.review_all(
+        reviewed = self.repository.beliefs.review_all(
             kind, "activate", by=author(""), held_back=[*held]
         )
         say(
-            f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use"
+            f"  {counted(sum(memory.status == ACTIVE for memory in reviewed), 'memory')} in use"
         )
         if held:
             say(

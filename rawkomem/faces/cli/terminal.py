@@ -139,11 +139,11 @@ def tell_nothing(repository: Repository, otherwise: str) -> None:
 
 def wide() -> int:
     """Return the width of the terminal in columns; the variable COLUMNS takes precedence."""
-    said = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     try:
         return max(
             MIN_COLUMNS,
-            int(said) if said.isdecimal() else os.get_terminal_size().columns,
+            int(columns) if columns.isdecimal() else os.get_terminal_size().columns,
         )
     except OSError:
         return DEFAULT_COLUMNS

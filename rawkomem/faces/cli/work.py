@@ -286,8 +286,8 @@ def create_episode(
     Examples:
       rawkomem trace episode create 'Release week' ID OTHER
     """
-    made = repository.episodes.create(name, ids, tags, text, by)
-    return answer(made, EPISODE.done("created"))
+    episode = repository.episodes.create(name, ids, tags, text, by)
+    return answer(episode, EPISODE.done("created"))
 
 
 @episode_command.verb(
@@ -317,8 +317,8 @@ def capture_episode(
             "capture needs a filter", "add --since, --until, --by, --kind or --with-tag"
         )
     only = filter_of(kind=kinds, tag=wanted, since=since, until=until)
-    made = repository.episodes.capture(name, only, discoverer, tags, by)
-    return answer(made, EPISODE.done("captured"))
+    episode = repository.episodes.capture(name, only, discoverer, tags, by)
+    return answer(episode, EPISODE.done("captured"))
 
 
 @episode_command.verb("add", "ID", "IDS...", EPISODE)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -52,8 +53,8 @@ class Shelf:
 
         def look() -> tuple[object, list[Memory] | None]:
             seen = index.catalogue.meta().get("listing")
-            known = seen is not None and seen == self._seen
-            return seen, None if known else [
+            is_same = seen is not None and seen == self._seen
+            return seen, None if is_same else [
                 memory_of(doc) for doc in index.catalogue.docs()
             ]
 
@@ -154,11 +155,11 @@ class Place:
             for front in fronts(self.document.lines)
             if front.first <= self.line <= front.last
         ][:1]
-        known = self.document.shelf.memories
+        memories = self.document.shelf.memories
         return [
-            known[entry.target]
+            memories[entry.target]
             for entry in self.document.entries
-            if entry.line - 1 in first and entry.target in known
+            if entry.line - 1 in first and entry.target in memories
         ]
 
 
@@ -188,10 +189,7 @@ class Documents:
 
     def supports(self, path: str) -> Any:
         """Return the capability of the editor at a dotted path, or None if the editor does not mention it."""
-        found: Any = self.editor.client_capabilities
-        for name in path.split("."):
-            found = getattr(found, name, None)
-        return found
+        return get_capability(self.editor.client_capabilities, path)
 
     def get(self, uri: str) -> OpenDocument | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
@@ -225,7 +223,7 @@ class Documents:
         """Return the shelves of the open folders in order; if no folder has one, those of the files opened so far."""
         workspace = self.editor.workspace
         opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
-        found: dict[str, Shelf] = {}
+        shelves: dict[str, Shelf] = {}
         for folder in (
             [self.folder] if self.folder else opened or [workspace.root_path or ""]
         ):
@@ -233,8 +231,8 @@ class Documents:
                 layout = find_layout(folder)
             except NotFound:
                 continue  # an open folder may have no memories
-            found[layout.root] = self._shelf(layout)
-        return [*(found or self._shelves).values()]
+            shelves[layout.root] = self._shelf(layout)
+        return [*(shelves or self._shelves).values()]
 
     def _shelf(self, layout: Layout) -> Shelf:
         if layout.root not in self._shelves:

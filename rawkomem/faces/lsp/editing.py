@@ -93,12 +93,12 @@ def _filled_template(
         )
     at = now()
     id = new_id(kind, at)
-    said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
+    values = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
             "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
     return (
         id,
         _free_uri(documents, shelf, kind, title),
-        fill_template(shelf.layout, kind, said),
+        fill_template(shelf.layout, kind, values),
     )
 
 
@@ -204,11 +204,11 @@ async def _apply_edit(
             "this editor does not apply edits of a language server",
             "use 'rawkomem amend' in a terminal",
         )
-    done = await documents.editor.workspace_apply_edit_async(
+    reply = await documents.editor.workspace_apply_edit_async(
         lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
     )
-    if not done.applied:
+    if not reply.applied:
         raise Refused(
-            f"the editor refused the edit: {done.failure_reason or 'it gives no reason'}",
+            f"the editor refused the edit: {reply.failure_reason or 'it gives no reason'}",
             "try again",
         )

@@ -67,15 +67,15 @@ def complete(
     if place is None:
         return None
     lines, line, column = place.document.lines, place.line, place.column
-    found = choices_at(place.document.shelf, lines, line, column)
-    memories = sum(choice.icon == ItemKind.Reference for choice in found)
+    choices = choices_at(place.document.shelf, lines, line, column)
+    memories = sum(choice.icon == ItemKind.Reference for choice in choices)
     items = [
         lsp.CompletionItem(
             label=choice.text.removesuffix(": "), kind=choice.icon, detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
             text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
         )
-        for number, choice in enumerate(found)
+        for number, choice in enumerate(choices)
     ]  # fmt: skip
     return lsp.CompletionList(is_incomplete=memories >= MAX_MEMORIES, items=items)
 
@@ -94,13 +94,13 @@ def choices_at(
         return _key_choices(lines, front, line)
     key = key_of(lines, front, line)
     start = _start_of_value(typed, head.end() if head else 0)
-    known = frontmatter_keys().get(key)
-    if known and known.refers:
+    declared = frontmatter_keys().get(key)
+    if declared and declared.refers:
         return _memory_choices(shelf, start, typed[start:])
     return (
         _tag_choices(shelf, start)
         if key == TAGS_KEY
-        else _value_choices(key, known, start)
+        else _value_choices(key, declared, start)
     )
 
 
@@ -109,11 +109,13 @@ def _key_choices(
 ) -> list[Choice]:
     """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
-    used = {found[1] for found in map(KEY_LINE.match, others) if found}
-    free = {key: known for key, known in frontmatter_keys().items() if key not in used}
+    used = {match[1] for match in map(KEY_LINE.match, others) if match}
+    free = {
+        key: declared for key, declared in frontmatter_keys().items() if key not in used
+    }
     return [
-        Choice(f"{key}: ", known.says, 0, key, ItemKind.Property)
-        for key, known in free.items()
+        Choice(f"{key}: ", declared.says, 0, key, ItemKind.Property)
+        for key, declared in free.items()
     ]
 
 
@@ -189,12 +191,12 @@ def references_to(
     if place is None:
         return None
     shelf = place.document.shelf
-    found: list[lsp.Location] = []
+    locations: list[lsp.Location] = []
     for memory in place.meant()[1]:
         if params.context.include_declaration:
-            found.append(_location(shelf, memory))
-        found += _places_naming(documents, shelf, memory)
-    return found
+            locations.append(_location(shelf, memory))
+        locations += _places_naming(documents, shelf, memory)
+    return locations
 
 
 def workspace_symbols(
@@ -202,7 +204,7 @@ def workspace_symbols(
 ) -> list[lsp.SymbolInformation]:
     """Return the memories whose title, id and tags together hold every typed word."""
     words = params.query.casefold().split()
-    found = []
+    symbols = []
     for shelf in documents.shelves():
         for memory in shelf.offered():
             name = f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
@@ -211,8 +213,8 @@ def workspace_symbols(
                 symbol = lsp.SymbolInformation(
                     where, title, lsp.SymbolKind.String, container_name=memory.kind
                 )
-                found.append(symbol)
-    return found[:MAX_SYMBOLS]
+                symbols.append(symbol)
+    return symbols[:MAX_SYMBOLS]
 
 
 def _places_naming(
@@ -287,33 +289,33 @@ class Teller:
 
     def remarks(self, memory: Memory) -> list[str]:
         """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
-        said = []
+        remarks = []
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
-            said.append(
+            remarks.append(
                 "superseded by "
                 + one_line(newer.title if newer else memory.superseded_by, 80)
             )
         elif (status := shown_status(memory, now())) != ACTIVE:
-            said.append(status)
+            remarks.append(status)
         if memory.proposed:
-            said.append(f"a change is proposed: 'rawkomem review {memory.id}'")
+            remarks.append(f"a change is proposed: 'rawkomem review {memory.id}'")
         stale = [
             f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
             for item in self.citations.of(memory.extra)
             if item.state in (STALE, GONE)
         ]
         if stale:
-            said.append(f"stale: {', '.join(stale[:MAX_STALE_PLACES])}")
+            remarks.append(f"stale: {', '.join(stale[:MAX_STALE_PLACES])}")
         if memory.helpful or memory.harmful:
             harmful = f", {memory.harmful} harmful" if memory.harmful else ""
-            said.append(f"{memory.helpful} helpful{harmful}")
+            remarks.append(f"{memory.helpful} helpful{harmful}")
         access = self.uses.get(memory.id, Access())
         if access.count:
-            said.append(
+            remarks.append(
                 f"used {counted(access.count, 'time')}, last {iso(access.last)[:10]}"
             )
-        return said
+        return remarks
 
 
 def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
@@ -375,7 +377,7 @@ def lenses(
     if document is None:
         return None
     shelf, teller = document.shelf, Teller(document.shelf)
-    shown = []
+    code_lenses = []
     for entry in document.entries:
         memory = shelf.memories.get(entry.id)
         if not memory or not entry.creates:
@@ -384,13 +386,13 @@ def lenses(
         newer = shelf.memories.get(memory.superseded_by)
         place = [uri_of(shelf, newer.path), newer.line] if newer else None
         does = SHOW_COMMAND if newer else ""
-        shown += [
+        code_lenses += [
             lsp.CodeLens(
                 line_start(entry.line), lsp.Command(remark, does, arguments=place)
             )
             for remark in teller.remarks(memory)
         ]
-    return shown
+    return code_lenses
 
 
 SEARCH_COMMAND, WHY_COMMAND = "rawkomem.search", "rawkomem.why"
@@ -409,13 +411,13 @@ async def search_memories(documents: Documents, *given: Any) -> list[dict[str, o
 
 
 def _search_shelves(documents: Documents, query: str) -> list[dict[str, object]]:
-    found = [
+    results = [
         (shelf, item)
         for shelf in documents.shelves()
         for item in shelf.repository.search(query, MAX_RESULTS)
     ]
-    found.sort(key=lambda pair: -pair[1].score)
-    return [_search_result(*pair) for pair in found[:MAX_RESULTS]]
+    results.sort(key=lambda pair: -pair[1].score)
+    return [_search_result(*pair) for pair in results[:MAX_RESULTS]]
 
 
 def _search_result(shelf: Shelf, item: Found) -> dict[str, object]:
@@ -448,7 +450,7 @@ async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
     document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
-    said = (
+    verdict = (
         "recalled for this task"
         if inside
         else f"not recalled for this task: {item.why_not}"
@@ -457,6 +459,6 @@ def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, o
         "id": memory.id,
         "recalled": inside,
         "text": "\n".join(
-            [f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)]
+            [f"{one_line(memory.title or memory.id)}: {verdict}", *explain_score(item)]
         ),
     }

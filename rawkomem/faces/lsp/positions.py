@@ -61,14 +61,14 @@ class FrontmatterLines:
 
 def fronts(lines: Sequence[str]) -> list[FrontmatterLines]:
     """Return the frontmatters of a text. Includes those that cannot be parsed yet because a person is typing."""
-    found = []
+    frontmatters = []
     for block in split_blocks("\n".join(lines).lstrip("\ufeff")):
         start = block.line - 1
         if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
             rest = range(start + 1, len(lines))
             ends = (at for at in rest if lines[at].rstrip() in ("---", "..."))
-            found.append(FrontmatterLines(start, next(ends, len(lines))))
-    return found
+            frontmatters.append(FrontmatterLines(start, next(ends, len(lines))))
+    return frontmatters
 
 
 def key_of(lines: Sequence[str], front: FrontmatterLines, line: int) -> str:
@@ -102,7 +102,7 @@ def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
         root = yaml.compose(frontmatter, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
         return []
-    found = []
+    scalars = []
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         for scalar in _scalars_in(value):
             text, mark = scalar.value.strip(), scalar.start_mark
@@ -111,8 +111,8 @@ def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
                 if scalar.end_mark.line == mark.line:
                     end = scalar.end_mark.column
                 columns = mark.column + inside, end - inside
-                found.append((str(key.value), mark.line, *columns, text))
-    return found
+                scalars.append((str(key.value), mark.line, *columns, text))
+    return scalars
 
 
 def _scalars_in(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
@@ -141,8 +141,8 @@ def names_in(lines: Sequence[str]) -> list[Span]:
         code ^= bool(FENCE.match(text))
         if not code and "[[" in text:
             # text between backticks is no link
-            shown = set(WIKILINK.findall(without_code(text)))
-            links = [link for link in WIKILINK.finditer(text) if link[1] in shown]
+            names = set(WIKILINK.findall(without_code(text)))
+            links = [link for link in WIKILINK.finditer(text) if link[1] in names]
             spans += [Span(at, link.start(1), link.end(1), link[1]) for link in links]
     return spans
 

@@ -306,10 +306,10 @@ class SyncMemoryMesh:
         entry = entry_of(
             content, {} if metadata is None else metadata, self.options.agent_id
         )
-        told = self.options.enable_heritage_tracking and (metadata or {}).get(
+        heritage = self.options.enable_heritage_tracking and (metadata or {}).get(
             "heritage_chain"
         )
-        chain = self._chain(told) if told else None
+        chain = self._chain(heritage) if heritage else None
         if chain:
             # raises errors of the chain before anything is written
             plan_heritage(new_memory(entry), chain)
@@ -360,9 +360,7 @@ class SyncMemoryMesh:
         """
         memory = self._memory(id)
         if memory is None:
-            raise NotFound(
-                f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids"
-            )
+            raise NotFound(f"Record not found: {id}", "")
         written = self._writable.delete(memory.id, by=self._by)
         return not self.repository.core.waits_for_review(written.entry)
 
@@ -370,24 +368,24 @@ class SyncMemoryMesh:
         self, /, query: str, options: SearchOptions | Given | None = None, **named: Any
     ) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
-        asked = read_options(SearchOptions, options, named)
-        limit = asked.limit
-        only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
+        wanted = read_options(SearchOptions, options, named)
+        limit = wanted.limit
+        only = replace(filter_of(filter=wanted.filter), kinds=ONLY_MEMORIES.kinds)
         core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
         version = core.read(lambda: core.index.catalogue.meta().get("listing"))
         question = (query, candidates, only)
-        found = self._answers.get(question, version) if asked.use_cache else None
-        if found is None:
-            found = core.look([query], candidates, only)[0].found
-            self._answers.put(question, found)
+        results = self._answers.get(question, version) if wanted.use_cache else None
+        if results is None:
+            results = core.look([query], candidates, only)[0].found
+            self._answers.put(question, results)
         ranked = best_results(
-            sorted(found, key=lambda item: item.row.id),
+            sorted(results, key=lambda item: item.row.id),
             limit,
             lambda item: item.signals.ranks,
         )
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls(
-            [(query, len(ranked), *best)], limit, asked.filter
+            [(query, len(ranked), *best)], limit, wanted.filter
         )
         if ranked and self.options.enable_memory:
             ids = tuple(item.row.id for item in ranked)
@@ -398,8 +396,8 @@ class SyncMemoryMesh:
     def likeness(self, content: str) -> float:
         """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
         only = replace(DEFAULT_FILTER, kinds=("memory",))
-        found = self.repository.core.look([content], 1, only)[0].found
-        return max((item.relevance for item in found), default=0.0)
+        results = self.repository.core.look([content], 1, only)[0].found
+        return max((item.relevance for item in results), default=0.0)
 
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Return results whose scores are relative to the best one, which has 1.0."""
@@ -432,10 +430,10 @@ class SyncMemoryMesh:
         self, /, options: ReflectOptions | Given | None = None, **named: Any
     ) -> ReflectionResult:
         """Reflect on memories (§3.4). With a model, store and return a reflection; without, return its prompt."""
-        asked = read_options(ReflectOptions, options, named)
-        llm = asked.generate and self.repository.settings.llm.any
+        wanted = read_options(ReflectOptions, options, named)
+        llm = wanted.generate and self.repository.settings.llm.any
         shape = self.repository.skills.reflect(
-            asked.topic, asked.lookback, llm, self._dry, self._by
+            wanted.topic, wanted.lookback, llm, self._dry, self._by
         )
         return reflection_of(shape)
 
@@ -445,11 +443,15 @@ class SyncMemoryMesh:
     ) -> SynthesisResult:
         """Propose a skill from learnings. It is not used until a person reviews it."""
         topic = read_options(SynthesisOptions, options, named).topic
-        made = self.repository.skills.synthesize(
+        synthesis = self.repository.skills.synthesize(
             topic, self.repository.settings.llm.any, self._dry, self._by
         )[0]
         return SynthesisResult(
-            made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text
+            synthesis.status,
+            synthesis.analysis,
+            synthesis.skill_id,
+            synthesis.skill_name,
+            synthesis.yamo_text,
         )
 
     @property
@@ -460,8 +462,8 @@ class SyncMemoryMesh:
     @_publishes
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
         """Store a lesson (§8.3), or return the stored lesson of the same pattern if it is at least as confident."""
-        told = Lesson(**vars(read_options(LessonContext, context)))
-        lesson, _ = self._writable.lessons.learn(told, self._by, via="agent")
+        lesson_context = Lesson(**vars(read_options(LessonContext, context)))
+        lesson, _ = self._writable.lessons.learn(lesson_context, self._by, via="agent")
         return block_of(lesson)
 
     def query_lessons(
@@ -472,13 +474,13 @@ class SyncMemoryMesh:
         **named: Any,
     ) -> list[LessonBlock]:
         """Return active lessons, most severe first."""
-        asked = read_options(QueryOptions, options, named)
-        if " ".join(asked.order_by.lower().split()) != LESSON_ORDER:
+        wanted = read_options(QueryOptions, options, named)
+        if " ".join(wanted.order_by.lower().split()) != LESSON_ORDER:
             raise BadInput(
-                f"unknown order {asked.order_by!r}",
+                f"unknown order {wanted.order_by!r}",
                 f"use {QueryOptions.order_by!r}, the only order",
             )
-        return [*map(block_of, self.repository.lessons.search(query, asked.limit))]
+        return [*map(block_of, self.repository.lessons.search(query, wanted.limit))]
 
     @_publishes
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
@@ -520,18 +522,18 @@ class SyncMemoryMesh:
         extra = extra_from_metadata(
             checked_metadata({} if metadata is None else metadata)
         )
-        made = self._writable.skills.ingest(
+        skill = self._writable.skills.ingest(
             yamo_text, source_file_path, self._by, "agent", extra
         )
-        return skill_record_of(self.repository.skills.get(made.id))
+        return skill_record_of(self.repository.skills.get(skill.id))
 
     def search_skills(
         self, /, query: str, options: SkillOptions | Given | None = None, **named: Any
     ) -> list[SkillResult]:
         """Return the skills that fit a question best (§5.3)."""
         limit = read_options(SkillOptions, options, named).limit
-        found = self.repository.skills.search(query, limit)
-        return [skill_result_of(match.skill, match.score) for match in found]
+        matches = self.repository.skills.search(query, limit)
+        return [skill_result_of(match.skill, match.score) for match in matches]
 
     def list_skills(
         self, /, options: SkillOptions | Given | None = None, **named: Any
@@ -702,15 +704,15 @@ class MemoryContextManager:
         context: InteractionContext | Given | None = None,
     ) -> MemoryRecord | None:
         """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
-        known = read_options(InteractionContext, context)
+        exchange = read_options(InteractionContext, context)
         content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:MAX_RESPONSE_CHARS]}"
-        if importance_of(content, known) < self.config.min_importance:
+        if importance_of(content, exchange) < self.config.min_importance:
             return None
         if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
             return None
         facts = {
             key: [*one] if isinstance(one, tuple) else one
-            for key, one in vars(known).items()
+            for key, one in vars(exchange).items()
         }
         return await self.mesh.add(content, filled({"type": "event", **facts}))
 
@@ -729,9 +731,9 @@ class MemoryContextManager:
             )
         ]
         if wanted.include_lessons:
-            known = {memory.id for memory in memories}
+            ids = {memory.id for memory in memories}
             for block in await self.mesh.query_lessons(query, limit=wanted.limit):
-                if block.lesson_id not in known:
+                if block.lesson_id not in ids:
                     lesson = await self.mesh.get(block.lesson_id)
                     memories += [lesson] if lesson else []
         return memories
@@ -747,8 +749,8 @@ class MemoryContextManager:
             return ""
         lines = []
         for memory in memories:
-            known = ", ".join((memory.created_at[:10], *memory.labels))
-            lines.append(f"- ({known}) {held(safe_line(memory.content, longest))}\n")
+            facts = ", ".join((memory.created_at[:10], *memory.labels))
+            lines.append(f"- ({facts}) {held(safe_line(memory.content, longest))}\n")
         return finish("[MEMORY CONTEXT]\n" + "".join(lines))
 
     async def health_check(self) -> HealthStatus:

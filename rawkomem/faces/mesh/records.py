@@ -247,8 +247,8 @@ def format_results(results: Sequence[SearchResult]) -> str:
         head = mesh_head(
             number, result.id, f"{result.score:g}", kind, source, result.labels
         )
-        found, body = _fenced_body(result.content)
-        notice = notice or found
+        warning, body = _fenced_body(result.content)
+        notice = notice or warning
         items.append(f"{head}\n{body}\n")
     return finish(f"{notice}{ATTENTION_DIRECTIVE}\n" + "\n".join(items))
 
@@ -277,16 +277,16 @@ def _same_memory(repository: Repository, new: Memory) -> Memory | None:
     only = replace(
         DEFAULT_FILTER, kinds=("memory",), sessions=(session,) if session else ()
     )
-    asked = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
-    found = repository.core.look([asked], MAX_NEIGHBORS, only)[0].found
-    memories = repository.get_many([item.row.id for item in found])
-    for item, known in zip(found, memories, strict=True):
-        alike = known.body == new.body or (
-            item.relevance >= DUPLICATE.min_cosine and same_facts(new, known)
+    question = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
+    neighbors = repository.core.look([question], MAX_NEIGHBORS, only)[0].found
+    memories = repository.get_many([item.row.id for item in neighbors])
+    for item, memory in zip(neighbors, memories, strict=True):
+        alike = memory.body == new.body or (
+            item.relevance >= DUPLICATE.min_cosine and same_facts(new, memory)
         )
-        same_caller = session == session_of(known) and new.by == known.by
+        same_caller = session == session_of(memory) and new.by == memory.by
         # without a type, it matches any type
-        same_type = type_of(new) in ("", type_of(known))
+        same_type = type_of(new) in ("", type_of(memory))
         if alike and same_caller and same_type:
-            return known
+            return memory
     return None

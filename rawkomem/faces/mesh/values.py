@@ -143,22 +143,23 @@ def read_options(
             f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}",
             'example: {"limit": 5}',
         )
-    known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    options = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in {**(given or {}), **(named or {})}.items():
         name = our_name(key)
-        if name not in known:
+        if name not in options:
             raise BadInput(
-                f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known)
+                f"{kind.__name__}: unknown option {key!r}",
+                "one of " + ", ".join(options),
             )
         if value is not None:
             values[name] = tuple(value) if isinstance(value, list) else value
         if name == "limit" and value is not None:
-            least = 1 if known[name].default else 0
+            least = 1 if options[name].default else 0
             if not isinstance(value, int) or value < least:
                 hint = f"use a whole number of at least {least}"
                 raise BadInput(f"limit must not be {value!r}", hint)
-    for name, one in known.items():
+    for name, one in options.items():
         if name not in values and one.default is MISSING:
             raise BadInput(
                 f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'"
