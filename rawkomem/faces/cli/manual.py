@@ -112,7 +112,10 @@ def completion_script(shell: str, program: str) -> str:
     """Return the completion script of a program for a shell."""
     completion = get_completion_class(shell)
     assert completion is not None
-    return completion(cli, {}, program, COMPLETE_VARIABLE).source()
+    script = completion(cli, {}, program, COMPLETE_VARIABLE).source()
+    # fish: a title may hold commas, and the most recently changed memory comes first
+    script = script.replace('string split ","', 'string split --max 1 ","')
+    return script.replace("complete --no-files", "complete --keep-order --no-files")
 
 
 DEMO_EMAIL = "demo@example.invalid"
