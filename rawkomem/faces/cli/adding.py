@@ -137,12 +137,10 @@ def _keep_unless(path: str, template: str, again: str) -> None:
     note(f"to reopen it, run: {again} --resume {shlex.quote(path)}")
 
 
-CREATED_KINDS = [
-    kind for kind in CREATES if kind not in GROUPS
-]  # 'rawkomem trace episode' makes episodes
-SOURCES = [
-    name for name in BASE_TRUST if name != "unknown"
-]  # classes; any other --source is a link or a file
+# 'rawkomem trace episode' makes episodes
+CREATED_KINDS = [kind for kind in CREATES if kind not in GROUPS]
+# classes; any other --source is a link or a file
+SOURCES = [name for name in BASE_TRUST if name != "unknown"]
 OPTIONS = (  # they describe an entry
     "--title TEXT: The title: one line.",
     "--when -w TEXT...: When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",

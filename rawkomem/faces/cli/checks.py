@@ -62,10 +62,8 @@ from .terminal import bracketed, note, say, say_json
 
 # that a backslash escapes in Markdown
 PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")
-ANNOTATION_LEVELS = {
-    ERROR: "error",
-    WARNING: "warning",
-}  # level of a Problem → workflow command; others are notices
+# level of a Problem → workflow command; others are notices
+ANNOTATION_LEVELS = {ERROR: "error", WARNING: "warning"}
 MAX_PLAIN_CHARS = 2_000  # of one text
 WHOLE = 10**9  # characters: a text is not cut
 

@@ -1,4 +1,4 @@
-"""Implement `rawkomem import`, `export` and `project`: exchange memories with files and other tools."""
+"""Implement `rawkomem import`, `export` and `trace project`: exchange memories with files and other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Implement the commands that show memories: `rawkomem list`, `show`, `cite`, `entities` and `toc`."""
+"""Implement `rawkomem list`, `show`, `link cite`, `link entities` and `tidy toc`."""
 
 from __future__ import annotations
 

@@ -154,9 +154,10 @@ FREQUENT = {
         "id [helpful|harmful|true|wrong]",
     ),
     "sync": FrequentCommand(SYNC_OPTIONS, "rawkomem.faces.cli.syncing"),
+    # run by git
     "merge-driver": FrequentCommand(
         MERGE_OPTIONS, "rawkomem.faces.cli.merging", "files"
-    ),  # run by git
+    ),
     "hook": FrequentCommand((), "rawkomem.hosts.hook_entry", "host event", raw=True),
 }
 
@@ -250,8 +251,10 @@ def _fill_values(
         used = named.get(name)
         if used is None or (equals and not used.kind):
             return None
-        text = text if equals or not used.kind else next(rest, "")
-        value = _value(used, text) if text or equals else not used.kind or None
+        value: object = True
+        if used.kind:
+            text = text if equals else next(rest, "")
+            value = _value(used, text) if text or equals else None
         if value is None:
             return None
         if used.is_many:

@@ -25,10 +25,11 @@ from .syncing import with_bar
 from .terminal import note, say, say_json
 
 APPLY = "--apply: Carry out the plan. Without this option, nothing is written."
+# other kinds change a memory that stays in use
 KIND_SIGNS = {
     **dict.fromkeys(("archive", "supersede", "quarantine"), "-"),
     **dict.fromkeys(("memory", "learning"), "+"),
-}  # other kinds change a memory that stays in use
+}
 
 
 def _reason(entry: Entry) -> str:

@@ -77,9 +77,9 @@ def _form_fields(request: Request) -> Facts:
     return form
 
 
-KINDS = [
-    kind for kind in CREATES if kind not in GROUPS
-]  # episodes are created with 'rawkomem trace episode'
+# episodes are created with 'rawkomem trace episode'
+KINDS = [kind for kind in CREATES if kind not in GROUPS]
+# suggestions
 LINK_TYPES = (
     "related",
     "supports",
@@ -87,7 +87,7 @@ LINK_TYPES = (
     "depends_on",
     "contradicts",
     "example_of",
-)  # suggestions
+)
 
 
 class Warnings:

@@ -42,9 +42,8 @@ ALLOWED_ATTRIBUTES = {
 }
 PICTURE = "picture"  # the only class
 
-Meant = Callable[
-    [str], tuple[str, str]
-]  # name → id and title of its memory; both empty if there is none
+# name → id and title of its memory; both empty if there is none
+Meant = Callable[[str], tuple[str, str]]
 
 
 def open_renderer() -> Callable[[str, Meant], str]:

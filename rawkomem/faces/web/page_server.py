@@ -121,9 +121,8 @@ class PageServer(socketserver.ThreadingTCPServer):
     """Listens on the loopback address."""
 
     daemon_threads = True
-    allow_reuse_address = (
-        os.name != "nt"
-    )  # on Windows, the option would let another program take over the port
+    # on Windows, the option would let another program take over the port
+    allow_reuse_address = os.name != "nt"
 
     def __init__(self, repository: Repository, port: int = 0):
         self.repository = repository

@@ -581,9 +581,8 @@ def _flat(
 MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
 MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
 
-Finding = tuple[
-    Memory, str, dict[str, Any]
-]  # a memory, the finding in words, and more facts for the page
+# a memory, the finding in words, and more facts for the page
+Finding = tuple[Memory, str, dict[str, Any]]
 
 
 def health_view(repository: Repository, query: Query, render: Render) -> Facts:
