@@ -87,16 +87,12 @@ def test_the_command_prints_it(rawkomem):
 
 def test_self_check_tries_everything(tmp_path, monkeypatch):
     monkeypatch.setattr(measure, "BODY", "what no memory says")
+    monkeypatch.setattr(measure, "find_spec", lambda name: None)
     found = {one.name: one for one in measure.check_all()}
+    assert not found["lsp"].ok and found["lsp"].hint.startswith("run: ") and "not installed" in found["lsp"].text
+    assert found["mcp"].ok and "not installed" in found["mcp"].text, "it is optional"
     assert all(found[name].ok for name in ("version", "init", "add", "search"))
     assert not found["inject"].ok and "missing" in found["inject"].text and "doctor" in found["inject"].hint
-
-
-def test_self_check_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(measure.shutil, "which", lambda name: None)
-    missing = measure._check_package("x", "no_such_module", "the page", "pip install x")
-    assert not missing.ok and missing.hint == "run: pip install x"
-    assert measure._check_package("x", "no_such_module", "the server", "y", needed=False).ok
 
 
 def test_a_release_needs_a_tag_of_its_version_and_no_token():

@@ -23,7 +23,7 @@ Generated from the commands by `make docs`; do not edit.
 `rawkomem` (short: `rawko`) works on the `.rawko/` folder of the current folder or of one of its parents. To start in
 another folder, pass `-C FOLDER` or set the environment variable `RAWKOMEM_DIR`. Data goes to stdout, remarks and errors
 to stderr. Exit codes: 0 done, 1 failed or "no", 2 wrong usage. Colors appear on a terminal only, and never with
-`NO_COLOR`.
+`NO_COLOR` or `TERM=dumb`.
 
 Tab completion of commands, options, ids, tags, kinds, statuses and pages; zsh and fish show titles beside ids:
 

@@ -368,9 +368,7 @@ def _cut_below(text: str, deepest: int, above: tuple[str, ...]) -> Iterator[Sect
 def _closed_section(
     lines: list[str], trail: tuple[str, ...], deepest: int
 ) -> Iterator[Section]:
-    body = "
-".join(lines).strip("
-").rstrip()
+    body = "\n".join(lines).strip("\n").rstrip()
     deeper = [level for _, level in heading_lines(body) if level]
     has_subjects = deeper.count(min(deeper, default=0)) > 1
     is_long = len(body.split()) > MAX_SECTION_WORDS

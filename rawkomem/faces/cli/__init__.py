@@ -42,8 +42,10 @@ from .options import expanded, parse_plain, run_of
 from .terminal import complain, say_written
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from typing import NoReturn
+    from collections.abc import Callable
+    from typing import NoReturn, TypeVar
+
+    T = TypeVar("T")
 
 
 # new objects before garbage collection; a hot command creates fewer
@@ -85,8 +87,8 @@ def run(argv: list[str]) -> int:
         plain = None if "_RAWKOMEM_COMPLETE" in os.environ else parse_plain(argv)
         if plain:
             folder, command, values, arguments = plain
-            with _output_of(command):
-                code = run_of(command)(folder, arguments, **values) or 0
+            run_plain = run_of(command)
+            code = _paged(command, lambda: run_plain(folder, arguments, **values)) or 0
         else:
             from .commands import (
                 run_click,  # importing click takes as long as three bare Python starts
@@ -94,8 +96,10 @@ def run(argv: list[str]) -> int:
 
             # because some of these commands are servers
             gc.set_threshold(*USUAL_THRESHOLDS)
-            with _output_of(_command_in(argv)):
-                code = run_click(argv)
+            words = argv[2:] if argv[:1] == ["-C"] else argv
+            both = " ".join(words[:2])
+            command = both if both in PAGED else "".join(words[:1])
+            code = _paged(command, lambda: run_click(argv))
         sys.stdout.flush()
         return code
     except WrittenUnseen as failure:
@@ -115,28 +119,14 @@ def run(argv: list[str]) -> int:
         return complain(_system_error(failure))
 
 
-class _Unpaged:
-    """A context manager that does nothing: most output needs no pager, and contextlib takes time to import."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-
-def _output_of(command: str) -> AbstractContextManager[None]:
-    """Return a context that sends stdout to a pager if the command is in PAGED and stdout is a terminal."""
+def _paged(command: str, call: Callable[[], T]) -> T:
+    """Run a call; send its output to a pager if the command is in PAGED and stdout is a terminal."""
     if command not in PAGED or sys.stdout is None or not sys.stdout.isatty():
-        return _Unpaged()
+        return call()
     from .pager import paged
 
-    return paged()
-
-
-def _command_in(argv: list[str]) -> str:
-    """Return the first word of a command line, or the first two if both together are in PAGED."""
-    words = argv[2:] if argv[:1] == ["-C"] else argv
-    both = " ".join(words[:2])
-    return both if both in PAGED else "".join(words[:1])
+    with paged():
+        return call()
 
 
 def _system_error(failure: Exception) -> RawkoError:

@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from click import Abort, ClickException, File, confirm, edit, option, prompt
@@ -40,7 +41,7 @@ from ...model.values import CREATES, GROUPS, IMPORTANCE, TYPES, replace
 from ...repository import Repository
 from ...repository.beliefs import Undone
 from ...repository.learning import Remembered
-from ...repository.writing import SAME_TITLE, UNUSABLE, Doubt, Stored, doubts_about
+from ...repository.writing import SAME_TITLE, UNUSABLE, Stored, doubts_about
 from ...state.claims import ON_CONFLICT, SCOPES
 from ...state.fold import REGISTRY
 from ...state.trust import BASE_TRUST
@@ -54,9 +55,6 @@ from .terminal import complain, name_of, note, on_one_line
 
 T = TypeVar("T")
 
-
-# Let a person write a text in $EDITOR and store it. A rejected text is kept in a file and can be
-# reopened.
 
 LATEST = "latest"
 RESUME = option(
@@ -111,7 +109,8 @@ def write_in_editor(
             ):
                 _keep_unless(path, "", again)
                 raise SystemExit(code) from None
-            _remark(path, failure)
+            with suppress(BadInput):  # a text that is not UTF-8 stays as it is
+                remark_on(path, without_remark(read_text_file(path)), failure.in_full)
             resume = path
         except BaseException:
             _keep_unless(path, template, again)
@@ -123,14 +122,6 @@ def unsaved_path(repository: Repository, resume: str, what: str) -> str:
     if not resume:
         return ""
     return find_unsaved(repository.layout, "" if resume == LATEST else resume, what)
-
-
-def _remark(path: str, failure: RawkoError) -> None:
-    """Write above a text why it was rejected; a text that is not UTF-8 stays as it is."""
-    try:
-        remark_on(path, without_remark(read_text_file(path)), failure.in_full)
-    except BadInput:
-        pass
 
 
 def _keep_unless(path: str, template: str, again: str) -> None:
@@ -146,14 +137,10 @@ def _keep_unless(path: str, template: str, again: str) -> None:
     note(f"to reopen it, run: {again} --resume {shlex.quote(path)}")
 
 
-# Implement `rawkomem add` and `amend`.
-
-CREATED_KINDS = [
-    kind for kind in CREATES if kind not in GROUPS
-]  # 'rawkomem trace episode' makes episodes
-SOURCES = [
-    name for name in BASE_TRUST if name != "unknown"
-]  # classes; any other --source is a link or a file
+# 'rawkomem trace episode' makes episodes
+CREATED_KINDS = [kind for kind in CREATES if kind not in GROUPS]
+# classes; any other --source is a link or a file
+SOURCES = [name for name in BASE_TRUST if name != "unknown"]
 OPTIONS = (  # they describe an entry
     "--title TEXT: The title: one line.",
     "--when -w TEXT...: When to use the memory: words, a|b, a pattern or a sentence; may be repeated.",
@@ -189,18 +176,10 @@ OTHERS_WORDS = {
 
 
 REDACTED_REMARK = "secrets in the text were redacted before it was written"
-
-
-def _relation(stored: Stored) -> str:
-    """Return how a new memory relates to others; empty if it does not."""
-    others = ", ".join(stored.outcome.others)
-    return f"  {OTHERS_WORDS[stored.outcome.what]} {others}" if others else ""
-
-
 STORED = Fields(
     "what=outcome.what id=outcome.id others=outcome.others reason=outcome.reason about=entry.about path redacted again"
     " why",
-    "{done:green}  {id}  {path:dim}\n{relation:text}\n"
+    "{done:green}  {id}  {path:dim}\n{others:?  {relation} %}\n"
     "{reason:?  because %: decide with 'rawkomem review'}",
     remarks="{again:?the same text was stored a few minutes ago; nothing was written}\n"
     f"{{redacted:?{REDACTED_REMARK}}}",
@@ -210,7 +189,7 @@ STORED = Fields(
         if stored.again
         else DONE_WORDS.get(stored.outcome.what, "stored")
     ),
-    relation=_relation,
+    relation=lambda stored: OTHERS_WORDS.get(stored.outcome.what),
 )
 REMEMBERED = Fields(
     "what id others",
@@ -284,26 +263,26 @@ def add_command(
             raise BadInput(
                 "the memory has no text", "pass TEXT, or --title together with --body"
             )
-        spares = (SAME_TITLE,) if quote else ()
-        entry = _undoubted(repository, entry, given["anyway"], spares=spares)
+        allowed = SAME_TITLE if quote else ""
+        entry = _undoubted(repository, entry, given["anyway"], allowed=allowed)
         if quote:
             return repository.learning.remember(entry, quote, entry.by)
         return repository.add(entry, on_conflict)
 
     given["body"] = words or given["body"]
-    values = {
-        KEY_OF_FLAG[key]: [*value] if isinstance(value, tuple) else value
-        for key, value in _fields_given(given).items()
-        if key in KEY_OF_FLAG
-    }
-    stored = _from_text(
-        repository,
-        f"add-{kind}",
-        given,
-        lambda: fill_template(repository.layout, kind, values),
-        store,
-        "rawkomem add",
-    )
+    body = _text_given(given)
+    if body is None and (given["resume"] or given["edit"] or sys.stdin.isatty()):
+        values = {
+            KEY_OF_FLAG[key]: [*value] if isinstance(value, tuple) else value
+            for key, value in _fields_given(given).items()
+            if key in KEY_OF_FLAG
+        }
+        template = fill_template(repository.layout, kind, values)
+        stored = write_in_editor(
+            repository, f"add-{kind}", template, store, "rawkomem add", given["resume"]
+        )
+    else:
+        stored = store(read_stdin() if body is None else body)
     if isinstance(stored, Remembered):
         return answer(stored, REMEMBERED)
     answer(stored)
@@ -363,17 +342,18 @@ def amend_command(
         window = repository.beliefs.validity(id, valid_from, valid_until, "", by)
         if not has_fields:
             return answer(decision(repository, id, [window], "window set"), DECIDED)
+    retagged = {}
     if given["tags"] or untag or all_tags is not None:
-        given["tags"] = _tags_after(repository.get(id), given["tags"], untag, all_tags)
-        given["retagged"] = True
+        tags = _tags_after(repository.get(id), given["tags"], untag, all_tags)
+        retagged = {"tags": tags}
     elif sys.stdin.isatty() and not has_fields:
         given["edit"] = True
 
     def store(text: str) -> Written:
-        fields = _fields_given(given)
+        fields = {**_fields_given(given), **retagged}
         entry = compose_entry(entry_from_text(text), kind="amend", by=by, **fields)
-        made = _undoubted(repository, entry, given["anyway"], id)
-        return repository.amend(id, made, one_by_one=all_tags is None)
+        checked = _undoubted(repository, entry, given["anyway"], id)
+        return repository.amend(id, checked, one_by_one=all_tags is None)
 
     what, again = f"amend-{file_stem(id)}", f"rawkomem amend {id}"
     if given["resume"] or given["edit"]:
@@ -382,18 +362,6 @@ def amend_command(
     else:
         written = store(text or "")
     return _answer_written(repository, written, "amended")
-
-
-def _from_text(
-    repository: Repository, what: str, given: dict[str, Any], template: Callable[[], str], store: Callable[[str], T], again: str
-) -> T:  # fmt: skip
-    """Read the text from --file, --body, the editor or standard input; return what `store` returns for it."""
-    text = _text_given(given)
-    if text is None and (given["resume"] or given["edit"] or sys.stdin.isatty()):
-        return write_in_editor(
-            repository, what, template(), store, again, given["resume"]
-        )
-    return store(read_stdin() if text is None else text)
 
 
 def _text_given(given: dict[str, Any]) -> str | None:
@@ -410,16 +378,26 @@ def _undoubted(
     entry: Entry,
     anyway: bool,
     about: str = "",
-    spares: tuple[str, ...] = (),
+    allowed: str = "",
 ) -> Entry:
     """Return the entry without unusable conditions. If there are doubts, ask a person; else raise BadInput."""
     doubts = [
         doubt
         for doubt in doubts_about(repository.core, entry, about)
-        if doubt.code not in spares
+        if doubt.code != allowed
     ]
     if doubts and not anyway:
-        _ask_despite(repository, doubts)
+        first, *others = doubts
+        if repository.core.via != PERSON:
+            more = f" (and {len(others)} more)" if others else ""
+            raise BadInput(
+                f"{first.message}{more}: nothing was stored",
+                f"{first.hint}; --anyway stores it as it is",
+            )
+        for doubt in doubts:
+            note(f"{on_one_line(doubt.message)} ({doubt.hint})")
+        if not confirmed("Store it anyway?"):
+            raise BadInput("nothing was stored", first.hint)
     useless = [doubt.concerns for doubt in doubts if doubt.code == UNUSABLE]
     if useless:
         note(f"left out conditions that cannot match: {', '.join(map(repr, useless))}")
@@ -428,37 +406,22 @@ def _undoubted(
     )
 
 
-def _ask_despite(repository: Repository, doubts: Sequence[Doubt]) -> None:
-    """Return if a person confirms an entry despite the doubts; else raise BadInput."""
-    if repository.core.via == PERSON:
-        for doubt in doubts:
-            note(f"{on_one_line(doubt.message)} ({doubt.hint})")
-        if confirmed("Store it anyway?"):
-            return
-        raise BadInput("nothing was stored", doubts[0].hint)
-    more = f" (and {len(doubts) - 1} more)" if len(doubts) > 1 else ""
-    raise BadInput(
-        f"{doubts[0].message}{more}: nothing was stored",
-        f"{doubts[0].hint}; --anyway stores it as it is",
-    )
-
-
 def _tags_after(
     memory: Memory, added: Sequence[str], removed: Sequence[str], replacing: str | None
 ) -> tuple[str, ...]:
     """Return the tags of a memory after adding, removing or replacing some; raise BadInput for an unknown tag."""
-    kept = (
+    tags = (
         memory.tags
         if replacing is None
         else tuple(filter(None, map(str.strip, replacing.split(","))))
     )
-    unknown = [tag for tag in removed if tag not in kept]
+    unknown = [tag for tag in removed if tag not in tags]
     if unknown:
         raise BadInput(
             f"{memory.id} has no tag {unknown[0]!r}",
             f"its tags are: {', '.join(memory.tags) or 'none'}",
         )
-    return tuple(tag for tag in dict.fromkeys((*kept, *added)) if tag not in removed)
+    return tuple(tag for tag in dict.fromkeys((*tags, *added)) if tag not in removed)
 
 
 def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
@@ -469,7 +432,7 @@ def _fields_given(given: dict[str, Any]) -> dict[str, Any]:
     if APPLIES_KEY in fields:
         patterns = [one for one in fields[APPLIES_KEY] if one != "none"]
         fields[APPLIES_KEY] = patterns_given(patterns)
-    return {**fields, "tags": given["tags"]} if given.get("retagged") else fields
+    return fields
 
 
 def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
@@ -492,28 +455,28 @@ def _claim_fields(given: dict[str, Any]) -> dict[str, Value]:
 
 def _claim_of_text(text: str) -> dict[str, Value]:
     """Return `subject=…,predicate=…,value=…` as a claim; everything after `value=` is the value, commas included."""
-    head, found, value = text.partition("value=")
+    head, has_value, value = text.partition("value=")
     parts = [part.partition("=") for part in head.split(",") if part.strip()]
-    if not found or any(not sign for _, sign, _ in parts):
+    if not has_value or any(not sign for _, sign, _ in parts):
         raise BadInput(
             f"not a claim: {text!r}", "write subject=user,predicate=timezone,value=UTC"
         )
-    return {**{key.strip(): said.strip() for key, _, said in parts}, "value": value}
+    return {
+        **{key.strip(): word.strip() for key, _, word in parts},
+        "value": value,
+    }
 
 
 def _answer_written(
     repository: Repository, written: Written, done: str, restore: str = ""
 ) -> int:
     about = written.entry.about
-    waits = about if repository.core.waits_for_review(written.entry) else ""
-    done = "proposed" if waits else done
-    restore = "" if waits else restore
+    waits = ""
+    if repository.core.waits_for_review(written.entry):
+        waits, done, restore = about, "proposed", ""
     return answer(
         written, proposed=bool(waits), done=done, waits=waits, restore=restore
     )
-
-
-# Implement `rawkomem delete` and `purge`.
 
 
 @verb(
@@ -613,11 +576,11 @@ def purge_command(repository: Repository, id: str, text: str, yes: bool) -> Any:
         path: repository.core.layout.path(path)
         for path in repository.lifecycle.purge(id)
     }
-    kept = [path for path, file in files.items() if os.path.exists(file)]
-    removed = [path for path in files if path not in kept]
+    rewritten = [path for path, file in files.items() if os.path.exists(file)]
+    removed = [path for path in files if path not in rewritten]
     return {
         "id": id,
-        "rewritten": kept,
+        "rewritten": rewritten,
         "removed": removed,
         "sinks": repository.settings.sinks.any,
         "in_git": may_hold(repository.layout, files),
@@ -659,8 +622,6 @@ def _check_named(repository: Repository, name: str) -> None:
             f"run: rawkomem purge {id} --yes",
         )
 
-
-# Implement `rawkomem undo`: undo the last change made on this machine.
 
 MAX_SHOWN = 20  # memories or changes that are listed
 MAX_TITLES = 3  # of one change in the list
@@ -727,9 +688,10 @@ def undo_command(
 def _titles(repository: Repository, change: Any) -> str:
     """Return the titles of the first memories of a change."""
     ids = change.memories[:MAX_TITLES]
-    known = repository.undoing.known(ids)
+    memories = repository.undoing.known(ids)
     titles = [
-        repr(one_line(known[id].title or id, 60)) if id in known else id for id in ids
+        repr(one_line(memories[id].title or id, 60)) if id in memories else id
+        for id in ids
     ]
     more = len(change.memories) - MAX_TITLES
     return ", ".join(titles) + (f" and {more} more" if more > 0 else "")
@@ -739,30 +701,27 @@ def _undone_lines(repository: Repository, undone: Undone, dry_run: bool) -> str:
     """Return a line for each memory: what had happened to it, and what undid that."""
     waits = repository.core.waits_for_review
     proposed = {item.entry.target for item in undone.written if waits(item.entry)}
-    lines = []
-    known = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
-    for id, memory in known.items():
+    lines, word = [], "would undo" if dry_run else "undone"
+    memories = repository.undoing.known(undone.change.memories[:MAX_SHOWN])
+    for id, memory in memories.items():
         steps = ", ".join(step.told for step in undone.steps if step.entry.target == id)
-        back = (
-            "removed the change"
-            if id in undone.removed
-            else ", ".join(
-                _told(entry) for entry in undone.plan.entries if entry.target == id
-            )
-        )
-        done = "would undo" if dry_run else "proposed" if id in proposed else "undone"
+        entries = [one for one in undone.plan.entries if one.target == id]
+        back = ", ".join(map(_told, entries))
+        if id in undone.removed:
+            back = "removed the change"
+        done = "proposed" if id in proposed else word
         lines.append(
             f"{done}  {steps or 'nothing'} → {back or 'nothing to do'}  {name_of(memory)}"
         )
     lines += [
-        f"undone  created → removed  {id}" for id in undone.removed if id not in known
+        f"undone  created → removed  {id}"
+        for id in undone.removed
+        if id not in memories
     ]
-    lines += [
-        f"{'would undo' if dry_run else 'undone'}  dropped → waits again  {id}"
-        for id in undone.reopened
-    ]
-    if len(undone.change.memories) > MAX_SHOWN:
-        lines.append(f"  and {len(undone.change.memories) - MAX_SHOWN} more memories")
+    lines += [f"{word}  dropped → waits again  {id}" for id in undone.reopened]
+    more = len(undone.change.memories) - MAX_SHOWN
+    if more > 0:
+        lines.append(f"  and {more} more memories")
     if proposed:
         note(
             "a person vouches for the memories marked 'proposed': 'rawkomem review ID --accept' undoes the change"

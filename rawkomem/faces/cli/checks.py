@@ -59,15 +59,10 @@ from .listing import DOUBTFUL, answer_stale
 from .opening import open_repository
 from .terminal import bracketed, note, say, say_json
 
-# Escape texts of a repository, which are not trusted, for Markdown and for workflow commands of
-# GitHub.
-
 # that a backslash escapes in Markdown
 PUNCTUATION = frozenset("\\`*_{}[]()<>#+-.!|~&:\"'$^=/")
-ANNOTATION_LEVELS = {
-    ERROR: "error",
-    WARNING: "warning",
-}  # level of a Problem → workflow command; others are notices
+# level of a Problem → workflow command; others are notices
+ANNOTATION_LEVELS = {ERROR: "error", WARNING: "warning"}
 MAX_PLAIN_CHARS = 2_000  # of one text
 WHOLE = 10**9  # characters: a text is not cut
 
@@ -109,9 +104,6 @@ def _escaped_property(text: str) -> str:
     return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-# Implement `rawkomem tidy consolidate --staged`: find duplicates and contradictions of staged
-# memories.
-
 DUPLICATE = Fields(
     "file line code message hint id? other?",
     "{file}:{line}: {label}: {message} ({hint})",
@@ -125,36 +117,28 @@ SETTLED = Fields(
 
 def answer_duplicates(repositories: Iterable[Repository], apply: bool) -> int:
     """Print exact duplicates of staged memories, and proposals. Return 1 if there is a duplicate or a written entry."""
-    codes = [
-        _answer_duplicates_of(repository, apply)
-        for repository in repositories
-        if not _is_newer(repository, "nothing is checked")
-    ]
-    return max(codes, default=0)
-
-
-def _answer_duplicates_of(repository: Repository, apply: bool) -> int:
-    brought = repository.edits.brought()
-    if apply:
-        written = repository.edits.settle(brought, user_name())
-        answer(written, SETTLED)
-        if written:
-            root = os.path.relpath(repository.layout.root)
-            note(f"review the entries, run 'git add {root}', and commit again")
-        return 1 if written else 0
-    problems = duplicate_problems(brought)
-    answer(
-        [*map(_problem_row, problems), *_proposal_rows(repository, brought)], DUPLICATE
-    )
-    if problems:
-        note(
-            f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
-        )
-    return 1 if problems else 0
-
-
-def _problem_row(problem: Problem) -> dict[str, Any]:
-    return {**problem.__dict__, "file": printable(problem.path)}
+    code = 0
+    for repository in repositories:
+        if _is_newer(repository, "nothing is checked"):
+            continue
+        brought = repository.edits.brought()
+        if apply:
+            written = repository.edits.settle(brought, user_name())
+            answer(written, SETTLED)
+            if written:
+                root = os.path.relpath(repository.layout.root)
+                note(f"review the entries, run 'git add {root}', and commit again")
+                code = 1
+            continue
+        problems = duplicate_problems(brought)
+        rows = [{**one.__dict__, "file": printable(one.path)} for one in problems]
+        answer([*rows, *_proposal_rows(repository, brought)], DUPLICATE)
+        if problems:
+            note(
+                f"{counted(len(problems), 'memory')} would be committed twice; --apply supersedes the new copies"
+            )
+            code = 1
+    return code
 
 
 def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, Any]]:
@@ -168,8 +152,6 @@ def _proposal_rows(repository: Repository, brought: Any) -> Iterator[dict[str, A
             "other": one.other.id,
         }
 
-
-# Implement `rawkomem check --staged`: report problems in staged files, for a pre-commit hook.
 
 CHECK_NAMES = (*CHECKS, DUPLICATES, GUARD_CHECK)  # of all checks of staged files
 SECRETS = "secrets"  # the one check that does not depend on the format
@@ -219,7 +201,10 @@ def _answer_problems(
 ) -> list[tuple[str, Problem]]:
     """Print the problems that the checks found; return each with the name of its check, without exceptions."""
     problems = [
-        (name, one) for found in checked for name, some in found.items() for one in some
+        (name, one)
+        for by_check in checked
+        for name, some in by_check.items()
+        for one in some
     ]
     if form == GITHUB_FORM:
         for name, problem in problems:
@@ -232,13 +217,6 @@ def _answer_problems(
     return left
 
 
-def _amend_staged(folder: str) -> int:
-    """Turn edits of committed memories into amendments, print the result, and return 0."""
-    for repository in staged_repositories(folder):
-        answer(repository.edits.as_amendments(user_name()), AMENDED)
-    return 0
-
-
 def _check_repository(
     repository: Repository, skip: Sequence[str], agent: bool
 ) -> dict[str, list[Problem]]:
@@ -247,19 +225,19 @@ def _check_repository(
         commit = CheckedCommit(repository.layout, Staged(repository.layout), {})
         return check_commit(commit, [*skip, *(set(CHECKS) - {SECRETS})])
     brought = repository.edits.brought()
-    found = repository.edits.check(skip, agent, brought.staged)
+    problems = repository.edits.check(skip, agent, brought.staged)
     try:  # these need the index
         if GUARD_CHECK not in skip:
-            found[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
+            problems[GUARD_CHECK] = guard_problems(repository.core, brought.staged)
         if not agent and not repository.edits.is_agents_commit():
             _note_accepted(repository, brought.digests)
         if brought.memories and DUPLICATES not in skip:
-            found[DUPLICATES] = duplicate_problems(brought)
+            problems[DUPLICATES] = duplicate_problems(brought)
             for row in _proposal_rows(repository, brought):
                 note(DUPLICATE.text(row))
     except Exception as failure:  # a hook must not stop commits because of this
         note(f"not all checks ran: {type(failure).__name__}: {failure}")
-    return found
+    return problems
 
 
 def _is_newer(repository: Repository, effect: str) -> bool:
@@ -302,12 +280,12 @@ def staged_repositories(folder: str) -> list[Repository]:
             return own
     except NotFound:
         pass
-    found = staged_layouts(folder)
+    layouts = staged_layouts(folder)
     # print nothing on a branch without memories
-    if found is None and not own and not os.path.isdir(os.path.join(folder, FOLDER)):
+    if layouts is None and not own and not os.path.isdir(os.path.join(folder, FOLDER)):
         note("there is no memory repository here, so nothing was checked")
     roots = [os.path.realpath(one.layout.root) for one in own]
-    below = [one for one in found or () if os.path.realpath(one.root) not in roots]
+    below = [one for one in layouts or () if os.path.realpath(one.root) not in roots]
     return own + [open_repository(layout.root) for layout in below]
 
 
@@ -323,10 +301,11 @@ def skipped_checks(looked_at: Mapping[str, bool]) -> list[str]:
     return [*(name for name in CHECK_NAMES if not looked_at[name]), *names]
 
 
-# Implement `rawkomem diff` and `check --diff`: show and check how a branch changes memories.
-
 TEXT_FORM, GITHUB_FORM, MARKDOWN_FORM = "text", "github", "markdown"
 MAX_TITLE_CHARS = 100
+# before and after a heading, around a title, before a memory, its detail, and a line of a detail
+TEXT_MARKS = ("", "", "", "  ", "      ", "        ")
+MARKDOWN_MARKS = ("\n### ", "\n", "**", "- ", "  - ", "      - ")
 # GitHub shows a summary of at most 1 MiB. Of a larger one, each text is cut to the next of these numbers of characters.
 MAX_MARKDOWN_BYTES, MARKDOWN_LIMITS = 1_000_000, (0, 20_000, 2_000, 200)
 HEADINGS = {
@@ -422,11 +401,11 @@ def _check_branch(branch: Branch, skip: Sequence[str]) -> dict[str, list[Problem
     append_only = repository.settings.append_only or any(
         key == "appendOnly" and value is True for key, _, value in values
     )
-    found = check_branch(commit, skip, append_only, repository.settings.identities)
+    problems = check_branch(commit, skip, append_only, repository.settings.identities)
     # who vouches for a memory is known in a work tree only
     if GUARD_CHECK not in skip and os.path.isdir(layout.root):
-        found[GUARD_CHECK] = guard_problems(repository.core, branch)
-    return found
+        problems[GUARD_CHECK] = guard_problems(repository.core, branch)
+    return problems
 
 
 def _difference_lines(
@@ -434,37 +413,32 @@ def _difference_lines(
 ) -> Iterator[str]:
     """Yield the differences by what happened, as text or as Markdown, in full or with `most` characters of a text."""
     show = markdown_text if is_markdown else plain
+    head, end, bold, line, detail, inner = MARKDOWN_MARKS if is_markdown else TEXT_MARKS
     if is_markdown:
         yield "## Changes of the project's memories on this branch"
     if is_markdown and not differences:
         yield "\nNo memory changed."
-    head, title_mark, line, detail = (
-        ("\n### ", "**", "- ", "  - ") if is_markdown else ("", "", "  ", "      ")
-    )
     for kind in KINDS:
         items = [item for item in differences if item.what == kind]
         if items:
-            yield f"{head}{HEADINGS[kind]} ({len(items)})" + (
-                "\n" if is_markdown else ""
-            )
+            yield f"{head}{HEADINGS[kind]} ({len(items)}){end}"
         for item in items:
             memory = item.memory
             title = show(memory.title or memory.id, MAX_TITLE_CHARS)
             mark = show(bracketed(memory.status)) if item.what == ADDED else ""
-            yield f"{line}{title_mark}{title}{title_mark} {mark} {show(memory.id)}, {show(item.path)}"
+            yield f"{line}{bold}{title}{bold} {mark} {show(memory.id)}, {show(item.path)}"
             for key, text in _details(item):
                 yield f"{detail}{show(key)}: {show(text)}"
             for key, old, new in _changed_values(item):
                 texts = (redact(value_text(value), pii=False) for value in (old, new))
-                first, *rest = compare(*texts).lines(
-                    most, f"'rawkomem diff {span}' shows all"
-                )
-                inner = f"{detail[:-2]}    - " if is_markdown else f"{detail}  "
-                yield f"{detail}{show(key)}: {'' if rest else show(first, WHOLE)}".rstrip()
+                lines = compare(*texts).lines(most, f"'rawkomem diff {span}' shows all")
+                if len(lines) == 1:
+                    text = f"{detail}{show(key)}: {show(lines[0], WHOLE)}"
+                    yield text.rstrip()
+                    continue
+                yield f"{detail}{show(key)}:"
                 yield from (
-                    f"{inner}{show(text, WHOLE)}"
-                    for text in (first, *rest)
-                    if rest and text.strip()
+                    f"{inner}{show(text, WHOLE)}" for text in lines if text.strip()
                 )
 
 
@@ -510,8 +484,6 @@ def _redacted_data(value: Any) -> Any:
         else value
     )
 
-
-# Implement `rawkomem check`: report problems of memory files with line numbers and hints.
 
 FILE_PROBLEM = Fields(
     "file line=1.line level=1.level message=1.message hint=1.hint",
@@ -589,7 +561,9 @@ def check_command(
             "--fix looks at the whole repository", "run 'rawkomem check --fix'"
         )
     if as_amendment:
-        return _amend_staged(folder)
+        for one in staged_repositories(folder):
+            answer(one.edits.as_amendments(user_name()), AMENDED)
+        return 0
     if fix:
         separated = open_repository(folder).edits.separate_copies()
         if not separated:

@@ -15,7 +15,6 @@ from click.shell_completion import CompletionItem
 
 from ... import __version__
 from ...files.installation import list_docs_pages
-from ...files.layout import read_stdin
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
 from ...model.values import CREATES, STATUSES
@@ -105,8 +104,6 @@ OTHER_WORDS = {
 }
 
 
-# Complete ids with titles, tags, kinds, statuses and pages when the user presses Tab.
-
 MAX_COMPLETIONS = 100
 ListValues = Callable[[Repository], Iterable[tuple[str, str]]]
 
@@ -169,8 +166,6 @@ def _complete(
     ]
 
 
-# List the commands for click and load each one when it runs.
-
 # The help texts of hot commands. The other commands have theirs in their docstrings.
 HELP = {
     "search": """Find memories that match a question.
@@ -229,7 +224,11 @@ HELP = {
 INTRODUCTION = (
     "rawkomem keeps a project's memories as Markdown files for people and agents."
 )
-ENDING = """\
+ENDING = """
+Options
+  -C FOLDER   Work as if started in this folder.
+  --version   Show the version.
+
 'rawkomem help COMMAND' shows the options and examples of a command.
 'rawkomem help --all' lists all commands. 'rawkomem docs' lists the manual."""
 COMPLETE_VARIABLE = "_RAWKOMEM_COMPLETE"  # set while a shell asks for completions
@@ -254,9 +253,12 @@ class LazyGroup(click.Group):
         except click.UsageError:
             if args[0].startswith("-"):
                 raise
-        raise click.UsageError(
-            f"there is no command {args[0]!r}{_suggestion(args[0])}", ctx
-        )
+        name = args[0]
+        names = get_close_matches(name, COMMANDS, n=2)
+        if name in OTHER_WORDS:
+            names = [OTHER_WORDS[name]]
+        suggestion = f": did you mean {' or '.join(names)}?" if names else ""
+        raise click.UsageError(f"there is no command {name!r}{suggestion}", ctx)
 
     def shell_complete(
         self, ctx: click.Context, incomplete: str
@@ -281,13 +283,7 @@ def commands_overview(everything: bool) -> str:
         lines += ["", heading]
         names = shown + more if everything else shown
         lines += [f"  {name:{NAME_COLUMNS}}{COMMANDS[name][1]}" for name in names]
-    options = (
-        "-C FOLDER   Work as if started in this folder.",
-        "--version   Show the version.",
-    )
-    return "\n".join(
-        [*lines, "", "Options", *(f"  {line}" for line in options), "", ENDING]
-    )
+    return "\n".join([*lines, ENDING])
 
 
 def load_command(name: str) -> click.Command | None:
@@ -302,17 +298,6 @@ def load_command(name: str) -> click.Command | None:
     if COMPLETE_VARIABLE in os.environ:
         enable_completion(command)
     return with_examples(command)
-
-
-def _suggestion(name: str) -> str:
-    """Return ": did you mean …?" with similar commands, or an empty text."""
-
-    names = (
-        [OTHER_WORDS[name]]
-        if name in OTHER_WORDS
-        else get_close_matches(name, COMMANDS, n=2)
-    )
-    return f": did you mean {' or '.join(names)}?" if names else ""
 
 
 @click.group(
@@ -361,17 +346,7 @@ def click_of(name: str) -> click.Command:
     hot = FREQUENT[name]
 
     def command(folder: str, /, arguments: tuple[str, ...] = (), **values: Any) -> None:
-        if hot.max_arguments and len(arguments) > hot.max_arguments:
-            raise click.UsageError(
-                f"unexpected argument {arguments[hot.max_arguments]!r}"
-            )
-        if arguments == ("-",) and not hot.max_arguments:
-            arguments = (read_stdin(strict=False),)
-        lists = {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in values.items()
-        }
-        run_of(name)(folder, list(arguments), **lists)
+        run_of(name)(folder, [*arguments], **values)
 
     declared: Any = click.pass_obj(command)
     for line in reversed(hot.options):
@@ -380,11 +355,7 @@ def click_of(name: str) -> click.Command:
         declared = click.argument(
             "arguments", metavar=hot.argument.upper(), nargs=-1, required=not hot.raw
         )(declared)
-    made: Any = click.command(name, help=HELP[name])(declared)
-    module = import_module(hot.module)
-    made.answers = [
-        fields
-        for key, fields in vars(module).items()
-        if key == f"{name.upper()}_ANSWER"
-    ]
-    return made  # type: ignore[no-any-return]
+    whole: Any = click.command(name, help=HELP[name])(declared)
+    fields = getattr(import_module(hot.module), f"{name.upper()}_ANSWER", None)
+    whole.answers = [fields] if fields else []
+    return whole  # type: ignore[no-any-return]

@@ -44,22 +44,17 @@ from ...text.chunks import counted
 from .answers import Fields
 from .checks import CHECK_NAMES
 from .declarations import answer, verb, verbs
+from .importing import shown_path
 from .opening import arrival
 from .options import DRY_RUN, YES
 from .terminal import note, say
 
-# Implement `rawkomem connect`: connect coding agents and git to the memories, and disconnect them.
-
 
 def change_word(change: Any) -> str:
     """Return what happens to a file."""
-    return (
-        "new"
-        if change.before is None
-        else "removed"
-        if change.after is None
-        else "changed"
-    )
+    if change.before is None:
+        return "new"
+    return "removed" if change.after is None else "changed"
 
 
 def _difference(change: FileEdit) -> str:
@@ -240,13 +235,13 @@ def host_command(name: str) -> Command:
         if not dry_run:
             carry_out(changes, project)
         line = f"{CHANGE.line}\n{{difference:text}}"
-        shown = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
+        fields = CHANGE.but(line=line, difference=_difference) if dry_run else CHANGE
         result = {"host": name, "dry_run": dry_run, "changes": changes}
-        answer(result, CONNECTED.but(changes=[shown]))
-        kept = [change for change in plan if change.kept]
-        for change in kept:
+        answer(result, CONNECTED.but(changes=[fields]))
+        unchanged = [change for change in plan if change.kept]
+        for change in unchanged:
             note(f"{os.path.relpath(change.path)} stays as it is: {change.kept}")
-        if not changes and not kept:
+        if not changes and not unchanged:
             note(
                 f"{name} is not connected" if remove else f"{name} is already connected"
             )
@@ -302,10 +297,12 @@ def _warn_about_host(name: str, project: str, user: bool) -> None:
         pass  # unreadable user settings do not matter here
 
 
-# Implement `rawkomem uninstall`: remove what rawkomem wrote, except memories.
-
 OUR_NAME = b"rawkomem"  # as settings that call our program contain it
-LEAVING = Fields("sign path what", "{sign:<8} {path}  {what:dim}")
+LEAVING = Fields(
+    "sign=0 path what=2",
+    "{sign:<8} {path}  {what:dim}",
+    path=lambda row: shown_path(row[1]),
+)
 
 
 @verb("uninstall", DRY_RUN, YES)
@@ -342,8 +339,7 @@ def uninstall_command(folder: str, dry_run: bool, yes: bool) -> None:
     clean = {change.path for change in changes if OUR_NAME not in (change.after or b"")}
     named = [path for path in leaving.mentions if path not in clean]
     rows += [("mentions", path, "still names rawkomem") for path in named]
-    for sign, path, what in rows:
-        LEAVING.say({"sign": sign, "path": _short(path), "what": what}, False)
+    LEAVING.say(rows, False)
     if named:
         note(
             "'rawkomem connect HOST --user --remove' removes a connection of all your projects"
@@ -377,21 +373,15 @@ def _git_removal(layout: Layout) -> Connection | None:
         return None
 
 
-def _short(path: str) -> str:
-    """Return a path relative to the working folder, unless it lies outside."""
-    short = os.path.relpath(path) if os.path.isabs(path) else path
-    return path if short.startswith("..") else short
+def connected_hosts(project: str) -> list[str]:
+    """Return the agent hosts that are connected to a project, or for all projects of the user.
 
-
-def connected_hosts(project: str) -> tuple[str, ...]:
-    """Return the agent hosts that are connected to a project, or for all projects of the user."""
-    return tuple(name for name in connectable() if _is_connected_host(name, project))
-
-
-def _is_connected_host(name: str, project: str) -> bool:
-    """Return whether a host is connected; settings that cannot be read connect nothing."""
-    for place in (project, ""):
-        with suppress(RawkoError, OSError):
-            if is_connected(name, place):
-                return True
-    return False
+    Settings that cannot be read connect nothing.
+    """
+    hosts = []
+    for name in connectable():
+        for place in (project, ""):
+            with suppress(RawkoError, OSError):
+                if name not in hosts and is_connected(name, place):
+                    hosts.append(name)
+    return hosts

@@ -21,8 +21,6 @@ T = TypeVar("T")
 Declaration = Callable[[Callable[..., Any]], T]
 Part = str | Fields | list[Fields] | Callable[[Any], Any]
 
-# Declare a command.
-
 
 def verb(
     name: str, *parts: Part, group: Group | None = None, **named: Any
@@ -75,18 +73,18 @@ def _opened(ctx: Context, names: list[str], values: dict[str, Any]) -> dict[str,
 
     Set the value of `by` to the author.
     """
-    given: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
+    available: dict[str, Any] = {"ctx": ctx, "folder": ctx.obj}
     if "by" in names:
         values["by"] = author(values.get("by", ""))
     if "repository" in names and values.get("personal"):
-        given["repository"] = open_personal()
+        available["repository"] = open_personal()
     elif "repository" in names and values.get("id"):
-        given["repository"], values["id"] = open_owner(ctx.obj, values["id"])
+        available["repository"], values["id"] = open_owner(ctx.obj, values["id"])
     elif "repository" in names:
-        given["repository"] = open_repository(ctx.obj)
+        available["repository"] = open_repository(ctx.obj)
     elif "layered" in names:
-        given["layered"] = open_repository(ctx.obj, layers=True)
-    return {name: value for name, value in given.items() if name in names}
+        available["layered"] = open_repository(ctx.obj, layers=True)
+    return {name: value for name, value in available.items() if name in names}
 
 
 def answer(value: Any, fields: Fields | None = None, code: int = 0, **more: Any) -> int:
@@ -132,11 +130,30 @@ def parameter(line: str) -> Callable[[Any], Any]:
     if not line.startswith("-"):
         return _argument(line)
     option = read_option(line)
-    shape = _kind(option.kind) if option.kind else {"is_flag": True}
+    shape: dict[str, Any] = {
+        "help": option.help,
+        "is_flag": not option.kind,
+        "multiple": option.is_many,
+        "required": option.is_required,
+    }
+    low, dots, high = option.kind.partition("..")
+    if dots and low[0].isdigit():  # not BASE...HEAD
+        number: Any = float if "." in low else int
+        limits = IntRange if number is int else FloatRange
+        shape["type"] = limits(number(low), number(high) if high else None)
+    elif "|" in option.kind:
+        shape["type"] = Choice(option.kind.split("|"), case_sensitive=False)
+    elif option.kind:
+        if not option.is_many and not option.is_required:
+            shape["default"] = ""
+        if option.kind in ("PATH", "FILE"):
+            shape["type"] = click.Path()
+        elif option.kind != "TEXT":
+            shape["metavar"] = option.kind
     if option.default:
-        default: Any = [option.default] if option.is_many else option.default
-        shape |= {"default": default, "show_default": "Default:" not in option.help}
-    return click.option(*option.names, option.key, help=option.help, **shape)
+        shape["default"] = [option.default] if option.is_many else option.default
+        shape["show_default"] = "Default:" not in option.help
+    return click.option(*option.names, option.key, **shape)
 
 
 def _argument(head: str) -> Callable[[Any], Any]:
@@ -150,36 +167,6 @@ def _argument(head: str) -> Callable[[Any], Any]:
     if name:
         shape["metavar"] = metavar
     return click.argument(name or word.lower(), **shape)
-
-
-_NUMBERS: Any = {True: (FloatRange, float), False: (IntRange, int)}
-
-
-def _kind(word: str) -> dict[str, Any]:
-    """Return the settings of click for the kind of an option."""
-    if word.endswith("!"):
-        kind = _kind(word[:-1])
-        kind.pop("default", None)
-        return {**kind, "required": True}
-    is_many = word.endswith("...")
-    word = word.removesuffix("...")
-    low, dots, high = word.partition("..")
-    if dots and low[:1].isdigit():
-        kind, number = _NUMBERS["." in low]
-        return {
-            "type": kind(number(low), number(high) if high else None),
-            "multiple": is_many,
-        }
-    if "|" in word:
-        return {
-            "type": Choice(word.split("|"), case_sensitive=False),
-            "multiple": is_many,
-        }
-    if is_many:
-        return {"multiple": True}
-    if word in ("PATH", "FILE"):
-        return {"default": "", "type": click.Path()}
-    return {"default": "", **({} if word == "TEXT" else {"metavar": word})}
 
 
 def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
@@ -202,8 +189,6 @@ def one_of(key: str, **flags: str) -> Callable[[Any], Any]:
 
     return declare
 
-
-# Group related commands under one name: `rawkomem lesson add`, `rawkomem lesson list`.
 
 IS_BARE = "rawkomem.bare"  # key in a context's meta: the user named only a group
 

@@ -1,4 +1,4 @@
-"""Implement `rawkomem import`, `export` and `project`: exchange memories with files and other tools."""
+"""Implement `rawkomem import`, `export` and `trace project`: exchange memories with files and other tools."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from .options import DRY_RUN, FILTERS, YES
 from .syncing import with_bar
 from .terminal import note, say
 
-# Implement `rawkomem import` and `rawkomem export`.
-
 FORMS = list(WRITABLE_FORMATS)
 MAX_STAYING, MAX_STAYING_CHARS = 20, 100  # lines of a shortened file that are listed
 EVERY_STATUS = (
@@ -52,18 +50,18 @@ def _same_as(item: ImportDecision) -> str:
     return f" (the same as {item.other})" if is_copy else ""
 
 
-def _summary(done: Import) -> dict[str, Any]:
-    counts = Counter(item.what for item in done.decided)
+def _summary(source: Import) -> dict[str, Any]:
+    counts = Counter(item.what for item in source.decided)
     return {
-        "read": len(done.decided),
+        "read": len(source.decided),
         **{what: counts[what] for what in OUTCOMES},
-        "skipped": len(done.skipped),
-        "unreadable": done.unreadable,
-        "deleted": sum(item.is_deleted for item in done.decided),
-        "held": done.held,
-        "redacted": sum(item.redacted for item in done.news),
-        "kept_fields": done.kept_fields,
-        "blocks": done.blocks,
+        "skipped": len(source.skipped),
+        "unreadable": source.unreadable,
+        "deleted": sum(item.is_deleted for item in source.decided),
+        "held": source.held,
+        "redacted": sum(item.redacted for item in source.news),
+        "kept_fields": source.kept_fields,
+        "blocks": source.blocks,
     }
 
 
@@ -155,7 +153,7 @@ def import_command(
         _shorten(repository, sources, yes, dry_run)
         return 0
     try:
-        done = with_bar(
+        imports = with_bar(
             lambda progress: repository.exchange.import_all(
                 sources, kind or "", dry_run, progress
             ),
@@ -164,15 +162,17 @@ def import_command(
     except KeyboardInterrupt:
         note("stopped: to import the rest, run the same command again")
         raise Exit(130) from None  # as after Ctrl-C
-    answer({"dry_run": dry_run, "sources": done})
+    answer({"dry_run": dry_run, "sources": imports})
     fields = IMPORTED.but(
         would=lambda _: "would be" if dry_run else "",
         waiting=lambda one: "" if dry_run else _waiting_remark(one),
     )
-    for item in done:
+    for item in imports:
         fields.remark(item)
     failed = [
-        shown_path(item.path) for item in done if not item.decided and item.unreadable
+        shown_path(item.path)
+        for item in imports
+        if not item.decided and item.unreadable
     ]
     if failed:
         raise BadInput(
@@ -191,22 +191,22 @@ def shown_path(path: str) -> str:
     return short
 
 
-def _waiting_remark(done: Import) -> str:
+def _waiting_remark(source: Import) -> str:
     """Return how to read and activate the memories of this import: its common file or folder, or its format."""
-    waiting = done.held.get(HELD_REVIEW)
+    waiting = source.held.get(HELD_REVIEW)
     if not waiting:
         return ""
     files = [
         place_of(item.entry.extra).partition(":")[2].partition("#")[0]
-        for item in done.news
+        for item in source.news
     ]
-    name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or done.kind)
+    name = shlex.quote(os.path.commonpath(files).replace(os.sep, "/") or source.kind)
     text = f"""\
 {counted(waiting, "memory")} {"waits" if waiting == 1 else "wait"} for your review
 read them: rawkomem review --all-from {name}, then rawkomem show ID
 use them: rawkomem review --all-from {name} --activate"""
-    if os.path.basename(done.path) in NESTED_NAMES:
-        text += f"\nthen make the file short: rawkomem import --shorten {shown_path(done.path)}"
+    if os.path.basename(source.path) in NESTED_NAMES:
+        text += f"\nthen make the file short: rawkomem import --shorten {shown_path(source.path)}"
     return text
 
 
@@ -218,31 +218,19 @@ def _shorten(
     shorter = [page for page in pages if page.tokens[1] < page.tokens[0]]
     for page in shorter:
         before, after = page.before.splitlines(), page.after.splitlines()
-        say(
-            "\n".join(
-                unified_diff(before, after, page.place, page.place, n=1, lineterm="")
-            )
-        )
-    for page in shorter:
+        place = page.place
+        say("\n".join(unified_diff(before, after, place, place, n=1, lineterm="")))
         long, short = page.tokens
         note(
-            f"{page.place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
+            f"{place}: {short:,} tokens instead of {long:,}, {long - short:,} fewer in each session"
         )
         staying = [one_line(line, MAX_STAYING_CHARS) for line in page.staying]
-        more = (
-            [f"and {len(staying) - MAX_STAYING:,} more"]
-            if len(staying) > MAX_STAYING
-            else []
-        )
-        note(
-            "\n  ".join(
-                [f"what stays in {page.place}:", *staying[:MAX_STAYING], *more]
-                if staying
-                else [
-                    f"nothing of {page.place} stays but a paragraph that names the memories"
-                ]
-            )
-        )
+        if more := staying[MAX_STAYING:]:
+            staying[MAX_STAYING:] = [f"and {len(more):,} more"]
+        if staying:
+            note("\n  ".join([f"what stays in {place}:", *staying]))
+        else:
+            note(f"nothing of {place} stays but a paragraph that names the memories")
     for page in pages if not shorter else ():
         why = f"run 'rawkomem import {shlex.quote(page.place)}' and activate the memories first"
         if OURS_BEGIN in page.before:
@@ -315,8 +303,6 @@ def export_command(
     return {"folder": out, **files}
 
 
-# Implement `rawkomem trace project`: exchange memories with projects of LLMos.
-
 PROJECT = Fields(
     "dry_run entries known deleted skipped",
     "{entries_lines:text}\n{skipped_lines:text}\n{deleted:?known, but deleted here: %}",
@@ -353,8 +339,8 @@ def project_import(repository: Repository, source: str, dry_run: bool) -> Any:
     Examples:
       rawkomem trace project import FOLDER --dry-run
     """
-    done = repository.exchange.import_llmos(source, dry_run)
-    return answer(done, dry_run=dry_run)
+    report = repository.exchange.import_llmos(source, dry_run)
+    return answer(report, dry_run=dry_run)
 
 
 @project_command.verb(

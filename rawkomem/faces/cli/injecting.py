@@ -10,10 +10,8 @@ from ...model.values import TYPE_CHECKING
 from ...recall.excerpt import in_brackets, layer_label
 from ...recall.inject import Injection, injection_json, waiting_note
 from ...recall.relevance import explain_score
-from ...recall.scoring import Scored
 from ...recall.signals import filter_of
 from ...repository import Repository
-from ...text.clean import one_line
 from .answers import Fields
 from .terminal import note, tell_nothing
 
@@ -25,6 +23,31 @@ INJECT_ANSWER = Fields(
     "items pointers left_out tokens budget profile text", "{text:text}"
 )
 MAX_OMITTED_SHOWN = 20  # omitted memories that --explain lists
+SCORED = "{0.score:.3f}  {layer:text}{0.memory.title:60}"
+OMITTED = Fields(
+    line=f"out  {SCORED}: {{0.why_not}}",
+    layer=lambda item: in_brackets(layer_label(item.memory.layer)),
+)
+POINTER = OMITTED.but(line=f"see  {SCORED}  {{0.memory.id}}")
+INJECTED = OMITTED.but(
+    line="\nin   {0.score:.3f}  {layer:text}{0.memory.title:200}  {0.memory.id}\n{why:text}",
+    why=lambda item: "\n".join(f"       {line}" for line in explain_score(item)),
+)
+EXPLAINED = Fields(
+    line="""\
+profile {0.profile}: {0.items:count} injected, {0.tokens} tokens
+
+{items_lines:text}
+{pointers_lines:text}
+{omitted:text}
+{more:?out  % more: --json lists them all}""",
+    items=[INJECTED],
+    pointers=[POINTER],
+    omitted=lambda injection: "\n".join(
+        map(OMITTED.text, injection.left_out[:MAX_OMITTED_SHOWN])
+    ),
+    more=lambda injection: max(0, len(injection.left_out) - MAX_OMITTED_SHOWN),
+)
 
 
 def run_inject(
@@ -36,18 +59,15 @@ def run_inject(
     if arguments == ["-"]:
         text = read_stdin(strict=False)
     repository = Repository.open(folder, layers=True)
-    task = Task(text, agent, plan, session)
-    only = filter_of(**which)
-    least = min_importance.lower()
     injection = repository.inject(
-        task,
+        Task(text, agent, plan, session),
         profile=profile,
         form=format,
         limit=limit,
-        min_importance=least,
+        min_importance=min_importance.lower(),
         budget=budget,
         strict=strict,
-        only=only,
+        only=filter_of(**which),
     )
     if as_json:
         INJECT_ANSWER.say(injection_json(injection), True)
@@ -55,7 +75,11 @@ def run_inject(
         sys.stdout.write(injection.text)
     repository.note_use(injection, session)
     repository.core.deepen_in_background()
-    tell_tight_budget(injection)
+    codes = [item.out.code for item in injection.left_out if item.out]
+    if "over-budget" in codes and not injection.items:
+        note(
+            f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
+        )
     if waiting := waiting_note(injection):
         note(f"{waiting}; 'rawkomem inject … --explain' names them")
     if explain:
@@ -66,35 +90,6 @@ def run_inject(
             )
 
 
-def tell_tight_budget(injection: Injection) -> None:
-    """Print a note on stderr if the budget is too small for every relevant memory."""
-    over = any(
-        item.out and item.out.code == "over-budget" for item in injection.left_out
-    )
-    if over and not injection.items:
-        note(
-            f"nothing is injected: no memory fits into {injection.budget} tokens; use a larger --budget"
-        )
-
-
 def tell_injection(injection: Injection) -> None:
     """Print on stderr why each memory was injected or omitted; stdout is for the prompt."""
-    lines = [
-        f"profile {injection.profile}: {len(injection.items)} injected, {injection.tokens} tokens"
-    ]
-    for item in injection.items:
-        lines += ["", f"{_scored_line('in', item, 200)}  {item.memory.id}"]
-        lines += [f"       {line}" for line in explain_score(item)]
-    for item in injection.pointers:
-        lines.append(f"{_scored_line('see', item)}  {item.memory.id}")
-    for item in injection.left_out[:MAX_OMITTED_SHOWN]:
-        lines.append(f"{_scored_line('out', item)}: {item.why_not}")
-    more = len(injection.left_out) - MAX_OMITTED_SHOWN
-    if more > 0:
-        lines.append(f"out  {more} more: --json lists them all")
-    sys.stderr.writelines(f"{line}\n" for line in lines)
-
-
-def _scored_line(word: str, item: Scored, chars: int = 60) -> str:
-    layer = in_brackets(layer_label(item.memory.layer))
-    return f"{word:4} {item.score:.3f}  {layer}{one_line(item.memory.title, chars)}"
+    sys.stderr.write(EXPLAINED.text(injection) + "\n")

@@ -37,9 +37,6 @@ from .declarations import answer, one_of, prints_json, verbs
 from .options import BY, DRY_RUN, REASON
 from .terminal import note, paint, say
 
-# Implement `rawkomem lesson`.
-
-NOTHING_FAILED = "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days"
 LESSON = Fields(
     "lessonId=id patternId=pattern_id severity=context.severity preventativeRule=context.preventative_rule"
     " ruleConfidence=context.confidence applicableScope=context.applicable_scope situation=context.situation"
@@ -59,7 +56,15 @@ PROPOSED_LESSON = Fields(
     patternId=lambda pair: lesson_pattern(dict(pair[0].fields)),
     derivedFrom=lambda pair: dict(pair[0].fields)[DERIVED].split(),
 )
-DISTILLED = Fields("dry_run found archived top", found=[PROPOSED_LESSON], top=[LESSON])
+DISTILLED = Fields(
+    "dry_run found archived top",
+    "{drafts:text}\n{top_lines:text}",
+    remarks="{0.found:yes {known:text}{new:n draft} {dry_run:yes would be made; nothing was written/made}/"
+    "no drafts: no recent failure has a rule, a learning or a fix, and none happened twice in 7 days}\n"
+    "{first:?'rawkomem drafts keep %' stores the first}",
+    found=[PROPOSED_LESSON],
+    top=[LESSON],
+)
 HERITAGE = Fields(
     "id intentChain=intents hypotheses rationales",
     "{chain:?intents     %}\n{hypotheses:?hypotheses  %}\n{rationales:?rationales  %}",
@@ -155,7 +160,7 @@ def lesson_list(
 
 
 @lesson_command.verb("distill", DRY_RUN, DISTILLED)
-def lesson_distill(repository: Repository, dry_run: bool) -> None:
+def lesson_distill(repository: Repository, dry_run: bool) -> int:
     """Propose drafts of lessons from recent failures.
 
     The command looks at failures of the last 24 hours, and at failures that happened twice within 7 days. A draft
@@ -166,22 +171,18 @@ def lesson_distill(repository: Repository, dry_run: bool) -> None:
     Examples:
       rawkomem lesson distill --dry-run
     """
-    done = repository.lessons.distill(dry_run)
-    new = [pair for pair in done.found if pair[1] == experience.DRAFTED]
-    if prints_json():
-        answer(done, dry_run=dry_run, archived=[])
-    else:
-        PROPOSED_LESSON.say(new, False)
-    others = len(done.found) - len(new)
-    would = "would be made; nothing was written" if dry_run else "made"
-    known = f"{counted(others, 'pattern')} already known, " if others else ""
-    note(
-        f"{known}{counted(len(new), 'draft')} {would}" if done.found else NOTHING_FAILED
+    distilled = repository.lessons.distill(dry_run)
+    new = [pair for pair in distilled.found if pair[1] == experience.DRAFTED]
+    others = len(distilled.found) - len(new)
+    return answer(
+        distilled,
+        dry_run=dry_run,
+        archived=[],
+        drafts="\n".join(map(PROPOSED_LESSON.text, new)),
+        known=f"{counted(others, 'pattern')} already known, " if others else "",
+        new=new,
+        first=new[0][0].id if new and not dry_run else "",
     )
-    if new and not dry_run:
-        note(f"'rawkomem drafts keep {new[0][0].id}' stores the first")
-    if not prints_json():
-        LESSON.but(nothing="").say(done.top, False)
 
 
 @lesson_command.verb(
@@ -212,8 +213,6 @@ def heritage_command(
     is_empty = not (chain.intents or chain.hypotheses or chain.rationales)
     return answer(chain, id=memory.id, empty=memory.id if is_empty else "")
 
-
-# Implement `rawkomem skill`.
 
 TOPIC = "--topic TEXT: The topic. Default: any."
 LLM = "--llm: Use the language model that your config.yaml names."
@@ -460,9 +459,9 @@ def reflect_command(
     Examples:
       rawkomem skill reflect --topic releases
     """
-    made = repository.skills.reflect(topic, lookback, llm, dry_run, by)
-    if made.get("count") == 0 and not prints_json():
+    reflection = repository.skills.reflect(topic, lookback, llm, dry_run, by)
+    if reflection.get("count") == 0 and not prints_json():
         note("no memories to reflect on")
         return 0
-    stored = "not stored" if dry_run else made.get("id")
-    return answer(made, stored=stored if "reflection" in made else "")
+    stored = "not stored" if dry_run else reflection.get("id")
+    return answer(reflection, stored=stored if "reflection" in reflection else "")

@@ -1,4 +1,4 @@
-"""Implement the commands that show memories: `rawkomem list`, `show`, `cite`, `entities` and `toc`."""
+"""Implement `rawkomem list`, `show`, `link cite`, `link entities` and `tidy toc`."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ from .declarations import answer, verb
 from .opening import effect_line
 from .options import ALL, AS_OF, BY, FILTERS
 from .terminal import day, note, paint, say, tell_nothing, wide
-
-# Implement `rawkomem link cite`, and show the state of citations for `show` and `check --stale`.
 
 CITATION = Fields(
     "citation=citation.text state note",
@@ -98,8 +96,6 @@ def answer_stale(cited: Sequence[tuple[Memory, Sequence[Cited]]]) -> int:
     return 1 if is_wrong else 0
 
 
-# Implement `rawkomem list` and `show`.
-
 # terminal columns needed to show this part of a line
 MIN_WITH_DATE, MIN_WITH_IMPORTANCE = 72, 56
 MIN_TITLE_CHARS = 12
@@ -112,8 +108,9 @@ def _row_line(item: dict[str, Any]) -> str:
     """Return a memory as a line that fits the terminal."""
     row = item["row"]
     status = shown_status(row, now())
-    marks = [status if status != ACTIVE else "", *layer_label(item["layer"])]
-    marks += [
+    marks = [
+        status if status != ACTIVE else "",
+        *layer_label(item["layer"]),
         "" if row.vouched else "not vouched",
         "change proposed" if row.waiting else "",
     ]
@@ -264,8 +261,6 @@ def show_command(repository: Repository, id: str, as_of: str) -> Any:
     }
 
 
-# Implement `rawkomem link entities`: list the entities that memories name.
-
 ENTITY = Fields("entity=0 count:count=1 ids=1", "{count:5}  {entity}")
 
 
@@ -281,24 +276,21 @@ def entities_command(repository: Repository, name: str) -> int:
       rawkomem link entities
       rawkomem link entities --json
     """
-    known = repository.graph.entities()
-    meant = resolve_entity(name, known) if name else None
-    shown = [
+    entities = repository.graph.entities()
+    match = resolve_entity(name, entities) if name else None
+    rows = [
         (entity, ids)
-        for entity, ids in known.items()
-        if meant is None or entity in meant.slugs + meant.candidates
+        for entity, ids in entities.items()
+        if match is None or entity in match.slugs + match.candidates
     ]
-    answer(shown, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
-    if meant is not None and meant.message:
-        note(meant.message + (": name one of them" if meant.candidates else ""))
-    elif not known:
+    answer(rows, ENTITY.but(line="{count:5}  {entity}  {ids:dim}") if name else None)
+    if match is not None and match.message:
+        note(match.message + (": name one of them" if match.candidates else ""))
+    elif not entities:
         note(
             "no memory names an entity yet: write 'project:name' or 'person:name' into a text"
         )
-    return 0 if meant is None or not meant.message else 1
-
-
-# Implement `rawkomem tidy toc`: write the page that links to every memory.
+    return 0 if match is None or not match.message else 1
 
 
 @verb(

@@ -28,8 +28,6 @@ from .declarations import verb
 from .options import expanded
 from .terminal import note, paint, say
 
-# Implement `rawkomem help`: print the overview, all commands, or the help of one command.
-
 
 @verb("help", "[COMMAND]...>names", "--all >everything: List all commands.")
 def help_command(names: tuple[str, ...], everything: bool) -> None:
@@ -47,9 +45,6 @@ def help_command(names: tuple[str, ...], everything: bool) -> None:
         echo(commands_overview(everything))
 
 
-# Implement `rawkomem docs`: print the documentation. Needs neither a checkout nor a network.
-
-
 @verb("docs", "[PAGE]", [Fields("page=0 about=1", "{page:<13|cyan} {about}")])
 def docs_command(page: str, as_json: bool) -> Any:
     """List or print the pages of the documentation.
@@ -63,8 +58,6 @@ def docs_command(page: str, as_json: bool) -> Any:
     say(read_docs_page(page).rstrip("\n"))
     return None
 
-
-# Implement `rawkomem completion`: print or install the completion script of a shell.
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAMS = ("rawkomem", "rawko")
@@ -100,8 +93,10 @@ def completion_command(shell: str, install: bool) -> None:
     if not install:
         say("\n".join(completion_script(shell, program) for program in PROGRAMS))
         return
+    variable, default, name = COMPLETION_FILES[shell]
+    folder = os.environ.get(variable) or os.path.expanduser(default)
     for program in PROGRAMS:
-        path = completion_path(shell, program)
+        path = os.path.join(folder, *name.format(program).split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(completion_script(shell, program))
@@ -115,22 +110,15 @@ def completion_command(shell: str, install: bool) -> None:
 
 def completion_script(shell: str, program: str) -> str:
     """Return the completion script of a program for a shell."""
-    made = get_completion_class(shell)
-    assert made is not None
-    return made(cli, {}, program, COMPLETE_VARIABLE).source()
+    completion = get_completion_class(shell)
+    assert completion is not None
+    script = completion(cli, {}, program, COMPLETE_VARIABLE).source()
+    # fish: a title may hold commas, and the most recently changed memory comes first
+    script = script.replace('string split ","', 'string split --max 1 ","')
+    return script.replace("complete --no-files", "complete --keep-order --no-files")
 
 
-def completion_path(shell: str, program: str) -> str:
-    """Return where a shell looks for the completion of a program."""
-    variable, default, name = COMPLETION_FILES[shell]
-    return os.path.join(
-        os.environ.get(variable) or os.path.expanduser(default),
-        *name.format(program).split("/"),
-    )
-
-
-# Implement `rawkomem demo`: run real commands in a temporary folder and show their output.
-
+DEMO_EMAIL = "demo@example.invalid"
 PAUSE_S = 1.5  # seconds after each step on a terminal, for reading
 REVIEW_CONFIG = "\npredicates:\n  port:\n    conflictPolicy: require_review\n"
 WATCHED_CODE = "from rawkomem.faces.cli.manual import run_watched; run_watched()"
@@ -274,7 +262,7 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
     words = shlex.split(command)
     if words[0] == "rawkomem":
         words[:1] = [sys.executable, "-c", WATCHED_CODE]
-    done = subprocess.run(
+    process = subprocess.run(
         words,
         cwd=project,
         env=around,
@@ -283,9 +271,9 @@ def _run_step(command: str, project: str, around: Mapping[str, str]) -> str:
         encoding="utf-8",
         check=False,
     )
-    if done.returncode:
-        raise ClickException(f"'{command}' failed: {done.stderr.strip()}")
-    return ((done.stdout + done.stderr).rstrip("\n") or "(no output)") + "\n"
+    if process.returncode:
+        raise ClickException(f"'{command}' failed: {process.stderr.strip()}")
+    return ((process.stdout + process.stderr).rstrip("\n") or "(no output)") + "\n"
 
 
 def run_watched() -> None:
@@ -296,19 +284,15 @@ def run_watched() -> None:
 
 def apart_environment(home: str) -> dict[str, str]:
     """Return an environment without the user's settings, caches and git identity."""
-    kept = {
+    own = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("RAWKOMEM_", "GIT_"))
     }
-    who = {
-        f"GIT_{role}_{part}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for part, value in IDENTITY.items()
-    }
     return {
-        **kept,
-        **who,
+        **own,
+        **dict.fromkeys(("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"), "Demo"),
+        **dict.fromkeys(("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"), DEMO_EMAIL),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull,
         "XDG_CONFIG_HOME": os.path.join(home, "config"),
@@ -320,6 +304,3 @@ def apart_environment(home: str) -> dict[str, str]:
         + os.pathsep
         + os.environ.get("PATH", ""),  # git calls rawkomem
     }
-
-
-IDENTITY = {"NAME": "Demo", "EMAIL": "demo@example.invalid"}

@@ -43,8 +43,6 @@ from .manual import apart_environment
 from .options import PROFILE
 from .terminal import note, say_json
 
-# Implement `rawkomem bench`: measure speed and quality on this machine.
-
 FILES = argument("files", nargs=-1, type=Path())
 MEASURE = Fields(
     "name ms starts mb", "  {name:<40} {ms:10.0f} ms {starts:7.1f} starts {mb:8.1f} MB"
@@ -212,8 +210,6 @@ def bench_scale(memories: tuple[int, ...], stores: tuple[str, ...]) -> Any:
     return [row for count in memories for row in measure_stores(count, stores, note)]
 
 
-# Implement `rawkomem doctor --self-check`: test every part of rawkomem in a temporary folder.
-
 TITLE, BODY, TASK = (
     "Use pnpm",
     "The lock file is pnpm's; npm breaks the build.",
@@ -266,13 +262,16 @@ def _checks(project: str, environment: dict[str, str]) -> Iterator[Finding]:
         path = shutil.which(program)
         text = path or f"{program} is not on the PATH"
         yield Finding(name, bool(path), text, "" if path else hint)
-    yield _check_package(
-        "browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3")
-    )
-    yield _check_package("lsp", "pygls", "the language server", how_to_install("pygls"))
-    yield _check_package(
-        "mcp", "mcp", "the MCP server (optional)", how_to_add("mcp"), needed=False
-    )
+    for name, package, what, command in (
+        ("browse", "nh3", "the page", how_to_install("markdown-it-py", "nh3")),
+        ("lsp", "pygls", "the language server", how_to_install("pygls")),
+        ("mcp", "mcp", "the MCP server (optional)", how_to_add("mcp")),
+    ):
+        if find_spec(package):
+            yield Finding(name, True, f"{what}: ready")
+        else:
+            hint = f"run: {command}"
+            yield Finding(name, name == "mcp", f"{what}: not installed", hint)
 
 
 def _problem_of(
@@ -284,23 +283,15 @@ def _problem_of(
 ) -> str:
     """Run a command; return why it failed, or an empty text."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", "rawkomem", *words], cwd=project, env=environment, input=stdin,
             capture_output=True, encoding="utf-8", check=False, timeout=STEP_LIMIT_S,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as failure:
         return str(failure)
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["no output"])[-1]
-    return "" if expected in done.stdout else "the memory is missing in the answer"
-
-
-def _check_package(
-    name: str, module: str, what: str, command: str, needed: bool = True
-) -> Finding:
-    found = find_spec(module) is not None
-    return Finding(name, found or not needed, f"{what}: {'ready' if found else 'not installed'}",
-                   "" if found else f"run: {command}")  # fmt: skip
+    if process.returncode:
+        return (process.stderr.strip().splitlines() or ["no output"])[-1]
+    return "" if expected in process.stdout else "the memory is missing in the answer"
 
 
 @verbs("try")
@@ -312,8 +303,6 @@ def try_command() -> None:
       rawkomem try scrub < FILE
     """
 
-
-# Implement `rawkomem try scrub`: redact a text, or show how it would be indexed.
 
 SCRUB_PROFILES = ("index", "mesh", "default")
 SECRET = Fields("tag rule line column pii")
@@ -373,8 +362,6 @@ def scrub_command(profile: str, as_json: bool) -> None:
         )
 
 
-# Implement `rawkomem try match` and `embed`: try out a condition, print a vector.
-
 MATCH = Fields("fires how why problems", "{fires:yes fires/does not fire}{why:?: %}")
 VECTOR = Fields("model=name dims vector", "{model}, {dims} dimensions: {start}, …")
 
@@ -416,9 +403,6 @@ def embed_command(folder: str, text: str) -> Any:
     embedder = open_embedder(settings.embedder, note)
     vector = [round(x, 6) for x in array("f", embedder.embed([text])[0])]
     return answer(embedder, vector=vector, start=vector[:8])
-
-
-# Implement `rawkomem try schema`: print the JSON Schema of the frontmatter.
 
 
 @try_command.verb("schema")

@@ -23,9 +23,6 @@ from .terminal import draws, note, sparkline, tell_nothing
 if TYPE_CHECKING:
     from ...files.append import Written
 
-# Open the repository of a command and find out whether a person runs the command. Does not import
-# click.
-
 # set by the demo in its subprocesses: they have no terminal, but a person runs the demo
 watched = False
 
@@ -71,9 +68,6 @@ def count_as_agent(repository: Repository) -> None:
         note("--yes answers for nobody: no person vouches for what it keeps")
 
 
-# Report the result of a decision about a memory. Does not import click.
-
-
 def author(by: str) -> str:
     """Return the name `by`, or the name of the user if it is empty."""
     if by:
@@ -105,13 +99,10 @@ def decision(
     entries = [item.entry for item in written]
     is_proposed = any(map(repository.core.waits_for_review, entries))
     conflicts = repository.beliefs.conflicts() if memory.conflicts_with else ()
-    still_open = ", ".join(
-        conflict.other.id for conflict in conflicts if conflict.memory.id == memory.id
-    )
-    if still_open and memory.status == "active":
-        still_open += f": settle it with 'rawkomem review {memory.id}' with --supersede or --keep-both"
-    else:
-        still_open = ""
+    rivals = [one.other.id for one in conflicts if one.memory.id == memory.id]
+    still_open = ""
+    if rivals and memory.status == "active":
+        still_open = f"{', '.join(rivals)}: settle it with 'rawkomem review {memory.id}' with --supersede or --keep-both"
     return {
         "memory": memory,
         "done": "proposed" if is_proposed else done,
@@ -125,9 +116,6 @@ def decision(
         "conflict": still_open,
     }
 
-
-# Implement `rawkomem feedback`: rate a memory. Agents do so after every task, so click is not
-# imported.
 
 # vote → what the command reports
 SIGNALS = {
@@ -160,12 +148,13 @@ def run_feedback(
         "true": repository.beliefs.reinforce,
         "wrong": repository.beliefs.dispute,
     }.get(signal)
-    given = (reason, author(by))
-    written = vote(id, *given) if vote else repository.feedback(id, signal, *given)
+    by = author(by)
+    if vote:
+        written = vote(id, reason, by)
+    else:
+        written = repository.feedback(id, signal, reason, by)
     DECIDED.say(decision(repository, id, [written], SIGNALS[signal]), as_json)
 
-
-# Implement `rawkomem stats`: count memories and their uses.
 
 COUNTED = ("injections", "memories", "tokens", "saved")  # for each session
 SESSION_TOKENS = Fields(
@@ -201,8 +190,9 @@ least used
 
 EFFECT = Fields(
     "id title handed_over effects",
-    "{handed_over:4} handed over{0.line:?, %}  {title:wide 50}  {id:dim}",
+    "{handed_over:4} handed over{came:?, %}  {title:wide 50}  {id:dim}",
     "no memory was handed over yet",
+    came=lambda row: effect_line(row["effects"]),
 )
 
 
@@ -220,7 +210,6 @@ def _effects(repository: Repository, wanted: Filter) -> list[dict[str, Any]]:
             "title": row.title,
             "handed_over": used[row.id].count if row.id in used else 0,
             "effects": came.get(row.id, {}),
-            "line": effect_line(came.get(row.id, {})),
         }
         for row in repository.list(wanted)
         if row.id in used or row.id in came

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 Values = dict[str, object]
 
 
-# Declare options by lines of text, which the parser without click can read, too.
-
 JSON = "--json >as_json: Print JSON."
 DRY_RUN = "--dry-run: Print what would change; write nothing."
 YES = "--yes: Do not ask for confirmation."
@@ -60,23 +58,11 @@ class Option:
 
     names: tuple[str, ...]
     help: str
-    kind: str = ""  # a range, choices or the name of a text; empty means a flag
-    default: str = ""
-    key: str = ""  # the parameter that it sets
-
-    @property
-    def is_many(self) -> bool:
-        """Return whether the option may be repeated."""
-        return self.kind.endswith("...")
-
-    @property
-    def initial(self) -> object:
-        """Return the value of a frequent command's option that is not used."""
-        if self.is_many:
-            return []
-        if ".." in self.kind:
-            return int(self.default) if self.default else None
-        return self.default if self.kind else False
+    kind: str  # a range, choices or the name of a text; empty means a flag
+    default: str
+    key: str  # the parameter that it sets
+    is_many: bool  # it may be repeated
+    is_required: bool
 
 
 def read_option(line: str) -> Option:
@@ -95,11 +81,10 @@ def read_option(line: str) -> Option:
             sign = word[0] if word[0] in "=>" else ""
             values[sign] = word.removeprefix(sign)
     key = values[">"] or names[0].lstrip("-").replace("-", "_")
-    return Option(tuple(names), help, values[""], values["="], key)
-
-
-# Parse frequent commands without click, because importing click takes as long as three bare Python
-# starts. Help, completion and mistakes go to click, which uses the same lines.
+    word = values[""]
+    kind = word.removesuffix("!").removesuffix("...")
+    is_many, is_required = word.endswith("..."), word.endswith("!")
+    return Option(tuple(names), help, kind, values["="], key, is_many, is_required)
 
 
 @record
@@ -109,7 +94,6 @@ class FrequentCommand:
     options: tuple[str, ...]
     module: str
     argument: str = ""
-    max_arguments: int = 0  # maximum number of arguments; 0 means no limit
     # pass all words unparsed: a hook must exit 0 even after wrong usage
     raw: bool = False
 
@@ -168,12 +152,12 @@ FREQUENT = {
         FEEDBACK_OPTIONS,
         "rawkomem.faces.cli.opening",
         "id [helpful|harmful|true|wrong]",
-        max_arguments=2,
     ),
     "sync": FrequentCommand(SYNC_OPTIONS, "rawkomem.faces.cli.syncing"),
+    # run by git
     "merge-driver": FrequentCommand(
         MERGE_OPTIONS, "rawkomem.faces.cli.merging", "files"
-    ),  # run by git
+    ),
     "hook": FrequentCommand((), "rawkomem.hosts.hook_entry", "host event", raw=True),
 }
 
@@ -232,31 +216,27 @@ def parse_plain(argv: list[str]) -> tuple[str, str, Values, list[str]] | None:
     if not argv or argv[0] not in FREQUENT:
         return None
     hot = FREQUENT[argv[0]]
+    if hot.raw and ("--help" in argv or "-h" in argv):
+        return None
     if hot.raw:
-        return (
-            None
-            if "--help" in argv or "-h" in argv
-            else (folder, argv[0], {}, argv[1:])
-        )
+        return folder, argv[0], {}, argv[1:]
     if folder and not os.path.isdir(folder):
         return None
-    declared = [*map(read_option, hot.options)]
-    options = {name: option for option in declared for name in option.names}
-    values = {option.key: option.initial for option in declared}
-    arguments = _fill_values(argv[1:], options, values)
-    if (
-        arguments is None
-        or bool(arguments) != bool(hot.argument)
-        or (hot.max_arguments and len(arguments) > hot.max_arguments)
-    ):
+    values: Values = {}
+    arguments = _fill_values(argv[1:], [*map(read_option, hot.options)], values)
+    if arguments is None or bool(arguments) != bool(hot.argument):
         return None
     return folder, argv[0], values, arguments
 
 
 def _fill_values(
-    words: list[str], options: dict[str, Option], values: Values
+    words: list[str], options: list[Option], values: Values
 ) -> list[str] | None:
     """Fill in the option values and return the arguments, or None if click must parse the words."""
+    named: dict[str, Option] = {}
+    for option in options:
+        named |= dict.fromkeys(option.names, option)
+        values[option.key] = [] if option.is_many else _value(option, option.default)
     arguments: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -265,34 +245,31 @@ def _fill_values(
         if not word.startswith("-") or word == "-":
             arguments.append(word)
             continue
-        name, equals, value = (
+        name, equals, text = (
             word.partition("=") if word.startswith("--") else (word, "", "")
         )
-        option = options.get(name)
-        if option is None or (equals and not option.kind):
+        used = named.get(name)
+        if used is None or (equals and not used.kind):
             return None
-        if option.kind and not equals:
-            value = next(rest, "")
-            if not value:
-                return None
-        if not _put_value(option, value, values):
+        value: object = True
+        if used.kind:
+            text = text if equals else next(rest, "")
+            value = _value(used, text) if text or equals else None
+        if value is None:
             return None
+        if used.is_many:
+            values[used.key].append(value)  # type: ignore[attr-defined]
+        else:
+            values[used.key] = value
     return arguments
 
 
-def _put_value(option: Option, value: str, values: Values) -> bool:
+def _value(option: Option, text: str) -> object:
+    """Return the value for a text, or None if it is not a number of the option's range."""
     least, is_number, _ = option.kind.partition("..")
-    if not option.kind:
-        values[option.key] = True
-    elif option.is_many:
-        values[option.key].append(value)  # type: ignore[attr-defined]
-    elif is_number:
-        if not value.isdecimal() or int(value) < int(least):
-            return False
-        values[option.key] = int(value)
-    else:
-        values[option.key] = value
-    return True
+    if not is_number:
+        return text if option.kind else False
+    return int(text) if text.isdecimal() and int(text) >= int(least) else None
 
 
 def run_of(command: str) -> Callable[..., None]:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
 
 import click
 from click import Path, argument, confirm, open_file
@@ -22,7 +21,6 @@ from ...hosts.replay import (
     SILENT,
     Correction,
     Past,
-    Replayed,
     find_sessions,
     read_past,
     replay,
@@ -30,7 +28,7 @@ from ...hosts.replay import (
 )
 from ...learn.llm import is_learning
 from ...learn.turns import RUN_RESULTS, RunFacts
-from ...model.entries import AGREED
+from ...model.entries import AGREED, Draft
 from ...model.errors import BadInput, NotFound, RawkoError
 from ...repository import Repository
 from ...repository.learning import Gone, Learned, Step
@@ -42,16 +40,14 @@ from .options import DRY_RUN
 from .reviewing import DRAFT_FIELDS, tell_next
 from .terminal import note
 
-# Implement `rawkomem learn`: find what a person said or agreed to in sessions.
-
 NEW_DRAFT = DRAFT_FIELDS.but(
     line="{0:=draft|green}  {kind:cyan}  {title:wide 20}  {id:dim}\n{exchange:text}\n{why:200|?  because   %|dim}"
 )
 
 
-def _sure_lines(found: Learned | Gone) -> str:
+def _sure_lines(learned: Learned | Gone) -> str:
     """Return the drafts that the person is asked about."""
-    sure = [draft for draft in found.drafts if not draft.more]
+    sure = [draft for draft in learned.drafts if not draft.more]
     return "\n".join(map(NEW_DRAFT.text, sure))
 
 
@@ -84,6 +80,7 @@ REVIEWED = Fields(
 RUN = Fields(
     "dry_run model stopped counts drafts",
     "{sure_lines:text}",
+    remarks="{drafts:n draft}{counts:?; %}\n{stopped:?%; run the same command again to ask the model again}",
     drafts=[NEW_DRAFT],
     sure_lines=_sure_lines,
 )
@@ -144,7 +141,9 @@ def learn_command(
         return
     run = RunFacts(agent, task, result or "", error)
     if ask or len(files) > 1 or os.path.isdir(files[0]):
-        _answer_run(_learn_all(repository, files, run, ask, again, dry_run), dry_run)
+        gone = _learn_all(repository, files, run, ask, again, dry_run)
+        answer(gone, RUN, dry_run=dry_run)
+        _tell_written(gone.drafts, dry_run)
         return
     with open_file(files[0], "rb") as file:
         learned = repository.learning.learn(file, run, dry_run)
@@ -166,12 +165,17 @@ def _learn_reviews(repository: Repository, files: Sequence[str], dry_run: bool) 
 def _answer_learned(learned: Learned, fields: Fields, dry_run: bool) -> None:
     """Print what was learned, and what to do next."""
     answer(learned, fields, dry_run=dry_run)
-    if not learned.drafts:
+    if learned.drafts:
+        _tell_written(learned.drafts, dry_run)
+    else:
         note("nothing new to learn")
-    elif dry_run:
+
+
+def _tell_written(drafts: Sequence[Draft], dry_run: bool) -> None:
+    if dry_run:
         note("nothing was written")
     else:
-        tell_next(learned.drafts)
+        tell_next(drafts)
 
 
 def _learn_all(
@@ -206,22 +210,6 @@ def _note_step(step: Step) -> None:
     name = "" if step.name in so_far else f"  {step.name}"
     note(f"file {step.file} of {step.files}{part}: {so_far}{name}")
 
-
-def _answer_run(gone: Gone, dry_run: bool) -> None:
-    """Print the drafts of a run, and whether the model failed."""
-    answer(gone, RUN, dry_run=dry_run)
-    counts = "".join(f"; {number} {what}" for what, number in gone.counts.items())
-    note(f"{counted(len(gone.drafts), 'draft')}{counts}")
-    if gone.stopped:
-        note(f"{gone.stopped}; run the same command again to ask the model again")
-    if dry_run:
-        note("nothing was written")
-    else:
-        tell_next(gone.drafts)
-
-
-# Implement `rawkomem replay`: show what past sessions would get now, and which corrections that
-# covers.
 
 VERDICT_SIGNS = {COVERED: "✓", IGNORED: "!", SILENT: "~", MISSING: "✗"}
 MAX_ANSWER_CHARS = 24  # of the words with which a person agrees
@@ -263,6 +251,8 @@ SESSION = Fields(
 REPLAY = Fields(
     "prompts injections corrections prevented not_followed too_late not_covered sessions written",
     "{sessions_lines:text}",
+    remarks="{corrections:n correction} in {sessions:n session}: a memory would have prevented {prevented} before you"
+    " said it, {not_followed} not followed, {too_late} in a memory that comes too late, {not_covered} not covered",
     sessions=[SESSION],
 )
 
@@ -300,8 +290,9 @@ def replay_command(
       rawkomem replay
       rawkomem replay --last 5
     """
-    pasts = [past for file in sessions for past in read_past(file) if past.moments]
-    if not sessions:
+    if sessions:
+        pasts = [past for file in sessions for past in read_past(file) if past.moments]
+    else:
         pasts = [*last_sessions(layered, last)]
     if not pasts and sessions:
         raise NotFound(
@@ -320,56 +311,20 @@ def replay_command(
             f"session {number} of {len(pasts)}: {counted(len(past.moments), 'prompt')}"
         )
         replayed.append(replay(layered, past))
-    missing = [
-        one
-        for session in replayed
-        for one in session.corrections
-        if one.verdict == MISSING
-    ]
-    written = _write_drafts(layered, missing) if write else []
-    counts = _counts_of(replayed)
-    answer({**counts, "sessions": replayed, "written": written})
-    note(
-        f"{counted(counts['corrections'], 'correction')} in {counted(len(replayed), 'session')}: a memory would have"
-        f" prevented {counts['prevented']} before you said it, {counts['not_followed']} not followed,"
-        f" {counts['too_late']} in a memory that comes too late,"
-        f" {counts['not_covered']} not covered"
+    prompts = [one for session in replayed for one in session.answers]
+    corrections = [one for session in replayed for one in session.corrections]
+    missing = [one for one in corrections if one.verdict == MISSING]
+    answer(
+        {
+            "prompts": len(prompts),
+            "injections": sum(bool(each.memories) for each in prompts),
+            **verdict_counts(corrections),
+            "sessions": replayed,
+            "written": _write_drafts(layered, missing) if write else [],
+        }
     )
-    if missing and not write and not as_json:
-        _offer_drafts(layered, missing)
-
-
-def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
-    """Yield the last sessions of the project; a session in two files counts once."""
-    seen: set[str] = set()
-    for file in find_sessions(repository.layout):
-        try:
-            found = [
-                past
-                for past in read_past(file)
-                if past.moments and past.session not in seen
-            ]
-        except (RawkoError, OSError) as failure:
-            note(f"cannot read {file}: {failure}")
-            continue
-        for past in found[: last - len(seen)]:
-            seen.add(past.session or file)
-            yield past
-        if len(seen) >= last:
-            return
-
-
-def _counts_of(replayed: Sequence[Replayed]) -> dict[str, Any]:
-    answers = [each for session in replayed for each in session.answers]
-    return {
-        "prompts": len(answers),
-        "injections": sum(bool(each.memories) for each in answers),
-        **verdict_counts(one for session in replayed for one in session.corrections),
-    }
-
-
-def _offer_drafts(repository: Repository, missing: Sequence[Correction]) -> None:
-    """Ask whether to write drafts; without a terminal, print how to write them."""
+    if not missing or write or as_json:
+        return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         note(
             "run the command again with --write to make drafts of corrections that are not covered"
@@ -377,7 +332,27 @@ def _offer_drafts(repository: Repository, missing: Sequence[Correction]) -> None
     elif confirm(
         f"Write {counted(len(missing), 'draft')} of what is not covered?", default=False
     ):
-        _write_drafts(repository, missing)
+        _write_drafts(layered, missing)
+
+
+def last_sessions(repository: Repository, last: int) -> Iterator[Past]:
+    """Yield the last sessions of the project; a session in two files counts once."""
+    seen: set[str] = set()
+    for file in find_sessions(repository.layout):
+        try:
+            pasts = [
+                past
+                for past in read_past(file)
+                if past.moments and past.session not in seen
+            ]
+        except (RawkoError, OSError) as failure:
+            note(f"cannot read {file}: {failure}")
+            continue
+        for past in pasts[: last - len(seen)]:
+            seen.add(past.session or file)
+            yield past
+        if len(seen) >= last:
+            return
 
 
 def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> list[str]:
@@ -385,7 +360,7 @@ def _write_drafts(repository: Repository, missing: Sequence[Correction]) -> list
     with lock(repository.layout, "learn"):
         new = repository.drafts.take([one.draft for one in missing])
     if len(new) < len(missing):
-        known = counted(len(missing) - len(new), "correction")
-        note(f"drafts already exist for {known}")
+        existing = counted(len(missing) - len(new), "correction")
+        note(f"drafts already exist for {existing}")
     tell_next(new)
     return [draft.id for draft in new]

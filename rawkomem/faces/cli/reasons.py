@@ -35,9 +35,6 @@ from .options import (
 )
 from .terminal import note, paint, say
 
-# Implement `rawkomem history`: show the changes of a memory.
-
-
 CHANGE = Fields(
     "field=0 before=1 after=2", "    {field}: {before:60|~(none)} → {after:60|~(none)}"
 )
@@ -66,8 +63,6 @@ def history_command(repository: Repository, id: str, last: int) -> Any:
     """
     return repository.history(id)[-last:]
 
-
-# Implement `rawkomem why`: explain what is injected and trusted.
 
 FACTOR = Fields("name value weight why")
 WHY = Fields(
@@ -163,7 +158,10 @@ SUPERSESSION = Fields(
     ),
 )
 CHAIN = Fields(
-    "id superseded:bool=chain chain", "{chain_lines:text}", chain=[SUPERSESSION]
+    "id superseded:bool=chain chain",
+    "{chain_lines:text}",
+    remarks="{superseded:yes /no memory superseded it}",
+    chain=[SUPERSESSION],
 )
 
 
@@ -195,26 +193,19 @@ def why_command(
       rawkomem why ID
     """
     if not task:
-        return _explain_trust(layered, name, supersession)
-    asked = Task(" ".join(task), agent, session=session)
-    item, inside = layered.explain(name, asked, profile, filter_of(as_of=as_of))
+        owner, id = layered.layers.owner(name)
+        if not supersession:
+            return answer(owner.beliefs.explain(id), TRUSTED)
+        steps = owner.beliefs.explain_supersession(id)
+        return answer({"id": owner.get(id).id, "chain": steps}, CHAIN)
+    job = Task(" ".join(task), agent, session=session)
+    item, inside = layered.explain(name, job, profile, filter_of(as_of=as_of))
     owner, id = layered.layers.owner(item.memory.id)
     trust = owner.beliefs.trust(replace(item.memory, id=id))
     effect = effect_line(effects(owner.layout).get(id, {}))
     answer({"item": item, "injected": inside, "trust": trust, "effect": effect})
     _suggest_condition(item, inside)
     return 0 if inside else 1
-
-
-def _explain_trust(layered: Repository, name: str, supersession: bool) -> int:
-    owner, id = layered.layers.owner(name)
-    if not supersession:
-        return answer(owner.beliefs.explain(id), TRUSTED)
-    steps = owner.beliefs.explain_supersession(id)
-    answer({"id": owner.get(id).id, "chain": steps}, CHAIN)
-    if not steps:
-        note("no memory superseded it")
-    return 0
 
 
 def _suggest_condition(item: Scored, inside: bool) -> None:
@@ -229,13 +220,11 @@ def _suggest_condition(item: Scored, inside: bool) -> None:
     ):
         return
     # 'amend' replaces all conditions
-    kept = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)
+    conditions = "".join(f" --when {shlex.quote(old)}" for old in item.memory.when)
     note(
-        f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{kept} --when '…'"
+        f"to inject it for similar tasks, add a condition: rawkomem amend {item.memory.id}{conditions} --when '…'"
     )
 
-
-# Implement `rawkomem context`.
 
 BRIEF = Fields(of=Brief, line="{text:text}")
 

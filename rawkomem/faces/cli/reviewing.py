@@ -55,8 +55,6 @@ from .terminal import day, name_of, note, paint, say, wide
 
 T = TypeVar("T")
 
-# Show drafts that were found in sessions.
-
 MIN_WORDS_CHARS = 40  # of a line of an exchange on a narrow terminal
 
 
@@ -123,13 +121,13 @@ WHOLE_DRAFT = DRAFT_FIELDS.but(
 def whole_draft(repository: Repository, draft: Draft) -> Fields:
     """Return the fields of a draft with its whole exchange and the memories that it corrects or agrees with."""
     lines = []
-    tied = [*(("corrects", id) for id in draft.corrects), ("agrees", draft.agrees)]
-    for how, id in tied if draft.agrees else tied[:-1]:
-        title = (
-            repository.get(id).title
-            if repository.core.holds(id)
-            else "(no longer exists)"
-        )
+    tied = dict.fromkeys(draft.corrects, "corrects")
+    if draft.agrees:
+        tied[draft.agrees] = "agrees"
+    for id, how in tied.items():
+        title = "(no longer exists)"
+        if repository.core.holds(id):
+            title = repository.get(id).title
         lines.append(f"  {how:10}{one_line(title, 80)}  {one_line(id, 80)}")
     return WHOLE_DRAFT.but(corrected=lambda _: "\n".join(lines))
 
@@ -140,21 +138,19 @@ def note_more(count: int) -> None:
         note(f"{counted(count, 'draft')} less sure: 'rawkomem drafts --more' shows all")
 
 
-def tell_next(found: Sequence[Draft]) -> None:
+def tell_next(new: Sequence[Draft]) -> None:
     """Print what to do with new drafts."""
-    drafts = [draft for draft in found if not draft.more]
-    note_more(len(found) - len(drafts))
+    drafts = [draft for draft in new if not draft.more]
+    note_more(len(new) - len(drafts))
     if drafts:
-        made = counted(len(drafts), "new draft")
+        number = counted(len(drafts), "new draft")
         note(
-            f"{made}, on this machine only: a draft is not committed, searched or injected until you keep it"
+            f"{number}, on this machine only: a draft is not committed, searched or injected until you keep it"
         )
         note(
             f"'rawkomem drafts' shows the exchanges, 'rawkomem drafts keep {drafts[0].id}' stores the first as a memory"
         )
 
-
-# Implement `rawkomem review`.
 
 SETTLE = one_of(
     "settle",
@@ -255,19 +251,20 @@ def _ask_to_vouch(repository: Repository, id: str, place: str, yes: bool) -> Non
     """Show a person the words that they vouch for, and ask. Raise Abort if they do not."""
     if yes:
         count_as_agent(repository)
-    if repository.core.via == PERSON and not yes:
-        items = [*_items(repository, id, place, ())]
-        if id and not items:  # a memory in use that nobody vouches for
-            memory = repository.get(id)
-            items = [Waiting(memory.kind, memory.id, memory.title, 0, memory=memory)]
-        for item in items:
-            say(waiting_text(repository, item, whole=True))
-        if not confirmed("Vouch for this?"):
-            raise Abort
-    if repository.core.via != PERSON and not yes:
+        return
+    if repository.core.via != PERSON:
         note(
             "this counts as an agent's decision: no person vouches for the memory until one reviews or commits it"
         )
+        return
+    items = [*_items(repository, id, place, ())]
+    if id and not items:  # a memory in use that nobody vouches for
+        memory = repository.get(id)
+        items = [Waiting(memory.kind, memory.id, memory.title, 0, memory=memory)]
+    for item in items:
+        say(waiting_text(repository, item, whole=True))
+    if not confirmed("Vouch for this?"):
+        raise Abort
 
 
 def _done(memory: Memory, verdict: str) -> str:
@@ -278,8 +275,6 @@ def _done(memory: Memory, verdict: str) -> str:
         return "rejected"
     return "activated" if memory.status == ACTIVE else f"let in as {memory.status}"
 
-
-# List what waits.
 
 # kind → the commands that decide on an item
 HOW = {
@@ -306,9 +301,10 @@ def _items(
 
 def _list_items(repository: Repository, items: Sequence[Waiting], id: str) -> None:
     if prints_json():
-        groups: dict[str, list[object]] = {kind: [] for kind in KINDS}
-        for item in items:
-            groups[item.kind].append(waiting_json(repository, item))
+        groups = {
+            kind: [waiting_json(repository, one) for one in items if one.kind == kind]
+            for kind in KINDS
+        }
         answer(groups, WAITING)
         return
     for item in items:
@@ -384,11 +380,9 @@ def _proposed(repository: Repository, proposal: Proposal) -> dict[str, Any]:
 def _difference_text(change: dict[str, Any], id: str, whole: bool) -> str:
     """Return the change of one field: in full, or its first changes and the command that shows the others."""
     most = 0 if whole else MAX_LISTED_CHARS
-    first, *others = change["compared"].lines(most, f"'rawkomem review {id}' shows all")
-    if not others:
-        return f"    {change['field']}: {first}"
-    lines = [f"      {line}" for line in (first, *others)]
-    return "\n".join((f"    {change['field']}:", *lines))
+    lines = change["compared"].lines(most, f"'rawkomem review {id}' shows all")
+    separator = "\n      " if len(lines) > 1 else " "
+    return separator.join([f"    {change['field']}:", *lines])
 
 
 def waiting_json(repository: Repository, item: Waiting) -> Any:
@@ -427,8 +421,6 @@ def waiting_text(repository: Repository, item: Waiting, whole: bool) -> str:
         ]
     return "\n".join(filter(None, lines))
 
-
-# Walk through what waits: one item a screen, one key for each decision.
 
 # The first letter of a word is its key.
 DECISION_WORDS = (KEEP, ASK, DROP, JOIN, BOTH, "edit", "later", "undo", MORE, "quit")
@@ -604,8 +596,6 @@ def edit_draft(repository: Repository, draft: Draft, resume: str = "") -> Draft:
     return edit_words(repository, draft, draft.text, store, command, resume)
 
 
-# Implement `rawkomem drafts`, the daily view of what waits.
-
 MAX_LISTED = 20
 CHANGES = (  # the options that change the memory which a draft proposes
     "--title TEXT: A new title.",
@@ -686,8 +676,8 @@ def drafts_show(repository: Repository, draft: str) -> None:
     Examples:
       rawkomem drafts show DRAFT
     """
-    shown = repository.drafts.get(draft)
-    answer(shown, whole_draft(repository, shown))
+    whole = repository.drafts.get(draft)
+    answer(whole, whole_draft(repository, whole))
 
 
 @drafts_command.verb(
@@ -743,21 +733,17 @@ def drafts_keep(
             raise Abort
     if changed:
         repository.drafts.store.put(chosen)
-    kept = []
+    rows = []
     for draft in chosen:
         stored = repository.drafts.keep(draft.id, by=by, guard=guard, how=how)
-        old = [
-            memory
-            for memory in repository.get_many(
-                [*filter(repository.core.holds, draft.corrects)]
-            )
-            if memory.id != stored.id
+        old = repository.get_many([*filter(repository.core.holds, draft.corrects)])
+        superseded = [one for one in old if one.superseded_by == stored.id]
+        waiting = [
+            one.id for one in old if one not in superseded and one.id != stored.id
         ]
-        done = [one for one in old if one.superseded_by == stored.id]
-        waiting = [one.id for one in old if one not in done]
-        row = {"draft": draft, "stored": stored, "done": done, "waiting": waiting}
-        kept.append(row)
-    return kept
+        row = {"draft": draft, "stored": stored, "done": superseded, "waiting": waiting}
+        rows.append(row)
+    return rows
 
 
 @drafts_command.verb("edit", "ID>draft", *CHANGES, RESUME, HEAD)
@@ -820,9 +806,6 @@ def _drafts_named(repository: Repository, names: Sequence[str]) -> list[Draft]:
     """Return the drafts with these ids, each once; raise an error if one of the ids is wrong."""
     drafts = [repository.drafts.get(name) for name in names]
     return [*{draft.id: draft for draft in drafts}.values()]
-
-
-# Implement `rawkomem restore` and `supersede`.
 
 
 @verb("restore", "ID", SETTLE, REASON, BY, DECIDED)

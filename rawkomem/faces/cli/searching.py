@@ -45,20 +45,20 @@ def run_search(
     repository = Repository.open(folder, layers=True)
     only, least = filter_of(**which), read_share(min_similarity, "--min-similarity")
     (answer,) = repository.search_many([text], limit, only, profile, least)
-    found = answer.found
+    results = answer.found
     repository.core.deepen_in_background()
     if as_json:
-        (EXPLAINED if explain else RESULT).say(found, True)
+        (EXPLAINED if explain else RESULT).say(results, True)
         return
-    if found and not any(item.fits for item in found):
+    if results and not any(item.fits for item in results):
         say("no memory fits well; the closest are:")
-        found = best_results(found, MAX_NEAREST)
+        results = best_results(results, MAX_NEAREST)
     words = question_of(text).query_words
-    for number, item in enumerate(found, 1):
+    for number, item in enumerate(results, 1):
         say_result(number, item, words)
         if explain:
             say_score(item)
-    if not found:
+    if not results:
         tell_nothing(repository, "nothing found")
 
 
@@ -66,16 +66,15 @@ def say_result(number: int, item: Found, words: tuple[str, ...] = ()) -> None:
     """Print a result: rank, score, title and facts on one line, then the passage that matched."""
     row = item.row
     title = one_line(row.title) or paint(f"(draft) {row.path}", "yellow")
-    found = (
+    parts = (
         *layer_label(item.layer),
         row.importance,
         day(row.created) if row.created else "",
         row.id,
+        "" if row.vouched else "not vouched",
+        "change proposed" if row.waiting else "",
     )
-    said = (*found, "" if row.vouched else "not vouched")
-    facts = " · ".join(
-        part for part in (*said, "change proposed" if row.waiting else "") if part
-    )
+    facts = " · ".join(filter(None, parts))
     say(f"{number:2} {item.score:5.2f}  {paint(title, 'bold')}  {paint(facts, 'dim')}")
     say(f"   {snippet(item, words, wide() - 4)}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import sys
@@ -21,9 +22,6 @@ from .terminal import note, say
 
 if TYPE_CHECKING:
     from ..mcp.agent_server import MemoryServer
-
-
-# Implement `rawkomem browse`: show memories as a page in a browser.
 
 
 @verb(
@@ -61,8 +59,6 @@ def browse_command(folder: str, port: int | None, no_open: bool) -> None:
         except KeyboardInterrupt:
             note("stopped")
 
-
-# Implement `rawkomem mcp`: serve memories to agents over the Model Context Protocol.
 
 TOKEN_VARIABLE = "RAWKOMEM_MCP_TOKEN"
 MIN_TOKEN_CHARS = 16  # shorter tokens can be guessed
@@ -112,20 +108,12 @@ def _mcp_token() -> str:
     token = os.environ.get(TOKEN_VARIABLE)
     if token is None:
         return secrets.token_urlsafe(32)
-    if (
-        len(token) < MIN_TOKEN_CHARS
-        or not token.isascii()
-        or not token.isprintable()
-        or " " in token
-    ):
+    if not re.fullmatch(f"[!-~]{{{MIN_TOKEN_CHARS},}}", token):
         raise BadInput(
             f"{TOKEN_VARIABLE} is not a valid token",
             f"set it to at least {MIN_TOKEN_CHARS} printable ASCII characters without spaces",
         )
     return token
-
-
-# Implement `rawkomem lsp`: serve memories to editors over the Language Server Protocol.
 
 
 @verb("lsp")

@@ -23,7 +23,7 @@ from ...git.runner import work_tree
 from ...hosts import person
 from ...hosts.connect import installed_hosts, plan_connect
 from ...hosts.known_hosts import HOSTS
-from ...model.entries import Entry, Memory
+from ...model.entries import Entry
 from ...model.errors import NotFound, RawkoError
 from ...model.filters import Filter
 from ...model.values import ACTIVE, record
@@ -142,8 +142,6 @@ class Guide:
             run = partial(write_start, missing)
             yield GuideStep(f"Write {names}", question, run, is_usual)
 
-    # Imports
-
     def _imports(self) -> Iterator[GuideStep]:
         sources = preview_import(
             self.project, self.repository.core.all() if self.is_started else ()
@@ -159,10 +157,10 @@ class Guide:
         entries = [item.entry for source in sources for item in source.news]
         vouches = self.is_person and kind in READ_BY_AGENTS
         names = [shown_path(item.path) for item in sources]
-        where, shown = ", ".join(names), ""
+        where, listing = ", ".join(names), ""
         if len(names) > MAX_PATHS_SHOWN:
             where = f"{len(names)} files and folders"
-            shown = "".join(f"\n     {name}" for name in names)
+            listing = "".join(f"\n     {name}" for name in names)
         what = f"Import {counted(len(entries), 'memory')} from {where}"
         after = (
             "agents get them, because you vouch for them"
@@ -171,27 +169,34 @@ class Guide:
         )
 
         def run() -> None:
-            done = self.repository.exchange.import_all([item.path for item in sources])
+            imports = self.repository.exchange.import_all(
+                [item.path for item in sources]
+            )
             self.repository.core.follow()
-            say(f"  {counted(sum(len(item.news) for item in done), 'memory')} imported")
+            say(
+                f"  {counted(sum(len(item.news) for item in imports), 'memory')} imported"
+            )
             if vouches:
                 self._vouch(kind)
 
         return GuideStep(
-            f"{what}: {after}{shown}", f"{what}? ({after})", run, True, entries
+            f"{what}: {after}{listing}", f"{what}? ({after})", run, True, entries
         )
 
     def _vouch(self, kind: str) -> None:
         """Put imported memories into use, except those with a line that may give orders to agents."""
         waiting = self.repository.beliefs.waiting(kind)
-        held = {
-            memory.id: line for memory in waiting if (line := _suspicious_line(memory))
-        }
-        done = self.repository.beliefs.review_all(
+        held = {}
+        for memory in waiting:
+            lines = f"{memory.title}\n{memory.body}".split("\n")
+            suspicious = [line for line in lines if scan_for_injection(line).score]
+            if suspicious:
+                held[memory.id] = suspicious[0]
+        reviewed = self.repository.beliefs.review_all(
             kind, "activate", by=author(""), held_back=[*held]
         )
         say(
-            f"  {counted(sum(memory.status == ACTIVE for memory in done), 'memory')} in use"
+            f"  {counted(sum(memory.status == ACTIVE for memory in reviewed), 'memory')} in use"
         )
         if held:
             say(
@@ -201,30 +206,24 @@ class Guide:
             say(f"    the line: {one_line(line, max(30, wide() - 20))}")
             say(f"    to use it: {self.command} review {id} --activate")
 
-    # Connections
-
     def _hosts(self) -> Iterator[GuideStep]:
         connected = connected_hosts(self.project)
         for name in installed_hosts():
-            if name not in connected:
-                yield self._host(name)
-
-    def _host(self, name: str) -> GuideStep:
-        title = HOSTS[name].about.partition(":")[0]
-
-        def run() -> None:
-            self._connect(name)
-            self.connected.append(title)
-
-        try:
-            changes = plan_connect(name, self.project)
-            files = " and ".join(
-                shown_path(one.path) for one in changes if not one.is_none
+            if name in connected:
+                continue
+            title = HOSTS[name].about.partition(":")[0]
+            try:
+                changes = plan_connect(name, self.project)
+                files = " and ".join(
+                    shown_path(one.path) for one in changes if not one.is_none
+                )
+            except RawkoError:  # the step reports it
+                files = "its settings"
+            yield GuideStep(
+                f"Connect {title}, so that each prompt gets the memories that fit it",
+                f"Connect {title}? It writes {files}.",
+                partial(self._connect, name, title),
             )
-        except RawkoError:  # `run` reports it
-            files = "its settings"
-        what = f"Connect {title}, so that each prompt gets the memories that fit it"
-        return GuideStep(what, f"Connect {title}? It writes {files}.", run)
 
     def _git(self) -> Iterator[GuideStep]:
         try:
@@ -242,8 +241,10 @@ class Guide:
         what = "Connect git, so that it merges memories entry by entry and checks them before each commit"
         yield GuideStep(what, f"{what}?", partial(self._connect, "git"))
 
-    def _connect(self, name: str) -> None:
+    def _connect(self, name: str, title: str = "") -> None:
         self.context.invoke(connect_command.commands[name])
+        if title:
+            self.connected.append(title)
 
     def say_end(self) -> None:
         """Print how to undo the steps, and what to try next."""
@@ -286,12 +287,6 @@ def _answered(step: GuideStep, question: str, yes: bool) -> bool:
             for entry in step.texts:
                 say(TEXT.text(entry))
             say()
-
-
-def _suspicious_line(memory: Memory) -> str:
-    """Return the first line of a memory that reads like an order to an agent; empty if there is none."""
-    lines = f"{memory.title}\n{memory.body}".split("\n")
-    return next((line for line in lines if scan_for_injection(line).score), "")
 
 
 @verb(

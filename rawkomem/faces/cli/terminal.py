@@ -34,8 +34,9 @@ STYLES = {
 
 
 def paint(text: str, style: str) -> str:
-    """Return a text in a style if stdout is a terminal and NO_COLOR is not set."""
-    if not text or os.environ.get("NO_COLOR") or not sys.stdout.isatty():
+    """Return a text in a style if stdout is a terminal with colors and NO_COLOR is not set."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if not text or plain or not sys.stdout.isatty():
         return text
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m"
 
@@ -139,11 +140,11 @@ def tell_nothing(repository: Repository, otherwise: str) -> None:
 
 def wide() -> int:
     """Return the width of the terminal in columns; the variable COLUMNS takes precedence."""
-    said = os.environ.get("COLUMNS", "")
+    columns = os.environ.get("COLUMNS", "")
     try:
         return max(
             MIN_COLUMNS,
-            int(said) if said.isdecimal() else os.get_terminal_size().columns,
+            int(columns) if columns.isdecimal() else os.get_terminal_size().columns,
         )
     except OSError:
         return DEFAULT_COLUMNS

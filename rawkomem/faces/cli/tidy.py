@@ -25,10 +25,11 @@ from .syncing import with_bar
 from .terminal import note, say, say_json
 
 APPLY = "--apply: Carry out the plan. Without this option, nothing is written."
+# other kinds change a memory that stays in use
 KIND_SIGNS = {
     **dict.fromkeys(("archive", "supersede", "quarantine"), "-"),
     **dict.fromkeys(("memory", "learning"), "+"),
-}  # other kinds change a memory that stays in use
+}
 
 
 def _reason(entry: Entry) -> str:
@@ -119,11 +120,11 @@ def consolidate_command(
     due = repository.lifecycle.due()
     if if_due and not due.is_due:
         return answer(due, DUE)
-    done = with_bar(
+    result = with_bar(
         lambda bar: repository.lifecycle.consolidate(not apply, by, bar),
         "consolidating",
     )
-    return _answer_plan(repository, done)
+    return _answer_plan(repository, result)
 
 
 @tidy_command.verb(
@@ -153,13 +154,13 @@ def digest_command(
     """
     _refuse_both(apply, dry_run)
     how, digest = Digesting(min_size, idle, limit), repository.lifecycle.digest
-    done = digest(how, archive, dry_run=True, by=by)
-    if apply and done.plan.entries:
-        agreed = _agreed(repository, done)
-        done = with_bar(
+    result = digest(how, archive, dry_run=True, by=by)
+    if apply and result.plan.entries:
+        agreed = _agreed(repository, result)
+        result = with_bar(
             lambda bar: digest(how, archive, False, by, bar, agreed), "digesting"
         )
-    return _answer_plan(repository, done)
+    return _answer_plan(repository, result)
 
 
 @tidy_command.verb(
@@ -186,16 +187,16 @@ def prune_command(
     """
     _refuse_both(apply, dry_run)
     prune = repository.lifecycle.prune
-    done, outlook = prune(True, by, unique=unique)
-    if apply and done.plan.entries:
-        agreed = _agreed(repository, done)
-        done, _ = with_bar(
+    result, outlook = prune(True, by, unique=unique)
+    if apply and result.plan.entries:
+        agreed = _agreed(repository, result)
+        result, _ = with_bar(
             lambda bar: prune(False, by, bar, agreed, unique), "archiving"
         )
-    archived = {entry.about for entry in done.plan.entries if entry.kind == "archive"}
-    cleaned = len(done.plan.entries) - len(archived)
+    archived = {entry.about for entry in result.plan.entries if entry.kind == "archive"}
+    cleaned = len(result.plan.entries) - len(archived)
     counts = {**outlook.counts(archived), "links_cleaned": cleaned}
-    _answer_plan(repository, done, counts)
+    _answer_plan(repository, result, counts)
     note(
         ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     )
@@ -206,7 +207,7 @@ def _refuse_both(apply: bool, dry_run: bool) -> None:
         raise BadInput("--apply and --dry-run exclude each other", "use one of them")
 
 
-def _agreed(repository: Repository, done: Done) -> list[str]:
+def _agreed(repository: Repository, result: Done) -> list[str]:
     """Ask a person to confirm a plan; return the memories that may be archived. Raise Refused without a person."""
     if repository.core.via != PERSON:
         raise Refused(
@@ -214,39 +215,36 @@ def _agreed(repository: Repository, done: Done) -> list[str]:
             "leave out --apply to print the plan; 'rawkomem delete ID --archive' archives one memory",
         )
     if not prints_json():
-        _answer_plan(repository, done)
-    if not confirmed(f"Write {counted(len(done.plan.entries), 'entry')}?"):
+        _answer_plan(repository, result)
+    if not confirmed(f"Write {counted(len(result.plan.entries), 'entry')}?"):
         raise Abort
-    return [entry.about for entry in done.plan.entries if entry.kind == "archive"]
+    return [entry.about for entry in result.plan.entries if entry.kind == "archive"]
 
 
 def _answer_plan(
-    repository: Repository, done: Done, counts: dict[str, int] | None = None
+    repository: Repository, result: Done, counts: dict[str, int] | None = None
 ) -> int:
-    used = {} if done.written else repository.lifecycle.accesses()
+    used = {} if result.written else repository.lifecycle.accesses()
     entries = []
-    for entry in done.plan.entries:
-        known = done.memories.get(entry.target)
+    for entry in result.plan.entries:
+        memory = result.memories.get(entry.target)
         access = used.get(entry.about) if entry.kind == "archive" else None
-        title = known.title if known else entry.title
+        title = memory.title if memory else entry.title
         entries.append(
             {"entry": entry, "title": title, "used": access and access.count}
         )
-    changed = {entry.about for entry in done.plan.entries if done.written} - {""}
+    changed = {entry.about for entry in result.plan.entries if result.written} - {""}
     proposed = {id for name in changed for id in repository.get(name).proposed}
     return answer(
         {
-            "done": done,
-            "dry_run": not done.written,
-            "waits": sum(entry.id in proposed for entry in done.plan.entries),
+            "done": result,
+            "dry_run": not result.written,
+            "waits": sum(entry.id in proposed for entry in result.plan.entries),
             "counts": counts or {},
             "entries": entries,
         }
     )
 
-
-# Implement `rawkomem tidy gather`: move changes from .rawko/changes into the files of their
-# memories.
 
 GATHERED = Fields(
     "dry_run moved=entries removed left",
@@ -279,8 +277,6 @@ def gather_command(repository: Repository, dry_run: bool) -> Any:
     """
     return repository.edits.gather(dry_run)
 
-
-# Implement `rawkomem tidy retention`: archive and compress old traces, and restore them.
 
 RETAINED = Fields(
     "dry_run entries=plan.entries moves packed",

@@ -36,8 +36,6 @@ from .opening import open_repository
 from .syncing import SYNC_ANSWER, with_bar
 from .terminal import note, say
 
-# Implement `rawkomem status`: compare the index with the files.
-
 STATUS = Fields(
     "fresh drafts unsaved changed_rules layers?",
     """\
@@ -116,9 +114,6 @@ def status_command(folder: str) -> int:
     )
 
 
-# Implement `rawkomem index`: update, watch or rebuild the search index.
-
-
 @verbs("index")
 def index_command() -> None:
     """Update, watch or rebuild the index; its store, ledger and sinks.
@@ -175,8 +170,6 @@ def rebuild_command(repository: Repository) -> Any:
     """
     return with_bar(repository.store.rebuild, "indexing")
 
-
-# Implement `rawkomem index store`: choose, list, fill and migrate the databases of the search index.
 
 STORE = Fields(
     of=StoreStatus,
@@ -301,8 +294,6 @@ def store_rollback(repository: Repository, place: str, anyway: bool) -> Any:
     return {"rows": repository.store.rollback(place, anyway)}
 
 
-# Implement `rawkomem index sinks`: show the sinks, and send the events that wait.
-
 SINK = Fields(
     of=SinkStatus,
     line="{name:bold}  {where}  {events}{waiting:?, % waiting}{dropped:?, % dropped}",
@@ -355,8 +346,6 @@ def sinks_flush(repository: Repository, due: bool) -> int:
     flushed = repository.sinks.flush(due)
     return answer(flushed, code=1 if flushed.failure else 0)
 
-
-# Implement `rawkomem index ledger`: show the log of operations, and verify that nobody changed it.
 
 # Values that summarize a block; the first one that exists is shown.
 TELLING_KEYS = (
@@ -477,8 +466,6 @@ def ledger_export(repository: Repository, operation: str | None) -> Any:
     """
     return repository.ledger.blocks(operation or "")
 
-
-# Implement `rawkomem doctor`: look for problems on this machine.
 
 FINDING = Fields(of=Finding, line="{ok:yes ok/!!|hue}  {name:<12} {text}{hint:? (%)}")
 

@@ -25,8 +25,6 @@ from .options import ALL, LIMIT
 from .searching import RESULT, say_result
 from .terminal import note
 
-# Implement `rawkomem trace`: record tasks and how they went.
-
 OUTCOME = "|".join(OUTCOMES)
 TRACE = Fields(
     "trace_id=id timestamp:iso=created goal=title agent=by status tools_used path archived",
@@ -224,8 +222,6 @@ def log_add(repository: Repository, by: str, as_json: bool, **given: Any) -> Any
     return repository.traces.log(ToldExperience(**given), by)
 
 
-# Implement `rawkomem trace episode`: group memories that belong to one period of work.
-
 TAGS = "--tag -t TEXT... >tags: A tag of the episode; may be repeated."
 EPISODE = Fields(
     "id=memory.id name=memory.title summary=memory.body tags=memory.tags start:iso end:iso by path=memory.path"
@@ -290,8 +286,8 @@ def create_episode(
     Examples:
       rawkomem trace episode create 'Release week' ID OTHER
     """
-    made = repository.episodes.create(name, ids, tags, text, by)
-    return answer(made, EPISODE.done("created"))
+    episode = repository.episodes.create(name, ids, tags, text, by)
+    return answer(episode, EPISODE.done("created"))
 
 
 @episode_command.verb(
@@ -321,8 +317,8 @@ def capture_episode(
             "capture needs a filter", "add --since, --until, --by, --kind or --with-tag"
         )
     only = filter_of(kind=kinds, tag=wanted, since=since, until=until)
-    made = repository.episodes.capture(name, only, discoverer, tags, by)
-    return answer(made, EPISODE.done("captured"))
+    episode = repository.episodes.capture(name, only, discoverer, tags, by)
+    return answer(episode, EPISODE.done("captured"))
 
 
 @episode_command.verb("add", "ID", "IDS...", EPISODE)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from lsprotocol import types as lsp
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -30,17 +31,8 @@ from .positions import Span, fronts, lines_of, names_in
 T = TypeVar("T")
 
 
-# Cache the memories of one repository for an editor; reload them when files change.
-
 MAX_RECENT_RECALLS = 200  # latest recalls of the ledger that are searched
 DELETED = "deleted"
-
-
-def path_in(layout: Layout, file: str) -> str:
-    """Return the path of a memory file relative to its repository; empty for any other file. Opens nothing."""
-    file = os.path.abspath(file)
-    path = layout.relative(file) if file.startswith(layout.root + os.sep) else ""
-    return path if path.endswith(".md") and path.partition("/")[0] in AREAS else ""
 
 
 class Shelf:
@@ -61,8 +53,8 @@ class Shelf:
 
         def look() -> tuple[object, list[Memory] | None]:
             seen = index.catalogue.meta().get("listing")
-            known = seen is not None and seen == self._seen
-            return seen, None if known else [
+            is_same = seen is not None and seen == self._seen
+            return seen, None if is_same else [
                 memory_of(doc) for doc in index.catalogue.docs()
             ]
 
@@ -114,9 +106,6 @@ class Shelf:
         ]
 
 
-# Find the editor's documents, their repositories, and positions in the editor's units.
-
-
 @record
 class OpenDocument:
     """A memory file with the editor's text, saved or not."""
@@ -161,21 +150,17 @@ class Place:
         return span, self.document.shelf.meant(span.text) if span else self._around()
 
     def _around(self) -> list[Memory]:
-        front = next(
-            (
-                one
-                for one in fronts(self.document.lines)
-                if one.first <= self.line <= one.last
-            ),
-            None,
-        )
-        ids = [
-            entry.target
+        first = [
+            front.first
+            for front in fronts(self.document.lines)
+            if front.first <= self.line <= front.last
+        ][:1]
+        memories = self.document.shelf.memories
+        return [
+            memories[entry.target]
             for entry in self.document.entries
-            if front and entry.line - 1 == front.first
+            if entry.line - 1 in first and entry.target in memories
         ]
-        known = self.document.shelf.memories
-        return [known[id] for id in ids if id in known]
 
 
 class Documents:
@@ -204,22 +189,16 @@ class Documents:
 
     def supports(self, path: str) -> Any:
         """Return the capability of the editor at a dotted path, or None if the editor does not mention it."""
-        found: Any = self.editor.client_capabilities
-        for name in path.split("."):
-            found = getattr(found, name, None)
-        return found
+        return get_capability(self.editor.client_capabilities, path)
 
     def get(self, uri: str) -> OpenDocument | None:
         """Return a document with up-to-date memories, or None if it is not a memory file."""
-        layout, path = _home_of(uri)
-        if layout is None:
+        home = home_of(uri)
+        if home is None:
             return None
+        layout, path = home
         text = self.text(uri)
         return OpenDocument(uri, path, self._shelf(layout), text, lines_of(text))
-
-    def is_memory_file(self, uri: str) -> bool:
-        """Tell whether a document is a memory file. Opens no repository."""
-        return _home_of(uri)[0] is not None
 
     def refresh(self) -> int:
         """Reload the memories of repositories with changed files; return how often memories were loaded so far."""
@@ -244,7 +223,7 @@ class Documents:
         """Return the shelves of the open folders in order; if no folder has one, those of the files opened so far."""
         workspace = self.editor.workspace
         opened = [path for uri in workspace.folders if (path := to_fs_path(uri))]
-        found: dict[str, Shelf] = {}
+        shelves: dict[str, Shelf] = {}
         for folder in (
             [self.folder] if self.folder else opened or [workspace.root_path or ""]
         ):
@@ -252,8 +231,8 @@ class Documents:
                 layout = find_layout(folder)
             except NotFound:
                 continue  # an open folder may have no memories
-            found[layout.root] = self._shelf(layout)
-        return [*(found or self._shelves).values()]
+            shelves[layout.root] = self._shelf(layout)
+        return [*(shelves or self._shelves).values()]
 
     def _shelf(self, layout: Layout) -> Shelf:
         if layout.root not in self._shelves:
@@ -276,26 +255,24 @@ class Documents:
         except OSError:
             return ""
 
-    def units(self, text: str) -> int:
-        """Return the length of a text in the editor's units."""
-        return int(self.editor.workspace.position_codec.client_num_units(text))
-
     def range(self, lines: Sequence[str], line: int, start: int, end: int) -> lsp.Range:
         """Convert a span of a line to the editor's units."""
-        text = lines[line] if line < len(lines) else ""
-        columns = (self.units(text[:start]), self.units(text[:end]))
-        return lsp.Range(*(lsp.Position(line, column) for column in columns))
+        ends = lsp.Position(line, start), lsp.Position(line, end)
+        codec = self.editor.workspace.position_codec
+        return codec.range_to_client_units(lines, lsp.Range(*ends))
 
 
-def _home_of(uri: str) -> tuple[Layout | None, str]:
-    """Return the repository of a memory file and the file's path in it; (None, "") for any other file."""
-    file = to_fs_path(uri) or ""
+def home_of(uri: str) -> tuple[Layout, str] | None:
+    """Return the repository of a memory file and the file's path in it; None for any other file. Opens nothing."""
+    file = os.path.abspath(to_fs_path(uri) or "")
     try:
         layout = find_layout(os.path.dirname(file)) if file.endswith(".md") else None
     except NotFound:
-        return None, ""
-    path = path_in(layout, file) if layout else ""
-    return (layout, path) if path else (None, "")
+        return None
+    if layout is None or not file.startswith(layout.root + os.sep):
+        return None
+    path = layout.relative(file)
+    return (layout, path) if path.partition("/")[0] in AREAS else None
 
 
 def uri_of(shelf: Shelf, path: str) -> str:

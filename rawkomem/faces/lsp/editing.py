@@ -21,7 +21,15 @@ from ...model.ids import file_stem, new_id, numbered_names
 from ...model.values import CREATES, GROUPS, iso, now
 from ...redaction.entries import redact_entry
 from ...redaction.find import redact
-from .documents import DELETED, Documents, OpenDocument, Shelf, line_start, uri_of
+from .documents import (
+    DELETED,
+    Documents,
+    OpenDocument,
+    Shelf,
+    home_of,
+    line_start,
+    uri_of,
+)
 
 NEW_COMMAND, AMEND_COMMAND, SHOW_COMMAND = (
     "rawkomem.new",
@@ -41,7 +49,7 @@ def code_actions(
 ) -> list[lsp.Command | lsp.CodeAction] | None:
     """Return the code actions at a position, of the kinds that the editor asks for; None if it is no memory file."""
     uri = params.text_document.uri
-    if not documents.is_memory_file(uri):
+    if home_of(uri) is None:
         return None
     amends = lsp.Command(
         AMEND_TITLE, AMEND_COMMAND, arguments=[uri, params.range.start.line]
@@ -85,12 +93,12 @@ def _filled_template(
         )
     at = now()
     id = new_id(kind, at)
-    said = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
+    values = {"title": title, "id": id, "kind": kind if kind != "memory" else "",
             "discoveredAt": iso(at), "discoveredBy": user_name()}  # fmt: skip
     return (
         id,
         _free_uri(documents, shelf, kind, title),
-        fill_template(shelf.layout, kind, said),
+        fill_template(shelf.layout, kind, values),
     )
 
 
@@ -158,13 +166,8 @@ def _amendment(documents: Documents, uri: str, line: int) -> tuple[str, lsp.Rang
             "close the code fence or comment",
         )
     added = join_entry(document.text, text)[len(document.text) :]
-    last = len(document.lines) - 1
-    column = documents.units(document.lines[last])
-    return (
-        memory.id,
-        lsp.Range(lsp.Position(last, column), lsp.Position(last, column)),
-        added,
-    )
+    last, column = len(document.lines) - 1, len(document.lines[-1])
+    return memory.id, documents.range(document.lines, last, column, column), added
 
 
 def memory_at(documents: Documents, uri: str, line: int) -> tuple[OpenDocument, Memory]:
@@ -201,11 +204,11 @@ async def _apply_edit(
             "this editor does not apply edits of a language server",
             "use 'rawkomem amend' in a terminal",
         )
-    done = await documents.editor.workspace_apply_edit_async(
+    reply = await documents.editor.workspace_apply_edit_async(
         lsp.ApplyWorkspaceEditParams(edit=edit, label=label)
     )
-    if not done.applied:
+    if not reply.applied:
         raise Refused(
-            f"the editor refused the edit: {done.failure_reason or 'it gives no reason'}",
+            f"the editor refused the edit: {reply.failure_reason or 'it gives no reason'}",
             "try again",
         )

@@ -21,8 +21,6 @@ from . import editing, features
 from .documents import Documents
 from .positions import locate_problem
 
-# Publish the problems that `rawkomem check` finds in a document, after every change.
-
 SEVERITY = {
     ERROR: lsp.DiagnosticSeverity.Error,
     WARNING: lsp.DiagnosticSeverity.Warning,
@@ -56,9 +54,9 @@ async def _check_uris(documents: Documents, uris: Iterable[str]) -> None:
     """Check documents and publish the results. A result is dropped if the document was changed meanwhile."""
     for uri in uris:
         number = documents.edits[uri] = documents.edits.get(uri, 0) + 1
-        found = await documents.run(_diagnostics, documents, uri, number)
-        if found is not None and documents.edits.get(uri) == number:
-            _publish(documents, uri, found)
+        diagnostics = await documents.run(_diagnostics, documents, uri, number)
+        if diagnostics is not None and documents.edits.get(uri) == number:
+            _publish(documents, uri, diagnostics)
 
 
 def _diagnostics(
@@ -70,13 +68,13 @@ def _diagnostics(
     checked = check_text(
         document.data, document.path, [*document.shelf.memories.values()]
     )
-    found = []
+    diagnostics = []
     for problem in checked.problems:
         if problem.code == NOT_IDEAL:
             # most good memories are shorter than the ideal: `rawkomem check --style` tells
             continue
         span = locate_problem(document.lines, problem)
-        found.append(
+        diagnostics.append(
             lsp.Diagnostic(
                 range=documents.range(document.lines, span.line, span.start, span.end),
                 message=f"{problem.message} ({problem.hint})"
@@ -89,15 +87,13 @@ def _diagnostics(
                 code=problem.code,
             )
         )
-    return found
+    return diagnostics
 
 
 def _publish(documents: Documents, uri: str, diagnostics: list[lsp.Diagnostic]) -> None:
     params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
     documents.editor.text_document_publish_diagnostics(params)
 
-
-# Notice files that change outside the editor: with the editor's file watcher, or else by polling.
 
 PATTERN = "**/.rawko/**/*.md"
 WATCHERS_ID = "rawkomem-files"
@@ -123,16 +119,14 @@ async def start_watching(documents: Documents, params: lsp.InitializedParams) ->
 
 
 async def _look_at_intervals(documents: Documents) -> None:
-    known = 0
+    last = 0
     while True:
         await asyncio.sleep(INTERVAL_S)
         version = await documents.run(documents.refresh)
-        if version != known:
-            known = version
+        if version != last:
+            last = version
             await check_all(documents)
 
-
-# Route the requests of an editor and show failures to the person.
 
 NOTIFICATIONS: dict[str, Callable[[Documents, Any], Awaitable[None]]] = {
     lsp.INITIALIZED: start_watching,

@@ -39,8 +39,6 @@ from .positions import (
     names_in,
 )
 
-# Complete frontmatter keys, their fixed values, tags and ids of memories.
-
 TYPED_LINK = re.compile(r"\[\[([^\[\]|\n]*)$")
 TYPED_VALUE = re.compile(r"""[^\s,\[\]"'{}][^,\[\]"'{}]*$""")
 TAGS_KEY = "tags"
@@ -69,15 +67,15 @@ def complete(
     if place is None:
         return None
     lines, line, column = place.document.lines, place.line, place.column
-    found = choices_at(place.document.shelf, lines, line, column)
-    memories = sum(choice.icon == ItemKind.Reference for choice in found)
+    choices = choices_at(place.document.shelf, lines, line, column)
+    memories = sum(choice.icon == ItemKind.Reference for choice in choices)
     items = [
         lsp.CompletionItem(
             label=choice.text.removesuffix(": "), kind=choice.icon, detail=choice.says,
             filter_text=choice.found_by or choice.text, sort_text=f"{number:06}",
             text_edit=lsp.TextEdit(documents.range(lines, line, choice.start, column), choice.text),
         )
-        for number, choice in enumerate(found)
+        for number, choice in enumerate(choices)
     ]  # fmt: skip
     return lsp.CompletionList(is_incomplete=memories >= MAX_MEMORIES, items=items)
 
@@ -96,13 +94,13 @@ def choices_at(
         return _key_choices(lines, front, line)
     key = key_of(lines, front, line)
     start = _start_of_value(typed, head.end() if head else 0)
-    known = frontmatter_keys().get(key)
-    if known and known.refers:
+    declared = frontmatter_keys().get(key)
+    if declared and declared.refers:
         return _memory_choices(shelf, start, typed[start:])
     return (
         _tag_choices(shelf, start)
         if key == TAGS_KEY
-        else _value_choices(key, known, start)
+        else _value_choices(key, declared, start)
     )
 
 
@@ -111,11 +109,13 @@ def _key_choices(
 ) -> list[Choice]:
     """Return the keys that the frontmatter does not use yet; a duplicate key would make it unreadable."""
     others = (lines[at] for at in range(front.first + 1, front.last) if at != line)
-    used = {found[1] for found in map(KEY_LINE.match, others) if found}
-    free = {key: known for key, known in frontmatter_keys().items() if key not in used}
+    used = {match[1] for match in map(KEY_LINE.match, others) if match}
+    free = {
+        key: declared for key, declared in frontmatter_keys().items() if key not in used
+    }
     return [
-        Choice(f"{key}: ", known.says, 0, key, ItemKind.Property)
-        for key, known in free.items()
+        Choice(f"{key}: ", declared.says, 0, key, ItemKind.Property)
+        for key, declared in free.items()
     ]
 
 
@@ -133,10 +133,9 @@ def _value_choices(key: str, known: Key | None, start: int) -> list[Choice]:
         return []
     words: Sequence[str] = known.values.get("enum", known.values.get("examples", ()))
     words = IMPORTANCE if key == "importance" else words
-    described = known.values.get("enumDescriptions", [known.says] * len(words))
-    return [
-        Choice(word, says, start) for word, says in zip(words, described, strict=True)
-    ]
+    meanings = known.values.get("enumDescriptions", [known.says] * len(words))
+    pairs = zip(words, meanings, strict=True)
+    return [Choice(word, meaning, start) for word, meaning in pairs]
 
 
 def _tag_choices(shelf: Shelf, start: int) -> list[Choice]:
@@ -170,8 +169,6 @@ def _memory_choices(shelf: Shelf, start: int, typed: str) -> list[Choice]:
     ]
 
 
-# Find definitions, references and symbols.
-
 MAX_SYMBOLS = 500  # in one answer; typing more letters narrows the list
 
 
@@ -181,11 +178,9 @@ def definitions(
     """Return where the memory that is named at the position begins; None if no memory is named there."""
     place = documents.place(params)
     span, memories = place.meant() if place else (None, [])
-    return (
-        [_location(place.document.shelf, memory) for memory in memories]
-        if place and span
-        else None
-    )
+    if place is None or span is None:
+        return None
+    return [_location(place.document.shelf, memory) for memory in memories]
 
 
 def references_to(
@@ -196,20 +191,12 @@ def references_to(
     if place is None:
         return None
     shelf = place.document.shelf
-    _, wanted = place.meant()
-    found = [
-        _location(shelf, memory)
-        for memory in wanted
-        if params.context.include_declaration
-    ]
-    return [
-        *found,
-        *(
-            location
-            for memory in wanted
-            for location in _places_naming(documents, shelf, memory)
-        ),
-    ]
+    locations: list[lsp.Location] = []
+    for memory in place.meant()[1]:
+        if params.context.include_declaration:
+            locations.append(_location(shelf, memory))
+        locations += _places_naming(documents, shelf, memory)
+    return locations
 
 
 def workspace_symbols(
@@ -217,20 +204,17 @@ def workspace_symbols(
 ) -> list[lsp.SymbolInformation]:
     """Return the memories whose title, id and tags together hold every typed word."""
     words = params.query.casefold().split()
-    found = [
-        (shelf, memory)
-        for shelf in documents.shelves()
-        for memory in shelf.offered()
-        if all(
-            word in f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
-            for word in words
-        )
-    ]
-    return [
-        lsp.SymbolInformation(_location(shelf, memory), memory.title or memory.id, lsp.SymbolKind.String,
-                              container_name=memory.kind)
-        for shelf, memory in found[:MAX_SYMBOLS]
-    ]  # fmt: skip
+    symbols = []
+    for shelf in documents.shelves():
+        for memory in shelf.offered():
+            name = f"{memory.title} {memory.id} {' '.join(memory.tags)}".casefold()
+            if all(word in name for word in words):
+                where, title = _location(shelf, memory), memory.title or memory.id
+                symbol = lsp.SymbolInformation(
+                    where, title, lsp.SymbolKind.String, container_name=memory.kind
+                )
+                symbols.append(symbol)
+    return symbols[:MAX_SYMBOLS]
 
 
 def _places_naming(
@@ -249,11 +233,6 @@ def _places_naming(
 def _location(shelf: Shelf, memory: Memory) -> lsp.Location:
     return lsp.Location(uri_of(shelf, memory.path), line_start(memory.line))
 
-
-# Write the text of hover cards and code lenses.
-#
-# The editor renders a card as Markdown, and anybody may have written the memory. So cards hold no
-# invisible characters, no images, and no text of quarantined or deleted memories.
 
 PREVIEW_CHARS = 600  # of a body in a card
 MAX_TASKS_SHOWN = 5  # for one condition
@@ -276,13 +255,13 @@ class Teller:
                 f"### {_code(memory.id)}\n\n**{memory.status}** · {memory.kind}\n\n({hint})"
             )
         trust = self.shelf.repository.beliefs.trust(memory)
+        reason = f" ({one_line(memory.reason, 100)})" if memory.reason else ""
+        doubt = "" if trust.standing.verified else " (unverified)"
         facts = [
-            f"**{shown_status(memory, now())}**"
-            + (f" ({one_line(memory.reason, 100)})" if memory.reason else ""),
+            f"**{shown_status(memory, now())}**{reason}",
             memory.kind,
             memory.importance,
-            f"trust {trust.value:.2f}"
-            + ("" if trust.standing.verified else " (unverified)"),
+            f"trust {trust.value:.2f}{doubt}",
         ]
         body = memory.body
         if len(body) > PREVIEW_CHARS:
@@ -310,39 +289,33 @@ class Teller:
 
     def remarks(self, memory: Memory) -> list[str]:
         """Return remarks about a memory: what supersedes it, its status, stale citations, votes, uses."""
-        said = []
+        remarks = []
         if memory.superseded_by:
             newer = self.shelf.memories.get(memory.superseded_by)
-            said.append(
+            remarks.append(
                 "superseded by "
                 + one_line(newer.title if newer else memory.superseded_by, 80)
             )
         elif (status := shown_status(memory, now())) != ACTIVE:
-            said.append(status)
+            remarks.append(status)
         if memory.proposed:
-            said.append(f"a change is proposed: 'rawkomem review {memory.id}'")
+            remarks.append(f"a change is proposed: 'rawkomem review {memory.id}'")
         stale = [
-            item
+            f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
             for item in self.citations.of(memory.extra)
             if item.state in (STALE, GONE)
         ]
         if stale:
-            places = (
-                f"{item.citation.place} {'is gone' if item.state == GONE else 'changed'}"
-                for item in stale
-            )
-            said.append("stale: " + ", ".join([*places][:MAX_STALE_PLACES]))
+            remarks.append(f"stale: {', '.join(stale[:MAX_STALE_PLACES])}")
         if memory.helpful or memory.harmful:
-            said.append(
-                f"{memory.helpful} helpful"
-                + (f", {memory.harmful} harmful" if memory.harmful else "")
-            )
+            harmful = f", {memory.harmful} harmful" if memory.harmful else ""
+            remarks.append(f"{memory.helpful} helpful{harmful}")
         access = self.uses.get(memory.id, Access())
         if access.count:
-            said.append(
+            remarks.append(
                 f"used {counted(access.count, 'time')}, last {iso(access.last)[:10]}"
             )
-        return said
+        return remarks
 
 
 def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
@@ -350,16 +323,13 @@ def fired_card(condition: str, lately: Sequence[tuple[int, str]]) -> str:
     named = _code(one_line(condition, 200))
     if not lately:
         return harmless(f"{named} fired on none of the tasks in the ledger.")
-    tasks = "\n".join(
+    lines = [
         f"- {iso(at)[:16].replace('T', ' ')} {one_line(task, 120)}"
-        for at, task in lately[:MAX_TASKS_SHOWN]
-    )
-    more = (
-        f"\n- … and {len(lately) - MAX_TASKS_SHOWN} more"
-        if len(lately) > MAX_TASKS_SHOWN
-        else ""
-    )
-    return harmless(f"{named} fired recently on:\n\n{tasks}{more}")
+        for at, task in lately
+    ]
+    if more := lines[MAX_TASKS_SHOWN:]:
+        lines[MAX_TASKS_SHOWN:] = [f"- … and {len(more)} more"]
+    return harmless("\n".join([f"{named} fired recently on:\n", *lines]))
 
 
 def harmless(text: str) -> str:
@@ -372,9 +342,6 @@ def _code(text: str) -> str:
     ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     blank = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{ticks}{blank}{text}{blank}{ticks}"
-
-
-# Answer requests for hover cards and code lenses.
 
 
 def hover(documents: Documents, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -410,27 +377,23 @@ def lenses(
     if document is None:
         return None
     shelf, teller = document.shelf, Teller(document.shelf)
-    begun = [(entry, shelf.memories[entry.id]) for entry in document.entries
-             if entry.creates and entry.id in shelf.memories]  # fmt: skip
-    return [
-        lsp.CodeLens(line_start(entry.line), _lens_command(shelf, memory, remark))
-        for entry, memory in begun
-        for remark in teller.remarks(memory)
-    ]
+    code_lenses = []
+    for entry in document.entries:
+        memory = shelf.memories.get(entry.id)
+        if not memory or not entry.creates:
+            continue
+        # a lens opens the memory that supersedes this one, or does nothing if none does
+        newer = shelf.memories.get(memory.superseded_by)
+        place = [uri_of(shelf, newer.path), newer.line] if newer else None
+        does = SHOW_COMMAND if newer else ""
+        code_lenses += [
+            lsp.CodeLens(
+                line_start(entry.line), lsp.Command(remark, does, arguments=place)
+            )
+            for remark in teller.remarks(memory)
+        ]
+    return code_lenses
 
-
-def _lens_command(shelf: Shelf, memory: Memory, remark: str) -> lsp.Command:
-    """Return the command of a lens: it opens the memory that supersedes this one, or does nothing if none does."""
-    newer = shelf.memories.get(memory.superseded_by)
-    if newer:
-        return lsp.Command(
-            remark, SHOW_COMMAND, arguments=[uri_of(shelf, newer.path), newer.line]
-        )
-    return lsp.Command(remark, "")
-
-
-# Answer two commands of the editor: search memories, and explain whether a memory is recalled for
-# a task.
 
 SEARCH_COMMAND, WHY_COMMAND = "rawkomem.search", "rawkomem.why"
 MAX_RESULTS = 20
@@ -448,13 +411,13 @@ async def search_memories(documents: Documents, *given: Any) -> list[dict[str, o
 
 
 def _search_shelves(documents: Documents, query: str) -> list[dict[str, object]]:
-    found = [
+    results = [
         (shelf, item)
         for shelf in documents.shelves()
         for item in shelf.repository.search(query, MAX_RESULTS)
     ]
-    found.sort(key=lambda pair: -pair[1].score)
-    return [_search_result(*pair) for pair in found[:MAX_RESULTS]]
+    results.sort(key=lambda pair: -pair[1].score)
+    return [_search_result(*pair) for pair in results[:MAX_RESULTS]]
 
 
 def _search_result(shelf: Shelf, item: Found) -> dict[str, object]:
@@ -487,7 +450,7 @@ async def why_recalled(documents: Documents, *given: Any) -> dict[str, object]:
 def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, object]:
     document, memory = memory_at(documents, uri, line)
     item, inside = document.shelf.repository.explain(memory.id, Task(task))
-    said = (
+    verdict = (
         "recalled for this task"
         if inside
         else f"not recalled for this task: {item.why_not}"
@@ -496,6 +459,6 @@ def _why_at(documents: Documents, uri: str, line: int, task: str) -> dict[str, o
         "id": memory.id,
         "recalled": inside,
         "text": "\n".join(
-            [f"{one_line(memory.title or memory.id)}: {said}", *explain_score(item)]
+            [f"{one_line(memory.title or memory.id)}: {verdict}", *explain_score(item)]
         ),
     }

@@ -23,8 +23,6 @@ def lines_of(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-# Find frontmatter, keys, names of memories and conditions in the text of a memory file.
-
 KEY_LINE = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]|$)")
 FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 QUOTED, BLOCK_SCALAR = ("'", '"'), ("|", ">")  # styles of YAML
@@ -63,36 +61,23 @@ class FrontmatterLines:
 
 def fronts(lines: Sequence[str]) -> list[FrontmatterLines]:
     """Return the frontmatters of a text. Includes those that cannot be parsed yet because a person is typing."""
-    starts = [
-        block.line - 1 for block in split_blocks("\n".join(lines).lstrip("\ufeff"))
-    ]
-    found = []
-    for start in starts:
+    frontmatters = []
+    for block in split_blocks("\n".join(lines).lstrip("\ufeff")):
+        start = block.line - 1
         if start < len(lines) and lines[start].lstrip("\ufeff").rstrip() == "---":
             rest = range(start + 1, len(lines))
-            found.append(
-                FrontmatterLines(
-                    start,
-                    next(
-                        (at for at in rest if lines[at].rstrip() in ("---", "...")),
-                        len(lines),
-                    ),
-                )
-            )
-    return found
+            ends = (at for at in rest if lines[at].rstrip() in ("---", "..."))
+            frontmatters.append(FrontmatterLines(start, next(ends, len(lines))))
+    return frontmatters
 
 
 def key_of(lines: Sequence[str], front: FrontmatterLines, line: int) -> str:
     """Return the key that a line of a frontmatter belongs to, or an empty text."""
     for at in range(line, front.first, -1):
-        found = KEY_LINE.match(lines[at])
-        if found:
-            return found[1]
-        if (
-            at == line
-            and lines[at].strip()
-            and not lines[at].startswith((" ", "\t", "-"))
-        ):
+        text = lines[at]
+        if key := KEY_LINE.match(text):
+            return key[1]
+        if at == line and text.strip() and not text.startswith((" ", "\t", "-")):
             return ""
     return ""
 
@@ -117,27 +102,17 @@ def _scalars_of(frontmatter: str) -> list[tuple[str, int, int, int, str]]:
         root = yaml.compose(frontmatter, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):
         return []
-    found = []
+    scalars = []
     for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
         for scalar in _scalars_in(value):
             text, mark = scalar.value.strip(), scalar.start_mark
             if text and scalar.style not in BLOCK_SCALAR:
-                inside = scalar.style in QUOTED
-                end = (
-                    scalar.end_mark.column
-                    if scalar.end_mark.line == mark.line
-                    else mark.column + 1
-                )
-                found.append(
-                    (
-                        str(key.value),
-                        mark.line,
-                        mark.column + inside,
-                        end - inside,
-                        text,
-                    )
-                )
-    return found
+                inside, end = scalar.style in QUOTED, mark.column + 1
+                if scalar.end_mark.line == mark.line:
+                    end = scalar.end_mark.column
+                columns = mark.column + inside, end - inside
+                scalars.append((str(key.value), mark.line, *columns, text))
+    return scalars
 
 
 def _scalars_in(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
@@ -166,8 +141,8 @@ def names_in(lines: Sequence[str]) -> list[Span]:
         code ^= bool(FENCE.match(text))
         if not code and "[[" in text:
             # text between backticks is no link
-            shown = set(WIKILINK.findall(without_code(text)))
-            links = [link for link in WIKILINK.finditer(text) if link[1] in shown]
+            names = set(WIKILINK.findall(without_code(text)))
+            links = [link for link in WIKILINK.finditer(text) if link[1] in names]
             spans += [Span(at, link.start(1), link.end(1), link[1]) for link in links]
     return spans
 
@@ -190,11 +165,8 @@ def locate_problem(lines: Sequence[str], problem: Problem) -> Span:
         return min(quoting, key=lambda span: (span.line < line, span.line, span.start))
     front = next((front for front in fronts(lines) if front.first == line), None)
     if front:
-        titles = [
-            at
-            for at in range(front.first + 1, front.last)
-            if (key := KEY_LINE.match(lines[at])) and key[1] == TITLE_KEY
-        ]
-        line = titles[0] if titles else min(line + 1, len(lines) - 1)
+        inside = range(front.first + 1, front.last)
+        titles = (at for at in inside if key_of(lines, front, at) == TITLE_KEY)
+        line = next(titles, min(line + 1, len(lines) - 1))
     text = lines[line]
     return Span(line, len(text) - len(text.lstrip()), len(text.rstrip()), text.strip())

@@ -32,8 +32,6 @@ from .tools import DEFAULT_AUTHOR, PROMPTS, VERBS, Caller, get
 Answer = TypeVar("Answer")
 
 
-# Run the calls of several requests at once, each with its own Repository.
-
 MAX_CALLS = 4  # reading calls that run at once; the others wait
 
 

@@ -4,11 +4,11 @@ token. The checks run before the SDK sees a request.
 
 from __future__ import annotations
 
-import os
 import socket
 from typing import Any
 
 import uvicorn
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
 from ...model.errors import BadInput
@@ -43,37 +43,21 @@ class Guard:
             return None
         if scope["type"] != "http":
             return FORBIDDEN, "only HTTP"
-
-        def headers(name: str) -> list[str]:
-            wanted = name.lower().encode()
-            return [
-                value.decode("latin-1")
-                for key, value in scope["headers"]
-                if key.lower() == wanted
-            ]
-
+        headers = Headers(scope=scope).getlist
         hint = "send 'Authorization: Bearer TOKEN'"
         return self.door.refusal(headers) or self.door.refusal_of_data(headers, hint)
 
 
 def listen_on_loopback(port: int) -> socket.socket:
     """Return a listening socket on the loopback address; port 0 takes a free port. Raises BadInput on failure."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    # on Windows, the option would let another program take over the port
-    if os.name != "nt":
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listening.bind((HOST, port))
-        listening.listen(
-            MAX_WAITING_CONNECTIONS
-        )  # a client that reads the address may connect before the server runs
+        # a client that reads the address may connect before the server runs
+        return socket.create_server((HOST, port), backlog=MAX_WAITING_CONNECTIONS)
     except OSError as failure:
-        listening.close()
         raise BadInput(
             f"port {port} cannot be used: {failure.strerror}",
             "choose another port, or 0 for a free one",
         ) from None
-    return listening
 
 
 def serve_http(server: MemoryServer, listening: socket.socket, token: str) -> None:

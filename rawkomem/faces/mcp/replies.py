@@ -33,10 +33,11 @@ NOT_SHOWN = "(text not shown: a person must decide with 'rawkomem review' or 'ra
 SNIPPET_CHARS = 240  # of a passage in a list: enough to decide which memory to get
 
 
-def found_list(found: Sequence[Found], labels: Mapping[str, Labels]) -> str:
+def found_list(results: Sequence[Found], labels: Mapping[str, Labels]) -> str:
     """Return search results: facts about each memory, and the passage that matched."""
     return fenced(
-        MEMORIES_NOTE, [_found_row(item, labels.get(item.row.id, ())) for item in found]
+        MEMORIES_NOTE,
+        [_found_row(item, labels.get(item.row.id, ())) for item in results],
     )
 
 
@@ -184,8 +185,8 @@ def _draft_row(item: Waiting, draft: Draft) -> tuple[dict[str, str], str]:
         "corrects": ", ".join(map(safe_item_id, draft.corrects)),
         "agrees": safe_item_id(draft.agrees) if draft.agrees else "",
     }
-    said = [(f"{who}: ", words) for who, words in exchange_of_draft(draft)]
-    texts = said or [("", draft.text)]
+    exchange = [(f"{who}: ", words) for who, words in exchange_of_draft(draft)]
+    texts = exchange or [("", draft.text)]
     lines = [f"{who}{safe_line(words, MAX_FACT_CHARS)}" for who, words in texts]
     if any(len(words) > MAX_FACT_CHARS for _, words in texts):
         lines.append(

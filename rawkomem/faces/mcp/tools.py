@@ -79,13 +79,13 @@ def recall(repository: Repository, caller: Caller, task: str) -> str:
     repository.core.deepen_in_background()
     text = injection.text
     # the host may have dropped these from its context
-    told = [
+    given_before = [
         item.memory.id
         for item in injection.left_out
         if item.out and item.out.code == "told"
     ]
-    if told:
-        ids = ", ".join(map(safe_item_id, told))
+    if given_before:
+        ids = ", ".join(map(safe_item_id, given_before))
         text += f"Already given in this session: {ids}. 'get' returns one again.\n"
     return _cut_line(task) + (
         text or "No memory is relevant to this task. 'search' may find more."
@@ -102,20 +102,20 @@ def search(
     repository: Repository, caller: Caller, query: str, limit: int = 5, **which: str
 ) -> str:
     """Run `rawkomem search`."""
-    found = repository.search(
+    results = repository.search(
         query, min(max(limit, 1), MAX_RESULTS), filter_of(**which)
     )
-    if not found:
+    if not results:
         return _cut_line(query) + "Nothing found."
-    said = (
+    remark = (
         ""
-        if any(item.fits for item in found)
+        if any(item.fits for item in results)
         else "No memory fits the query. The nearest are:\n"
     )
     return (
         _cut_line(query)
-        + said
-        + found_list(found, repository.layers.labels_of_found(found))
+        + remark
+        + found_list(results, repository.layers.labels_of_found(results))
     )
 
 

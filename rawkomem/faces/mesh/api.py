@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Hashable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from functools import wraps
 from threading import Lock, Thread
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ...files.installation import plan_start, write_start
 from ...files.layout import FOLDER, Layout, find_layout, read_stream
@@ -75,12 +75,9 @@ from .values import (
     SkillResult,
     SynthesisOptions,
     SynthesisResult,
-    checked_limit,
     read_options,
     value,
 )
-
-# Read files that a user names, and name the file in every error.
 
 
 @contextmanager
@@ -100,9 +97,6 @@ def read_text(file: str) -> str:
         return read_stream(stream, "the file")
 
 
-# Open a repository from the options of a mesh: its folder, its settings, and whether it may be
-# written.
-
 # OpenAI-compatible endpoints of the providers that the RFC names.
 PROVIDERS = {
     "openai": "https://api.openai.com/v1",
@@ -111,8 +105,6 @@ PROVIDERS = {
 }
 SKILL_FILES = (".yamo", ".md")
 
-
-# Cache answers in a long-lived process: in memory only, and only while the index does not change.
 
 # since the answer was made, no matter how often it is used (RFC-0011)
 TIME_TO_LIVE_S = 300.0
@@ -152,29 +144,15 @@ class AnswerCache:
         self._kept[key] = (self.clock(), answer)
 
 
-def refuse_write(*options: object) -> NoReturn:
-    """Raise Refused: every write of a mesh with `enable_memory` off does this."""
-    raise Refused("memory is switched off", "open the mesh with enable_memory=True")
-
-
-def checked_options(options: MemoryMeshOptions) -> MemoryMeshOptions:
-    """Validate and return the options."""
-    if options.llm_provider and options.llm_provider not in PROVIDERS:
-        raise BadInput(
-            f"unknown provider {options.llm_provider!r}",
-            "one of " + ", ".join(PROVIDERS),
-        )
-    if options.max_heritage_depth < 1:
-        raise BadInput(
-            f"max_heritage_depth is {options.max_heritage_depth}",
-            "use at least 1; to store no heritage, leave enable_heritage_tracking off",
-        )
-    return options
-
-
 def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     """Return the repository with the options applied. On failure it is closed again."""
-    folders = _skill_folders(options)
+    given = options.skill_directories
+    folders = [given] if isinstance(given, str) and given else [*given]
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise BadInput(
+                f"no folder {folder}", "create it, or correct skill_directories"
+            )
     layout, there = layout_of(options)
     if not there:
         write_start(plan_start(layout.project))
@@ -185,25 +163,20 @@ def open_mesh_repository(options: MemoryMeshOptions) -> Repository:
     )
     repository.core.agent = name_of(options.agent_id)
     if not options.enable_memory:
-        repository.core.write = refuse_write  # type: ignore[method-assign,assignment]
         return repository
     try:
         for folder in folders:
             _ingest_folder(repository, folder)
+        # the option asks to store lessons with a rule without a review (RFC-0011 §8.2)
         if options.enable_wisdom_distillation:
-            _distill_lessons(repository)
+            for draft, what in repository.lessons.distill().found:
+                if what in (DRAFTED, WAITING):
+                    by = repository.core.agent
+                    repository.drafts.keep(draft.id, by=by, via="distilled")
     except BaseException:
         repository.close()
         raise
     return repository
-
-
-def _distill_lessons(repository: Repository) -> None:
-    """Distill lessons and store those with a rule, without a review: the option asks for this (RFC-0011 §8.2)."""
-    by = repository.core.agent
-    for draft, what in repository.lessons.distill().found:
-        if what in (DRAFTED, WAITING):
-            repository.drafts.keep(draft.id, by=by, via="distilled")
 
 
 def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
@@ -213,17 +186,6 @@ def layout_of(options: MemoryMeshOptions) -> tuple[Layout, bool]:
         return find_layout(start), True
     except NotFound:
         return Layout(os.path.join(os.path.abspath(start), FOLDER)), False
-
-
-def _skill_folders(options: MemoryMeshOptions) -> Sequence[str]:
-    given = options.skill_directories
-    folders = [given] if isinstance(given, str) and given else [*given]
-    for folder in folders:
-        if not os.path.isdir(folder):
-            raise BadInput(
-                f"no folder {folder}", "create it, or correct skill_directories"
-            )
-    return folders
 
 
 def _ingest_folder(repository: Repository, folder: str) -> None:
@@ -266,8 +228,6 @@ def _llm_settings(llm: LlmSettings, options: MemoryMeshOptions) -> LlmSettings:
     )
 
 
-# Provide the public API of RFC-0011 §4.1 without `await`.
-
 P = ParamSpec("P")
 T = TypeVar("T")
 Given = Mapping[str, Any]
@@ -297,11 +257,18 @@ class SyncMemoryMesh:
     """A memory mesh over the repository of a project. `read_options` says in which forms options may be passed."""
 
     def __init__(self, options: MemoryMeshOptions | Given | None = None, **named: Any):
-        self.options = checked_options(read_options(MemoryMeshOptions, options, named))
+        self.options = read_options(MemoryMeshOptions, options, named)
+        provider, depth = self.options.llm_provider, self.options.max_heritage_depth
+        if provider and provider not in PROVIDERS:
+            names = ", ".join(PROVIDERS)
+            raise BadInput(f"unknown provider {provider!r}", f"one of {names}")
+        if depth < 1:
+            raise BadInput(
+                f"max_heritage_depth is {depth}",
+                "use at least 1; to store no heritage, leave enable_heritage_tracking off",
+            )
         self._repository: Repository | None = None
         self._answers = AnswerCache()
-
-    # Lifecycle
 
     def init(self) -> None:
         """Open the repository, or create one if there is none. Models are loaded when first needed."""
@@ -322,10 +289,16 @@ class SyncMemoryMesh:
         return self._repository
 
     @property
+    def _writable(self) -> Repository:
+        """Return the repository. Raises Refused if `enable_memory` is off."""
+        if not self.options.enable_memory:
+            hint = "open the mesh with enable_memory=True"
+            raise Refused("memory is switched off", hint)
+        return self.repository
+
+    @property
     def _by(self) -> str:
         return name_of(self.options.agent_id)
-
-    # Memories
 
     @_publishes
     def add(self, content: str, metadata: Given | None = None) -> MemoryRecord:
@@ -333,10 +306,10 @@ class SyncMemoryMesh:
         entry = entry_of(
             content, {} if metadata is None else metadata, self.options.agent_id
         )
-        told = self.options.enable_heritage_tracking and (metadata or {}).get(
+        heritage = self.options.enable_heritage_tracking and (metadata or {}).get(
             "heritage_chain"
         )
-        chain = self._chain(told) if told else None
+        chain = self._chain(heritage) if heritage else None
         if chain:
             # raises errors of the chain before anything is written
             plan_heritage(new_memory(entry), chain)
@@ -348,9 +321,7 @@ class SyncMemoryMesh:
             memory = self.repository.get(memory.id)
         return record_of(memory)
 
-    def ingest(self, content: str, metadata: Given | None = None) -> MemoryRecord:
-        """Store a memory, as `add` does."""
-        return self.add(content, metadata)
+    ingest = add
 
     def get(self, id: str) -> MemoryRecord | None:
         """Return one memory, or None if the id is unknown."""
@@ -361,9 +332,7 @@ class SyncMemoryMesh:
         self, /, options: GetAllOptions | Given | None = None, **named: Any
     ) -> list[MemoryRecord]:
         """Return all active memories, last changed first."""
-        limit = checked_limit(
-            read_options(GetAllOptions, options, named).limit, least=0
-        )
+        limit = read_options(GetAllOptions, options, named).limit
         rows = self.repository.list(ONLY_MEMORIES)
         return self._records(
             self.repository.get_many([row.id for row in rows[: limit or None]])
@@ -391,34 +360,32 @@ class SyncMemoryMesh:
         """
         memory = self._memory(id)
         if memory is None:
-            raise NotFound(
-                f"Record not found: {id}", "run 'memory-mesh search QUERY' to find ids"
-            )
-        written = self.repository.delete(memory.id, by=self._by)
+            raise NotFound(f"Record not found: {id}", "")
+        written = self._writable.delete(memory.id, by=self._by)
         return not self.repository.core.waits_for_review(written.entry)
 
     def search(
         self, /, query: str, options: SearchOptions | Given | None = None, **named: Any
     ) -> list[SearchResult]:
         """Return the memories that fit a question best, by reciprocal rank fusion of words and meaning (§5.1)."""
-        asked = read_options(SearchOptions, options, named)
-        limit = checked_limit(asked.limit)
-        only = replace(filter_of(filter=asked.filter), kinds=ONLY_MEMORIES.kinds)
+        wanted = read_options(SearchOptions, options, named)
+        limit = wanted.limit
+        only = replace(filter_of(filter=wanted.filter), kinds=ONLY_MEMORIES.kinds)
         core, candidates = self.repository.core, CANDIDATES_PER_RESULT * limit
         version = core.read(lambda: core.index.catalogue.meta().get("listing"))
         question = (query, candidates, only)
-        found = self._answers.get(question, version) if asked.use_cache else None
-        if found is None:
-            found = core.look([query], candidates, only)[0].found
-            self._answers.put(question, found)
+        results = self._answers.get(question, version) if wanted.use_cache else None
+        if results is None:
+            results = core.look([query], candidates, only)[0].found
+            self._answers.put(question, results)
         ranked = best_results(
-            sorted(found, key=lambda item: item.row.id),
+            sorted(results, key=lambda item: item.row.id),
             limit,
             lambda item: item.signals.ranks,
         )
         best = (ranked[0].signals.ranks, ranked[0].relevance) if ranked else (0.0, 0.0)
         self.repository.core.note_recalls(
-            [(query, len(ranked), *best)], limit, asked.filter
+            [(query, len(ranked), *best)], limit, wanted.filter
         )
         if ranked and self.options.enable_memory:
             ids = tuple(item.row.id for item in ranked)
@@ -428,7 +395,9 @@ class SyncMemoryMesh:
 
     def likeness(self, content: str) -> float:
         """Return how similar the closest memory is to a text, from 0 to 1. This is not counted as a recall."""
-        return records.closest_likeness(self.repository, content)
+        only = replace(DEFAULT_FILTER, kinds=("memory",))
+        results = self.repository.core.look([content], 1, only)[0].found
+        return max((item.relevance for item in results), default=0.0)
 
     def _results(self, ranked: Sequence[Found]) -> list[SearchResult]:
         """Return results whose scores are relative to the best one, which has 1.0."""
@@ -456,17 +425,15 @@ class SyncMemoryMesh:
                 return memory
         return None
 
-    # Reflection and synthesis
-
     @_publishes
     def reflect(
         self, /, options: ReflectOptions | Given | None = None, **named: Any
     ) -> ReflectionResult:
         """Reflect on memories (§3.4). With a model, store and return a reflection; without, return its prompt."""
-        asked = read_options(ReflectOptions, options, named)
-        llm = asked.generate and self.repository.settings.llm.any
+        wanted = read_options(ReflectOptions, options, named)
+        llm = wanted.generate and self.repository.settings.llm.any
         shape = self.repository.skills.reflect(
-            asked.topic, asked.lookback, llm, self._dry, self._by
+            wanted.topic, wanted.lookback, llm, self._dry, self._by
         )
         return reflection_of(shape)
 
@@ -476,11 +443,15 @@ class SyncMemoryMesh:
     ) -> SynthesisResult:
         """Propose a skill from learnings. It is not used until a person reviews it."""
         topic = read_options(SynthesisOptions, options, named).topic
-        made = self.repository.skills.synthesize(
+        synthesis = self.repository.skills.synthesize(
             topic, self.repository.settings.llm.any, self._dry, self._by
         )[0]
         return SynthesisResult(
-            made.status, made.analysis, made.skill_id, made.skill_name, made.yamo_text
+            synthesis.status,
+            synthesis.analysis,
+            synthesis.skill_id,
+            synthesis.skill_name,
+            synthesis.yamo_text,
         )
 
     @property
@@ -488,13 +459,11 @@ class SyncMemoryMesh:
         """Tell whether results are only returned, not stored."""
         return not self.options.enable_memory
 
-    # Lessons
-
     @_publishes
     def distill_lesson(self, context: LessonContext | Given) -> LessonBlock:
         """Store a lesson (§8.3), or return the stored lesson of the same pattern if it is at least as confident."""
-        told = Lesson(**vars(read_options(LessonContext, context)))
-        lesson, _ = self.repository.lessons.learn(told, self._by, via="agent")
+        lesson_context = Lesson(**vars(read_options(LessonContext, context)))
+        lesson, _ = self._writable.lessons.learn(lesson_context, self._by, via="agent")
         return block_of(lesson)
 
     def query_lessons(
@@ -505,18 +474,13 @@ class SyncMemoryMesh:
         **named: Any,
     ) -> list[LessonBlock]:
         """Return active lessons, most severe first."""
-        asked = read_options(QueryOptions, options, named)
-        if " ".join(asked.order_by.lower().split()) != LESSON_ORDER:
+        wanted = read_options(QueryOptions, options, named)
+        if " ".join(wanted.order_by.lower().split()) != LESSON_ORDER:
             raise BadInput(
-                f"unknown order {asked.order_by!r}",
+                f"unknown order {wanted.order_by!r}",
                 f"use {QueryOptions.order_by!r}, the only order",
             )
-        return [
-            block_of(lesson)
-            for lesson in self.repository.lessons.search(
-                query, checked_limit(asked.limit)
-            )
-        ]
+        return [*map(block_of, self.repository.lessons.search(query, wanted.limit))]
 
     @_publishes
     def insert_heritage(self, memory_id: str, heritage: HeritageChain | Given) -> None:
@@ -531,7 +495,7 @@ class SyncMemoryMesh:
         return self._records(self.repository.get_many([row.id for row in ordered]))
 
     def _inherit(self, id: str, chain: Heritage) -> None:
-        self.repository.lessons.inherit(
+        self._writable.lessons.inherit(
             id, chain.intents, chain.hypotheses, chain.rationales, self._by
         )
 
@@ -550,8 +514,6 @@ class SyncMemoryMesh:
             )
         return Heritage(*(part[-deepest:] for part in parts))
 
-    # Skills
-
     @_publishes
     def ingest_skill(
         self, yamo_text: str, metadata: Given | None = None, source_file_path: str = ""
@@ -560,30 +522,30 @@ class SyncMemoryMesh:
         extra = extra_from_metadata(
             checked_metadata({} if metadata is None else metadata)
         )
-        made = self.repository.skills.ingest(
+        skill = self._writable.skills.ingest(
             yamo_text, source_file_path, self._by, "agent", extra
         )
-        return skill_record_of(self.repository.skills.get(made.id))
+        return skill_record_of(self.repository.skills.get(skill.id))
 
     def search_skills(
         self, /, query: str, options: SkillOptions | Given | None = None, **named: Any
     ) -> list[SkillResult]:
         """Return the skills that fit a question best (§5.3)."""
-        limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        found = self.repository.skills.search(query, limit)
-        return [skill_result_of(match.skill, match.score) for match in found]
+        limit = read_options(SkillOptions, options, named).limit
+        matches = self.repository.skills.search(query, limit)
+        return [skill_result_of(match.skill, match.score) for match in matches]
 
     def list_skills(
         self, /, options: SkillOptions | Given | None = None, **named: Any
     ) -> list[SkillResult]:
         """Return skills, most reliable first."""
-        limit = checked_limit(read_options(SkillOptions, options, named).limit)
-        return [skill_result_of(skill) for skill in self.repository.skills.list(limit)]
+        limit = read_options(SkillOptions, options, named).limit
+        return [*map(skill_result_of, self.repository.skills.list(limit))]
 
     @_publishes
     def update_skill_reliability(self, id: str, success: bool) -> ReliabilityUpdate:
         """Record whether a use of a skill succeeded; return its new reliability."""
-        skill = self.repository.skills.feedback(id, success, by=self._by)
+        skill = self._writable.skills.feedback(id, success, by=self._by)
         return ReliabilityUpdate(skill.memory.id, skill.reliability, skill.uses)
 
     @_publishes
@@ -591,8 +553,6 @@ class SyncMemoryMesh:
         """Archive skills whose reliability is below a threshold; return how many."""
         pruned = self.repository.skills.prune(threshold, self._dry, self._by)
         return PruneResult(len(pruned.skills), pruned.remaining)
-
-    # Diagnostics
 
     def stats(self) -> MemoryStats:
         """Return counts. Creates no repository: if there is none, `is_connected` is False."""
@@ -616,9 +576,6 @@ class SyncMemoryMesh:
     def format_results(self, results: Sequence[SearchResult]) -> str:
         """Return results as text for a prompt (§9.2)."""
         return format_results(results)
-
-
-# Provide MemoryMesh: SyncMemoryMesh with awaitable methods, which run one after the other in threads.
 
 
 def _awaited(
@@ -693,9 +650,6 @@ class MemoryMesh:
         return format_results(results)
 
 
-# Provide MemoryContextManager (RFC-0011 §4.3): it stores exchanges of a conversation and recalls
-# memories.
-
 MAX_RESPONSE_CHARS = 500  # of a response that are stored
 FULL_LENGTH_CHARS, MAX_LENGTH_SHARE = 1000, 0.3  # importance by length, up to the share
 ACTION_SHARE = 0.1  # added to the importance if tools are named, and if files are named
@@ -750,21 +704,17 @@ class MemoryContextManager:
         context: InteractionContext | Given | None = None,
     ) -> MemoryRecord | None:
         """Store an exchange. Returns None if it is not important enough, or nearly identical to a stored memory."""
-        known = read_options(InteractionContext, context)
+        exchange = read_options(InteractionContext, context)
         content = f"[USER] {redact(prompt)}\n\n[ASSISTANT] {redact(response)[:MAX_RESPONSE_CHARS]}"
-        if importance_of(content, known) < self.config.min_importance:
+        if importance_of(content, exchange) < self.config.min_importance:
             return None
         if await self.mesh.likeness(content) >= NEAR_DUPLICATE.min_cosine:
             return None
-        metadata = {
-            "type": "event",
-            "tags": [*known.tags],
-            "session_id": known.session_id,
-            "interaction_type": known.interaction_type,
-            "tools_used": [*known.tools_used],
-            "files_involved": [*known.files_involved],
+        facts = {
+            key: [*one] if isinstance(one, tuple) else one
+            for key, one in vars(exchange).items()
         }
-        return await self.mesh.add(content, filled(metadata))
+        return await self.mesh.add(content, filled({"type": "event", **facts}))
 
     async def recall_memories(
         self, query: str, options: RecallOptions | Given | None = None
@@ -781,14 +731,11 @@ class MemoryContextManager:
             )
         ]
         if wanted.include_lessons:
-            known = {memory.id for memory in memories}
+            ids = {memory.id for memory in memories}
             for block in await self.mesh.query_lessons(query, limit=wanted.limit):
-                lesson = (
-                    None
-                    if block.lesson_id in known
-                    else await self.mesh.get(block.lesson_id)
-                )
-                memories += [lesson] if lesson else []
+                if block.lesson_id not in ids:
+                    lesson = await self.mesh.get(block.lesson_id)
+                    memories += [lesson] if lesson else []
         return memories
 
     def format_memories_for_prompt(
@@ -802,8 +749,8 @@ class MemoryContextManager:
             return ""
         lines = []
         for memory in memories:
-            known = ", ".join((memory.created_at[:10], *memory.labels))
-            lines.append(f"- ({known}) {held(safe_line(memory.content, longest))}\n")
+            facts = ", ".join((memory.created_at[:10], *memory.labels))
+            lines.append(f"- ({facts}) {held(safe_line(memory.content, longest))}\n")
         return finish("[MEMORY CONTEXT]\n" + "".join(lines))
 
     async def health_check(self) -> HealthStatus:

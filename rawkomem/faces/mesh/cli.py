@@ -117,23 +117,16 @@ def store(
     metadata: str,
 ) -> None:
     """Store a memory."""
-    named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
-    about = {
-        **_metadata(metadata),
-        **filled(named),
-    }
-    record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
-    _say(f"Ingested record {record.id}")
-
-
-def _metadata(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text or "{}")
+        about = json.loads(metadata or "{}")
     except (ValueError, RecursionError) as failure:
         raise BadInput(f"--metadata is not JSON: {failure}", METADATA_HINT) from None
-    if not isinstance(found, dict):
+    if not isinstance(about, dict):
         raise BadInput("--metadata must be a JSON object", METADATA_HINT)
-    return found
+    named = {"type": kind, "rationale": rationale, "hypothesis": hypothesis}
+    about |= filled(named)
+    record = mesh.add(content, {**about, "type": about.get("type") or DEFAULT_TYPE})
+    _say(f"Ingested record {record.id}")
 
 
 @main.command()
@@ -145,10 +138,10 @@ def _metadata(text: str) -> dict[str, Any]:
 @pass_obj
 def search(mesh: SyncMemoryMesh, query: str, limit: int, condition: str) -> None:
     """Search memories."""
-    found = mesh.search(query, limit=limit, filter=condition)
-    _say(f"Found {len(found)} matches.")
-    if found:
-        echo(f"\n{mesh.format_results(found)}", nl=False)
+    results = mesh.search(query, limit=limit, filter=condition)
+    _say(f"Found {len(results)} matches.")
+    if results:
+        echo(f"\n{mesh.format_results(results)}", nl=False)
 
 
 @main.command("ingest-dir")
@@ -213,13 +206,15 @@ def stats(mesh: SyncMemoryMesh) -> None:
 @pass_obj
 def reflect(mesh: SyncMemoryMesh, topic: str, lookback: int) -> None:
     """Reflect on memories."""
-    made = mesh.reflect(topic=topic, lookback=lookback)
-    if made.id:
+    reflection = mesh.reflect(topic=topic, lookback=lookback)
+    if reflection.id:
         _say(
-            f"Reflection {made.id} (confidence {made.confidence})\n\n{made.reflection}"
+            f"Reflection {reflection.id} (confidence {reflection.confidence})\n\n{reflection.reflection}"
         )
     else:
-        _say(f"{made.source_memory_count} memories to reflect on.\n\n{made.prompt}")
+        _say(
+            f"{reflection.source_memory_count} memories to reflect on.\n\n{reflection.prompt}"
+        )
 
 
 @main.command()
@@ -238,11 +233,7 @@ def get(mesh: SyncMemoryMesh, id: str) -> None:
 @pass_obj
 def delete(mesh: SyncMemoryMesh, id: str) -> None:
     """Delete a memory."""
-    try:
-        is_deleted = mesh.delete(id)
-    except NotFound as failure:
-        raise NotFound(failure.message, "") from None
-    _say(f"Deleted record {id}" if is_deleted else PROPOSED.format(id=id))
+    _say(f"Deleted record {id}" if mesh.delete(id) else PROPOSED.format(id=id))
 
 
 @main.command()
@@ -250,12 +241,12 @@ def delete(mesh: SyncMemoryMesh, id: str) -> None:
 @pass_obj
 def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
     """Propose a skill from learnings."""
-    made = mesh.synthesize(topic=topic)
-    if not made.skill_id:
-        _say(f"No skill synthesized: {made.analysis}")
+    synthesis = mesh.synthesize(topic=topic)
+    if not synthesis.skill_id:
+        _say(f"No skill synthesized: {synthesis.analysis}")
         return
     _say(
-        f"Synthesized skill {made.skill_name} ({made.skill_id}): {made.analysis}\n\n{made.yamo_text}"
+        f"Synthesized skill {synthesis.skill_name} ({synthesis.skill_id}): {synthesis.analysis}\n\n{synthesis.yamo_text}"
     )
 
 
@@ -272,8 +263,8 @@ def synthesize(mesh: SyncMemoryMesh, topic: str) -> None:
 def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
     """Add a skill from a file."""
     with naming_file(path):
-        made = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
-    _say(f"Ingested skill {made.name} ({made.id})")
+        skill = mesh.ingest_skill(read_text(path), {"type": kind} if kind else {}, path)
+    _say(f"Ingested skill {skill.name} ({skill.id})")
 
 
 @main.command("search-skills")
@@ -282,9 +273,9 @@ def ingest_skill(mesh: SyncMemoryMesh, path: str, kind: str) -> None:
 @pass_obj
 def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
     """Search skills."""
-    found = mesh.search_skills(query, limit=limit)
-    _say(f"Found {len(found)} skills.")
-    for skill in found:
+    skills = mesh.search_skills(query, limit=limit)
+    _say(f"Found {len(skills)} skills.")
+    for skill in skills:
         echo(
             f"- {skill.name} ({skill.id}) score {skill.score:.2f}, reliability {skill.reliability:.2f}: {skill.intent}"
         )
@@ -295,9 +286,9 @@ def search_skills(mesh: SyncMemoryMesh, query: str, limit: int) -> None:
 @pass_obj
 def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
     """List skills, the most reliable first."""
-    found = mesh.list_skills(limit=limit)
-    _say(f"{len(found)} skills.")
-    for skill in found:
+    skills = mesh.list_skills(limit=limit)
+    _say(f"{len(skills)} skills.")
+    for skill in skills:
         echo(
             f"- {skill.name} ({skill.id}) reliability {skill.reliability:.2f}: {skill.intent}"
         )
@@ -309,8 +300,8 @@ def list_skills(mesh: SyncMemoryMesh, limit: int) -> None:
 @pass_obj
 def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
     """Record whether a skill helped."""
-    made = mesh.update_skill_reliability(id, success == "true")
-    _say(f"Skill {made.id} reliability: {made.reliability:.2f}")
+    update = mesh.update_skill_reliability(id, success == "true")
+    _say(f"Skill {update.id} reliability: {update.reliability:.2f}")
 
 
 @main.command("skill-prune")
@@ -318,5 +309,5 @@ def skill_feedback(mesh: SyncMemoryMesh, id: str, success: str) -> None:
 @pass_obj
 def skill_prune(mesh: SyncMemoryMesh, threshold: float) -> None:
     """Archive unreliable skills."""
-    made = mesh.prune_skills(threshold)
-    _say(f"Pruned {made.pruned_count} skills, {made.total_remaining} remaining")
+    result = mesh.prune_skills(threshold)
+    _say(f"Pruned {result.pruned_count} skills, {result.total_remaining} remaining")

@@ -48,8 +48,6 @@ from .values import (
     read_options,
 )
 
-# Convert between memories (frontmatter and body) and the RFC's records (content and metadata).
-
 MAX_CONTENT_CHARS = 100_000
 MAX_TITLE_CHARS = 80
 SCRUBBED_BY = "mesh"  # the scrubber profile of RFC-0011 §6.2
@@ -57,12 +55,18 @@ MEMORY_PREFIX, LESSON_PREFIX = "mem_", "lesson_"
 ENTRY_KEYS = ("tags", "source")  # metadata keys that become keys of the entry
 
 
-# From callers
-
-
 def entry_of(content: object, metadata: object, agent: str) -> Entry:
     """Return the redacted entry for content and metadata. Raises BadInput if either is invalid."""
-    body = checked_content(content)
+    if not isinstance(content, str) or not content.strip():
+        raise BadInput(
+            "content must be a text that is not empty",
+            "pass a text with at least one word",
+        )
+    if len(content) > MAX_CONTENT_CHARS:
+        raise BadInput(
+            f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}",
+            "split it into several memories",
+        )
     given = checked_metadata(metadata)
     tags = given.pop("tags", ())
     if not isinstance(tags, (list, tuple)) or not all(
@@ -83,15 +87,17 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
             f"unknown memory_type {given['memory_type']!r}",
             "one of " + ", ".join(MEMORY_TYPES),
         )
-    made = Entry(tags=tuple(tags), by=name_of(agent), source=source, body=body)
-    importance = importance_for(score) if score is not None else made.importance
-    entry = redact_entry(
-        replace(
-            made,
-            importance=importance,
-            extra={**extra_from_metadata(given), SCRUBBED_KEY: SCRUBBED_BY},
-        )
+    extra = {**extra_from_metadata(given), SCRUBBED_KEY: SCRUBBED_BY}
+    entry = Entry(
+        tags=tuple(tags),
+        by=name_of(agent),
+        source=source,
+        body=content.strip(),
+        extra=extra,
     )
+    if score is not None:
+        entry = replace(entry, importance=importance_for(score))
+    entry = redact_entry(entry)
     first = next(line for line in entry.body.splitlines() if line.strip())
     return replace(entry, title=one_line(first.lstrip("# ") or first, MAX_TITLE_CHARS))
 
@@ -99,21 +105,6 @@ def entry_of(content: object, metadata: object, agent: str) -> Entry:
 def name_of(agent: str) -> str:
     """Return the name of the calling agent; empty for the default agent id."""
     return "" if agent == DEFAULT_AGENT else agent
-
-
-def checked_content(content: object) -> str:
-    """Return the stripped text. Raises BadInput if it is empty or too long."""
-    if not isinstance(content, str) or not content.strip():
-        raise BadInput(
-            "content must be a text that is not empty",
-            "pass a text with at least one word",
-        )
-    if len(content) > MAX_CONTENT_CHARS:
-        raise BadInput(
-            f"content has {len(content):,} characters, more than {MAX_CONTENT_CHARS:,}",
-            "split it into several memories",
-        )
-    return content.strip()
 
 
 def checked_metadata(metadata: object) -> dict[str, Any]:
@@ -144,9 +135,6 @@ def _refuse_keys(pairs: list[tuple[str, Any]]) -> None:
     for key, _ in pairs:
         if key in FORBIDDEN_KEYS:
             raise BadInput(f"metadata must not hold the key {key!r}", "rename it")
-
-
-# To callers
 
 
 def record_of(
@@ -213,8 +201,6 @@ def skill_result_of(skill: Skill, score: float = 0.0) -> SkillResult:
     )
 
 
-# Write results for a prompt in the RFC's form (§9.2): the directive, then each memory.
-
 NO_RESULTS = "No relevant memories found."
 NOT_SHOWN = "(content not shown: a person must decide with 'rawkomem review')"
 NOTICE = """[SECURITY NOTICE]
@@ -261,39 +247,28 @@ def format_results(results: Sequence[SearchResult]) -> str:
         head = mesh_head(
             number, result.id, f"{result.score:g}", kind, source, result.labels
         )
-        found, body = _fenced_body(result.content)
-        notice = notice or found
+        warning, body = _fenced_body(result.content)
+        notice = notice or warning
         items.append(f"{head}\n{body}\n")
     return finish(f"{notice}{ATTENTION_DIRECTIVE}\n" + "\n".join(items))
 
-
-# Store a memory unless the same agent already stored it in the same session and as the same type.
-#
-# The check and the write hold one lock, so that two callers with the same text write it once.
 
 MAX_NEIGHBORS = 20  # memories that a new one is compared with
 MAX_QUERY_CHARS = 2_000  # of a text, to search its neighbors with
 
 
 def store_unless_known(repository: Repository, entry: Entry) -> tuple[Memory, bool]:
-    """Store a redacted entry unless its memory is known; return the memory, and whether it is new."""
+    """Store a redacted entry unless the same agent stored it in the same session as the same type.
+
+    Return the memory, and whether it is new. Two callers with the same text write it once.
+    """
     with lock(repository.layout, "mesh"):
         # another process may just have stored it
         repository.core.index.expect_changes()
         known = _same_memory(repository, new_memory(entry))
-        return (
-            (known, False)
-            if known
-            else (repository.get(repository.add(entry).entry.id), True)
-        )
-
-
-def closest_likeness(repository: Repository, text: str) -> float:
-    """Return how similar the closest active memory is to a text, from 0 to 1. This is not counted as a recall."""
-    found = repository.core.look([text], 1, replace(DEFAULT_FILTER, kinds=("memory",)))[
-        0
-    ].found
-    return max((item.relevance for item in found), default=0.0)
+        if known:
+            return known, False
+        return repository.get(repository.add(entry).entry.id), True
 
 
 def _same_memory(repository: Repository, new: Memory) -> Memory | None:
@@ -302,16 +277,16 @@ def _same_memory(repository: Repository, new: Memory) -> Memory | None:
     only = replace(
         DEFAULT_FILTER, kinds=("memory",), sessions=(session,) if session else ()
     )
-    asked = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
-    found = repository.core.look([asked], MAX_NEIGHBORS, only)[0].found
-    memories = repository.get_many([item.row.id for item in found])
-    for item, known in zip(found, memories, strict=True):
-        alike = known.body == new.body or (
-            item.relevance >= DUPLICATE.min_cosine and same_facts(new, known)
+    question = scrubbed_text(new.body)[:MAX_QUERY_CHARS]
+    neighbors = repository.core.look([question], MAX_NEIGHBORS, only)[0].found
+    memories = repository.get_many([item.row.id for item in neighbors])
+    for item, memory in zip(neighbors, memories, strict=True):
+        alike = memory.body == new.body or (
+            item.relevance >= DUPLICATE.min_cosine and same_facts(new, memory)
         )
-        same_caller = session == session_of(known) and new.by == known.by
+        same_caller = session == session_of(memory) and new.by == memory.by
         # without a type, it matches any type
-        same_type = type_of(new) in ("", type_of(known))
+        same_type = type_of(new) in ("", type_of(memory))
         if alike and same_caller and same_type:
-            return known
+            return memory
     return None

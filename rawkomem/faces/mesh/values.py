@@ -135,7 +135,7 @@ class FormatOptions:
 def read_options(
     kind: type[T], given: object = None, named: Mapping[str, Any] | None = None
 ) -> T:
-    """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option."""
+    """Return options from the RFC's names or ours. Raises BadInput for an unknown or missing option, or a wrong limit."""
     if isinstance(given, kind):
         given = vars(given)
     if not isinstance(given, Mapping | None):
@@ -143,31 +143,28 @@ def read_options(
             f"{kind.__name__} must be a mapping or keywords, not {type(given).__name__}",
             'example: {"limit": 5}',
         )
-    known = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    options = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, value in {**(given or {}), **(named or {})}.items():
         name = our_name(key)
-        if name not in known:
+        if name not in options:
             raise BadInput(
-                f"{kind.__name__}: unknown option {key!r}", "one of " + ", ".join(known)
+                f"{kind.__name__}: unknown option {key!r}",
+                "one of " + ", ".join(options),
             )
         if value is not None:
             values[name] = tuple(value) if isinstance(value, list) else value
-    for name, one in known.items():
+        if name == "limit" and value is not None:
+            least = 1 if options[name].default else 0
+            if not isinstance(value, int) or value < least:
+                hint = f"use a whole number of at least {least}"
+                raise BadInput(f"limit must not be {value!r}", hint)
+    for name, one in options.items():
         if name not in values and one.default is MISSING:
             raise BadInput(
                 f"{kind.__name__}: {name!r} is missing", "see 'rawkomem docs mesh'"
             )
     return kind(**values)
-
-
-def checked_limit(limit: object, least: int = 1) -> int:
-    """Validate and return a number of results. Raises BadInput if it is not a whole number of at least `least`."""
-    if not isinstance(limit, int) or limit < least:
-        raise BadInput(
-            f"limit must not be {limit!r}", f"use a whole number of at least {least}"
-        )
-    return limit
 
 
 # Results, and two arguments: LessonContext and HeritageChain.

@@ -19,10 +19,8 @@ from ...state.fold import ACTIVATE, reviewed_name
 from ...text.acts import ASK
 from ...text.clean import clean, one_line
 
-Said = Mapping[str, Any]  # the fields of a request
+Request = Mapping[str, Any]  # the fields of a request
 Facts = dict[str, Any]
-
-# Read the fields of a request.
 
 MAX_REASON_CHARS = 500
 MAX_TITLE_CHARS = 300
@@ -32,9 +30,9 @@ MAX_TAGS = 30
 MAX_TAG_CHARS = 60
 
 
-def text_of(said: Said, key: str, most: int = MAX_REASON_CHARS) -> str:
+def text_of(request: Request, key: str, most: int = MAX_REASON_CHARS) -> str:
     """Return a field of a request, stripped. Raises BadInput if it is no text or too long, or if an id is missing."""
-    value = said.get(key, "")
+    value = request.get(key, "")
     if not isinstance(value, str) or len(value) > most:
         raise BadInput(
             f"{key} must be a text of at most {most:,} characters", "shorten it"
@@ -44,9 +42,9 @@ def text_of(said: Said, key: str, most: int = MAX_REASON_CHARS) -> str:
     return value.strip()
 
 
-def texts_of(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
+def texts_of(request: Request, key: str, most: int, chars: int) -> tuple[str, ...]:
     """Return a list of texts in a request, stripped. Raises BadInput if it is none, or too long."""
-    value = said.get(key)
+    value = request.get(key)
     if (
         not isinstance(value, list)
         or len(value) > most
@@ -60,30 +58,28 @@ def texts_of(said: Said, key: str, most: int, chars: int) -> tuple[str, ...]:
     return tuple(one.strip() for one in value if one.strip())
 
 
-def _form_fields(said: Said) -> Facts:
+def _form_fields(request: Request) -> Facts:
     """Return the checked fields of a form that a request holds; other fields stay unchanged."""
-    given: Facts = {}
+    form: Facts = {}
     for key, most in (
         ("title", MAX_TITLE_CHARS),
         ("text", MAX_TEXT_CHARS),
         ("importance", 20),
     ):
-        if key in said:
-            given[key] = text_of(said, key, most)
+        if key in request:
+            form[key] = text_of(request, key, most)
     for key, most, chars in (
         ("tags", MAX_TAGS, MAX_TAG_CHARS),
         ("when", MAX_CONDITIONS, MAX_TITLE_CHARS),
     ):
-        if key in said:
-            given[key] = texts_of(said, key, most, chars)
-    return given
+        if key in request:
+            form[key] = texts_of(request, key, most, chars)
+    return form
 
 
-# Add, edit and link memories, and vote on them.
-
-KINDS = [
-    kind for kind in CREATES if kind not in GROUPS
-]  # episodes are created with 'rawkomem trace episode'
+# episodes are created with 'rawkomem trace episode'
+KINDS = [kind for kind in CREATES if kind not in GROUPS]
+# suggestions
 LINK_TYPES = (
     "related",
     "supports",
@@ -91,7 +87,7 @@ LINK_TYPES = (
     "depends_on",
     "contradicts",
     "example_of",
-)  # suggestions
+)
 
 
 class Warnings:
@@ -107,8 +103,8 @@ class Warnings:
 
     def take(self) -> list[str]:
         """Return and clear the warnings since the last call."""
-        told, self._collected = self._collected, []
-        return told
+        warnings, self._collected = self._collected, []
+        return warnings
 
 
 def form_of(memory: Memory) -> Facts:
@@ -127,11 +123,11 @@ def checksum(value: object) -> str:
     return sha256(repr(value).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def add_memory(repository: Repository, said: Said) -> Facts:
+def add_memory(repository: Repository, request: Request) -> Facts:
     """Store a new memory."""
-    form = {key: value for key, value in _form_fields(said).items() if value}
+    form = {key: value for key, value in _form_fields(request).items() if value}
     text = form.pop("text", "")
-    kind = text_of(said, "kind") or KINDS[0]
+    kind = text_of(request, "kind") or KINDS[0]
     if kind not in KINDS:
         raise BadInput(f"unknown kind {kind!r}", f"one of {', '.join(KINDS)}")
     if not text and not form.get("title"):
@@ -146,13 +142,13 @@ def add_memory(repository: Repository, said: Said) -> Facts:
     }
 
 
-def amend_memory(repository: Repository, said: Said) -> Facts:
+def amend_memory(repository: Repository, request: Request) -> Facts:
     """Amend the passed fields of a memory.
 
     `seen` holds the checksum of each of these fields that the form showed. Raises Refused if somebody else changed one.
     """
-    memory = repository.get(text_of(said, "id"))
-    form, seen, current = _form_fields(said), said.get("seen"), form_of(memory)
+    memory = repository.get(text_of(request, "id"))
+    form, seen, current = _form_fields(request), request.get("seen"), form_of(memory)
     if not form:
         raise BadInput("nothing was changed", "change a field before you save")
     if not isinstance(seen, dict):
@@ -180,9 +176,9 @@ def _amend(repository: Repository, id: str, form: Facts) -> Written:
     return repository.amend(id, by=user_name(), **fields)
 
 
-def confirm_citations(repository: Repository, said: Said) -> Facts:
+def confirm_citations(repository: Repository, request: Request) -> Facts:
     """Confirm a memory whose cited code changed: cite the present code. Raises Refused if all cited code is gone."""
-    memory = repository.get(text_of(said, "id"))
+    memory = repository.get(text_of(request, "id"))
     places = [
         item.citation.place
         for item in repository.citations.of(memory)
@@ -199,22 +195,22 @@ def confirm_citations(repository: Repository, said: Said) -> Facts:
     )
 
 
-def vote(repository: Repository, said: Said) -> Facts:
+def vote(repository: Repository, request: Request) -> Facts:
     """Store a vote: helpful or harmful."""
-    id, signal, reason = (text_of(said, key) for key in ("id", "signal", "reason"))
+    id, signal, reason = (text_of(request, key) for key in ("id", "signal", "reason"))
     return _done(repository, id, [repository.feedback(id, signal, reason, user_name())])
 
 
-def link_memories(repository: Repository, said: Said) -> Facts:
+def link_memories(repository: Repository, request: Request) -> Facts:
     """Link a memory to another one."""
-    id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
+    id, other, type = (text_of(request, key) for key in ("id", "other", "type"))
     written = repository.graph.link(id, other, type or LINK_TYPES[0], user_name())
     return _done(repository, id, written)
 
 
-def unlink_memories(repository: Repository, said: Said) -> Facts:
+def unlink_memories(repository: Repository, request: Request) -> Facts:
     """Remove the links between two memories."""
-    id, other, type = (text_of(said, key) for key in ("id", "other", "type"))
+    id, other, type = (text_of(request, key) for key in ("id", "other", "type"))
     return _done(repository, id, repository.graph.unlink(id, other, type, user_name()))
 
 
@@ -237,8 +233,6 @@ def _take_warnings(repository: Repository) -> list[str]:
     )
 
 
-# Run an action on one or several memories, or on what waits for a decision; undo an action.
-
 MAX_CHOSEN = 500  # items of one action
 DECISIONS = (KEEP, ASK, DROP, BOTH, JOIN)
 DECIDED_FIELDS = ("title", "text", "when")  # that a person may change while deciding
@@ -247,12 +241,12 @@ MAX_UNDONE = 5_000  # entries of one action
 MAX_CHANGES = 500
 
 
-def act(repository: Repository, said: Said) -> Facts:
+def act(repository: Repository, request: Request) -> Facts:
     """Run one action on one or several items. If it fails for one, the others are still processed."""
     action, reason, items = (
-        text_of(said, "action"),
-        text_of(said, "reason"),
-        said.get("items"),
+        text_of(request, "action"),
+        text_of(request, "reason"),
+        request.get("items"),
     )
     if action not in ACTIONS and action not in DECISIONS:
         raise BadInput(
@@ -311,7 +305,7 @@ def checksum_of(item: Waiting) -> str:
     return checksum(changes or words)
 
 
-def _waiting(repository: Repository, items: Sequence[Said]) -> dict[str, Waiting]:
+def _waiting(repository: Repository, items: Sequence[Request]) -> dict[str, Waiting]:
     """Return what waits, by key, of the kinds that some items have."""
     kinds = {str(item.get("id", "")).partition(":")[0] for item in items}
     return {key_of(item): item for item in repository.waiting({*kinds, MORE})}
@@ -321,19 +315,21 @@ def _decide(
     decision: str,
     waiting: Mapping[str, Waiting],
     repository: Repository,
-    said: Said,
+    request: Request,
     reason: str,
 ) -> Sequence[Written]:
     """Carry out a decision about an item that waits, with the words that the person changed.
 
     Raises Refused if the item was decided or changed after the page showed it.
     """
-    item = waiting.get(text_of(said, "id"))
-    if item is None or said.get("shown") != checksum_of(item):
+    item = waiting.get(text_of(request, "id"))
+    if item is None or request.get("shown") != checksum_of(item):
         raise Refused(
             "somebody else decided or changed it meanwhile", "look at it again"
         )
-    form = _form_fields({name: said[name] for name in DECIDED_FIELDS if name in said})
+    form = _form_fields(
+        {name: request[name] for name in DECIDED_FIELDS if name in request}
+    )
     edited: list[Written] = []
     if item.draft and form:
         repository.drafts.edit(item.id, **form)
@@ -362,9 +358,9 @@ ACTIONS: dict[str, Callable[[Repository, str, str, str], Sequence[Written]]] = {
 }
 
 
-def undo_action(repository: Repository, said: Said) -> Facts:
+def undo_action(repository: Repository, request: Request) -> Facts:
     """Undo an action of the page, the latest change first."""
-    entries = texts_of(said, "entries", MAX_UNDONE, MAX_REASON_CHARS)
+    entries = texts_of(request, "entries", MAX_UNDONE, MAX_REASON_CHARS)
     changes = [
         change
         for change, _ in repository.undoing.changes(MAX_CHANGES)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-# Render the Markdown of a memory as safe HTML: no raw HTML, no images, links only to the web and
-# to memories.
-#
 # markdown-it-py renders with raw HTML off. Then nh3 removes all tags, attributes and values that
 # are not listed here.
 
@@ -45,9 +42,8 @@ ALLOWED_ATTRIBUTES = {
 }
 PICTURE = "picture"  # the only class
 
-Meant = Callable[
-    [str], tuple[str, str]
-]  # name → id and title of its memory; both empty if there is none
+# name → id and title of its memory; both empty if there is none
+Meant = Callable[[str], tuple[str, str]]
 
 
 def open_renderer() -> Callable[[str, Meant], str]:

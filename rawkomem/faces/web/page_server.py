@@ -121,9 +121,8 @@ class PageServer(socketserver.ThreadingTCPServer):
     """Listens on the loopback address."""
 
     daemon_threads = True
-    allow_reuse_address = (
-        os.name != "nt"
-    )  # on Windows, the option would let another program take over the port
+    # on Windows, the option would let another program take over the port
+    allow_reuse_address = os.name != "nt"
 
     def __init__(self, repository: Repository, port: int = 0):
         self.repository = repository
@@ -187,29 +186,29 @@ class PageServer(socketserver.ThreadingTCPServer):
         self._code = f"{secrets.randbelow(10**CODE_DIGITS):0{CODE_DIGITS}}"
         return self._code
 
-    def answer(self, path: str, asked: Mapping[str, str], code: str = "") -> Reply:
+    def answer(self, path: str, query: Mapping[str, str], code: str = "") -> Reply:
         """Answer a GET request about the repository."""
         view = VIEWS.get(path)
-        return self._reply((lambda: self._view(path, asked)) if view else None, code)
+        return self._reply((lambda: self._view(path, query)) if view else None, code)
 
-    def _view(self, path: str, asked: Mapping[str, str]) -> object:
+    def _view(self, path: str, query: Mapping[str, str]) -> object:
         """Return the facts of a view; those of all memories are computed again only if something changed."""
         state = page_views.state_of(self.repository) if path in KEPT_VIEWS else None
         if state is None:
-            return VIEWS[path](self.repository, asked, self.render)
+            return VIEWS[path](self.repository, query, self.render)
         if state != self._kept_state or len(self._kept) >= MAX_KEPT:
             self._kept, self._kept_state = {}, state
         cited = page_views.stale_places(self.repository) if path == HEALTH else ()
-        key = (path, self.repository.core.via, cited, *sorted(asked.items()))
+        key = (path, self.repository.core.via, cited, *sorted(query.items()))
         if key not in self._kept:
-            self._kept[key] = VIEWS[path](self.repository, asked, self.render)
+            self._kept[key] = VIEWS[path](self.repository, query, self.render)
         return self._kept[key]
 
-    def decide(self, path: str, said: Mapping[str, Any], code: str = "") -> Reply:
+    def decide(self, path: str, request: Mapping[str, Any], code: str = "") -> Reply:
         """Carry out a POST request."""
         wanted = DECISIONS.get(path)
         return self._reply(
-            (lambda: wanted(self.repository, said)) if wanted else None, code
+            (lambda: wanted(self.repository, request)) if wanted else None, code
         )
 
     @contextmanager
@@ -218,8 +217,8 @@ class PageServer(socketserver.ThreadingTCPServer):
         core = self.repository.core
         own = core.via
         if code and self._code and self._wrong_codes < MAX_WRONG_CODES:
-            given = code.encode("utf-8", "replace")
-            if hmac.compare_digest(given, self._code.encode()):
+            typed = code.encode("utf-8", "replace")
+            if hmac.compare_digest(typed, self._code.encode()):
                 core.via = PERSON
             else:
                 self._wrong_codes += 1
@@ -286,14 +285,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, path: str, query: str) -> Reply:
         try:
-            asked = dict(
+            fields = dict(
                 parse_qsl(query, max_num_fields=MAX_QUERY_FIELDS, errors="replace")
             )
         except ValueError:
             return _error_reply(
                 400, f"a query may have at most {MAX_QUERY_FIELDS} fields"
             )
-        return self.server.answer(path, asked, self.headers.get(CODE_HEADER, ""))
+        return self.server.answer(path, fields, self.headers.get(CODE_HEADER, ""))
 
     def do_POST(self) -> None:
         """Carry out a decision, or send the token to a browser that was opened with a code."""
@@ -359,20 +358,20 @@ def _error_reply(status: int, message: str, hint: str = "") -> Reply:
 
 def _bug(failure: Exception) -> str:
     """Print an internal error on stderr and return it as one line for the page."""
-    said = redact(
+    message = redact(
         f"rawkomem failed here: {type(failure).__name__}: {one_line(str(failure), 200)}",
         pii=False,
     )
-    print(said, file=sys.stderr)
-    return said
+    print(message, file=sys.stderr)
+    return message
 
 
 def _page_files() -> dict[str, Reply]:
     """Return the files of the page by address. No other file is served."""
-    found: dict[str, Reply] = {}
+    files: dict[str, Reply] = {}
     for name in sorted(os.listdir(PAGE_FOLDER)):
         type = TYPES.get(os.path.splitext(name)[1])
         if type:
             with open(os.path.join(PAGE_FOLDER, name), "rb") as stream:
-                found[f"/{name}"] = Reply(200, stream.read(), type)
-    return {**found, "/": found["/index.html"]}
+                files[f"/{name}"] = Reply(200, stream.read(), type)
+    return {**files, "/": files["/index.html"]}

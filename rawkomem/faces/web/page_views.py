@@ -47,7 +47,6 @@ from ...repository.beliefs import (
 )
 from ...repository.beliefs import KINDS as WAITING_KINDS
 from ...state.changes import Names
-from ...state.claims import claim_of
 from ...state.fold import NEEDS_REVIEW, TRUST_INSUFFICIENT
 from ...state.graph import Edge
 from ...state.history import Explained
@@ -55,6 +54,7 @@ from ...state.trust import is_valid, type_of
 from ...text.clean import clean, one_line
 from ...text.difference import compare
 from ..cli.answers import Fields
+from ..cli.listing import claim_line
 from .page_changes import (
     DECIDED_FIELDS,
     KINDS,
@@ -82,6 +82,7 @@ MAX_QUESTION_CHARS = 4_000
 EXCERPT_CHARS = 220  # of a memory in a list
 EVERYTHING = "everything"  # a value of the status filter: all statuses except deleted
 HIDDEN_STATUS = "deleted"  # the page lists deleted memories without title and text
+SHOWN_STATUSES = tuple(status for status in STATUSES if status != HIDDEN_STATUS)
 # Codes of reasons that are about the moment when a claim was stored: trust may have changed since.
 HELD_REASONS = {
     TRUST_INSUFFICIENT: "it contradicted a memory in use when it was stored",
@@ -93,7 +94,7 @@ MARKDOWN_MARKS = re.compile(
     r"^\s*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+|\*\*|__|`+|\[\[|\]\]", re.MULTILINE
 )
 
-Asked = Mapping[str, str]  # the fields of a query
+Query = Mapping[str, str]  # the fields of a query
 Facts = dict[str, Any]
 
 
@@ -122,7 +123,7 @@ MEMORY = ROW.but(
 )
 WHOLE = Fields(
     "when:300 source:120 path:300 line claim valid_from valid_until helpful harmful",
-    claim=lambda memory: one_line(claim_text(memory), 200),
+    claim=lambda memory: one_line(claim_line(memory), 200),
 )
 TRUST = Fields(
     "value:round verified=standing.verified parts",
@@ -175,7 +176,7 @@ def _stamp(file: str) -> tuple[int, ...]:
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def overview_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return counts, and the values of the filters and forms."""
     memories = [
         memory for memory in _all_memories(repository) if memory.status != HIDDEN_STATUS
@@ -201,9 +202,7 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
         "kinds": _counted((memory.kind for memory in in_use), CREATES),
         "filters": {
             "kind": [*_counted((memory.kind for memory in memories), CREATES)],
-            "type": [
-                *_counted(type_of(memory) for memory in memories if type_of(memory))
-            ],
+            "type": [*_counted(filter(None, map(type_of, memories)))],
             "importance": [*IMPORTANCE[1:]],
             "status": [*_counted((memory.status for memory in memories), STATUSES)],
             "tag": sorted(tag for tag, _ in tags.most_common(MAX_TAGS_OFFERED)),
@@ -214,22 +213,22 @@ def overview_view(repository: Repository, asked: Asked, render: Render) -> Facts
     }
 
 
-def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def memories_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return the memories that pass the filters: results of a question, best first, or all, last changed first."""
-    only, question = _filter(asked), _question(asked.get("q", ""))
+    only, question = _filter(query), _question(query.get("q", ""))
     every = repository.list(only)
-    if asked.get("status") == EXPIRED:  # also those that are not valid yet
+    if query.get("status") == EXPIRED:  # also those that are not valid yet
         every = [row for row in every if not is_valid(row, now())]
-    found = repository.search(question, MAX_RESULTS, only) if question else ()
+    results = repository.search(question, MAX_RESULTS, only) if question else ()
     texts = {
         item.row.id: item.text
-        for item in found
-        if item.score >= MIN_SCORE_SHARE * found[0].score
+        for item in results
+        if item.score >= MIN_SCORE_SHARE * results[0].score
     }
     rows = _found_rows(every, list(texts), question) if question else every
-    most = asked.get("most", "")
+    most = query.get("most", "")
     limit = int(most) if most.isdecimal() and len(most) < 7 else MAX_LISTED
-    shown = repository.get_many([row.id for row in rows[:limit]])
+    memories = repository.get_many([row.id for row in rows[:limit]])
     return {
         "total": len(rows),
         "items": [
@@ -237,7 +236,7 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
                 **MEMORY.json(memory),
                 "excerpt": excerpt_of(memory, texts.get(memory.id) or memory.body),
             }
-            for memory in map(_shown, shown)
+            for memory in map(_shown, memories)
         ],
     }
 
@@ -245,26 +244,22 @@ def memories_view(repository: Repository, asked: Asked, render: Render) -> Facts
 def _found_rows(every: Sequence[Row], ids: Sequence[str], question: str) -> list[Row]:
     """Return memories whose title contains the question, then those that the search found."""
     named = [row.id for row in every if question.lower() in row.title.lower()]
-    known = {row.id: row for row in every}
+    by_id = {row.id: row for row in every}
     best_first = sorted(named, key=lambda id: ids.index(id) if id in ids else len(ids))
-    return [known[id] for id in dict.fromkeys((*best_first, *ids)) if id in known]
+    return [by_id[id] for id in dict.fromkeys((*best_first, *ids)) if id in by_id]
 
 
-def memory_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def memory_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return one memory with its text, trust, citations, links, conflicts and history."""
-    explained = repository.beliefs.explain(_id_of(repository, asked.get("id", "")))
+    explained = repository.beliefs.explain(_id_of(repository, query.get("id", "")))
     memory = explained.memory
     hidden = memory.status == HIDDEN_STATUS
     form = {} if hidden else form_of(memory)
-    title = (
-        {}
-        if hidden
-        else {"title": one_line(memory.title or memory.path, MAX_TITLE_CHARS)}
-    )
+    whole = {**MEMORY.json(memory), **WHOLE.json(_shown(memory))}
+    if not hidden:
+        whole["title"] = one_line(memory.title or memory.path, MAX_TITLE_CHARS)
     return {
-        **MEMORY.json(memory),
-        **WHOLE.json(_shown(memory)),
-        **title,
+        **whole,
         "html": render(_shown(memory).body, _meanings(repository)),
         "form": form,
         "seen": {name: checksum(value) for name, value in form.items()},
@@ -296,16 +291,13 @@ def _waiting_for(repository: Repository, memory: Memory) -> list[Waiting]:
     kinds = [PROPOSAL] if memory.proposed else []
     if memory.status == QUARANTINED or memory.conflicts_with:
         kinds += [CONFLICT, QUARANTINED]
-    return (
-        [item for item in repository.waiting(kinds) if item.id == memory.id]
-        if kinds
-        else []
-    )
+    waiting = repository.waiting(kinds) if kinds else ()
+    return [item for item in waiting if item.id == memory.id]
 
 
-def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def why_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return how a memory scores for a task, whether it would be injected, and if not, why."""
-    name, task = asked.get("id", ""), _question(asked.get("task", ""))
+    name, task = query.get("id", ""), _question(query.get("task", ""))
     if not task:
         raise BadInput(
             "the task is empty", "type a task as a person would ask an agent"
@@ -319,30 +311,28 @@ def why_view(repository: Repository, asked: Asked, render: Render) -> Facts:
     return {"injected": inside, **SCORE.json(item)}
 
 
-def graph_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def graph_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return active memories and their connections: at most MAX_GRAPH_NODES, the most connected ones."""
-    known = repository.graph.load(similar=MIN_SIMILARITY)
+    graph = repository.graph.load(similar=MIN_SIMILARITY)
     by_degree = sorted(
-        known.memories.values(),
-        key=lambda memory: (-len(known.around[memory.id]), memory.id),
+        graph.memories.values(),
+        key=lambda memory: (-len(graph.around[memory.id]), memory.id),
     )
     drawn = {memory.id: memory for memory in by_degree[:MAX_GRAPH_NODES]}
     return {
-        "total": len(known.memories),
+        "total": len(graph.memories),
         "nodes": [*map(MEMORY.json, drawn.values())],
         "edges": [
             EDGE.json(edge)
-            for edge in known.edges
+            for edge in graph.edges
             if edge.source in drawn and edge.target in drawn
         ],
     }
 
 
-def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def timeline_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return the newest MAX_TIMELINE_ITEMS dated memories, newest first, and counts per day of older ones."""
-    rows = repository.list(
-        Filter(statuses=tuple(status for status in STATUSES if status != HIDDEN_STATUS))
-    )
+    rows = repository.list(Filter(statuses=SHOWN_STATUSES))
     dated = sorted(
         (row for row in rows if row.created), key=lambda row: (-row.created, row.id)
     )
@@ -357,15 +347,15 @@ def timeline_view(repository: Repository, asked: Asked, render: Render) -> Facts
     }
 
 
-def waiting_view(repository: Repository, asked: Asked, render: Render) -> Facts:
-    """Return what waits for a decision, and one item in full: the one that is asked for, or else the first."""
-    kinds = (*WAITING_KINDS, MORE) if asked.get("more") else WAITING_KINDS
+def waiting_view(repository: Repository, query: Query, render: Render) -> Facts:
+    """Return what waits for a decision, and one item in full: the one that is query for, or else the first."""
+    kinds = (*WAITING_KINDS, MORE) if query.get("more") else WAITING_KINDS
     waiting = {key_of(item): item for item in repository.waiting(kinds)}
-    shown = waiting.get(asked.get("key", "")) or next(iter(waiting.values()), None)
+    first = waiting.get(query.get("key", "")) or next(iter(waiting.values()), None)
     return {
         "more": len(repository.waiting([MORE])),
         "items": [_waiting_facts(item) for item in waiting.values()],
-        "item": shown and _waiting_card(repository, shown, render),
+        "item": first and _waiting_card(repository, first, render),
     }
 
 
@@ -407,12 +397,12 @@ def _draft_facts(repository: Repository, draft: Draft, render: Render) -> Facts:
     corrected = repository.get_many(
         [*filter(repository.core.holds, filter(None, tied))]
     )
-    said = [(who, clean(words)) for who, words in exchange_of_draft(draft)]
-    is_said = any(words.strip() == clean(draft.text).strip() for _, words in said)
+    exchange = [(who, clean(words)) for who, words in exchange_of_draft(draft)]
+    is_said = any(words.strip() == clean(draft.text).strip() for _, words in exchange)
     return {
         "kind": draft.kind,
         "agrees": draft.agrees,
-        "exchange": [{"who": who, "words": words} for who, words in said],
+        "exchange": [{"who": who, "words": words} for who, words in exchange],
         "html": "" if is_said else render(draft.text, _meanings(repository)),
         "when": [one_line(condition, MAX_TITLE_CHARS) for condition in draft.when],
         "rivals": [
@@ -466,14 +456,9 @@ def _opposed(item: Waiting) -> tuple[str, str]:
     if any(item.said):
         return item.said[1], item.said[0]
     pair = [memory for memory in (item.other, item.memory) if memory]
-    claims = [*map(claim_text, pair)]
+    claims = [*map(claim_line, pair)]
     old, new = claims if all(claims) else (memory.body for memory in pair)
     return old, new
-
-
-def claim_text(memory: Memory) -> str:
-    claim = claim_of(memory)
-    return f"{claim.subject} {claim.predicate} = {claim.value}" if claim else ""
 
 
 def _rival_facts(
@@ -494,10 +479,10 @@ def _id_of(repository: Repository, name: str) -> str:
     try:
         return repository.get(name).id
     except NotFound:
-        found = Names(_all_memories(repository)).find(name)
-        if len(found) != 1:
+        ids = Names(_all_memories(repository)).find(name)
+        if len(ids) != 1:
             raise
-        return found[0]
+        return ids[0]
 
 
 def _meanings(repository: Repository) -> Meant:
@@ -510,13 +495,11 @@ def _meanings(repository: Repository) -> Meant:
 
     def meant(name: str) -> tuple[str, str]:
         names, memories = known()
-        found = names.find(name)
-        if len(found) != 1:
+        ids = names.find(name)
+        if len(ids) != 1:
             return "", ""
-        memory = memories[found[0]]
-        return memory.id, one_line(
-            memory.title
-        ) if memory.status != HIDDEN_STATUS else ""
+        memory = _shown(memories[ids[0]])
+        return memory.id, one_line(memory.title)
 
     return meant
 
@@ -528,34 +511,27 @@ def _all_memories(repository: Repository) -> list[Memory]:
 def _counted(names: Iterable[str], order: Iterable[str] = ()) -> dict[str, int]:
     """Return counts by name: first the names of a vocabulary in its order, then all others sorted."""
     counts = Counter(one_line(name, 40) for name in names)
-    return {
-        name: counts[name]
-        for name in (
-            *(n for n in order if n in counts),
-            *sorted(set(counts) - set(order)),
-        )
-    }
+    ordered = dict.fromkeys((*order, *sorted(counts)))
+    return {name: counts[name] for name in ordered if name in counts}
 
 
-def _filter(asked: Mapping[str, str]) -> Filter:
+def _filter(query: Mapping[str, str]) -> Filter:
     """Return the filter for the fields of the page. Unlike on the command line, a type may be any word."""
     words = {
-        field.word: asked[field.word]
+        field.word: query[field.word]
         for field in FILTER_FIELDS
-        if asked.get(field.word) and field.word != "type"
+        if query.get(field.word) and field.word != "type"
     }
-    status = asked.get("status", "")
+    status = query.get("status", "")
     if status:
         words["include"] = INCLUDE_ALL if status == EVERYTHING else status
     only = filter_of(**words)
     if status == EVERYTHING:
-        only = replace(
-            only, statuses=tuple(name for name in STATUSES if name != HIDDEN_STATUS)
-        )
+        only = replace(only, statuses=SHOWN_STATUSES)
     elif status:
         statuses = READABLE if status == EXPIRED else (status,)
         only = replace(only, statuses=statuses, current=False)
-    return replace(only, types=(asked["type"],)) if asked.get("type") else only
+    return replace(only, types=(query["type"],)) if query.get("type") else only
 
 
 def _question(text: str) -> str:
@@ -571,8 +547,8 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
     """Return the connections of a memory, each once per type and direction."""
     id = explained.memory.id
     others = {edge.other(id) for edge in explained.edges}
-    known = {memory.id: memory for memory in repository.get_many(sorted(others))}
-    ends = {**known, id: explained.memory}
+    others_by_id = {memory.id: memory for memory in repository.get_many(sorted(others))}
+    ends = {**others_by_id, id: explained.memory}
 
     def can_unlink(edge: Edge) -> bool:
         """Tell whether `unlink` can remove the edge: a link entry made it, not a text or a decision."""
@@ -580,7 +556,7 @@ def _link_facts(repository: Repository, explained: Explained) -> list[Facts]:
 
     return [
         {
-            **ROW.json(known[edge.other(id)]),
+            **ROW.json(others_by_id[edge.other(id)]),
             "link": one_line(edge.type, 40),
             "outward": edge.source == id,
             "can_unlink": can_unlink(edge),
@@ -602,17 +578,14 @@ def _flat(
             yield name, before, after
 
 
-# Find the memories that a person should look at, by check, for the Health view of the page.
-
 MAX_FINDINGS = 100  # of one check; the page loads the next ones after decisions
 MIN_UNUSED_DAYS = 14  # a younger memory may not have had a chance to be used
 
-Finding = tuple[
-    Memory, str, dict[str, Any]
-]  # a memory, the finding in words, and more facts for the page
+# a memory, the finding in words, and more facts for the page
+Finding = tuple[Memory, str, dict[str, Any]]
 
 
-def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
+def health_view(repository: Repository, query: Query, render: Render) -> Facts:
     """Return the findings of each check and their number."""
     memories = [*repository.get_many([row.id for row in repository.list()])]
     checks: dict[str, Iterable[Finding]] = {
@@ -630,25 +603,25 @@ def health_view(repository: Repository, asked: Asked, render: Render) -> Facts:
         "unused": _find_unused(repository, memories),
         "unverified": _find_unverified(repository, memories),
     }
-    shown = []
+    lists = []
     for name, findings in checks.items():
-        found = list(findings)
-        shown.append(
+        items = list(findings)
+        lists.append(
             {
                 "name": name,
-                "total": len(found),
+                "total": len(items),
                 "items": [
-                    {**MEMORY.json(memory), "found": one_line(told, 300), **more}
-                    for memory, told, more in found[:MAX_FINDINGS]
+                    {**MEMORY.json(memory), "found": one_line(text, 300), **more}
+                    for memory, text, more in items[:MAX_FINDINGS]
                 ],
             }
         )
-    return {"memories": len(memories), "checks": shown}
+    return {"memories": len(memories), "checks": lists}
 
 
 def stale_places(repository: Repository) -> tuple[tuple[str, str], ...]:
     """Return the memories that cite code which changed or is gone, and these places: code changes without the index."""
-    return tuple((memory.id, told) for memory, told, _ in _find_stale(repository))
+    return tuple((memory.id, text) for memory, text, _ in _find_stale(repository))
 
 
 def _find_stale(repository: Repository) -> Iterable[Finding]:
@@ -656,23 +629,20 @@ def _find_stale(repository: Repository) -> Iterable[Finding]:
     for memory, cited in repository.citations.all():
         changed = [item for item in cited if item.state in (STALE, GONE)]
         if changed:
-            told = "; ".join(
+            text = "; ".join(
                 f"{item.citation.place} is {item.state}" for item in changed
             )
-            yield (
-                memory,
-                told,
-                {"can_confirm": any(item.state == STALE for item in changed)},
-            )
+            is_stale = any(item.state == STALE for item in changed)
+            yield memory, text, {"can_confirm": is_stale}
 
 
 def _find_contradicted(repository: Repository) -> Iterable[Finding]:
     """Yield memories that contradict another memory in use, by a claim or by a sentence."""
     for item in repository.waiting([CONFLICT]):
         if item.memory and item.other:
-            told = f"contradicts “{one_line(item.other.title)}”"
+            text = f"contradicts “{one_line(item.other.title)}”"
             parts = compare(*_opposed(item)).parts
-            yield item.memory, told, {"parts": parts, "key": key_of(item)}
+            yield item.memory, text, {"parts": parts, "key": key_of(item)}
 
 
 def _find_unused(
@@ -688,15 +658,11 @@ def _find_unused(
 
 
 def _find_unverified(
-    repository: Repository, memories: Iterable[Memory]
+    repository: Repository, memories: Sequence[Memory]
 ) -> Iterable[Finding]:
     """Yield memories that no person vouches for."""
-    memories = [*memories]
-    found = repository.beliefs.all().unverified(memories)
+    unverified = repository.beliefs.all().unverified(memories)
     for memory in memories:
-        if memory.id in found:
-            yield (
-                memory,
-                one_line(found[memory.id].why, 200),
-                {"can_vouch": not memory.vouched},
-            )
+        if memory.id in unverified:
+            why = one_line(unverified[memory.id].why, 200)
+            yield memory, why, {"can_vouch": not memory.vouched}

@@ -199,6 +199,14 @@ def test_long_output_goes_to_the_pager_at_a_terminal_only(rawkomem, project, mon
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.parametrize(("term", "colored"), [("xterm", True), ("dumb", False)])
+def test_colors_only_where_the_terminal_shows_them(rawkomem, project, ports, monkeypatch, term, colored):
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.delenv("NO_COLOR")
+    assert ("\x1b[2m" in on_terminal([*START, "list"], project)) is colored
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_a_long_list_is_a_page_at_a_terminal_only(rawkomem, project, memories, monkeypatch):
     for number in range(PAGE_ROWS + 5):
         (memories / f"m{number}.md").write_text(f"---\nid: m{number}\ntitle: T{number}\n---\n\nText {number}.\n")

@@ -239,7 +239,8 @@ def test_everything_that_connect_wrote_is_removed(git, project, rawkomem, tmp_pa
     ours = {project / name for name in contents(project).keys() - before.keys()}
     own = {home / name for name in contents(home) if "XDG_CACHE_HOME" not in name}
     told = rawkomem("uninstall", "--yes").stdout
-    listed = {(word, (project / path).resolve()) for word, path, *_ in map(str.split, told.splitlines())}
+    rows = [line.split() for line in told.splitlines()]
+    listed = {(word, (project / os.path.expanduser(path)).resolve()) for word, path, *_ in rows}
     assert len(ours) >= 11 and {path for word, path in listed if word == "remove"} >= ours
     assert ("change", project / ".claude" / "settings.json") in listed
     assert len(own) >= 6 and {path for word, path in listed if word == "mentions"} == own
