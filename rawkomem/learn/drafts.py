@@ -461,7 +461,7 @@ def _concise(told: Sequence[str]) -> str:
     """Return a person's words without questions; of many words, only the sentences that matter."""
     key = key_sentence(told)
     notes = _has_cue(key, cues.NOTE)
-    for is_wanted in (_is_statement, _has_kind):
+    for is_wanted in (_is_statement, _kinds):
         wanted = [one for one in told if one == key or is_wanted(one)]
         if notes or sum(len(one.split()) for one in wanted) <= MAX_TEXT_WORDS:
             break
@@ -483,8 +483,13 @@ def _is_statement(sentence: str) -> bool:
     return not _has_cue(sentence, cues.QUESTION)
 
 
-def _has_kind(sentence: str) -> bool:
-    return any(cue.kind and cue.weight > 0 for cue in cues.cues_in(sentence))
+def _kinds(sentence: str) -> dict[str, float]:
+    """Return the kinds of drafts that the cues of a sentence suggest, each with their weight."""
+    kinds = defaultdict[str, float](float)
+    for cue in cues.cues_in(sentence):
+        if cue.kind and cue.weight > 0:
+            kinds[cue.kind] += cue.weight
+    return kinds
 
 
 def _parts_of(told: Sequence[str]) -> list[list[str]]:
@@ -525,10 +530,7 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
     """Return the score, the kind and the reasons for some sentences of a person in an exchange."""
     hits = cues.cues_in(key_sentence(told))
     parts = [(cue.name, cue.weight) for cue in hits]
-    kinds = defaultdict[str, float](float)
-    for cue in hits:
-        if cue.kind and cue.weight > 0:
-            kinds[cue.kind] += cue.weight
+    kinds = _kinds(key_sentence(told))
     kind = (
         CORRECTION
         if CORRECTION in kinds
@@ -597,15 +599,7 @@ def _clause(sentence: str) -> str:
 
 LEARNED_TAG = "learned"  # tag of memories that were found in a session
 QUOTE_KEY = "quote"  # key of a memory that holds the person's words
-BY_PERSON = (
-    CORRECTION,
-    RULE,
-    PREFERENCE,
-    DECISION,
-    REQUEST,
-    AGREED,
-    FOUND,
-)  # kinds in which a person speaks
+BY_AGENT = (FIX, INSTRUCTION)  # kinds in which no person speaks
 MAX_QUOTE_CHARS = 600
 AGENT_LABEL, PERSON_LABEL, EVIDENCE_LABEL = (
     "agent",
@@ -649,4 +643,4 @@ def exchange_of_draft(draft: Draft) -> list[tuple[str, str]]:
 
 def _holds_persons_words(draft: Draft) -> bool:
     """Tell whether `draft.said` holds a person's words. A draft made from failures lists the failures there."""
-    return draft.kind in BY_PERSON and LESSON not in draft.tags
+    return draft.kind not in BY_AGENT and LESSON not in draft.tags

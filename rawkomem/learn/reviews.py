@@ -28,7 +28,7 @@ from .drafts import (
 from .exchanges import Exchange, typed_in
 from .repetitions import MIN_AGAIN_WORDS, is_repeated, means_same
 from .transcripts import MAX_DOCUMENT_BYTES
-from .turns import RunFacts, time_of
+from .turns import RunFacts, objects_in, time_of, within
 
 Record = dict[str, Any]
 # drafts with the same request, and the subject of the first
@@ -128,31 +128,17 @@ def _objects_in(stream: IO[bytes]) -> Iterator[Record]:
 def _notes_in(one: Record, number: int) -> Iterator[tuple[str, Record]]:
     """Yield the comments in an object of an API, each with a name of its thread."""
     if "data" in one:  # an answer of GitHub's GraphQL
-        pull_request = _mapping(_mapping(_mapping(one["data"]).get("repository")).get("pullRequest"))  # fmt: skip
-        for place, thread in enumerate(_nodes(pull_request, "reviewThreads")):
-            for note in _nodes(thread, "comments"):
+        threads = within(one, "data", "repository", "pullRequest", "reviewThreads", "nodes")  # fmt: skip
+        for place, thread in enumerate(objects_in(threads)):
+            for note in objects_in(within(thread, "comments", "nodes")):
                 yield f"{number}-{place}", {**thread, **note}
     elif "notes" in one:  # a discussion of GitLab
-        for note in _objects(one["notes"]):
+        for note in objects_in(one["notes"]):
             yield f"{one.get('id') or number}", note
     elif "noteable_type" in one:  # a note of GitLab; answers are at the same place
         yield str(one.get("position") or f"note-{one.get('id')}"), one
     else:
         yield str(one.get("in_reply_to_id") or one.get("id")), one
-
-
-def _mapping(value: object) -> Record:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Record]:
-    found = value if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, dict)]
-
-
-def _nodes(value: Record, name: str) -> list[Record]:
-    """Return the objects of a connection of GraphQL."""
-    return _objects(_mapping(value.get(name)).get("nodes"))
 
 
 def _thread_of(notes: list[Record]) -> Thread | None:
@@ -161,7 +147,7 @@ def _thread_of(notes: list[Record]) -> Thread | None:
     if not written:
         return None
     first = written[0]
-    path = first.get("path") or _mapping(first.get("position")).get("new_path")
+    path = first.get("path") or within(first, "position", "new_path")
     host, named = GITHUB, PULL_REQUEST.search(str(first.get("html_url") or first.get("url")))  # fmt: skip
     review = f"{named[1]}#{named[2]}" if named else ""
     if "noteable_type" in first:
@@ -177,9 +163,9 @@ def _thread_of(notes: list[Record]) -> Thread | None:
 
 
 def _comment_of(note: Record) -> Comment:
-    by = _mapping(note.get("user") or note.get("author"))  # null: a deleted account
-    name = one_line(str(by.get("login") or by.get("username") or ""), 100)
-    is_bot = "Bot" in (by.get("type"), by.get("__typename"))
+    by = note.get("user") or note.get("author")  # null: a deleted account
+    name = one_line(str(within(by, "login") or within(by, "username") or ""), 100)
+    is_bot = "Bot" in (within(by, "type"), within(by, "__typename"))
     at = time_of(note.get("created_at") or note.get("createdAt"))
     text = note["body"][:MAX_COMMENT_CHARS]
     is_bot = is_bot or bool(BOT_NAME.search(name))
