@@ -198,6 +198,8 @@ OPENS = any_of(
     r"|\d+ min(?:utes?)? read|edit this page|on this page|all rights reserved|©)",
     r"^(?:meeting (?:notes|minutes)|minutes of|(?:stand-?up|retro|sync) notes|notes from)\b",
     r"\b(?:opened|commented|replied|posted|asked|answered)\b.{0,40}\bago\b|\bopened this (?:issue|pull request)\b",
+    # what Cursor sends when a person starts a plan
+    r"^implement the (?:plan as specified, it is attached|following to-dos from the plan)\b",
     # an agent's thoughts or its answer
     r"\byou'?re (?:absolutely |completely )?right to\b|^your (?:comment|question|point|concern)\b.{0,80}\bsuggests\b",
     r"^(?:the user(?:'s)? \w+|you'?re (?:absolutely|completely|right to|raising|bringing up|making a|asking (?:about|me))"

@@ -209,8 +209,9 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-# at most, of a wish or an objection in the first words of a session: they describe a task
-MAX_OPENING_SCORE = 0.6
+# at most, of a single weak cue ("I need a button"), however much is said around it, and of all but a rule in the
+# first words of a session: they describe a task
+MAX_WEAK_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
 ANSWERS = "answers the agent's question"
@@ -367,8 +368,8 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
         is_task = not (last or exchange.before)
-        if is_task and found.kind in (CORRECTION, PREFERENCE):
-            found = replace(found, score=min(found.score, MAX_OPENING_SCORE))
+        if is_task and found.kind != RULE:
+            found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\nThe person agreed: “{said}”"
         elif found.score < MIN_MORE_SCORE and question and _answers(said):
@@ -546,6 +547,8 @@ def score_of(exchange: Exchange, told: Sequence[str]) -> Statement:
         parts, kind = [("agrees with the agent", AGREED_SCORE)], AGREED
     why = ", ".join(name if weight > 0 else f"but {name}" for name, weight in parts)
     score = sum(weight for _, weight in parts) if kind else 0.0
+    if 0 < sum(kinds.values()) < MIN_ASKED_SCORE:
+        score = min(score, MAX_WEAK_SCORE)
     return Statement(score, RULE if kind == cues.NOTE else kind or DECISION, why)
 
 

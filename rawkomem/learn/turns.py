@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ..model.values import TYPE_CHECKING, read_time, record, replace
+from ..text.prompts import is_notification
 
 if TYPE_CHECKING:
     from typing import Any
@@ -432,7 +433,8 @@ def _cursor(record: Record) -> Iterator[Turn]:
     content = record["message"].get("content")
     text = _joined(content)
     _, tag, asked = text.partition("<user_query>")
-    said = asked.partition("</user_query>")[0] if tag else text
+    is_own = tag and not is_notification(text)
+    said = asked.partition("</user_query>")[0] if is_own else text
     yield Turn(_role(record["role"]), said)
     for part in _parts(content):
         yield from _part_calls(part)

@@ -540,6 +540,52 @@ def test_the_task_of_a_session_is_not_asked_about_and_a_rule_beside_it_is():
     assert "Never edit the lock file by hand." in rule.text
 
 
+def test_a_decision_in_the_first_words_of_a_session_is_not_asked_about():
+    task = "We only show whether the identity is complete, but we have other steps now. Is it worth a change?"
+    assert not [one for one in choose_drafts(talk(task), RunFacts()) if not one.more]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You did not do everything I told you to.",
+        "You didn't follow my instructions",
+        "No, you got it all wrong.",
+        "I want to add the date to each chapter. It is for the reader. All of them have one.",
+        "The way we call it there is the following",
+        "Ok but when I open the page instead of the list I see two rows, and only one can't be clicked.",
+        "That setting is not saved, so every time you need to select it again.",
+    ],
+)
+def test_complaints_and_reports_about_the_program_are_not_asked_about(said):
+    """Such sentences hold the words of rules, but nothing that the next agent could follow."""
+    assert answer(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never show prices without tax.",
+        "Do not open the dialog before the data is there.",
+        "Always log errors with their cause",
+    ],
+)
+def test_a_rule_about_what_the_program_shows_is_asked_about(said):
+    assert [one.text for one in answer(said)] == [said]
+
+
+def test_the_prompts_that_cursor_writes_are_nobodys_rules():
+    plan = (
+        "Implement the plan as specified, it is attached for your reference. Do NOT edit the plan file itself.\n\n"
+        "To-do's from the plan have already been created. Do not create them again."
+    )
+    todos = "Implement the following to-dos from the plan (the plan is attached). Do NOT edit the plan file itself."
+    for said in (plan, todos):
+        assert choose_drafts(talk("start", "Done.", said), RunFacts()) == []
+    own = "Implement the plan that we made. Never edit the lock file by hand."
+    assert [one.kind for one in answer(own)] == [RULE]
+
+
 def test_of_a_request_to_remember_only_the_words_asked_for_are_stored(repository):
     """The strongest sentence of the turn was stored instead, and so was all that followed on the line."""
     said = "Remember that some products have no amount. Never show the field, remove it altogether."
