@@ -232,7 +232,8 @@ MAX_TEXT_WORDS = 60
 # is left out of titles
 UNTITLED = re.compile(r"^[*\s]+|\*\*|\(?(?:e\.g\. )?https?://\S+")
 BLOCKS = re.compile(
-    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|(?<=;) (?=\d\. )|(?<=[a-z]{3}[.!?]) (?=[a-z])"
+    r"\n\s*\n|\n(?=\s*(?:[-*•]|\d{1,2}[.)]) )|\n(?=(?i:never|always|don't|do not)\b)|(?<=;) (?=\d\. )"
+    r"|(?<=[a-z]{3}[.!?]) (?=[a-z])"
 )
 # The number of a question or an answer: "2. only admins", "re: 2) …"
 NUMBER = re.compile(

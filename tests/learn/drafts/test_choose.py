@@ -555,6 +555,10 @@ def test_a_decision_in_the_first_words_of_a_session_is_not_asked_about():
         "The way we call it there is the following",
         "Ok but when I open the page instead of the list I see two rows, and only one can't be clicked.",
         "That setting is not saved, so every time you need to select it again.",
+        "the content is updated, but the buttons dont change accordingly",
+        "I renamed the function to avoid redefinition",
+        "nope, still not there",
+        "nope, same as before",
     ],
 )
 def test_complaints_and_reports_about_the_program_are_not_asked_about(said):
