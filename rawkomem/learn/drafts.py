@@ -202,9 +202,8 @@ def _error_in(output: str) -> str:
 
 MIN_ASKED_SCORE = 0.7  # of a draft that the person is asked about
 MIN_MORE_SCORE = 0.3  # of the others
-# drafts of one session that the person is asked about: those with the highest scores.
-# A long session may bring one for each TURNS_PER_DRAFT human turns.
-MAX_ASKED, TURNS_PER_DRAFT = 5, 10
+# drafts of one session that the person is asked about: those with the highest scores
+MAX_ASKED = 5
 MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
@@ -216,10 +215,9 @@ MAX_WEAK_SCORE = 0.6
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
 ANSWERS = "answers the agent's question"
 AGAIN, AGAIN_SCORE = "said again", 0.5  # each time that a person says the same
-# a statement that a person agreed to, and an answer to a question of the agent
-AGREED_SCORE = ANSWER_SCORE = 1.0
-LONE_ANSWER_SCORE = 0.5  # an answer without a number
-MAX_ANSWER_WORDS = 12  # of such an answer; a longer turn says more than an answer
+AGREED_SCORE = 1.0  # a statement that a person agreed to
+ANSWER_SCORE = 0.5  # an answer to a question of the agent: it is mostly about one case
+MAX_ANSWER_WORDS = 12  # of an answer without a number; a longer turn says more
 MAX_SAID_CHARS = 2_000  # of a person's words in a draft
 MAX_DRAFT_BEFORE_CHARS = 600  # of the agent's words in a draft: the end of them
 MAX_TASK_CHARS = 120
@@ -280,11 +278,9 @@ def choose_drafts(turns: Sequence[Turn], run: RunFacts) -> list[Draft]:
             draft = said_again(max(draft, same, key=lambda one: len(one.said)))
         distinct.append(draft)
     ranked = sorted(distinct, key=lambda draft: (-draft.score, draft.at))
-    most = max(MAX_ASKED, len(spoken) // TURNS_PER_DRAFT)
-    sure = sum(draft.score >= MIN_ASKED_SCORE for draft in ranked)
-    asked = min(most, sure)
-    others = ranked[asked : asked + MAX_MORE]
-    return [*ranked[:asked], *(replace(draft, more=True) for draft in others)]
+    sure = [draft for draft in ranked if draft.score >= MIN_ASKED_SCORE][:MAX_ASKED]
+    others = ranked[len(sure) :][:MAX_MORE]
+    return [*sure, *(replace(draft, more=True) for draft in others)]
 
 
 def said_again(draft: Draft, *sessions: str) -> Draft:
@@ -320,7 +316,7 @@ def _draft_of(
     said = redact(statement.said)[:MAX_SAID_CHARS].strip()
     before, text = redact(exchange.before).strip(), redact(statement.text).strip()
     kind = statement.kind
-    title = _clause(" ".join(redact(statement.title).split())) or draft_title(text)
+    title = redact(statement.title) or draft_title(text)
     when = conditions_of_title(title, text)
     patterns = propose_patterns(text) if kind in RULES else ()
     if kind == CORRECTION:
@@ -372,9 +368,9 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         if is_task and found.kind != RULE:
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
-            text = f"{agreed}\n\nThe person agreed: “{said}”"
+            text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
         elif found.score < MIN_MORE_SCORE and question and _answers(said):
-            found = Statement(LONE_ANSWER_SCORE, DECISION, ANSWERS, said)
+            found = Statement(ANSWER_SCORE, DECISION, ANSWERS, said)
             yield _answered(found, question, said)
             continue
         else:
@@ -383,9 +379,14 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
 
 
 def _answered(found: Statement, question: str, answer: str) -> Statement:
-    """Return a statement with an answer beside its question, both as they were said."""
-    text = f"“{question}” — “{answer}”"
-    return replace(found, text=text, title=f"{question} {answer}")
+    """Return a statement with an answer beside its question, both as they were said.
+
+    The title is the answer; a short one comes after as much of its question as there is room for.
+    """
+    title = draft_title(answer)
+    if len(title.split()) < MIN_TITLE_WORDS:
+        title = f"{one_line(question, MAX_TITLE_CHARS - len(title) - 1)} {answer}"
+    return replace(found, text=f"“{question}” — “{answer}”", title=title)
 
 
 def _last_question(before: str) -> str:
@@ -397,9 +398,13 @@ def _last_question(before: str) -> str:
 
 def _answers(said: str) -> bool:
     """Tell whether some words can be an answer: a few words that do not only agree, and no question."""
-    rest = cues.ASSENT.sub(" ", said)
     few = len(said.split()) <= MAX_ANSWER_WORDS
-    return few and bool(language().content_words(rest)) and _is_statement(said)
+    return few and _says_more(said) and _is_statement(said)
+
+
+def _says_more(said: str) -> bool:
+    """Tell whether some words say more than that the person agrees."""
+    return bool(language().content_words(cues.ASSENT.sub(" ", said)))
 
 
 def answers_in(exchange: Exchange) -> Iterator[tuple[str, str]]:

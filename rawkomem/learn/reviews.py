@@ -195,13 +195,13 @@ MIN_REVIEW_SCORE = 1.0  # that a request needs to become a draft
 MAX_REVIEW_DRAFTS = 5  # of one review: those with the highest scores
 MAX_PATHS = 8  # of one draft
 REVIEW_TAG = "review"
-# what became of a thread
+# what became of a thread: "3 without a request"
 NO_REQUEST, NOT_FOLLOWED, FOLLOWED, OF_BOTS, TOO_WEAK = (
-    "threads without a request",
-    "threads without a change",
-    "threads with a request and a change",
-    "threads of bots",
-    "requests left out: about one case, or weaker than five others of the same review",
+    "without a request",
+    "without a change",
+    "with a request and a change",
+    "of bots",
+    "with a request left out: about one case, or weaker than five others of the same review",
 )
 DONE_VERBS = (
     "done|fixed|addressed|updated|changed|renamed|removed|added|moved|replaced|applied|reverted|restored|corrected|adjusted"

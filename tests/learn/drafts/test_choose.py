@@ -16,7 +16,7 @@ from rawkomem.learn.turns import SYSTEM, RunFacts, Turn
 from rawkomem.model.entries import AGREED, CORRECTION, DRAFT_KINDS, REQUEST, RULE
 from rawkomem.text.prompts import MAX_READ_CHARS
 
-from tests.learn.drafts.talk import answer, talk
+from tests.learn.drafts.talk import answer, every_answer, talk
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sessions" / "real-sessions.json"
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "sessions" / "sessions-dev.json.xz"
@@ -89,7 +89,10 @@ def test_what_a_person_repeats_of_the_agents_words_is_not_theirs():
 def test_a_statement_counts_when_the_person_agrees():
     before = "The watcher should poll every two seconds, because kqueue holds a descriptor per file. Shall I do that?"
     (draft,) = answer("yup, do it", before)
-    assert draft.kind == AGREED and "poll every two seconds" in draft.text and "“yup, do it”" in draft.text
+    assert draft.kind == AGREED and draft.said == "yup, do it"
+    assert draft.text == "The watcher should poll every two seconds, because kqueue holds a descriptor per file."
+    (draft,) = answer("yes, do that. The tests on macOS are the reason", before)
+    assert draft.text.endswith("per file.\n\n“yes, do that. The tests on macOS are the reason”")
     assert answer("hmm, let me think about it", before) == []
     (objection,) = answer("no, polling wastes the battery, use FSEvents instead", before)
     assert objection.kind == CORRECTION and "poll every two seconds" not in objection.text
@@ -460,12 +463,25 @@ QUESTIONS = "Before I start:\n\n1. **Roles**: Should viewers see the report?\n2.
 
 @pytest.mark.parametrize("said", ["1. yes\n2. only admins\n3. not sure, what is usual?", "1) yes 2) only admins"])
 def test_numbered_answers_stand_beside_their_questions(said):
-    assert texts(said, QUESTIONS) == [
+    drafts = every_answer(said, QUESTIONS)
+    assert [one.text for one in drafts] == [
         "“Roles: Should viewers see the report?” — “yes”",
         "“Who may delete a project?” — “only admins”",
     ]
-    drafts = answer(said, QUESTIONS)
     assert drafts[1].title == "Who may delete a project? only admins" and drafts[1].said[3:] == "only admins"
+    assert answer(said, QUESTIONS) == [], "most answers are about one case, so nobody is asked about them"
+
+
+def test_the_title_of_an_answer_is_the_answer():
+    """The title was the strongest clause of question and answer, mostly of the question."""
+    asked = "1. Should there always be a confirmation before an order is converted, or only if it was paid?\n2. Which colors?"
+    (first, second) = every_answer("1. avoid changing paid orders\n2. only blue", asked)
+    assert first.title == "Avoid changing paid orders" and second.title == "Which colors? only blue"
+    long = f"1. Which of these should the modal show: {', '.join(['the current total of the order'] * 5)}?"
+    (draft,) = every_answer("1. the breakdown", long)
+    assert (
+        draft.title.startswith("Which of these") and draft.title.endswith("… the breakdown") and len(draft.title) <= 110
+    )
 
 
 def test_a_numbered_list_after_a_message_without_questions_is_no_answer():
