@@ -230,7 +230,7 @@ REPLIES = re.compile(
 MARKERS = re.compile(
     r"^(?:(?:actually|please|and|but|so|also|then|from now on|going forward|as agreed|recall that|hey|ah|oh|hmm|nah|wait)[,:.!\s]+"
     r"|(?:ok(?:ay)?|agreed|decision|decided|yes|yep|yup|yeah|good|great|nice|perfect|right)(?:[,:;.!]+| [–—-])\s*"
-    r"|(?:no|nope|wrong|well)(?:[,;.!]+| [–—-])\s*"
+    r"|(?:no|nope|wrong|well|nein|nee|non|não)(?:[,;.!]+| [–—-])\s*"
     r"|(?:remember(?: this| for (?:next time|later|the future))?|keep in mind|bear in mind|(?:don't|do not) forget"
     r"|for the record|for (?:future|later) reference|(?:make|take) a note|note (?:to self|for (?:later|next time)))(?:[:,]? that\b|[:,]| to\b)\s*)+",
     re.IGNORECASE,
