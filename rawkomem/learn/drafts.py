@@ -208,8 +208,8 @@ MAX_MORE = 20  # other drafts of one session
 MIN_PART_SCORE = 1.2  # of a sentence that starts a statement of its own
 REMEMBERS, REQUEST_SCORE = "asks to remember it", 9.0
 OBJECTION_SCORE = 0.5  # a turn that objects to what the agent said
-# at most, of a single weak cue ("I need a button"), however much is said around it, and of all but a rule in the
-# first words of a session: they describe a task
+# at most, of a single weak cue ("I need a button"), however much is said around it, and of all but a rule or a
+# clear decision in the first words of a session: they describe a task
 MAX_WEAK_SCORE = 0.6
 # for each other sentence of the statement that contains cues
 FURTHER_SCORE, MAX_FURTHER = 0.2, 2
@@ -364,8 +364,7 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         agreed = "" if number else exchange.agreed
         said = _joined(part)
         found = replace(score_of(replace(exchange, agreed=agreed), part), said=said)
-        is_task = not (last or exchange.before)
-        if is_task and found.kind != RULE:
+        if not (last or exchange.before) and not _orders(found.kind, part):
             found = replace(found, score=min(found.score, MAX_WEAK_SCORE))
         if found.kind == AGREED:
             text = f"{agreed}\n\n“{said}”" if _says_more(said) else agreed
@@ -376,6 +375,12 @@ def statements_of(exchange: Exchange, last: str = "") -> Iterator[Statement]:
         else:
             text = _resolved(_concise(part), exchange.before, last)
         yield replace(found, text=text)
+
+
+def _orders(kind: str, told: Sequence[str]) -> bool:
+    """Tell whether some sentences state a rule, or a decision in clear words."""
+    decided = _kinds(key_sentence(told)).get(DECISION, 0.0)
+    return kind == RULE or (kind == DECISION and decided >= MIN_PART_SCORE)
 
 
 def _answered(found: Statement, question: str, answer: str) -> Statement:

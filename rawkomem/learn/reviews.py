@@ -18,7 +18,7 @@ from ..text.acts import MAX_PATTERN_CHARS, PATHS_KEY
 from ..text.clean import one_line
 from ..text.language import statement_of
 from ..text.paths import path_below
-from .cues import any_of
+from .cues import any_of, caseless
 from .drafts import (
     FILED,
     MAX_SAID_CHARS,
@@ -44,7 +44,7 @@ READ_HINT = (
 AUTHOR_KEYS = {"user", "author"}
 NOT_BLANK = re.compile(r"\S")
 PULL_REQUEST = re.compile(r"([\w.-]{1,100}/[\w.-]{1,100})/pulls?/(\d{1,12})")
-BOT_NAME = re.compile(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]", re.IGNORECASE)
+BOT_NAME = caseless(r"\[bot\]$|[-_]bot\b|[-_]bot_|\brobot$|^bot[-_]")
 CHANGED_LINE = re.compile(r"changed this (?:line|file) in")  # a note of GitLab itself
 SUGGESTION = "```suggestion"  # starts code that is to replace the line
 MAX_THREADS = 2_000  # each request is compared with all others
@@ -207,9 +207,8 @@ DONE_VERBS = (
     "done|fixed|addressed|updated|changed|renamed|removed|added|moved|replaced|applied|reverted|restored|corrected|adjusted"
     "|resolved|dropped|switched|refactored|reworded|split|extracted|simplified"
 )
-DONE = re.compile(
-    rf"\A(?![^.!\n]*(?:\bnot\b|n't\b|\bnever\b|\?))[^.!\n]{{0,80}}\b(?:{DONE_VERBS})\b",
-    re.IGNORECASE,
+DONE = caseless(
+    rf"\A(?![^.!\n]*(?:\bnot\b|n't\b|\bnever\b|\?))[^.!\n]{{0,80}}\b(?:{DONE_VERBS})\b"
 )
 DECLINES = any_of(
     r"\b(?:disagree|won'?t|rather not|intentional(?:ly)?|on purpose|by design|out of scope)\b",
@@ -217,11 +216,10 @@ DECLINES = any_of(
     r"\bnot (?:needed|necessary|related|possible|required)\b|\bno need\b",
     r"\b(?:separate|follow-?up|another|different|later|next) (?:pr|pull request|mr|merge request|issue|ticket|commit|patch)\b",
 )
-NIT = re.compile(r"^\W*(?:(?:super |tiny |small |minor )?nit(?:pick)?s?|minor|style|optional|suggestion)\b ?(?:\([^)]*\))?\s*[:,–—-]*\s*", re.IGNORECASE)  # fmt: skip
-POLITE = re.compile(
+NIT = caseless(r"^\W*(?:(?:super |tiny |small |minor )?nit(?:pick)?s?|minor|style|optional|suggestion)\b ?(?:\([^)]*\))?\s*[:,–—-]*\s*")  # fmt: skip
+POLITE = caseless(
     r"^(?:and |also,? |but |maybe |perhaps )*(?:can|could|would|will|should|shall) (?:you|we)(?: all| also| just| maybe| perhaps| please)*"
-    r" (?!(?:explain|clarify|elaborate|tell|confirm|check|verify|look|see|have|take|give|restore|revert|undo|rebase|squash)\b)(?=[a-z])|^(?:and |also,? )*(?:i'?d|i would)(?: just| rather)? (?=(?:use|add|drop|remove|rename|move|keep|make|put|avoid|call|return|write)\b)",
-    re.IGNORECASE,
+    r" (?!(?:explain|clarify|elaborate|tell|confirm|check|verify|look|see|have|take|give|restore|revert|undo|rebase|squash)\b)(?=[a-z])|^(?:and |also,? )*(?:i'?d|i would)(?: just| rather)? (?=(?:use|add|drop|remove|rename|move|keep|make|put|avoid|call|return|write)\b)"
 )
 ASKS_FOR = any_of(
     r"\b(?:please|pls|should(?:n't)?|must|needs? to|ha(?:s|ve) to|ought to|prefer|instead|rather than|avoid|never|always|let's|consider"
@@ -236,7 +234,7 @@ ONE_CASE = any_of(
     r"\b(?:this|that|these|those|here|pr|patch|commit|typos?)\b",
     r"^(?:please,? |pls |just |also |maybe )*(?:add|fix|revert|restore|update|rebase|move|rename|remove|delete|drop|adjust|split|put|chop|mention)\b",
 )
-SAME_AGAIN = re.compile(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$", re.IGNORECASE)  # fmt: skip
+SAME_AGAIN = caseless(r"^\W*(?:same|ditto|likewise|as above|see above|here,? too|and here|again)\b[^.!?\n]{0,40}\W*$")  # fmt: skip
 
 
 def drafts_of_reviews(threads: Iterable[Thread]) -> tuple[list[Draft], dict[str, int]]:
