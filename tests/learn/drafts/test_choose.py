@@ -269,7 +269,8 @@ def test_a_session_brings_its_five_best_drafts_and_corrections_come_first():
     rules = [f"prefer {tool} rather than make" for tool in ("just", "task", "rake", "scons", "ninja", "tup")]
     strong = "no, you keep editing the generated files, never touch the vendor folder"
     turns = [words for rule in (*rules, strong) for words in (rule, "I edited the generated files.")]
-    drafts = choose_drafts(talk("start", "Done.", *turns), RunFacts())
+    long = ["go on", "Done."] * 60
+    drafts = choose_drafts(talk("start", "Done.", *long, *turns), RunFacts())
     asked = [one for one in drafts if not one.more]
     assert len(asked) == MAX_ASKED and drafts[0].said == strong and drafts[0].kind == CORRECTION
     assert {one.more for one in drafts[MAX_ASKED:]} == {True}, "the others are not lost"
